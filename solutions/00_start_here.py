@@ -1,0 +1,305 @@
+# %% [markdown]
+# # 00 · Start here
+#
+# **What this lesson answers:** how do the exercises of this course work, and what does your
+# machine offer?
+# **What it needs:** Python, and tensors that you have met before. **Time:** 20 minutes.
+# **Points:** 10.
+#
+# You will write three small functions. Each is a piece of attention in disguise, and you will
+# meet all three again: a softmax that survives large numbers, a mean that skips padding, and all
+# dot products between two sequences.
+#
+# Run a cell with `Shift` + `Enter`. Run the cells from top to bottom.
+
+# %%
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor
+
+from utils import environment, plots
+from utils.checks import check
+
+# %% [markdown]
+# ## Your machine
+#
+# Lessons 00 to 05 run on any laptop. Lesson 06 trains your own encoder and uses a GPU where
+# there is one.
+
+# %% tags=["measured"]
+print(environment.report())
+
+# %% [markdown]
+# ## How an exercise works
+#
+# Every exercise is a cell with a stub, followed by a cell that checks it. Between you and a right
+# answer stand mistakes that many people made before you. The check knows them by their results,
+# and tells you which one it sees. Here is one, made on purpose.
+#
+# Softmax turns scores $x_1, \dots, x_n$ into weights that are positive and sum to one:
+#
+# $$\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
+#
+# Written down just so, it becomes one line.
+
+
+# %%
+def naive_softmax(x: Tensor, dim: int = -1) -> Tensor:
+    return x.exp() / x.exp().sum(dim, keepdim=True)
+
+
+naive_softmax(torch.tensor([1.0, 2.0]))
+
+# %% [markdown]
+# **Predict, before you run the next cell:** the scores 1 and 2 give 0.27 and 0.73. What do
+# 101 and 102 give?
+
+# %%
+naive_softmax(torch.tensor([101.0, 102.0]))
+
+# %% [markdown]
+# A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that. Past
+# it there is infinity, and infinity divided by infinity is "not a number". The true answer has
+# not moved at all: adding 100 to every score multiplies numerator and denominator by $e^{100}$.
+
+# %% tags=["skip-grading"]
+scores = torch.arange(0, 121, dtype=torch.float32)
+pairs = torch.stack([scores, scores + 1], -1)
+fig, ax = plt.subplots(figsize=(7, 2.8))
+ax.plot(scores, torch.softmax(pairs, -1)[:, 1], color="C1", lw=5, alpha=0.35, label="true value")
+ax.plot(scores, naive_softmax(pairs)[:, 1], color="C0", label="naive softmax")
+ax.axvline(88, color="0.5", ls=":", label="exp overflows")
+ax.set(xlabel="smaller score x (the other is x + 1)", ylabel="weight of the larger score")
+ax.set(title="The naive softmax ends where exp overflows", ylim=(0, 1.05))
+ax.legend(loc="lower left")
+plots.show(
+    fig,
+    alt="The weight of the larger of two scores is 0.73 whatever their size; the naive "
+    "softmax follows it up to a score of 87 and has no value beyond.",
+)
+
+# %% [markdown]
+# Now the check. It calls the function on cases of growing difficulty, compares with torch, and
+# looks for the first case that fails.
+
+# %% tags=["skip-grading"]
+check.stable_softmax(naive_softmax)
+
+# %% [markdown]
+# Read it from top to bottom: which cases pass; the first one that fails, with a few of the
+# numbers expected and found; **what this usually means**; and where to look. The rest is yours.
+#
+# ### Exercise: `stable_softmax`
+# *4 points · difficulty 2 of 5 · 6 minutes*
+#
+# Write a softmax that holds for scores of 10,000 and for scores of minus infinity, which will
+# stand for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is
+# allowed there, and all its weights are 0. Use `exp` and `sum`; torch's own softmax is off
+# limits here.
+
+
+# %% exercise="stable_softmax"
+def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
+    """Softmax along one axis: exp(x_i) / sum_j exp(x_j), for scores of any size.
+
+    Args:
+        x: scores of any shape; minus infinity marks what is not allowed.
+        dim: the axis along which the weights sum to one.
+
+    Returns:
+        Weights, of x's shape and dtype; 0 where x is minus infinity, also where a whole slice is.
+    """
+    # BEGIN SOLUTION
+    highest = x.amax(dim, keepdim=True)
+    highest = highest.masked_fill(highest == -torch.inf, 0.0)
+    exponentials = (x - highest).exp()
+    total = exponentials.sum(dim, keepdim=True)
+    return exponentials / total.masked_fill(total == 0, 1.0)
+    # END SOLUTION
+
+
+# %% test="stable_softmax" points=4
+check.stable_softmax(stable_softmax)
+# BEGIN HIDDEN TESTS
+check.stable_softmax(
+    stable_softmax,
+    points=4,
+    hidden=[
+        dict(case="the second axis, larger sizes", B=2, T=5, S=3, dim=1, scale=3.0),
+        dict(case="the first axis, large numbers", B=4, T=2, S=3, dim=0, scale=5000.0),
+        dict(case="minus infinity in float64", B=2, T=5, S=7, blocked="some", dtype="float64"),
+        dict(case="blocked rows among large ones", B=3, T=2, S=4, blocked="a whole row", scale=1e4),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Softmax does not change when you subtract the same number from all scores of a slice. Choose
+# one that makes the largest exponent harmless.
+# </details>
+# <details><summary>Hint 2: the special case</summary>
+#
+# A slice of minus infinity alone has minus infinity as its largest entry, and subtracting that
+# gives NaN. Which number could you subtract instead? And what is the sum then?
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# Largest entry with `amax(dim, keepdim=True)`; where it is minus infinity, use 0. Exponentials of
+# the differences. Their sum with `keepdim=True`; where it is 0, use 1. Divide.
+# </details>
+#
+# ## A mean that skips padding
+#
+# Sentences have different lengths; a batch is a rectangle. The gap is filled with padding, and a
+# mask says which positions are real: `True` is real, everywhere in this course.
+#
+# **Predict:** the second sentence below has two words, and every real entry is 1. Its row is
+# filled up with zeros. What does `x.mean(1)` say about it?
+
+# %%
+x = torch.zeros(3, 5, 1)
+mask = torch.arange(5) < torch.tensor([[5], [2], [3]])
+x[mask] = 1.0
+print("plain mean of each sentence:", x.mean(1).flatten().tolist())
+
+# %% [markdown]
+# The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.
+#
+# ### Exercise: `masked_mean`
+# *3 points · difficulty 1 of 5 · 5 minutes*
+#
+# Average over the real positions only. A sentence without any gives 0.
+
+
+# %% exercise="masked_mean"
+def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
+    """Mean over the true positions of each sequence.
+
+    Args:
+        x: (B, T, D); what lies under the mask is finite.
+        mask: (B, T), boolean, True at real positions.
+
+    Returns:
+        (B, D); zeros for a sequence without a true position.
+    """
+    # BEGIN SOLUTION
+    kept = mask.unsqueeze(-1).to(x.dtype)  # (B, T, 1)
+    return (x * kept).sum(1) / kept.sum(1).clamp(min=1)
+    # END SOLUTION
+
+
+# %% test="masked_mean" points=3
+check.masked_mean(masked_mean)
+# BEGIN HIDDEN TESTS
+check.masked_mean(
+    masked_mean,
+    points=3,
+    hidden=[
+        dict(case="one sequence", B=1, T=3, D=2),
+        dict(case="longer sequences with holes", B=4, T=9, D=5, mask="random"),
+        dict(case="nothing in it, in float64", B=5, T=3, D=4, mask="empty", dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Multiplying by 0 removes an entry from a sum. What removes it from the count?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Give the mask a last axis of size one (`unsqueeze(-1)`), so that it broadcasts over D. Sum
+# `x * mask` over T, sum the mask over T, make that count at least 1 (`clamp`), divide.
+# </details>
+#
+# ## Every vector of one sequence with every vector of another
+#
+# The heart of attention is a table: how well does each query $a_t$ match each key $b_s$? The
+# match is their dot product.
+#
+# $$P_{ts} = a_t \cdot b_s = \sum_d a_{td}\, b_{sd}$$
+#
+# ### Exercise: `pairwise_dot`
+# *3 points · difficulty 1 of 5 · 5 minutes*
+#
+# Fill that table for a whole batch at once, without a loop.
+
+
+# %% exercise="pairwise_dot"
+def pairwise_dot(a: Tensor, b: Tensor) -> Tensor:
+    """All dot products between the vectors of two sequences: P[t, s] = a[t] . b[s].
+
+    Args:
+        a: (B, T, D).
+        b: (B, S, D).
+
+    Returns:
+        (B, T, S).
+    """
+    # BEGIN SOLUTION
+    return a @ b.transpose(-2, -1)
+    # END SOLUTION
+
+
+# %% test="pairwise_dot" points=3
+check.pairwise_dot(pairwise_dot)
+# BEGIN HIDDEN TESTS
+check.pairwise_dot(
+    pairwise_dot,
+    points=3,
+    hidden=[
+        dict(case="single vectors", B=2, T=1, S=1, D=3),
+        dict(case="a larger batch", B=5, T=4, S=6, D=7),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# A matrix product sums over the last axis of its left side and the last but one of its right.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Swap the last two axes of `b`, and leave its batch axis alone.
+# </details>
+#
+# A use for it right away: six points on a circle, each compared with all the others.
+
+# %% tags=["skip-grading"]
+angles = torch.arange(6) * torch.pi / 3
+points = torch.stack([angles.cos(), angles.sin()], -1)[None]  # (1, 6, 2)
+products = pairwise_dot(points, points)[0]
+fig, ax = plt.subplots(figsize=(3.8, 3.2))
+plots.heat_map(ax, products, title="Dot products of six points on a circle")
+ax.set(xlabel="point s", ylabel="point t")
+plots.show(
+    fig,
+    alt="A six by six heat map: one on the diagonal, a half beside it, minus one between "
+    "opposite points.",
+)
+
+# %% [markdown]
+# Neighbours match (0.5), opposites repel (-1), and each point matches itself best. With softmax
+# along each row this would already be attention.
+#
+# ## Hand in
+#
+# Save the notebook (`Ctrl` + `S`), open the **Assignments** panel of the Nbgrader menu, and press
+# **Submit** beside this lesson. You may submit as often as you like: the last one counts.
+#
+# ## Recap
+#
+# - An exercise is a stub, a check and hints. The check names the mistake where it knows it.
+# - Softmax may be shifted by any number per slice; the largest entry makes it safe.
+# - Padding is removed from sums *and* from counts.
+# - All pairs of dot products are one matrix product.
+#
+# **Next:** lesson 01 asks what a recurrent network can and cannot remember.
+#
+# **Sources.** The shift by the maximum is standard numerics: P. Blanchard, D. J. Higham,
+# N. J. Higham, *Accurately computing the log-sum-exp and softmax functions*, IMA Journal of
+# Numerical Analysis 41 (2021).

@@ -1,0 +1,105 @@
+"""Helpers with which probes call a student's object and say clearly what does not fit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+from torch.func import functional_call
+
+from utils.checks.observation import describe
+
+
+class AnswerError(Exception):
+    """The answer does not have the form that the exercise asks for.
+
+    Attributes:
+        kind: the Problem's kind ("return", "nothing", "attribute", "stub").
+
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def unpack(result: object, *names: str) -> dict[str, object]:
+    """Name the parts of a returned tuple.
+
+    Raises:
+        AnswerError: the result is not a tuple of as many parts.
+
+    """
+    if not isinstance(result, (tuple, list)) or len(result) != len(names):
+        kind = "nothing" if result is None else "return"
+        wanted = ", ".join(names)
+        raise AnswerError(kind, f"It should return ({wanted}), and returned {describe(result)}.")
+    return dict(zip(names, result, strict=True))
+
+
+def prediction(answer: object) -> dict[str, object]:
+    """Take a prediction: a number or a string, or (from our own side) a function that finds it.
+
+    Raises:
+        AnswerError: nothing was predicted yet.
+
+    """
+    value = answer() if callable(answer) else answer
+    if value is None or value is Ellipsis:
+        raise AnswerError("stub", "No prediction yet: put your answer in place of None.")
+    return {"prediction": value}
+
+
+def require_module(module: object, name: str) -> nn.Module:
+    """Check that a class made an ``nn.Module``.
+
+    Raises:
+        AnswerError: it made something else.
+
+    """
+    if not isinstance(module, nn.Module):
+        message = f"{name} should be a class derived from nn.Module, and made {describe(module)}."
+        raise AnswerError("return", message)
+    return module
+
+
+def require_linear(module: nn.Module, name: str, n_in: int, n_out: int, *, bias: bool) -> None:
+    """Check that ``module.name`` is an ``nn.Linear`` of the sizes that the stub asks for.
+
+    Raises:
+        AnswerError: it is missing, of another type or size, or has (no) bias against the stub.
+
+    """
+    layer = getattr(module, name, None)
+    if not isinstance(layer, nn.Linear):
+        found = "is missing" if layer is None else f"is {describe(layer)}"
+        raise AnswerError("attribute", f"self.{name} {found}; it should be an nn.Linear.")
+    sizes = (layer.in_features, layer.out_features)
+    if sizes != (n_in, n_out):
+        wanted = f"nn.Linear({n_in}, {n_out})"
+        raise AnswerError("attribute", f"self.{name} is nn.Linear{sizes}; it should be {wanted}.")
+    if (layer.bias is not None) != bias:
+        word = "a bias" if bias else "no bias"
+        raise AnswerError("attribute", f"self.{name} should have {word}.")
+
+
+def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any) -> Any:
+    """Call a module with the given parameters in place of its own, so that gradients reach them.
+
+    Args:
+        module: the student's module.
+        weights: parameter name -> tensor of the parameter's shape.
+        args: what forward takes.
+
+    Raises:
+        AnswerError: the module has no such parameter, or one of another shape.
+
+    """
+    own = dict(module.named_parameters())
+    for name, tensor in weights.items():
+        if name not in own:
+            raise AnswerError("attribute", f"It should have a parameter self.{name}.")
+        if own[name].shape != tensor.shape:
+            got, wanted = tuple(own[name].shape), tuple(tensor.shape)
+            raise AnswerError("attribute", f"self.{name} has shape {got}; it should be {wanted}.")
+    return functional_call(module, dict(weights), args)

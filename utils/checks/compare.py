@@ -1,0 +1,240 @@
+"""Find the first thing in which an observation differs from the expected one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from utils.checks.observation import Array, Observation, Other, Plain
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One difference, told to a person.
+
+    Attributes:
+        kind: "stub", "exception", "return", "nothing", "attribute", "forbidden", "backward",
+            "missing", "shape", "dtype", "values", "gradient" or "changed".
+        where: the result or input that differs.
+        says: what was expected and what came, one sentence.
+        details: the first differing entries, one a line.
+        line: the student's line of code, if one is to blame.
+        pictures: expected and got, where two matrices are worth looking at.
+
+    """
+
+    kind: str
+    where: str
+    says: str
+    details: tuple[str, ...] = ()
+    line: str = ""
+    pictures: tuple[Array, Array] | None = field(default=None, compare=False)
+
+
+def compare(
+    expected: Observation, got: Observation, tolerance: float, sizes: Mapping[str, Any]
+) -> Finding | None:
+    """Compare shapes first, then types, values, changed inputs and gradients.
+
+    Args:
+        expected: the oracle's observation.
+        got: the student's.
+        tolerance: relative and absolute, for float32.
+        sizes: the case's parameters, to call sizes by their letters in messages.
+
+    """
+    if got.problem is not None and got.problem.kind != "backward":
+        problem = got.problem
+        return Finding(problem.kind, "", problem.message, line=problem.line)
+    for name, wanted in expected.values.items():
+        finding = _compare_value(name, wanted, got.values, tolerance, sizes)
+        if finding is not None:
+            return finding
+    return _compare_changed(expected, got) or _compare_gradients(expected, got, tolerance)
+
+
+def same(one: Observation, other: Observation, tolerance: float) -> bool:
+    """Whether two observations cannot be told apart."""
+    if one.problem is not None or other.problem is not None:
+        return _same_problem(one, other)
+    return compare(one, other, tolerance, {}) is None and compare(other, one, tolerance, {}) is None
+
+
+def _same_problem(one: Observation, other: Observation) -> bool:
+    if one.problem is None or other.problem is None:
+        return False
+    # Every stub looks like every other, and so do two failures with the same words.
+    return (one.problem.kind, one.problem.message) == (other.problem.kind, other.problem.message)
+
+
+def _compare_value(
+    name: str,
+    wanted: Plain,
+    values: Mapping[str, Plain],
+    tolerance: float,
+    sizes: Mapping[str, Any],
+) -> Finding | None:
+    if name not in values:
+        return Finding("missing", name, f"{name} is missing.")
+    value = values[name]
+    if isinstance(wanted, np.ndarray):
+        return _compare_tensor(name, wanted, value, tolerance, sizes)
+    if isinstance(wanted, (bool, str, int, float)) or wanted is None:
+        return _compare_scalar(name, wanted, value, tolerance)
+    return _compare_nested(name, wanted, value, tolerance, sizes)
+
+
+def _compare_nested(
+    name: str, wanted: Plain, value: Plain, tolerance: float, sizes: Mapping[str, Any]
+) -> Finding | None:
+    if type(wanted) is not type(value):
+        return _wrong_type(name, wanted, value)
+    ours, theirs = _as_mapping(wanted), _as_mapping(value)
+    if list(ours) != list(theirs) and set(ours) != set(theirs):
+        return Finding("shape", name, f"{name}: expected {_short(wanted)}, got {_short(value)}.")
+    for key, item in ours.items():
+        finding = _compare_value(f"{name}[{key}]", item, {f"{name}[{key}]": theirs[key]},
+                                 tolerance, sizes)  # fmt: skip
+        if finding is not None:
+            return finding
+    return None
+
+
+def _as_mapping(value: Plain) -> dict[str, Plain]:
+    if isinstance(value, dict):
+        return {repr(key): item for key, item in value.items()}
+    return {str(i): item for i, item in enumerate(cast("list[Plain]", value))}
+
+
+def _compare_tensor(
+    name: str, wanted: Array, value: Plain, tolerance: float, sizes: Mapping[str, Any]
+) -> Finding | None:
+    if not isinstance(value, np.ndarray):
+        return _wrong_type(name, wanted, value)
+    if wanted.shape != value.shape:
+        letters = _letters(wanted.shape, sizes), _letters(value.shape, sizes)
+        says = f"{name}: expected shape {wanted.shape}{letters[0]}, got {value.shape}{letters[1]}."
+        return Finding("shape", name, says)
+    if wanted.dtype != value.dtype:
+        says = f"{name}: expected dtype {wanted.dtype}, got {value.dtype}."
+        return Finding("dtype", name, says)
+    return _compare_entries("values", name, wanted, value, tolerance)
+
+
+def _compare_entries(
+    kind: str, name: str, wanted: Array, value: Array, tolerance: float
+) -> Finding | None:
+    far = np.logical_not(close(wanted, value, tolerance))
+    if not far.any():
+        return None
+    unusual = _count_unusual(value, wanted)
+    says = f"{name}: {far.sum()} of {far.size} entries differ{unusual}."
+    details = tuple(
+        f"{name}[{', '.join(map(str, index))}]: expected {number(wanted[tuple(index)])}, "
+        f"got {number(value[tuple(index)])}"
+        for index in np.argwhere(far)[:3]
+    )
+    return Finding(kind, name, says, details, pictures=_pictures(wanted, value, far))
+
+
+def close(wanted: Array, value: Array, tolerance: float) -> Array:
+    """Entry by entry, whether two arrays of one shape agree (a NaN agrees with a NaN)."""
+    if wanted.dtype.kind != "f":
+        return np.asarray(wanted == value)
+    margin = tolerance if wanted.dtype == np.float32 else tolerance * 1e-4
+    return np.isclose(
+        value.astype(np.float64),
+        wanted.astype(np.float64),
+        rtol=margin,
+        atol=margin,
+        equal_nan=True,
+    )
+
+
+def _pictures(wanted: Array, value: Array, far: Array) -> tuple[Array, Array] | None:
+    if wanted.ndim < 2 or wanted.dtype.kind not in "fb":
+        return None
+    first = tuple(np.argwhere(far)[0][:-2])  # the first matrix of the batch that differs
+    return wanted[first], value[first]
+
+
+def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) -> Finding | None:
+    if isinstance(wanted, (int, float)) and not isinstance(wanted, bool):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return _wrong_type(name, wanted, value)
+        right = bool(np.isclose(value, wanted, rtol=tolerance, atol=0, equal_nan=True))
+    else:
+        right = type(value) is type(wanted) and value == wanted
+    if right:
+        return None
+    # The right answer of a prediction is for the experiment to show, not for the check.
+    said = f"{name}: " + ("" if name == "prediction" else f"expected {_short(wanted)}, ")
+    return Finding("values", name, f"{said}got {_short(value)}.")
+
+
+def _compare_changed(expected: Observation, got: Observation) -> Finding | None:
+    extra = [name for name in got.changed if name not in expected.changed]
+    if not extra:
+        return None
+    return Finding("changed", extra[0], f"The call changed its input {extra[0]} in place.")
+
+
+def _compare_gradients(expected: Observation, got: Observation, tolerance: float) -> Finding | None:
+    wanted = {k: v for k, v in expected.gradients.items() if isinstance(v, np.ndarray)}
+    if not wanted:
+        return None
+    if got.problem is not None:
+        says = f"The results are right, but backward() fails: {got.problem.message}"
+        return Finding("backward", "", says, line=got.problem.line)
+    for name, gradient in wanted.items():
+        value = got.gradients.get(name)
+        if not isinstance(value, np.ndarray):
+            says = f"The results are right, but no gradient reaches {name}."
+            return Finding("gradient", name, says)
+        finding = _compare_entries(
+            "gradient", f"gradient of {name}", gradient, value, tolerance * 10
+        )
+        if finding is not None:
+            return finding
+    return None
+
+
+def _wrong_type(name: str, wanted: Plain, value: Plain) -> Finding:
+    says = f"{name}: expected {_short(wanted)}, got {_short(value)}."
+    return Finding("nothing" if value is None else "return", name, says)
+
+
+def _short(value: Plain) -> str:
+    if isinstance(value, np.ndarray):
+        return f"a tensor of shape {value.shape}"
+    if isinstance(value, Other):
+        return value.description
+    if isinstance(value, float):
+        return number(value)
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def number(value: Any) -> str:
+    """Four significant digits: the same text on every machine."""
+    return f"{float(value):.4g}" if not isinstance(value, (bool, np.bool_)) else str(bool(value))
+
+
+def _letters(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> str:
+    """Name sizes as the lesson does: (2, 3, 5) becomes " = (B, T, S)" where it is unambiguous."""
+    names: dict[int, list[str]] = {}
+    for letter, size in sizes.items():
+        if isinstance(size, int) and not isinstance(size, bool) and letter[:1].isupper():
+            names.setdefault(size, []).append(letter)
+    found = [names.get(n, []) for n in shape]
+    if not shape or any(len(letters) != 1 for letters in found):
+        return ""
+    return f" = ({', '.join(letters[0] for letters in found)})"
+
+
+def _count_unusual(value: Array, wanted: Array) -> str:
+    if value.dtype.kind != "f":
+        return ""
+    nans = int((np.isnan(value) & ~np.isnan(wanted)).sum())
+    return f" ({nans} are NaN)" if nans else ""

@@ -1,0 +1,1 @@
+"""Checks of lesson 00, how the course works."""
