@@ -162,7 +162,7 @@ check.stable_softmax(
 x = torch.zeros(3, 5, 1)
 mask = torch.arange(5) < torch.tensor([[5], [2], [3]])
 x[mask] = 1.0
-print("plain mean of each sentence:", x.mean(1).flatten().tolist())
+print("plain mean of each sentence:", x.mean(1).flatten())
 
 # %% [markdown]
 # The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.

@@ -65,7 +65,7 @@ class Draw:
         return mask
 
     def _padding(self, *shape: int) -> Tensor:
-        lengths = self.integers(shape[-1], shape[0], low=1)
+        lengths = self.integers(max(shape[-1], 2), shape[0], low=1)
         lengths[0] = shape[-1]
         rows = torch.arange(shape[-1]) < lengths[:, None]
         between = (1,) * (len(shape) - 2)

@@ -23,7 +23,7 @@ class CaseResult:
         return self.finding is None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The judgement of one answer.
 
@@ -92,7 +92,12 @@ class Verdict:
             and {"name": mistake.name, "says": mistake.says, "hint": mistake.hint},
         }
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        from utils.checks.render import as_html, as_text  # noqa: PLC0415 (render needs Verdict)
+    def __repr__(self) -> str:
+        from utils.checks.render import as_text  # noqa: PLC0415 (render needs Verdict)
 
-        return {"text/plain": as_text(self), "text/html": as_html(self), MIME: self.as_json()}
+        return as_text(self)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        from utils.checks.render import as_html  # noqa: PLC0415
+
+        return {"text/plain": repr(self), "text/html": as_html(self), MIME: self.as_json()}

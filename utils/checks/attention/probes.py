@@ -85,7 +85,7 @@ def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
     for name, size in (("w_q", d_k), ("w_k", d_k), ("w_v", d_v)):
         require_linear(module, name, width, size, bias=False)
     weights = {f"{name}.weight": i[name] for name in ("w_q", "w_k", "w_v")}
-    return unpack(call_with(module, weights, i["x"], i["mask"]), "output", "weights")
+    return weights_first(call_with(module, weights, i["x"], i["mask"]))
 
 
 def _try_test(answer: Any, i: Inputs) -> dict[str, object]:
@@ -96,8 +96,14 @@ def _try_test(answer: Any, i: Inputs) -> dict[str, object]:
     return {"your test": "accepts this version"}
 
 
+def weights_first(result: object, name: str = "output") -> dict[str, object]:
+    """Take the pair (output, weights) apart; weights are judged first, for they tell more."""
+    parts = unpack(result, name, "weights")
+    return {"weights": parts["weights"], name: parts[name]}
+
+
 def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
-    return unpack(answer(i["q"], i["k"], i["v"], i["mask"]), "output", "weights")
+    return weights_first(answer(i["q"], i["k"], i["v"], i["mask"]))
 
 
 PROBES = (
@@ -125,7 +131,7 @@ PROBES = (
     Probe(
         "attend",
         _attend_inputs,
-        lambda answer, i: unpack(answer(i["scores"], i["values"], i["mask"]), "context", "weights"),
+        lambda answer, i: weights_first(answer(i["scores"], i["values"], i["mask"]), "context"),
         (
             case("without a mask", required=True, B=2, S=5, D=3),
             case("padding at the end", B=3, S=6, D=2, mask="padding"),
@@ -188,7 +194,7 @@ PROBES = (
     Probe(
         "repaired_attention",
         _attention_inputs,
-        lambda answer, i: unpack(answer(i["q"], i["k"], i["v"]), "output", "weights"),
+        lambda answer, i: weights_first(answer(i["q"], i["k"], i["v"])),
         (
             case("one sentence", required=True, B=1, T=3, S=4, Dk=5, Dv=2),
             case("a batch", required=True, B=3, T=5, S=6, Dk=4, Dv=2),

@@ -9,12 +9,14 @@ from utils.checks.observation import Observation
 from utils.checks.start_here.probes import PROBES
 
 _SOFTMAX, _MEAN, _DOT = PROBES
+# Taken now: while an answer is observed these names are absent from torch.
+_torch_softmax, _torch_log_softmax = torch.softmax, torch.log_softmax
 
 
 def softmax_oracle(x: Tensor, dim: int = -1) -> Tensor:
     """Torch's softmax, with 0 where a whole slice is minus infinity."""
     blocked = (x == -torch.inf).all(dim, keepdim=True)
-    return F.softmax(x.masked_fill(blocked, 0.0), dim).masked_fill(blocked, 0.0)
+    return _torch_softmax(x.masked_fill(blocked, 0.0), dim).masked_fill(blocked, 0.0)
 
 
 def _softmax_unshifted(x: Tensor, dim: int = -1) -> Tensor:
@@ -23,7 +25,7 @@ def _softmax_unshifted(x: Tensor, dim: int = -1) -> Tensor:
 
 def _softmax_over_everything(x: Tensor, dim: int = -1) -> Tensor:
     del dim
-    return F.softmax(x.flatten(), 0).view_as(x)
+    return _torch_softmax(x.flatten(), 0).view_as(x)
 
 
 def _softmax_sum_not_kept(x: Tensor, dim: int = -1) -> Tensor:
@@ -32,7 +34,7 @@ def _softmax_sum_not_kept(x: Tensor, dim: int = -1) -> Tensor:
 
 
 def _softmax_blocked_row_uniform(x: Tensor, dim: int = -1) -> Tensor:
-    return F.softmax(x.clamp(min=torch.finfo(x.dtype).min), dim)
+    return _torch_softmax(x.clamp(min=torch.finfo(x.dtype).min), dim)
 
 
 def mean_oracle(x: Tensor, mask: Tensor) -> Tensor:
@@ -114,7 +116,7 @@ EXERCISES = (
                 "has no value, and 0 / 0 has none either.",
                 "Where the maximum is minus infinity, shift by 0 instead; where the sum is 0, "
                 "divide by 1.",
-                F.softmax,
+                lambda x, dim=-1: _torch_softmax(x, dim),
             ),
             Mistake(
                 "blocked_row_is_uniform",
@@ -133,7 +135,7 @@ EXERCISES = (
                 "log_softmax",
                 "These are logarithms of probabilities.",
                 "Divide exponentials; there is no log at the end.",
-                F.log_softmax,
+                lambda x, dim=-1: _torch_log_softmax(x, dim),
             ),
         ),
         (Invariant("Each slice must sum to one (to zero where all is blocked).", _sums_to_one),),

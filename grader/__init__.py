@@ -1,0 +1,1 @@
+"""What instructors run: build the notebooks, grade submissions, report."""

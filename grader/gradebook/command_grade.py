@@ -1,0 +1,79 @@
+"""`python -m grader grade`: collect, grade, write feedback, show the gradebook."""
+
+import argparse
+from pathlib import Path
+
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
+
+from grader.build.files import find_root
+from grader.gradebook import stock
+from grader.gradebook.course import GradingCourse, run_converter
+from grader.gradebook.feedback import write_feedback
+from grader.gradebook.report import table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--all", action="store_true", help="grade again what is graded already")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade what is new, and return the exit code."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    collect(course)
+    submissions = course.submitted()
+    if not submissions:
+        print(
+            "Nothing has been submitted yet. To see grading at work on a made-up class: make demo"
+        )
+        return 0
+    return grade(course, submissions if arguments.all else ungraded(course, submissions))
+
+
+def collect(course: GradingCourse) -> None:
+    """Fetch what students submitted through the exchange into submitted/."""
+    for lesson in course.lessons:
+        config = course.converter_config(lesson.name)
+        inbound = Path(config.Exchange.root) / config.CourseDirectory.course_id / "inbound"
+        if list(inbound.glob(f"*+{lesson.name}+*")):
+            collector = ExchangeFactory(config=config).Collect(
+                coursedir=CourseDirectory(config=config),
+                authenticator=Authenticator(config=config),
+                config=config,
+            )
+            collector.update = True
+            run_converter(collector, f"what was submitted for {lesson.name} could not be collected")
+
+
+def ungraded(course: GradingCourse, submissions: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those whose graded copy is missing or older than what was submitted."""
+    return [(s, n) for s, n in submissions if not _is_current(course.folder, s, n)]
+
+
+def _is_current(folder: Path, student: str, lesson: str) -> bool:
+    sent, graded = (folder / step / student / lesson for step in ("submitted", "autograded"))
+    stamps = [path / "timestamp.txt" for path in (sent, graded)]
+    if all(stamp.is_file() for stamp in stamps):
+        return stamps[0].read_text() == stamps[1].read_text()
+    newest = max((p.stat().st_mtime for p in sent.rglob("*")), default=0.0)
+    notebook = graded / f"{lesson}.ipynb"
+    return notebook.is_file() and notebook.stat().st_mtime >= newest
+
+
+def grade(course: GradingCourse, submissions: list[tuple[str, str]]) -> int:
+    """Grade, write feedback, print the gradebook; 1 when a submission could not be graded."""
+    chosen = {lesson for _, lesson in submissions}
+    for lesson in course.lessons:
+        if lesson.name in chosen:
+            course.record(lesson)
+    failures = stock.autograde(course, submissions)
+    write_feedback(course, submissions)
+    print(f"Graded {len(submissions)} submissions.\n")
+    print(table(course))
+    print(f"\nFeedback pages: {course.feedback}")
+    for failure in failures:
+        print(f"\n{failure}")
+    return 1 if failures else 0

@@ -1,0 +1,71 @@
+"""nbgrader's view of the course. Steps are named, not imported: students have no grader."""
+
+import os
+import sys
+from pathlib import Path
+
+c = get_config()  # noqa: F821 (nbgrader provides it)
+ROOT = Path(__file__).resolve().parent
+
+# --- Build and grading --------------------------------------------------------------------------
+
+# nbgrader starts alembic as a program and imports the steps below by name.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+if str(ROOT) not in sys.path:
+    sys.path.append(str(ROOT))
+
+c.CourseDirectory.root = str(ROOT)
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "notebooks"
+
+# nbgrader's list, with our ClearSolutions, and without header files, AUTOTEST and mark schemes,
+# which the course does not use. Hidden tests are cleared after the gradebook has them.
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.LockCells",
+    "grader.preprocessors.ClearSolutions",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# RepairCells in place of DeduplicateIds, by which one duplicated cell stops the whole batch.
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "grader.preprocessors.RepairCells",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+# SettleScores: a negative, missing or NaN score would earn full marks.
+c.Autograde.autograde_preprocessors = [
+    "nbgrader.preprocessors.Execute",
+    "nbgrader.preprocessors.LimitOutput",
+    "grader.preprocessors.SettleScores",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.OverwriteCells.add_missing_cells = True
+c.Execute.skip_cells_with_tag = "skip-grading"
+c.Execute.kernel_name = "python3"
+# nbgrader's own arguments, and no kernel's warnings between the lines of a progress bar.
+c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--log-level=ERROR"]
+c.Execute.timeout = 60  # seconds per cell; trainings are tagged skip-grading
+
+# Hidden tests must not appear on the pages that students read (nbgrader's issue 917).
+c.GenerateFeedback.preprocessors = [
+    "grader.preprocessors.StripHiddenTests",
+    "nbgrader.preprocessors.GetGrades",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
+
+# --- Exchange -----------------------------------------------------------------------------------
+
+# The same settings as the learners' lab, so that `make lab` submits where `make grade` collects.
+from utils.exchange import Course, exchange_settings  # noqa: E402 (ROOT is on the path by now)
+
+c.merge(exchange_settings(Course(ROOT)))

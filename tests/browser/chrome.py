@@ -1,0 +1,130 @@
+"""Chromium without a driver: its DevTools protocol over a websocket, as much as a test needs."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import websocket
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+QUIET = (
+    "--headless --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --remote-debugging-port=0 --window-size=1400,900"
+).split()
+
+
+def find_chromium() -> str | None:
+    """Give the first Chromium or Chrome of this machine, or None."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    return found or (str(MAC) if MAC.exists() else None)
+
+
+def wait_for(condition: Any, what: str, seconds: float = 60) -> Any:
+    """Call `condition` until it gives something true; say `what` was waited for if it never does."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.2)
+    raise TimeoutError(f"{what}: not within {seconds} s")
+
+
+class Chrome:
+    """One headless browser with one page."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        profile.mkdir(parents=True, exist_ok=True)
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        self.process = subprocess.Popen(
+            [program, *QUIET, *sandbox, f"--user-data-dir={profile}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            self.socket = self._connect(profile / "DevToolsActivePort")
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+        self.calls = 0
+        self.call("Page.enable")
+
+    def _connect(self, told: Path) -> websocket.WebSocket:
+        """Connect to the first page; Chromium writes its port into the profile once it listens."""
+        wait_for(lambda: told.exists() and told.read_text().count("\n"), "Chromium's port")
+        port, path = told.read_text().split()
+        browser = f"ws://127.0.0.1:{port}"
+        self.socket = websocket.create_connection(browser + path, suppress_origin=True, timeout=60)
+        self.calls = 0
+        pages = self.call("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in pages if target["type"] == "page")
+        self.socket.close()
+        return websocket.create_connection(
+            f"{browser}/devtools/page/{page}", suppress_origin=True, timeout=60
+        )
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Call one method of the protocol and give its result; events on the way are dropped."""
+        self.calls += 1
+        self.socket.send(json.dumps({"id": self.calls, "method": method, "params": params}))
+        while True:
+            answer = json.loads(self.socket.recv())
+            if answer.get("id") == self.calls:
+                break
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']['message']}")
+        return answer["result"]
+
+    def open(self, url: str) -> None:
+        """Go to a page; it may still be loading when this returns."""
+        self.call("Page.navigate", url=url)
+
+    def run(self, script: str) -> Any:
+        """Evaluate JavaScript in the page and give its value."""
+        result = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{script}: {result['exceptionDetails']['text']}")
+        return result["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 60) -> Any:
+        """Wait until a JavaScript expression is true in the page, and give its value."""
+        return wait_for(lambda: self.run(script), script, seconds)
+
+    def click(self, script: str) -> None:
+        """Click, with the mouse, in the middle of the element that an expression gives."""
+        self.wait(f"!!({script})")
+        x, y = self.run(
+            f"(() => {{ const e = {script}; e.scrollIntoView({{block: 'center'}});"
+            " const r = e.getBoundingClientRect();"
+            " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        where = {"x": x, "y": y, "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
+
+    def screenshot(self, path: Path) -> None:
+        """Save what the page shows, as PNG."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait(timeout=20)

@@ -1,0 +1,82 @@
+"""Every exercise: right answers earn all; wrong ones are caught, named, and cost no other."""
+
+from functools import cache
+
+import pytest
+
+from tests.course.lesson_runs import Run, all_lessons, exercise_ids, lesson_of, run_lesson
+from tests.course.right_forms import RIGHT_FORMS
+from utils.checks.exercise import Mistake
+from utils.checks.registry import exercises
+
+MISTAKES = [
+    pytest.param(exercise.id, mistake, id=f"{exercise.id}-{mistake.name}")
+    for exercise in exercises().values()
+    for mistake in exercise.mistakes
+]
+FORMS = [
+    pytest.param(name, form, id=f"{name}-{number}")
+    for name, forms in RIGHT_FORMS.items()
+    for number, form in enumerate(forms)
+]
+
+
+@cache
+def solution_run(lesson: str) -> Run:
+    return run_lesson(all_lessons()[lesson])
+
+
+def stub(*_args, **_kwargs):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("exercise", exercise_ids())
+def test_the_solution_earns_all_points(exercise):
+    run = solution_run(lesson_of(exercise).name)
+    points = {e.id: e.points for e in lesson_of(exercise).exercises}
+    assert run.scores[exercise] == points[exercise]
+    assert run.verdicts[exercise].mistake is None
+
+
+@pytest.mark.parametrize("exercise", exercise_ids())
+def test_a_stub_earns_nothing_and_is_called_not_written_yet(exercise):
+    unwritten = None if exercises()[exercise].probe.kind == "predict" else stub
+    run = run_lesson(lesson_of(exercise), {exercise: unwritten})
+    assert run.scores[exercise] == 0
+    assert run.verdicts[exercise].is_stub
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), MISTAKES)
+def test_a_known_mistake_loses_points_is_named_and_costs_no_other_exercise(
+    exercise: str, mistake: Mistake
+):
+    lesson = lesson_of(exercise)
+    run = run_lesson(lesson, {exercise: mistake.answer})
+    full = {e.id: e.points for e in lesson.exercises}
+    assert run.scores.pop(exercise) <= full.pop(exercise) * 0.75
+    assert run.verdicts[exercise].mistake == mistake
+    assert run.scores == full
+
+
+@pytest.mark.parametrize(("exercise", "form"), FORMS)
+def test_another_right_form_earns_all_points(exercise, form):
+    lesson = lesson_of(exercise)
+    run = run_lesson(lesson, {exercise: form})
+    assert run.scores == {e.id: e.points for e in lesson.exercises}
+
+
+def test_every_exercise_has_a_check_three_mistakes_and_two_other_right_forms():
+    assert set(exercise_ids()) == set(exercises())
+    for name, exercise in exercises().items():
+        assert len(exercise.mistakes) >= 3, name
+        assert len(RIGHT_FORMS[name]) >= 2, name
+        assert len({m.name for m in exercise.mistakes}) == len(exercise.mistakes), name
+
+
+@pytest.mark.parametrize("exercise", exercise_ids())
+def test_all_sizes_of_a_case_are_distinct(exercise):
+    probe = exercises()[exercise].probe
+    hidden = next(e.hidden for e in lesson_of(exercise).exercises if e.id == exercise)
+    for params in [*(dict(c.params) for c in probe.cases), *map(dict, hidden)]:
+        sizes = [n for n in params.values() if isinstance(n, int) and n > 1 and n is not True]
+        assert len(set(sizes) - {params.get("dim")}) >= len(sizes) - ("dim" in params), params

@@ -1,0 +1,155 @@
+"""How observations are judged: order, names, points, words."""
+
+import json
+
+import pytest
+import torch
+
+from utils.checks import check
+from utils.checks.attention.variants import attention_variant
+from utils.checks.exercise import Case, hidden_case
+from utils.checks.judge import judge
+from utils.checks.observe import observe
+from utils.checks.registry import exercises
+from utils.checks.verdict import MIME, CaseResult, Finding, Verdict
+
+SDPA = exercises()["scaled_dot_product_attention"]
+
+
+def attention_verdict(answer):
+    return check.scaled_dot_product_attention.verdict(answer)
+
+
+def test_two_mistakes_at_once_are_named_one_after_the_other():
+    both = attention_variant(scale=lambda q, k: 1.0, masking="inverted")
+    assert attention_verdict(both).mistake.name == "no_scaling"
+    one_mended = attention_variant(masking="inverted")
+    assert attention_verdict(one_mended).mistake.name == "mask_inverted"
+
+
+def test_an_unknown_mistake_gets_a_finding_and_no_name():
+    verdict = attention_verdict(attention_variant(scale=lambda q, k: 0.123))
+    assert verdict.mistake is None
+    assert "entries differ" in verdict.first_failure.finding.says
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "name"),
+    [
+        (lambda q, k, v, mask=None: None, "nothing", "returns_nothing"),
+        (lambda q, k, v, mask=None: (v, q), "shape", None),
+        (lambda q, k, v, mask=None: 1 / 0, "exception", None),
+        (lambda q, k: None, "exception", None),
+        (3, "exception", None),
+    ],
+)
+def test_what_cannot_be_compared_is_explained(answer, kind, name):
+    verdict = attention_verdict(answer)
+    assert verdict.first_failure.finding.kind == kind
+    assert (verdict.mistake.name if verdict.mistake else None) == name
+    assert verdict.earned == 0
+
+
+def right(q, k, v, mask=None):
+    return attention_variant()(q, k, v, mask)
+
+
+def test_float32_inside_is_caught_by_the_float64_case():
+    def answer(q, k, v, mask=None):
+        output, weights = right(q.float(), k.float(), v.float(), mask)
+        return output.to(q.dtype), weights.to(q.dtype)
+
+    failing = [r.case.name for r in attention_verdict(answer).results if not r.passed]
+    assert failing == ["float64"]
+
+
+def test_a_right_result_without_gradient_is_caught_and_named():
+    verdict = attention_verdict(lambda q, k, v, mask=None: right(q.detach(), k, v, mask))
+    assert verdict.mistake.name == "cuts_the_gradient"
+    assert "no gradient reaches q" in verdict.first_failure.finding.says
+
+
+def test_a_right_result_that_writes_into_its_input_is_caught_and_named():
+    def answer(q, k, v, mask=None):
+        q /= q.shape[-1] ** 0.5
+        weights = (q @ k.mT) if mask is None else (q @ k.mT).masked_fill(~mask, -torch.inf)
+        weights = weights.softmax(-1).nan_to_num(0.0)
+        return weights @ v, weights
+
+    assert attention_verdict(answer).mistake.name == "changes_its_input"
+
+
+def test_sizes_are_called_by_their_letters():
+    verdict = attention_verdict(lambda q, k, v, mask=None: (v, right(q, k, v, mask)[1]))
+    assert "expected shape (2, 3, 6) = (B, T, Dv), got (2, 5, 6) = (B, S, Dv)" in (
+        verdict.first_failure.finding.says
+    )
+
+
+def result(name, passed, **options):
+    return CaseResult(Case(name, **options), None if passed else Finding("values", "", "differs"))
+
+
+@pytest.mark.parametrize(
+    ("results", "halved", "earned"),
+    [
+        ([result("a", True, required=True), result("b", True)], True, 1.0),
+        ([result("a", False, required=True), result("b", True)], True, 0.0),
+        ([result("a", True), result("b", False)], True, 0.25),
+        ([result("a", True), result("b", False)], False, 0.5),
+        ([result("a", True), result("b", False, hidden=True)], True, 0.5),
+        ([result("a", True, required=True, weight=0.0), result("b", False)], False, 0.0),
+        ([], True, 0.0),
+    ],
+)
+def test_points_follow_required_weighted_and_visible_cases(results, halved, earned):
+    assert Verdict("x", tuple(results), halved=halved).earned == pytest.approx(earned)
+
+
+def test_a_missing_observation_fails_its_case_alone():
+    cases = SDPA.probe.cases[:2]
+    seen = [observe(SDPA.probe, cases[0], SDPA.oracle, trusted=True), None]
+    passed = [r.passed for r in judge(SDPA, cases, seen).results]
+    assert passed == [True, False]
+
+
+def test_text_in_html_is_escaped():
+    def answer(q, k, v, mask=None):
+        raise ValueError("<script>alert(1)</script>")
+
+    html = attention_verdict(answer)._repr_mimebundle_()["text/html"]
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_a_verdict_speaks_html_text_and_json():
+    bundle = attention_verdict(attention_variant(axis=-2))._repr_mimebundle_()
+    assert "Softmax runs over the queries" in bundle["text/plain"]
+    assert "Softmax runs over the queries" in bundle["text/html"]
+    assert bundle["text/html"].count("background-color: rgb") == 2 * 3 * 5
+    data = json.loads(json.dumps(bundle[MIME]))
+    assert data["mistake"]["name"] == "softmax_over_queries"
+
+
+def test_an_unknown_exercise_suggests_the_nearest():
+    with pytest.raises(AttributeError, match=r"did you mean check\.padding_mask"):
+        _ = check.pading_mask
+
+
+def test_a_hidden_case_without_a_name_is_refused():
+    with pytest.raises(ValueError, match="needs a name"):
+        hidden_case({"B": 2})
+
+
+def test_the_prediction_is_judged_without_giving_it_away():
+    verdict = check.predict_score_spread.verdict(5.0)
+    words = verdict._repr_mimebundle_()["text/plain"]
+    assert "expected" not in words.replace("What this usually means", "")
+    assert "8" not in words
+
+
+def test_the_visible_check_returns_nothing_and_the_graded_one_points(capsys):
+    assert check.causal_mask(lambda n: torch.ones(1, n, n).tril().bool()) is None
+    points = check.causal_mask(lambda n: torch.ones(1, n, n).tril().bool(), points=2, hidden=[])
+    assert points == 2.0
+    assert "2 of 2 points" in capsys.readouterr().out

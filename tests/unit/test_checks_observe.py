@@ -1,0 +1,122 @@
+"""What the questioning half sees, and that it leaves the world as it was."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from utils.checks.calling import unpack
+from utils.checks.exercise import Probe, case
+from utils.checks.forbidden import absent
+from utils.checks.inputs import Draw
+from utils.checks.observation import Other
+from utils.checks.observe import observe, observe_all
+
+CASE = case("plain", B=2, T=3)
+
+
+def probe(**options):
+    inputs = lambda **params: {"x": Draw(**params).normal(params["B"], params["T"])}  # noqa: E731
+    call = lambda answer, i: {"y": answer(i["x"])}  # noqa: E731
+    return Probe("twice", inputs, call, (CASE,), **options)
+
+
+def test_values_and_gradients_come_back_as_plain_arrays():
+    seen = observe(probe(), CASE, lambda x: 2 * x)
+    x = Draw(B=2, T=3).normal(2, 3)
+    np.testing.assert_allclose(seen.values["y"], 2 * x.numpy())
+    weights = torch.arange(6).cos().view(2, 3)
+    np.testing.assert_allclose(seen.gradients["x"], 2 * weights.numpy(), rtol=1e-6)
+    assert seen.changed == ()
+
+
+def test_an_input_changed_in_place_is_noted_by_name():
+    assert observe(probe(gradient=False), CASE, lambda x: x.mul_(2)).changed == ("x",)
+
+
+def test_a_detached_result_has_no_gradient():
+    seen = observe(probe(), CASE, lambda x: 2 * x.detach())
+    assert seen.gradients == {"x": None}
+
+
+def test_an_unwritten_answer_is_a_stub():
+    def twice(x):
+        raise NotImplementedError("twice is not written yet")
+
+    assert observe(probe(), CASE, twice).problem.kind == "stub"
+
+
+def test_an_exception_carries_the_students_line_and_not_ours():
+    def twice(x):
+        return torch.cat([x, x[0]])
+
+    problem = observe(probe(), CASE, twice).problem
+    assert problem.kind == "exception"
+    assert problem.line == "return torch.cat([x, x[0]])"
+
+
+def test_an_answer_that_exits_is_an_exception_like_any_other():
+    def twice(x):
+        raise SystemExit(0)
+
+    assert observe(probe(), CASE, twice).problem.message.startswith("SystemExit")
+
+
+def test_what_is_no_tensor_is_described():
+    seen = observe(probe(gradient=False), CASE, lambda x: x.numpy())
+    assert seen.values["y"] == Other("a numpy array of shape (2, 3)")
+
+
+def test_quiet_observation_swallows_prints_and_warnings(capsys):
+    def loud(x):
+        print("printed")
+        warnings.warn("careful", stacklevel=1)
+        return 2 * x
+
+    seen = observe_all(probe(), [CASE], loud, quiet=True)
+    assert seen[0].problem is None
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_forbidden_shortcut_is_refused_and_restored_afterwards():
+    original = F.softmax
+    names = ("torch.nn.functional.softmax", "torch.Tensor.softmax")
+    for shortcut in (lambda x: F.softmax(x, -1), lambda x: x.softmax(-1)):
+        problem = observe(probe(forbidden=names), CASE, shortcut).problem
+        assert problem.kind == "forbidden"
+        assert "softmax" in problem.message
+    assert F.softmax is original
+    assert "softmax" not in vars(torch.Tensor)
+
+
+def test_shortcuts_are_restored_when_the_body_fails():
+    original = F.softmax
+    with pytest.raises(KeyError), absent(("torch.nn.functional.softmax",)):
+        raise KeyError
+    assert F.softmax is original
+
+
+def earlier(x):
+    return x + 1
+
+
+def later(x):
+    return earlier(x)
+
+
+def test_a_stand_in_replaces_an_earlier_exercise_during_observation_only():
+    seen = observe(probe(stand_ins={"earlier": lambda x: 3 * x}), CASE, later)
+    np.testing.assert_allclose(seen.values["y"], 3 * Draw(B=2, T=3).normal(2, 3).numpy())
+    assert earlier(1) == 2
+
+
+def test_a_stand_in_for_a_missing_name_is_removed_again():
+    observe(probe(stand_ins={"nowhere": len}), CASE, later)
+    assert "nowhere" not in globals()
+
+
+def test_unpack_says_what_was_returned_instead_of_a_pair():
+    with pytest.raises(Exception, match=r"return \(a, b\), and returned a tensor of shape \(2,\)"):
+        unpack(torch.zeros(2), "a", "b")

@@ -1,0 +1,211 @@
+"""Plots that look alike in every lesson, and that can be read without seeing colours.
+
+Importing this module sets the theme: the palette is Okabe and Ito's, which people with any common
+colour blindness can tell apart, on an opaque light ground that works in dark front ends too.
+Lines differ by dash and marker as well, and every figure is shown with a description in words.
+"""
+
+import base64
+import html
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from itertools import cycle
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from cycler import cycler
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STYLES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
+SCREEN_DPI = 80  # pixels per inch on the page
+FILE_DPI = 140  # pixels per inch in the file, so that text stays sharp when zoomed
+MOST_CELLS_WITH_NUMBERS = 64
+INK, GRID, GROUND = "#222222", "#dddddd", "#ffffff"
+THEME: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.prop_cycle": cycler(color=PALETTE),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": "medium",
+    "axes.titleweight": "bold",
+    "figure.constrained_layout.use": True,
+    "figure.dpi": SCREEN_DPI,
+    "figure.facecolor": GROUND,
+    "font.size": 10,
+    "grid.color": GRID,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 4,
+    "savefig.dpi": FILE_DPI,
+    "savefig.facecolor": GROUND,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+def use_theme() -> None:
+    """Set the course's theme; importing this module does it once."""
+    mpl.rcParams.update(THEME)
+
+
+use_theme()
+
+
+class Picture:
+    """A figure as a PNG with alternative text; without a front end, the text alone.
+
+    Args:
+        fig: the figure.
+        alt: what it shows, for those who cannot see it.
+
+    """
+
+    def __init__(self, fig: Figure, alt: str) -> None:
+        buffer = BytesIO()
+        fig.savefig(buffer, format="png", metadata={"Software": None})
+        self.png = buffer.getvalue()
+        self.alt = alt
+        self.width = round(fig.get_figwidth() * SCREEN_DPI)
+
+    def __repr__(self) -> str:
+        """What the picture shows, in words."""
+        return self.alt
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+        data = {"image/png": base64.b64encode(self.png).decode("ascii")}
+        return data, {"image/png": {"alt": self.alt, "width": self.width}}
+
+
+class InWords:
+    """The alternative text, folded: JupyterLab passes no alt text on to screen readers.
+
+    Args:
+        alt: what the picture above it shows.
+
+    """
+
+    def __init__(self, alt: str) -> None:
+        self.alt = alt
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        words = html.escape(self.alt)
+        return {"text/html": f"<details><summary>This picture in words</summary>{words}</details>"}
+
+    def __repr__(self) -> str:
+        """Nothing: where there is only text, the picture itself is its words."""
+        return ""
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Show a figure once, with its description for those who cannot see it, and close it.
+
+    Args:
+        fig: the figure.
+        alt: one or two sentences: what is seen, and what it says.
+
+    Raises:
+        ValueError: the description is empty.
+
+    """
+    if not alt.strip():
+        raise ValueError("a picture needs its description: show(fig, alt='...')")
+    picture = Picture(fig, alt)
+    plt.close(fig)
+    display(picture)  # type: ignore[no-untyped-call]
+    display(InWords(alt))  # type: ignore[no-untyped-call]
+
+
+def heat_map(
+    ax: Axes,
+    matrix: ArrayLike,
+    *,
+    title: str = "",
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    limits: tuple[float, float] | None = None,
+    bar: bool | None = None,
+    numbers: bool | None = None,
+) -> None:
+    """Draw a matrix: white is zero, blue more; with signs, purple is above zero, orange below.
+
+    Args:
+        ax: where to draw.
+        matrix: (rows, columns), numbers or booleans; a tensor must not need gradients.
+        title: what the picture says.
+        rows: names of the rows, top to bottom.
+        columns: names of the columns.
+        limits: values at the ends of the colours; from the matrix, if not given.
+        bar: whether to add a colour bar; if not given, where there are no numbers.
+        numbers: whether to write each value; if not given, up to 64 cells.
+
+    """
+    values = np.asarray(matrix, dtype=float)
+    low, high = limits or _limits(values)
+    colours = "PuOr" if low < 0 else "Blues"
+    image = ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
+    ax.set_title(title)
+    ax.grid(visible=False)
+    _name_ticks(ax, rows, columns)
+    with_numbers = values.size <= MOST_CELLS_WITH_NUMBERS if numbers is None else numbers
+    if with_numbers:
+        _write_numbers(ax, values, image.norm(values))
+    if bar or (bar is None and not with_numbers):
+        ax.figure.colorbar(image, ax=ax, shrink=0.9)
+
+
+def lines(
+    ax: Axes, x: ArrayLike, series: Mapping[str, ArrayLike], *, markers: bool = True, **axes: Any
+) -> None:
+    """Draw named lines that differ by colour, dash and marker, with a legend.
+
+    Args:
+        ax: where to draw.
+        x: (N,), shared by all lines.
+        series: name in the legend -> (N,) values.
+        markers: whether to mark the points.
+        axes: passed to `ax.set`: title, xlabel, ylabel (with their units), xscale, ylim ...
+
+    """
+    for (name, y), (dash, marker) in zip(series.items(), cycle(STYLES), strict=False):
+        shape = marker if markers else None
+        ax.plot(np.asarray(x), np.asarray(y), linestyle=dash, marker=shape, label=name)
+    ax.set(**axes)
+    if len(series) > 1:
+        ax.legend()
+
+
+def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Ends of the colour scale: from zero, or even on both sides of zero where there are signs."""
+    if values.min() >= 0:
+        return 0.0, float(values.max()) or 1.0
+    most = float(abs(values).max())
+    return -most, most
+
+
+def _name_ticks(ax: Axes, rows: Sequence[str] | None, columns: Sequence[str] | None) -> None:
+    if rows is not None:
+        ax.set_yticks(range(len(rows)), rows)
+    if columns is not None:
+        slanted = sum(map(len, columns)) > 24
+        ax.set_xticks(range(len(columns)), columns, rotation=45 if slanted else 0)
+
+
+def _write_numbers(ax: Axes, values: NDArray[np.float64], shares: ArrayLike) -> None:
+    """Write each value in its cell, white on dark colours (both ends of a scale with signs)."""
+    signed = values.min() < 0
+    for (row, column), share in np.ndenumerate(np.asarray(shares)):
+        dark = abs(2 * share - 1) > 0.75 if signed else share > 0.6
+        rounded = round(float(values[row, column]), 2) + 0.0  # + 0.0 makes -0.0 plain zero
+        text = f"{rounded:.2f}".removesuffix(".00")
+        colour = GROUND if dark else INK
+        ax.text(column, row, text, ha="center", va="center", size=8, color=colour)
