@@ -56,6 +56,8 @@ c.Execute.kernel_name = "python3"
 c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--log-level=ERROR"]
 c.Execute.timeout = 60  # seconds per cell; trainings are tagged skip-grading
 
+c.ExportApp.plugin_class = "grader.gradebook.export.StatusExportPlugin"
+
 # Hidden tests must not appear on the pages that students read (nbgrader's issue 917).
 c.GenerateFeedback.preprocessors = [
     "grader.preprocessors.StripHiddenTests",

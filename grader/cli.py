@@ -11,6 +11,7 @@ from grader.errors import CourseError
 # Only the chosen command's module is imported, so that `--help` is quick.
 COMMANDS = {
     "build": ("grader.build.command", "build notebooks and student releases from the lesson texts"),
+    "autograde": ("grader.engine.command", "grade submissions, fast and isolated"),
     "grade": ("grader.gradebook.command_grade", "collect, grade, write feedback, show the grades"),
     "demo": ("grader.gradebook.command_demo", "grade a made-up class of six in its own folder"),
 }

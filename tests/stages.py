@@ -1,7 +1,7 @@
 """Run everything that must pass, stage by stage, and say how long each took.
 
-`python tests/stages.py` runs all of them, `python tests/stages.py mypy nbval` the named ones. A stage
-that fails does not stop the others. The last line is pytest's own count.
+`python tests/stages.py` runs all of them, `python tests/stages.py mypy nbval` the named ones. A
+stage that fails does not stop the others. The last line is pytest's own count.
 """
 
 import os
@@ -22,7 +22,9 @@ STAGES = {
     "nbval": f"{NBVAL} --nbval-cell-timeout=300 -n 2 --dist loadscope -q",
     "tests": "pytest -n 2 --dist loadscope",
 }
-COUNT = re.compile(r"=*\s*((?:\d+ (?:passed|failed|errors?|skipped|\w+)(?:, )?)+ in [\d.]+s.*?)\s*=*")
+COUNT = re.compile(
+    r"=*\s*((?:\d+ (?:passed|failed|errors?|skipped|\w+)(?:, )?)+ in [\d.]+s.*?)\s*=*"
+)
 
 
 def run(arguments: str) -> tuple[int, str]:

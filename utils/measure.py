@@ -2,24 +2,28 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 
-def seconds(run: Callable[[], object], repeat: int = 3) -> float:
-    """Shortest wall-clock time of several runs, after one run that warms up."""
-    run()
+def seconds(run: Callable[..., object], *arguments: Any, repeat: int = 3) -> float:
+    """Shortest wall-clock time of `run(*arguments)`, in seconds, after one run that warms up."""
+    run(*arguments)
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
-        run()
+        run(*arguments)
         times.append(time.perf_counter() - start)
     return min(times)
 
 
-def bytes_kept(run: Callable[[], object]) -> int:
-    """Bytes that autograd keeps for the backward pass; tensors that share memory count once."""
+def bytes_kept(run: Callable[..., object], *arguments: Any) -> int:
+    """Bytes that autograd keeps for the backward pass of `run(*arguments)`.
+
+    Tensors that share memory count once; inputs and parameters that are needed again count too.
+    """
     kept: dict[int, Tensor] = {}  # the tensors themselves, so that no address is used again
 
     def note(tensor: Tensor) -> Tensor:
@@ -27,5 +31,6 @@ def bytes_kept(run: Callable[[], object]) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        run()
+        result = run(*arguments)  # held, so that nothing is freed while we count
+    del result
     return sum(tensor.untyped_storage().nbytes() for tensor in kept.values())

@@ -19,6 +19,7 @@ from cycler import cycler
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -67,7 +68,6 @@ class Picture:
     Args:
         fig: the figure.
         alt: what it shows, for those who cannot see it.
-
     """
 
     def __init__(self, fig: Figure, alt: str) -> None:
@@ -91,7 +91,6 @@ class InWords:
 
     Args:
         alt: what the picture above it shows.
-
     """
 
     def __init__(self, alt: str) -> None:
@@ -115,7 +114,6 @@ def show(fig: Figure, alt: str) -> None:
 
     Raises:
         ValueError: the description is empty.
-
     """
     if not alt.strip():
         raise ValueError("a picture needs its description: show(fig, alt='...')")
@@ -147,7 +145,6 @@ def heat_map(
         limits: values at the ends of the colours; from the matrix, if not given.
         bar: whether to add a colour bar; if not given, where there are no numbers.
         numbers: whether to write each value; if not given, up to 64 cells.
-
     """
     values = np.asarray(matrix, dtype=float)
     low, high = limits or _limits(values)
@@ -174,7 +171,6 @@ def lines(
         series: name in the legend -> (N,) values.
         markers: whether to mark the points.
         axes: passed to `ax.set`: title, xlabel, ylabel (with their units), xscale, ylim ...
-
     """
     for (name, y), (dash, marker) in zip(series.items(), cycle(STYLES), strict=False):
         shape = marker if markers else None
@@ -193,6 +189,9 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _name_ticks(ax: Axes, rows: Sequence[str] | None, columns: Sequence[str] | None) -> None:
+    """Names where there are any; else positions, which are whole numbers."""
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if rows is not None:
         ax.set_yticks(range(len(rows)), rows)
     if columns is not None:

@@ -22,7 +22,6 @@ class AdditiveAttention(nn.Module):
         attend: (scores, values, mask) -> (context, weights).
         d_model: entries of a query and of a key.
         size: A, units of the small network that scores.
-
     """
 
     def __init__(
@@ -47,7 +46,6 @@ class MultiplicativeAttention(nn.Module):
     Args:
         attend: (scores, values, mask) -> (context, weights).
         d_model: entries of a query and of a key.
-
     """
 
     def __init__(self, attend: Attend, d_model: int = 64) -> None:
@@ -68,7 +66,6 @@ class Answer:
     Attributes:
         tokens: ids (B, T).
         weights: (B, T, S), where it looked at each step; None without attention.
-
     """
 
     tokens: Tensor
@@ -79,14 +76,14 @@ class Seq2Seq(nn.Module):
     """Bidirectional GRU encoder and GRU decoder.
 
     The decoder starts from the encoder's last states. Without attention it has nothing else; with
-    attention it also looks, before each step, at all the encoder's states.
+    attention it also looks, before each step, at all the encoder's states. Give it sequences of one
+    length in each batch: attention skips padding, but the encoder reads it.
 
     Args:
         vocab_size: V, number of ids.
         attention: called as (query, keys, mask) -> (context, weights); None for none.
         d_model: entries of a state; even.
         d_embedding: entries of a token's embedding.
-
     """
 
     def __init__(
@@ -108,13 +105,14 @@ class Seq2Seq(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) with teacher forcing: each step sees the right token before."""
         begin = torch.full_like(target[:, :1], BOS)
-        inputs = torch.cat([begin, target[:, :-1]], 1)
+        inputs = self.embedding(torch.cat([begin, target[:, :-1]], 1))
         states, state = self._encode(source)
-        steps = []
-        for token in inputs.unbind(1):
-            logits, state, _ = self._step(token, state, states, source != PAD)
-            steps.append(logits)
-        return torch.stack(steps, 1)
+        real, seen = source != PAD, []
+        for embedded in inputs.unbind(1):
+            features, state, _ = self._step(embedded, state, states, real)
+            seen.append(features)
+        logits: Tensor = self.to_logits(torch.stack(seen, 1))
+        return logits
 
     @torch.no_grad()
     def answer(self, source: Tensor, steps: int) -> Answer:
@@ -123,8 +121,9 @@ class Seq2Seq(nn.Module):
         token = torch.full_like(source[:, 0], BOS)
         tokens, looks = [], []
         for _ in range(steps):
-            logits, state, weights = self._step(token, state, states, source != PAD)
-            token = logits.argmax(-1)
+            embedded = self.embedding(token)
+            features, state, weights = self._step(embedded, state, states, source != PAD)
+            token = self.to_logits(features).argmax(-1)
             tokens.append(token)
             looks.append(weights)
         seen = [weights for weights in looks if weights is not None]
@@ -137,16 +136,15 @@ class Seq2Seq(nn.Module):
         return states, torch.tanh(self.bridge(both_ends))
 
     def _step(
-        self, token: Tensor, state: Tensor, states: Tensor, real: Tensor
+        self, embedded: Tensor, state: Tensor, states: Tensor, real: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """One step of the decoder: logits (B, V), the new state, weights (B, S) or None."""
-        embedded = self.embedding(token)
+        """One step of the decoder: what the logits are made of, the new state, weights or None."""
         if self.attention is None:
             state = self.decoder(embedded, state)
-            return self.to_logits(state), state, None
+            return state, state, None
         context, weights = self.attention(state, states, real)
         state = self.decoder(torch.cat([embedded, context], -1), state)
-        return self.to_logits(torch.cat([state, context], -1)), state, weights
+        return torch.cat([state, context], -1), state, weights
 
 
 def train(
@@ -162,7 +160,6 @@ def train(
 
     Returns:
         Cross-entropy per token of each step, in nats.
-
     """
     optimizer = torch.optim.Adam(model.parameters(), rate)
     fall = torch.optim.lr_scheduler.LambdaLR(

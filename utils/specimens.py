@@ -16,7 +16,6 @@ def broken_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
     Returns:
         Output (..., T, Dv) and weights (..., T, S); right in shape only.
-
     """
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
     weights = scores.softmax(-2)

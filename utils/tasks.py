@@ -21,7 +21,6 @@ class SequenceBatch:
     Attributes:
         source: ids (B, S).
         target: ids (B, S + 1): what to answer, then the end token.
-
     """
 
     source: Tensor
@@ -45,7 +44,6 @@ def reversal_batch(
 
     Raises:
         ValueError: a length is below 1.
-
     """
     if min(lengths) < 1:
         raise ValueError(f"every length must be at least 1, not {min(lengths)}")
@@ -71,7 +69,6 @@ def growing_batches(
         batch_size: sequences in each batch, all of one length.
         seed: decides every batch.
         n_symbols: how many different symbols there are.
-
     """
     generator = torch.Generator().manual_seed(seed)
     for step in range(steps):
@@ -85,7 +82,6 @@ def token_hits(predicted: Tensor, target: Tensor) -> Tensor:
     Args:
         predicted: ids (B, S) or longer; what comes later is ignored.
         target: ids (B, S + 1) of a batch, the end token last.
-
     """
     wanted = target[:, :-1]
     right = predicted[:, : wanted.shape[1]] == wanted

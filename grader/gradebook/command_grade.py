@@ -8,6 +8,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
 from grader.build.files import find_root
+from grader.engine.command import add_engine_arguments, run_engine
 from grader.gradebook import stock
 from grader.gradebook.course import GradingCourse, run_converter
 from grader.gradebook.feedback import write_feedback
@@ -16,7 +17,14 @@ from grader.gradebook.report import table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--all", action="store_true", help="grade again what is graded already")
+    parser.add_argument("--regrade", action="store_true", help="grade again what is graded already")
+    parser.add_argument(
+        "--engine",
+        choices=("fast", "nbgrader"),
+        default="fast",
+        help="fast: isolated, judged apart; nbgrader: its own autograde, slower and less safe",
+    )
+    add_engine_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             "Nothing has been submitted yet. To see grading at work on a made-up class: make demo"
         )
         return 0
-    return grade(course, submissions if arguments.all else ungraded(course, submissions))
+    return grade(course, submissions, arguments)
 
 
 def collect(course: GradingCourse) -> None:
@@ -63,17 +71,29 @@ def _is_current(folder: Path, student: str, lesson: str) -> bool:
     return notebook.is_file() and notebook.stat().st_mtime >= newest
 
 
-def grade(course: GradingCourse, submissions: list[tuple[str, str]]) -> int:
+def grade(
+    course: GradingCourse, submissions: list[tuple[str, str]], arguments: argparse.Namespace
+) -> int:
     """Grade, write feedback, print the gradebook; 1 when a submission could not be graded."""
-    chosen = {lesson for _, lesson in submissions}
-    for lesson in course.lessons:
-        if lesson.name in chosen:
-            course.record(lesson)
-    failures = stock.autograde(course, submissions)
-    write_feedback(course, submissions)
-    print(f"Graded {len(submissions)} submissions.\n")
-    print(table(course))
-    print(f"\nFeedback pages: {course.feedback}")
+    if arguments.engine == "nbgrader":
+        done, failures = _by_nbgrader(course, submissions, arguments)
+    else:
+        outcomes = run_engine(course, submissions, arguments)
+        done = list(outcomes)
+        failures = [f"{s}'s {n}: grader error" for (s, n), o in outcomes.items() if o.score is None]
+    write_feedback(course, done)
+    print(f"Graded {len(done)} submissions.\n\n{table(course)}\n")
+    print(f"Feedback pages: {course.feedback}")
     for failure in failures:
         print(f"\n{failure}")
     return 1 if failures else 0
+
+
+def _by_nbgrader(
+    course: GradingCourse, submissions: list[tuple[str, str]], arguments: argparse.Namespace
+) -> tuple[list[tuple[str, str]], list[str]]:
+    waiting = submissions if arguments.regrade else ungraded(course, submissions)
+    for lesson in course.lessons:
+        if any(name == lesson.name for _, name in waiting):
+            course.record(lesson)
+    return waiting, stock.autograde(course, waiting)

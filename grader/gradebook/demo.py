@@ -27,19 +27,25 @@ CLASS: Mapping[str, Sequence[Edit]] = {
     "ada": (),
     "ben": (
         Edit("stable_softmax", "(x - highest).exp()", "x.exp()"),
-        Edit("scaled_dot_product_attention", " / math.sqrt(q.shape[-1])", ""),
+        Edit("scaled_dot_product_attention", " / q.shape[-1] ** 0.5", ""),
     ),
     "cleo": (
         Edit("masked_mean", "kept.sum(1).clamp(min=1)", "x.shape[1]"),
-        Edit("padding_mask", "<", "<="),
+        Edit("padding_mask", "positions < lengths", "positions <= lengths"),
     ),
     "dan": (),
     "eve": (
         Edit("pairwise_dot", "a @ b.transpose(-2, -1)", "b @ a.transpose(-2, -1)"),
         Edit("causal_mask", ".tril()", ".triu()"),
-        Edit("predict_score_spread", "8.0", "64.0"),
+        Edit("predict_score_spread", "= 8.0", "= 64.0"),
     ),
-    "finn": (Edit("scaled_dot_product_attention", "~mask", "mask"),),
+    "finn": (
+        Edit(
+            "scaled_dot_product_attention",
+            "masked_fill(~mask, -torch.inf)",
+            "masked_fill(mask, -torch.inf)",
+        ),
+    ),
 }
 UNTOUCHED = "dan"
 

@@ -1,12 +1,13 @@
 """The gradebook as a table on the terminal."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
 from grader.build.lesson import Lesson
+from grader.gradebook.copies import GradedCopy, read_copy
 from grader.gradebook.course import GradingCourse
-from grader.gradebook.feedback import named_mistakes
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def rows(course: GradingCourse, lesson: Lesson) -> list[Row]:
             Row(
                 submission.student_id,
                 {
-                    grade.name.removeprefix("test_"): grade.score
+                    grade.name.removeprefix("test_"): grade.score or 0.0
                     for notebook in submission.notebooks
                     for grade in notebook.grades
                 },
@@ -45,11 +46,11 @@ def rows(course: GradingCourse, lesson: Lesson) -> list[Row]:
 
 def table(course: GradingCourse) -> str:
     """Every graded lesson as a table, then the mistakes that were named."""
-    blocks = [_lesson_table(lesson, rows(course, lesson)) for lesson in course.lessons]
+    blocks = [_lesson_table(x, rows(course, x), course.folder) for x in course.lessons]
     return "\n\n".join(block for block in [*blocks, _mistakes(course)] if block)
 
 
-def _lesson_table(lesson: Lesson, found: list[Row]) -> str:
+def _lesson_table(lesson: Lesson, found: list[Row], folder: Path) -> str:
     if not found:
         return ""
     width = max(len(row.student) for row in found) + 2
@@ -58,10 +59,20 @@ def _lesson_table(lesson: Lesson, found: list[Row]) -> str:
     head = "".ljust(width) + "".join(letter.rjust(6) for letter in letters) + "total".rjust(12)
     lines = [lesson.name, head]
     for row in found:
-        scores = "".join(f"{row.scores.get(name, 0.0):6g}" for name in names)
-        lines.append(f"{row.student:<{width}}{scores}{row.total:>7g} of {lesson.points:g}")
+        copy = read_copy(folder, row.student, lesson.name)
+        lines.append(f"{row.student:<{width}}{_scores(row, names, lesson.points, copy)}")
     legend = [f"{k} {e.id} ({e.points:g})" for k, e in zip(letters, lesson.exercises, strict=True)]
     return "\n".join([*lines, *_wrapped(legend)])
+
+
+def _scores(row: Row, names: list[str], points: float, copy: GradedCopy | None) -> str:
+    """Scores and total, and the status where it is not plainly "graded"; never a zero for ours."""
+    status = copy.status if copy is not None else "not graded"
+    if status in ("grader error", "not graded"):
+        return f"{'':{6 * len(names)}}{status:>12}"
+    scores = "".join(f"{row.scores.get(name, 0.0):6g}" for name in names)
+    told = "" if status == "graded" else f"   {status}"
+    return f"{scores}{row.total:>7g} of {points:g}{told}"
 
 
 def _wrapped(items: list[str], width: int = 88) -> list[str]:
@@ -75,9 +86,10 @@ def _wrapped(items: list[str], width: int = 88) -> list[str]:
 
 def _mistakes(course: GradingCourse) -> str:
     named = [
-        f"{m.student}, {m.exercise}: {m.says}"
+        f"{row.student}, {mistake.exercise}: {mistake.says}"
         for lesson in course.lessons
         for row in rows(course, lesson)
-        for m in named_mistakes(course, row.student, lesson.name)
+        if (copy := read_copy(course.folder, row.student, lesson.name)) is not None
+        for mistake in copy.mistakes
     ]
     return "\n".join(["Mistakes named", *named]) if named else ""

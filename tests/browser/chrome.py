@@ -14,10 +14,17 @@ import websocket
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-QUIET = (
-    "--headless --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --remote-debugging-port=0 --window-size=1400,900"
-).split()
+QUIET = [
+    "--headless",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-port=0",
+    "--window-size=1400,900",
+]
 
 
 def find_chromium() -> str | None:
@@ -26,8 +33,8 @@ def find_chromium() -> str | None:
     return found or (str(MAC) if MAC.exists() else None)
 
 
-def wait_for(condition: Any, what: str, seconds: float = 60) -> Any:
-    """Call `condition` until it gives something true; say `what` was waited for if it never does."""
+def wait_for(condition: Any, what: str, seconds: float = 240) -> Any:
+    """Call `condition` until it gives something true, and give that; else say what did not come."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if value := condition():
@@ -40,6 +47,7 @@ class Chrome:
     """One headless browser with one page."""
 
     def __init__(self, program: str, profile: Path) -> None:
+        self.profile = profile
         profile.mkdir(parents=True, exist_ok=True)
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(
@@ -95,18 +103,33 @@ class Chrome:
             raise RuntimeError(f"{script}: {result['exceptionDetails']['text']}")
         return result["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 60) -> Any:
+    def wait(self, script: str, seconds: float = 240) -> Any:
         """Wait until a JavaScript expression is true in the page, and give its value."""
-        return wait_for(lambda: self.run(script), script, seconds)
+        try:
+            return wait_for(lambda: self.run(script), script, seconds)
+        except TimeoutError as error:
+            self.screenshot(self.profile / "timed-out.png")
+            error.add_note(f"The page at that moment: {self.profile / 'timed-out.png'}")
+            raise
 
     def click(self, script: str) -> None:
-        """Click, with the mouse, in the middle of the element that an expression gives."""
-        self.wait(f"!!({script})")
-        x, y = self.run(
-            f"(() => {{ const e = {script}; e.scrollIntoView({{block: 'center'}});"
+        """Click, with the mouse, in the middle of the element that an expression gives.
+
+        Waits until the element is where a click reaches it and has stopped moving.
+        """
+        middle = (
+            f"(() => {{ const e = {script}; if (!e) return null;"
             " const r = e.getBoundingClientRect();"
-            " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+            " const x = r.x + r.width / 2, y = r.y + r.height / 2;"
+            " return e.contains(document.elementFromPoint(x, y)) ? [x, y] : null; })()"
         )
+
+        def settled() -> list[float] | None:
+            before = self.run(middle)
+            time.sleep(0.1)
+            return before if before and before == self.run(middle) else None
+
+        x, y = wait_for(settled, f"a place to click on {script}")
         where = {"x": x, "y": y, "button": "left", "clickCount": 1}
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         self.call("Input.dispatchMouseEvent", type="mousePressed", **where)

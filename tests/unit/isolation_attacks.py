@@ -1,4 +1,4 @@
-"""What a hostile task tries, one function each; only the standard library, so that it runs anywhere.
+"""What a hostile task tries, one function each; the standard library is enough to run it.
 
 An attack returns what it got, and raises OSError where a wall held. `python isolation_attacks.py`
 runs them all with this interpreter's user and prints, as JSON, what each came to.
@@ -6,18 +6,18 @@ runs them all with this interpreter's user and prints, as JSON, what each came t
 
 import contextlib
 import ctypes
-import dataclasses
 import errno
 import json
 import mmap
 import os
 import platform
+import resource
 import socket
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.isolation import Supervisor
@@ -110,7 +110,7 @@ def goes_through_a_process_root(targets: Targets) -> object:
 
 @attack
 def lists_a_folder_outside(targets: Targets) -> object:
-    return os.listdir(targets.folder)
+    return list(targets.folder.iterdir())
 
 
 @attack
@@ -120,7 +120,7 @@ def reads_etc(_targets: Targets) -> object:
 
 @attack
 def lists_processes(_targets: Targets) -> object:
-    return os.listdir("/proc")
+    return list(Path("/proc").iterdir())
 
 
 @attack
@@ -151,7 +151,7 @@ def cuts_a_file_outside(targets: Targets) -> object:
 
 @attack
 def renames_a_file_outside(targets: Targets) -> object:
-    return os.rename(targets.secret, targets.secret)
+    return targets.secret.rename(targets.secret)
 
 
 @attack
@@ -244,8 +244,6 @@ def starts_too_many_threads(_targets: Targets) -> object:
 
 @attack
 def raises_its_own_limits(_targets: Targets) -> object:
-    import resource
-
     with as_os_error():
         return resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
 
@@ -365,28 +363,31 @@ def run(name: str, targets: Targets, supervisor: Supervisor) -> str:
 def targets_in(folder: Path) -> Iterator[Targets]:
     """A secret file, and servers on a port, a Unix socket and an abstract socket."""
     path, name = str(folder / "socket"), f"\0isolation-{os.getpid()}"
-    with socket.socket() as tcp, socket.socket(socket.AF_UNIX) as unix:
-        with socket.socket(socket.AF_UNIX) as abstract:
-            tcp.bind(("127.0.0.1", 0))
-            unix.bind(path)
-            abstract.bind(name)
-            for server in (tcp, unix, abstract):
-                server.listen(8)
-            (folder / "gradebook.txt").write_text(SECRET)
-            yield Targets(folder, tcp.getsockname()[1], os.getpid(), path, name)
+    families = (socket.AF_INET, socket.AF_UNIX, socket.AF_UNIX)
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(socket.socket(family)) for family in families]
+        for server, address in zip(servers, (("127.0.0.1", 0), path, name), strict=True):
+            server.bind(address)
+            server.listen(8)
+        (folder / "gradebook.txt").write_text(SECRET)
+        yield Targets(folder, servers[0].getsockname()[1], os.getpid(), path, name)
 
 
 def without_namespaces(supervisor: Supervisor) -> Supervisor:
     """The same supervisor as it would be where the kernel grants no namespace."""
-    walls = supervisor.walls
-    supervisor.walls = dataclasses.replace(
-        walls, namespaces=frozenset(), drop_root=os.geteuid() == 0
-    )
+    drop_root = os.geteuid() == 0
+    supervisor.walls = replace(supervisor.walls, namespaces=frozenset(), drop_root=drop_root)
+    return supervisor
+
+
+def without_landlock(supervisor: Supervisor) -> Supervisor:
+    """The same supervisor as it would be where the kernel lacks Landlock."""
+    supervisor.walls = replace(supervisor.walls, landlock=False)
     return supervisor
 
 
 def main() -> None:
-    kinds = (Supervisor(), without_namespaces(Supervisor()))
+    kinds = (Supervisor(), without_namespaces(Supervisor()), without_landlock(Supervisor()))
     with tempfile.TemporaryDirectory() as folder, targets_in(Path(folder)) as targets:
         print(json.dumps([{name: run(name, targets, kind) for name in ATTACKS} for kind in kinds]))
 

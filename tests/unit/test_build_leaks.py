@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from grader.build.command import build
+from grader.build.files import write_if_changed
 from grader.build.lesson import read_lesson
+from grader.build.notebook import as_text, source_notebook
+from grader.build.release import released
 from tests.unit.course_files import ROOT
 
 MIN_LENGTH = 9  # shorter lines, such as `return x`, are anyone's
@@ -81,7 +83,8 @@ def test_no_answer_and_no_hidden_test_reaches_the_students_notebooks():
 def released_course(course):
     """The made-up course with its release, as the build writes it."""
     lesson = read_lesson(course / "solutions" / "01_doubling.py")
-    build(lesson, course)
+    write_if_changed(lesson.solution_path, as_text(source_notebook(lesson)))
+    write_if_changed(lesson.release_path, released(lesson, course))
     return lesson, course
 
 

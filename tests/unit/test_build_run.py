@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from nbclient import NotebookClient
 
 from grader.build import lessons
 from grader.build.files import stale, write_if_changed
@@ -89,6 +90,29 @@ def test_a_failing_cell_stops_the_build_and_changes_nothing(course, capsys):
     assert "\x1b" not in told.err
     assert "02_later" not in told.out
     assert built(course) == before
+
+
+class NoKernel(NotebookClient):
+    """A client whose first kernels do not come up."""
+
+    failures = 0
+
+    def execute(self, *args, **kwargs):
+        if NoKernel.failures:
+            NoKernel.failures -= 1
+            raise RuntimeError("Kernel died before replying to kernel_info")
+        for number, cell in enumerate(self.nb.cells):
+            cell.execution_count = number + 1
+        return self.nb
+
+
+@pytest.mark.parametrize(("failures", "code"), [(1, 0), (2, 1)])
+def test_a_kernel_that_does_not_start_is_tried_twice(course, capsys, monkeypatch, failures, code):
+    monkeypatch.setattr("grader.build.execute.NotebookClient", NoKernel)
+    monkeypatch.setattr(NoKernel, "failures", failures)
+    (course / "solutions" / "01_doubling.py").write_text("# %%\nx = 1\n")
+    assert main(["build"]) == code
+    assert ("no kernel started, twice" in capsys.readouterr().err) == (code == 1)
 
 
 @pytest.mark.parametrize("line", ["print(object())", "import warnings; warnings.warn('old')"])

@@ -15,7 +15,6 @@ class AnswerError(Exception):
 
     Attributes:
         kind: the Problem's kind ("return", "nothing", "attribute", "stub").
-
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -28,7 +27,6 @@ def unpack(result: object, *names: str) -> dict[str, object]:
 
     Raises:
         AnswerError: the result is not a tuple of as many parts.
-
     """
     if not isinstance(result, (tuple, list)) or len(result) != len(names):
         kind = "nothing" if result is None else "return"
@@ -42,7 +40,6 @@ def prediction(answer: object) -> dict[str, object]:
 
     Raises:
         AnswerError: nothing was predicted yet.
-
     """
     value = answer() if callable(answer) else answer
     if value is None or value is Ellipsis:
@@ -55,7 +52,6 @@ def require_module(module: object, name: str) -> nn.Module:
 
     Raises:
         AnswerError: it made something else.
-
     """
     if not isinstance(module, nn.Module):
         message = f"{name} should be a class derived from nn.Module, and made {describe(module)}."
@@ -68,7 +64,6 @@ def require_linear(module: nn.Module, name: str, n_in: int, n_out: int, *, bias:
 
     Raises:
         AnswerError: it is missing, of another type or size, or has (no) bias against the stub.
-
     """
     layer = getattr(module, name, None)
     if not isinstance(layer, nn.Linear):
@@ -93,7 +88,6 @@ def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any
 
     Raises:
         AnswerError: the module has no such parameter, or one of another shape.
-
     """
     own = dict(module.named_parameters())
     for name, tensor in weights.items():

@@ -21,7 +21,6 @@ class Finding:
         details: the first differing entries, one a line.
         line: the student's line of code, if one is to blame.
         pictures: expected and got, where two matrices are worth looking at.
-
     """
 
     kind: str
@@ -42,7 +41,6 @@ def compare(
         got: the student's.
         tolerance: relative and absolute, for float32.
         sizes: the case's parameters, to call sizes by their letters in messages.
-
     """
     if got.problem is not None and got.problem.kind != "backward":
         problem = got.problem

@@ -20,7 +20,6 @@ class Case:
         required: when it fails, the exercise earns nothing (the plainest case, as a rule).
         weight: share in the exercise's points, relative to the other cases.
         hidden: known to the grader alone.
-
     """
 
     name: str
@@ -40,7 +39,6 @@ def hidden_case(entry: Mapping[str, Any]) -> Case:
 
     Raises:
         ValueError: the entry has no name under "case".
-
     """
     if not isinstance(entry.get("case"), str):
         raise ValueError(f"a hidden case needs a name, case='...': {dict(entry)!r}")
@@ -62,7 +60,8 @@ class Probe:
         forbidden: dotted names of shortcuts that this exercise rules out, and makes absent.
         stand_ins: names of earlier exercises that the answer may call -> a right implementation
             put in their place, so that an early error costs its points once.
-
+        served: the name of an input that is a live object to be called (a version of a function
+            that the student's test is tried on); grading keeps it in another process.
     """
 
     exercise: str
@@ -73,6 +72,7 @@ class Probe:
     gradient: bool = True
     forbidden: tuple[str, ...] = ()
     stand_ins: Mapping[str, Any] = field(default_factory=dict)
+    served: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,6 @@ class Mistake:
         hint: where to look, without giving the line away.
         answer: the variant itself, called as the student's object is; None for mistakes that are
             recognised by the kind of finding instead.
-
     """
 
     name: str
@@ -101,7 +100,6 @@ class Invariant:
     Attributes:
         says: the broken law in one sentence ("Each row of weights must sum to one.").
         holds: (inputs, observation) -> whether it does.
-
     """
 
     says: str
@@ -119,7 +117,6 @@ class Exercise:
         invariants: laws that right answers keep.
         tolerance: largest relative and absolute difference that counts as equal in float32
             (float64 is held to a thousandth of a millionth); for predictions, the relative margin.
-
     """
 
     probe: Probe

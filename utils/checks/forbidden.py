@@ -16,7 +16,6 @@ def absent(names: Sequence[str]) -> Iterator[None]:
 
     Args:
         names: such as "torch.nn.functional.softmax" or "torch.Tensor.softmax".
-
     """
     with contextlib.ExitStack() as restored:
         for name in names:

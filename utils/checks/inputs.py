@@ -14,7 +14,6 @@ class Draw:
         dtype: name of a torch dtype, such as "float64".
         scale: what normal entries are multiplied by.
         params: the case's other parameters, which seed the stream.
-
     """
 
     def __init__(self, dtype: str = "float32", scale: float = 1.0, **params: Any) -> None:
@@ -42,7 +41,6 @@ class Draw:
 
         Raises:
             ValueError: the kind is not known.
-
         """
         if kind == "none":
             return None

@@ -1,6 +1,7 @@
 """Compare observations with the oracle's, explain the first difference, name the mistake."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from utils.checks.compare import Finding, compare, same
 from utils.checks.exercise import Case, Exercise, Mistake
@@ -54,7 +55,6 @@ def judge(
         cases: what was asked, in order.
         observations: what came back for each case; None where nothing did.
         points: the exercise's points, where it is graded.
-
     """
     pairs = list(zip(cases, observations, strict=True))
     results = tuple(CaseResult(c, judge_case(exercise, c, seen)) for c, seen in pairs)
@@ -67,7 +67,7 @@ def judge_case(exercise: Exercise, case: Case, seen: Observation | None) -> Find
     """Find what is wrong with one observation; None where all is well."""
     if seen is None:
         return Finding("missing", "", "Nothing was observed for this case.")
-    expected = observe(exercise.probe, case, exercise.oracle, trusted=True)
+    expected = _observe_own(exercise, "", exercise.oracle, case)
     if expected.problem is not None and expected.problem.kind != "backward":
         raise RuntimeError(f"the oracle of {exercise.id} fails: {expected.problem.message}")
     finding = compare(expected, seen, exercise.tolerance, case.params)
@@ -105,8 +105,22 @@ def _explains(exercise: Exercise, mistake: Mistake, pair: tuple[Case, Observatio
     case, seen = pair
     if seen is None or mistake.answer is None:
         return False
-    variant = observe(exercise.probe, case, mistake.answer, trusted=True)
+    variant = _observe_own(exercise, mistake.name, mistake.answer, case)
     return same(variant, seen, exercise.tolerance)
+
+
+_OWN: dict[tuple[str, str, str], Observation] = {}
+_MOST_KEPT = 10_000
+
+
+def _observe_own(exercise: Exercise, name: str, answer: Any, case: Case) -> Observation:
+    """Observe an oracle or a known mistake; the next submission finds the result here."""
+    key = (exercise.id, name, repr(sorted(case.params.items())))
+    if key not in _OWN:
+        if len(_OWN) >= _MOST_KEPT:
+            _OWN.clear()
+        _OWN[key] = observe(exercise.probe, case, answer, trusted=True)
+    return _OWN[key]
 
 
 def _general_mistake(finding: Finding | None) -> Mistake | None:

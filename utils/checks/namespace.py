@@ -35,7 +35,6 @@ class ExerciseCheck:
         Returns:
             The points earned where ``points`` is given (a test cell's last value is its grade for
             nbgrader), else None.
-
         """
         if points is None:
             display(self.verdict(answer))

@@ -31,7 +31,6 @@ class Problem:
         kind: "stub", "exception", "return", "attribute", "forbidden" or "backward".
         message: one sentence for the student.
         line: the student's own line of code where it happened, if there is one.
-
     """
 
     kind: str
@@ -49,7 +48,6 @@ class Observation:
             no gradient reached the input.
         changed: names of the inputs that the call changed in place.
         problem: why there are no values, if so.
-
     """
 
     values: Mapping[str, Plain] = field(default_factory=dict)

@@ -33,7 +33,6 @@ def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> 
         case: the parameters of the question.
         answer: the student's object, or on the trusted side an oracle or a known mistake.
         trusted: leave the forbidden shortcuts in place (oracles are built on them).
-
     """
     with contextlib.ExitStack() as around:
         if not trusted:

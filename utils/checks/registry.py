@@ -33,7 +33,6 @@ def find_exercise(name: str) -> Exercise:
 
     Raises:
         AttributeError: there is none; names the nearest (an attribute, as ``check.<id>`` asks).
-
     """
     known = exercises()
     if name not in known:

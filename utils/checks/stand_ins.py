@@ -14,7 +14,6 @@ def standing_in(stand_ins: Mapping[str, Any], answer: Any) -> Iterator[None]:
         stand_ins: name -> what stands in for it. A name that the notebook lacks is added too, so
             that an earlier exercise left out costs its points once.
         answer: the student's function or class.
-
     """
     namespace = _globals_of(answer)
     missing = object()

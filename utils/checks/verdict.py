@@ -34,7 +34,6 @@ class Verdict:
         points: the exercise's points where it is graded, else None.
         halved: a failing visible case costs half of what the other cases earned: the check has
             told its author. (Where each case is worth its own points, it costs nothing more.)
-
     """
 
     exercise: str

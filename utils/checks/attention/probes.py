@@ -217,5 +217,6 @@ PROBES = (
         ),
         kind="test the test",
         gradient=False,
+        served="version",
     ),
 )

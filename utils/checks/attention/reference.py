@@ -25,7 +25,6 @@ def reference_attention(
 
     Returns:
         output (..., T, Dv) and weights (..., T, S), zero in rows with nothing allowed.
-
     """
     one_hot = torch.eye(k.shape[-2], dtype=q.dtype).expand(*k.shape[:-1], k.shape[-2])
     if mask is None:

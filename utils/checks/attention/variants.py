@@ -27,7 +27,6 @@ def attention_variant(
         masking: how the mask acts; "nan" and "uniform" differ in rows with nothing allowed.
         fill: the score of a blocked key.
         keys_as_values: take the output from the keys.
-
     """
 
     def attention(
@@ -76,7 +75,6 @@ class SelfAttentionVariant(nn.Module):
         swapped: whether queries and keys change places.
         uses_mask: whether the mask is passed on.
         pair: whether the weights are returned too.
-
     """
 
     attention: Any = staticmethod(reference_attention)

@@ -1,0 +1,74 @@
+"""`python -m grader build`: every lesson from its text, or --check that all are built."""
+
+import argparse
+import time
+from pathlib import Path
+
+from grader.build.execute import executed
+from grader.build.files import find_root, write_if_changed
+from grader.build.lesson import Lesson, lessons
+from grader.build.notebook import as_text, source_notebook
+from grader.build.release import released
+from grader.build.state import differences, solution_fault
+from grader.errors import CourseError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("lesson", nargs="*", help="for example 02_attention; all, if none is named")
+    parser.add_argument("--check", action="store_true", help="only name the files that differ")
+    parser.add_argument("--force", action="store_true", help="run lessons that are up to date too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build or check, and return the exit code."""
+    root = find_root(Path.cwd())
+    everything = lessons(root)
+    chosen = choose(everything, arguments.lesson)
+    if arguments.check:
+        return _check(root, chosen, everything)
+    for lesson in chosen:
+        build(lesson, root, force=arguments.force)
+    if not everything:
+        print("Nothing to build: no lesson texts, solutions/NN_name.py, yet.")
+    return 0
+
+
+def choose(everything: list[Lesson], names: list[str]) -> list[Lesson]:
+    """Return the lessons named, or all; a path to a lesson's text is a name too."""
+    by_name = {lesson.name: lesson for lesson in everything}
+    wanted = [Path(name).name.removesuffix(".py") for name in names]
+    unknown = [name for name in wanted if name not in by_name]
+    if unknown:
+        known = ", ".join(by_name) or "none yet"
+        raise CourseError(f"no lesson {', '.join(unknown)}; the lessons are: {known}")
+    return [lesson for lesson in everything if not wanted or lesson.name in wanted]
+
+
+def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
+    """Build one lesson's two notebooks and print one line; write only when both are made."""
+    start = time.perf_counter()
+    print(f"{lesson.name:<28}", end="", flush=True)
+    release = released(lesson, root)
+    fresh = not force and solution_fault(lesson) is None
+    try:
+        notebook = None if fresh else executed(source_notebook(lesson), lesson.name, root)
+    except CourseError:
+        print("failed")
+        raise
+    if notebook is not None:
+        write_if_changed(lesson.solution_path, as_text(notebook))
+    write_if_changed(lesson.release_path, release)
+    print(f"{'up to date' if fresh else 'built':<11}{time.perf_counter() - start:6.1f} s")
+
+
+def _check(root: Path, chosen: list[Lesson], everything: list[Lesson]) -> int:
+    """Print the files that differ and how to mend them."""
+    found = differences(root, chosen, everything)
+    for difference in found:
+        print(f"{difference.path.relative_to(root)} {difference.what}: {difference.mend}")
+    if not found:
+        print(
+            f"Nothing differs from the texts ({', '.join(x.name for x in chosen) or 'none yet'})."
+        )
+    return 1 if found else 0

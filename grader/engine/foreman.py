@@ -1,0 +1,126 @@
+"""A warm process that grades one submission at a time, each in processes of its own.
+
+    the judging process: judges and records; runs no student code
+      └ foreman: torch imported, no secret in memory; is told where a job lies, never reads it
+          └ attendant: one job; reads it, watches over it, hands on what came, ends
+              └ the isolated process: the student's code
+
+The attendant exists so that nothing of one submission is left in the memory that the next one is
+copied from. Foremen are started anew, not forked from the judging process, for the same reason.
+"""
+
+import gc
+import importlib
+import json
+import os
+import pickle
+import pkgutil
+import struct
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Final, NoReturn
+
+import torch
+
+from grader.engine.remote import Server
+from grader.engine.worker import work
+from grader.isolation import Ended, Limits, Supervisor
+
+LENGTH: Final = struct.Struct("<Q")
+READY: Final = b"ready\n"
+
+
+def warm_up() -> None:
+    """Import what lessons import, oracles and mistakes excepted, and prepare matplotlib."""
+    import matplotlib  # noqa: PLC0415 (only foremen pay for these imports)
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415
+
+    for name in _harmless_modules():
+        importlib.import_module(name)
+    _silence_checks()
+    torch.set_num_threads(1)
+    torch.ones(2, 2) @ torch.ones(2, 2)  # torch looks at the processor once, while it can
+    figure = plt.figure()
+    figure.text(0, 0, "fonts are found and read once, here")
+    figure.canvas.draw()
+    plt.close(figure)
+    gc.collect()
+    gc.freeze()  # what is never collected is never written to, and stays shared
+
+
+def _harmless_modules() -> list[str]:
+    import utils  # noqa: PLC0415
+
+    found = [m.name for m in pkgutil.walk_packages(utils.__path__, "utils.")]
+    apart = ("utils.checks.", "utils.lab", "utils.exchange")
+    probes = [name for name in found if name.endswith(".probes")]
+    return ["utils.checks", *probes, *(name for name in found if not name.startswith(apart))]
+
+
+class _NoCheck:
+    """Stands for ``check`` while grading: visible checks in other cells show nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_args, **_kwargs: None
+
+
+def _silence_checks() -> None:
+    import utils.checks  # noqa: PLC0415
+
+    utils.checks.check = _NoCheck()  # type: ignore[assignment]
+
+
+def run(supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes]) -> None:
+    """Take job files' names, a line each, until there are no more; answer each with a result."""
+    results.write(READY)
+    results.flush()
+    for line in jobs:
+        pid = os.fork()
+        if pid == 0:
+            attend(supervisor, Path(os.fsdecode(line.rstrip(b"\n"))), results)
+        _, status = os.waitpid(pid, 0)
+        if status:
+            results.write(LENGTH.pack(0))  # the attendant died: no result, and the judge is told
+            results.flush()
+
+
+def attend(supervisor: Supervisor, job: Path, results: IO[bytes]) -> NoReturn:
+    """Run one job to its end, hand on what came, and end this process."""
+    code = 1
+    try:
+        server = Server(json.loads(job.read_bytes()))
+        number = supervisor.start(
+            lambda channel: work(server.steps, channel.send, channel.ask), answer=server.reply
+        )
+        ended = supervisor.poll()[number]
+        messages = tuple(map(server.restored, ended.messages))
+        body = pickle.dumps(asdict(ended) | {"messages": messages})
+        results.write(LENGTH.pack(len(body)) + body)
+        results.flush()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def read_result(results: IO[bytes]) -> Ended | None:
+    """Read one result, on the judging side; None where attendant or foreman died."""
+    head = results.read(LENGTH.size)
+    size = LENGTH.unpack(head)[0] if len(head) == LENGTH.size else 0
+    body = results.read(size)
+    if not size or len(body) < size:
+        return None
+    # Written by an attendant, in which no student code ran; the student's messages stay bytes.
+    return Ended(**pickle.loads(body))
+
+
+def main(arguments: list[str]) -> None:
+    """Be a foreman: arguments are limits as ``name=value`` and perhaps ``no-isolation``."""
+    warm_up()
+    pairs = dict(argument.split("=") for argument in arguments if "=" in argument)
+    defaults = asdict(Limits())
+    limits = Limits(**{name: type(defaults[name])(float(v)) for name, v in pairs.items()})
+    supervisor = Supervisor(limits, isolate="no-isolation" not in arguments)
+    run(supervisor, sys.stdin.buffer, sys.stdout.buffer)

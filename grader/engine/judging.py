@@ -1,0 +1,85 @@
+"""From messages to an outcome. Runs where no student code ever ran."""
+
+from collections.abc import Mapping, Sequence
+
+from grader.build.lesson import Exercise as LessonExercise
+from grader.build.lesson import Lesson
+from grader.engine.outcome import ExerciseResult, Outcome, Status
+from grader.engine.plan import cases_of
+from grader.engine.wire import Message, WireError, decode
+from grader.isolation import Ended
+from utils.checks.judge import judge
+from utils.checks.observation import Observation, Problem
+from utils.checks.registry import exercises
+
+Seen = Mapping[tuple[str, int], Observation]
+
+ENDS: Mapping[str, tuple[Status, str]] = {
+    "finished": ("graded", ""),
+    "timed out": ("timed out", "Grading stopped at the time limit: something runs on and on."),
+    "crashed": ("crashed", "The notebook ended its own process before grading was done."),
+    "too much output": ("crashed", "The notebook sent more data than grading takes."),
+    "too many files": ("crashed", "The notebook wrote more files than grading allows."),
+    "garbled": ("crashed", "The notebook disturbed its own grading."),
+    "not isolated": ("grader error", "The machine could not isolate the notebook."),
+}
+
+
+def judge_submission(
+    lesson: Lesson, ended: Ended, refused: Mapping[str, str], notes: Sequence[str]
+) -> Outcome:
+    """Judge what an isolated process sent.
+
+    Args:
+        lesson: the trusted lesson.
+        ended: how the process ended, and its messages.
+        refused: exercise -> why its code is refused unseen (a forbidden shortcut).
+        notes: what the student should know about the notebook itself.
+    """
+    status, sentence = ENDS[ended.status]
+    seen = _collect(lesson, ended.messages)
+    results = tuple(
+        _result(lesson, exercise, seen, refused.get(exercise.id), sentence)
+        for exercise in lesson.exercises
+    )
+    told = (*notes, *([sentence] if sentence else []))
+    return Outcome(lesson.name, status, results, told, ended.wall_seconds, ended.max_rss_bytes)
+
+
+def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:
+    """Keep the first answer to each question that was asked; all else is ignored."""
+    asked = {
+        (exercise.id, number)
+        for exercise in lesson.exercises
+        for number in range(len(cases_of(lesson, exercise.id)))
+    }
+    seen: dict[tuple[str, int], Observation] = {}
+    for raw in messages:
+        message = _decoded(raw)
+        if message is not None and (message.exercise, message.case) in asked:
+            seen.setdefault((message.exercise, message.case), message.observation)
+    return seen
+
+
+def _decoded(raw: bytes) -> Message | None:
+    try:
+        return decode(raw)
+    except WireError:
+        return None
+
+
+def _result(
+    lesson: Lesson, exercise: LessonExercise, seen: Seen, refusal: str | None, sentence: str
+) -> ExerciseResult:
+    cases = cases_of(lesson, exercise.id)
+    if refusal:
+        answers: list[Observation | None] = [_refused(refusal)] * len(cases)
+    else:
+        answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
+    verdict = judge(exercises()[exercise.id], cases, answers, exercise.points)
+    note = sentence if None in answers else ""
+    return ExerciseResult(exercise.id, exercise.points, verdict, note)
+
+
+def _refused(why: str) -> Observation:
+    return Observation(problem=Problem("forbidden", why))

@@ -1,0 +1,99 @@
+"""What the isolated process is to do with a submission, step by step."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from grader.build.lesson import Lesson
+from grader.engine.submission import CodeCell
+from utils.checks.exercise import Case, hidden_case
+from utils.checks.registry import probes
+
+
+@dataclass(frozen=True)
+class Step:
+    """Run a cell, or observe an exercise.
+
+    Attributes:
+        source: the cell's code, for a step that runs one.
+        exercise: what to observe, for a step that observes.
+        cases: the parameters of each case (and nothing else of it).
+    """
+
+    source: str = ""
+    exercise: str = ""
+    cases: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order, and what was noticed about the notebook."""
+
+    steps: list[Step]
+    notes: tuple[str, ...]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """The steps as plain data."""
+        return [asdict(step) for step in self.steps]
+
+
+def cases_of(lesson: Lesson, exercise: str) -> tuple[Case, ...]:
+    """The visible and the hidden cases of an exercise."""
+    hidden = next(e.hidden for e in lesson.exercises if e.id == exercise)
+    return (*probes()[exercise].cases, *map(hidden_case, hidden))
+
+
+def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
+    """Put the student's cells in their order, each exercise observed where its test stands.
+
+    Test cells never run: they say only where to look. One that is missing, or stands before the
+    exercise that it tests, is taken to stand right behind it.
+    """
+    ids = [exercise.id for exercise in lesson.exercises]
+    homes = {name: _home(name, cells) for name in ids}
+    places = {name: _place(name, cells, homes[name]) for name in ids}
+    steps: list[Step] = []
+    for position, cell in enumerate(cells):
+        if not cell.skipped and cell.name not in {f"test_{name}" for name in ids}:
+            steps.append(Step(source=cell.source))
+        steps += [_observation(lesson, name) for name in ids if places[name] == position]
+    steps += [_observation(lesson, name) for name in ids if places[name] is None]
+    return Plan(steps, tuple(_notes(ids, cells, homes)))
+
+
+def _observation(lesson: Lesson, name: str) -> Step:
+    return Step(exercise=name, cases=[dict(case.params) for case in cases_of(lesson, name)])
+
+
+def _home(name: str, cells: Sequence[CodeCell]) -> int | None:
+    """Where an exercise is written: the last cell of its name, else the last that defines it."""
+    named = [i for i, cell in enumerate(cells) if cell.name == name]
+    if named:
+        return named[-1]
+    definition = re.compile(rf"^(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+    return max((i for i, cell in enumerate(cells) if definition.search(cell.source)), default=None)
+
+
+def _place(name: str, cells: Sequence[CodeCell], home: int | None) -> int | None:
+    tests = [i for i, cell in enumerate(cells) if cell.name == f"test_{name}"]
+    if tests and (home is None or tests[-1] > home):
+        return tests[-1]
+    return home
+
+
+def _notes(
+    ids: Sequence[str], cells: Sequence[CodeCell], homes: dict[str, int | None]
+) -> Iterator[str]:
+    names = [cell.name for cell in cells]
+    for name in ids:
+        count = names.count(f"test_{name}")
+        if count == 0:
+            yield f"The test cell of {name} was missing; it was put back."
+        if count > 1:
+            yield f"The test cell of {name} was there {count} times; it counted once."
+        if names.count(name) > 1:
+            yield f"The cell of {name} was there {names.count(name)} times; the last one counted."
+        if name not in names:
+            where = "is missing" if homes[name] is None else "has lost its name; its code counted"
+            yield f"The cell of {name} {where}."

@@ -1,0 +1,157 @@
+"""Grade many submissions at once, on several foremen."""
+
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self, cast
+
+from grader.engine.foreman import READY, read_result
+from grader.isolation import Ended, Limits
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+KEPT: Final = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "HOME", "TMPDIR")
+ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work for an isolated process: any key, and the plan's steps as JSON."""
+
+    key: int
+    steps: bytes
+
+
+class ForemanProcess:
+    """A foreman, started anew, and the job that it has in hand."""
+
+    def __init__(self, limits: Limits, *, isolate: bool) -> None:
+        options = [f"{name}={float(value)}" for name, value in asdict(limits).items()]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "grader.engine", *options, *_flag(isolate=isolate)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env={name: os.environ[name] for name in KEPT if name in os.environ} | ONE_THREAD,
+        )
+        self._jobs = cast("IO[bytes]", self._process.stdin)
+        self.results = cast("IO[bytes]", self._process.stdout)
+        self.job: Job | None = None
+
+    @property
+    def pid(self) -> int:
+        """The foreman's process id."""
+        return self._process.pid
+
+    def await_ready(self) -> None:
+        """Wait until it is warm.
+
+        Raises:
+            RuntimeError: it ended instead; its own words are on stderr.
+        """
+        if self.results.readline() != READY:
+            raise RuntimeError("a grading process could not start; see the lines above")
+
+    def give(self, job: Job, file: Path) -> None:
+        """Hand over a job, written to a file that only this side may read."""
+        file.write_bytes(job.steps)
+        self.job = job
+        try:
+            self._jobs.write(os.fsencode(file) + b"\n")
+            self._jobs.flush()
+        except BrokenPipeError:
+            pass  # it died; taking its result will show so
+
+    def take(self) -> tuple[Job, Ended | None]:
+        """The job that is done, and what came of it."""
+        job, self.job = cast("Job", self.job), None
+        return job, read_result(self.results)
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+        self._jobs.close()
+        self.results.close()
+
+
+def _flag(*, isolate: bool) -> list[str]:
+    return [] if isolate else ["no-isolation"]
+
+
+class Pool:
+    """A few foremen that share the jobs; one that dies is replaced, and its job tried once more."""
+
+    def __init__(self, n_foremen: int, limits: Limits, *, isolate: bool = True) -> None:
+        self._limits, self._isolate = limits, isolate
+        self._folder = tempfile.TemporaryDirectory(prefix="jobs-")  # mode 700
+        self._foremen = [self._new() for _ in range(n_foremen)]
+        for foreman in self._foremen:
+            foreman.await_ready()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for foreman in self._foremen:
+            foreman.close()
+        self._folder.cleanup()
+
+    @property
+    def pids(self) -> list[int]:
+        """The foremen's process ids."""
+        return [foreman.pid for foreman in self._foremen]
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Ended | None]]:
+        """Run jobs as foremen come free; yield (key, what came of it), in the order of finishing.
+
+        A job whose foreman or attendant died, or that crashed, is tried once more: the machine may
+        be to blame. None stands for one that died twice.
+        """
+        waiting, tried = iter(jobs), set[int]()
+        again: list[Job] = []
+        while self._hand_out(waiting, again):
+            foreman = self._next_done()
+            job, ended = foreman.take()
+            if ended is None:
+                self._replace(foreman)
+            if (ended is None or ended.status == "crashed") and job.key not in tried:
+                tried.add(job.key)
+                again.append(job)
+            else:
+                yield job.key, ended
+
+    def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:
+        """Give every idle foreman a job while there is one; whether any is at work."""
+        for number, foreman in enumerate(self._foremen):
+            if foreman.job is None:
+                job = again.pop() if again else next(waiting, None)
+                if job is not None:
+                    foreman.give(job, Path(self._folder.name) / str(number))
+        return any(foreman.job for foreman in self._foremen)
+
+    def _next_done(self) -> ForemanProcess:
+        with selectors.DefaultSelector() as selector:
+            for foreman in self._foremen:
+                if foreman.job is not None:
+                    selector.register(foreman.results, selectors.EVENT_READ, foreman)
+            return cast("ForemanProcess", selector.select()[0][0].data)
+
+    def _replace(self, dead: ForemanProcess) -> None:
+        dead.close()
+        fresh = self._new()
+        fresh.await_ready()
+        self._foremen[self._foremen.index(dead)] = fresh
+
+    def _new(self) -> ForemanProcess:
+        return ForemanProcess(self._limits, isolate=self._isolate)

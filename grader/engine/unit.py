@@ -1,0 +1,102 @@
+"""The unit of work: one submission's bytes in, one outcome out."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.build.lesson import Lesson
+from grader.engine.judging import judge_submission
+from grader.engine.outcome import ExerciseResult, Outcome
+from grader.engine.plan import make_plan
+from grader.engine.pool import Job, Pool
+from grader.engine.shortcuts import refusals, tampering
+from grader.engine.submission import CodeCell, Malformed, read_submission
+from grader.isolation import Ended, Limits
+from utils.checks.registry import probes
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission that was read: what to run, and what is known without running it."""
+
+    lesson: Lesson
+    steps: bytes
+    refused: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def prepare(data: bytes, lesson: Lesson) -> Prepared:
+    """Read a submission and plan its grading.
+
+    Raises:
+        Malformed: it cannot be graded; the message is for the student.
+    """
+    _, cells = read_submission(data)
+    plan = make_plan(lesson, cells)
+    steps = json.dumps(plan.as_json()).encode()
+    return Prepared(lesson, steps, _refused(lesson, cells), plan.notes)
+
+
+def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
+    """Exercises whose code takes a forbidden shortcut, or whose notebook tampers, and why."""
+    tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
+    sources = [cell.source for cell in cells if cell.name not in tests]
+    all_forbidden = {e.id: probes()[e.id].forbidden for e in lesson.exercises}
+    forbidden = {name: names for name, names in all_forbidden.items() if names}
+    released = {cell.source for cell in lesson.cells}
+    if found := tampering([source for source in sources if source not in released]):
+        return dict.fromkeys(forbidden, found)
+    return refusals(sources, forbidden)
+
+
+def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
+    """Judge what came of a prepared submission; None stands for one whose workers died twice."""
+    if ended is None:
+        sentence = "Grading this notebook ended its worker twice."
+        return without_run(prepared.lesson, "crashed", sentence)
+    return judge_submission(prepared.lesson, ended, prepared.refused, prepared.notes)
+
+
+def without_run(lesson: Lesson, status: str, sentence: str) -> Outcome:
+    """The outcome of a submission that could not be run at all."""
+    empty = tuple(ExerciseResult(e.id, e.points, None, sentence) for e in lesson.exercises)
+    return Outcome(lesson.name, status, empty, (sentence,))  # type: ignore[arg-type]
+
+
+def grade_all(items: Iterable[tuple[bytes, Lesson]], pool: Pool) -> Iterator[tuple[int, Outcome]]:
+    """Grade submissions on a pool; yields (position among the items, outcome) as they finish."""
+    prepared: dict[int, Prepared] = {}
+    malformed: list[tuple[int, Outcome]] = []
+
+    def jobs() -> Iterator[Job]:
+        for key, (data, lesson) in enumerate(items):
+            try:
+                prepared[key] = prepare(data, lesson)
+            except Malformed as error:
+                malformed.append((key, without_run(lesson, "malformed", str(error))))
+            else:
+                yield Job(key, prepared[key].steps)
+
+    for key, ended in pool.run(jobs()):
+        yield key, conclude(prepared.pop(key), ended)
+        while malformed:
+            yield malformed.pop()
+    yield from malformed
+
+
+def grade_submission(
+    data: bytes, lesson: Lesson, limits: Limits | None = None, *, isolate: bool = True
+) -> Outcome:
+    """Grade one submission.
+
+    Args:
+        data: the notebook as submitted.
+        lesson: the trusted lesson.
+        limits: what the isolated process may use.
+        isolate: False runs the code unisolated, for one's own work only.
+
+    Raises:
+        CannotIsolate: this machine cannot isolate; says what is missing.
+    """
+    with Pool(1, limits or Limits(), isolate=isolate) as pool:
+        return next(grade_all([(data, lesson)], pool))[1]

@@ -1,0 +1,109 @@
+"""The isolated side: run a student's cells, observe their answers, send what was seen.
+
+Nothing here decides a score. Whatever the student's code does to this process, what leaves it is
+judged elsewhere, against inputs that are made anew there.
+"""
+
+import builtins
+import contextlib
+import linecache
+import signal
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final, NoReturn
+
+from IPython.core.inputtransformer2 import TransformerManager
+from IPython.display import display
+
+from grader.engine.remote import Proxy
+from grader.engine.wire import Message, encode
+from utils.checks.exercise import Case, Probe
+from utils.checks.observation import Observation, Problem
+from utils.checks.observe import observe_all
+from utils.checks.registry import probes
+
+Send = Callable[[bytes], None]
+Ask = Callable[[bytes], bytes]
+STEP_SECONDS: Final = 20.0  # for one cell, and for observing one exercise
+
+
+class TookTooLong(BaseException):
+    """A step ran out of its time; not an Exception, so that no bare `except Exception` stops it."""
+
+
+def work(steps: list[dict[str, Any]], send: Send, ask: Ask) -> None:
+    """Do what a plan says.
+
+    Args:
+        steps: Plan.as_json(), served cases hidden behind numbers (see remote).
+        send: takes each observation as bytes.
+        ask: sends a call to the attendant, gives its reply.
+    """
+    module = _fresh_main()
+    for number, step in enumerate(steps):
+        if step["exercise"]:
+            _observe(step["exercise"], step["cases"], vars(module), send, ask)
+        else:
+            _run_cell(step["source"], number, vars(module))
+
+
+def _fresh_main() -> types.ModuleType:
+    """A module to run cells in, with the few names that a notebook offers besides."""
+    module = types.ModuleType("__main__")
+    vars(module).update(__builtins__=builtins, display=display, get_ipython=_Shell)
+    sys.modules["__main__"] = module
+    return module
+
+
+class _Shell:
+    """Stands for get_ipython(): magics and shell commands do nothing while grading."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_args, **_kwargs: None
+
+
+def _run_cell(source: str, number: int, namespace: dict[str, Any]) -> None:
+    """Run a cell; an error ends it and no other, as in a notebook."""
+    filename = f"<cell {number}>"
+    with contextlib.suppress(BaseException), _time_limit():
+        code = TransformerManager().transform_cell(source)
+        linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+        exec(compile(code, filename, "exec"), namespace)
+
+
+def _observe(
+    exercise: str, cases: list[dict[str, Any]], namespace: dict[str, Any], send: Send, ask: Ask
+) -> None:
+    probe = probes()[exercise]
+    if probe.served:
+        probe = replace(probe, inputs=lambda trial: {probe.served: Proxy(exercise, trial, ask)})
+    for number, params in enumerate(cases):
+        seen = _observe_case(probe, params, namespace)
+        send(encode(Message(exercise, number, seen)))
+
+
+def _observe_case(probe: Probe, params: dict[str, Any], namespace: dict[str, Any]) -> Observation:
+    exercise = probe.exercise
+    if exercise not in namespace:
+        message = f"There is no `{exercise}` in the notebook: its cell failed, or is gone."
+        return Observation(problem=Problem("exception", message))
+    try:
+        with _time_limit():
+            return observe_all(probe, [Case("", params)], namespace[exercise], quiet=True)[0]
+    except BaseException as error:
+        return Observation(problem=Problem("exception", f"{type(error).__name__}: {error}"[:400]))
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    def stop(*_args: object) -> NoReturn:
+        raise TookTooLong(f"stopped after {STEP_SECONDS:g} seconds")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, STEP_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

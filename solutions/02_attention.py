@@ -1,0 +1,1102 @@
+# %% [markdown]
+# # 02 · Attention: looking back directly
+#
+# **What this lesson answers:** how can a network use any part of its input at any moment, without
+# squeezing it through one state first? What does that cost?
+# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 75 minutes.
+# **Points:** 40.
+#
+# You will build attention twice: as it was first added to recurrent networks, and as it works
+# without them. On the way you will watch one train, follow another by hand, repair a broken one,
+# and write the test that would have caught it.
+#
+# Dimensions, here and later: **B** sentences in a batch, **T** queries, **S** keys, **D** entries
+# of a vector.
+
+# %%
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from utils import plots, tasks
+from utils.checks import check
+from utils.measure import bytes_kept, seconds
+from utils.seq2seq import AdditiveAttention, MultiplicativeAttention, Seq2Seq, train
+from utils.specimens import broken_attention
+
+torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
+
+# %% [markdown]
+# ## 1. A decoder that may look back
+#
+# In lesson 01 the decoder got one vector, the encoder's last state, and had to write the whole
+# answer from it. But the encoder made a state for *every* position. Why not let the decoder look
+# at all of them?
+#
+# Before each step it asks a question, the **query** $q$: its own state. Every encoder state is
+# a **key** $k_s$ that can match the question well or badly. The match is a **score**, and
+# Bahdanau, Cho and Bengio (2015) computed it by a network with one hidden layer:
+#
+# $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
+#
+# It is called *additive*, because query and key meet in a sum.
+#
+# ### Exercise: `additive_scores`
+# *5 points · difficulty 2 of 5 · 7 minutes*
+#
+# Score every key of every sentence against that sentence's query, without a loop.
+
+
+# %% exercise="additive_scores"
+def additive_scores(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+    """Bahdanau's scores: e[b, s] = v . tanh(w_q query[b] + w_k keys[b, s]).
+
+    Args:
+        query: (B, Dq), one for each sentence.
+        keys: (B, S, Dk).
+        w_q: (A, Dq).
+        w_k: (A, Dk).
+        v: (A,).
+
+    Returns:
+        Scores (B, S): any real numbers, not weights yet.
+    """
+    # BEGIN SOLUTION
+    asked = (query @ w_q.T).unsqueeze(1)  # (B, 1, A)
+    offered = keys @ w_k.T  # (B, S, A)
+    return torch.tanh(asked + offered) @ v
+    # END SOLUTION
+
+
+# %% test="additive_scores" points=5
+check.additive_scores(additive_scores)
+# BEGIN HIDDEN TESTS
+check.additive_scores(
+    additive_scores,
+    points=5,
+    hidden=[
+        dict(case="one key for each sentence", B=4, S=1, Dq=3, Dk=6, A=2),
+        dict(case="a longer sentence", B=3, S=17, Dq=8, Dk=5, A=11),
+        dict(case="float64, larger inputs", B=2, S=6, Dq=5, Dk=4, A=3, dtype="float64", scale=4.0),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Work out both projections first and write their shapes down. One has an axis that the other
+# lacks.
+# </details>
+# <details><summary>Hint 2: the axis</summary>
+#
+# `unsqueeze(1)` gives the projected query an axis of size one, along which the sum repeats it for
+# every key.
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# Query times `w_q.T`, with the new axis: (B, 1, A). Keys times `w_k.T`: (B, S, A). Add, `tanh`,
+# and take the product with `v`, which uses up the last axis.
+# </details>
+#
+# ## 2. From scores to a context
+#
+# Softmax turns the scores into **weights** that sum to one. The decoder receives the average of
+# the **values** $x_s$ with these weights, the **context** $c$. Here the encoder's states serve as
+# keys and as values.
+#
+# $$a_s = \frac{e^{e_s}}{\sum_{j} e^{e_j}} \qquad\qquad c = \sum_s a_s\, x_s$$
+#
+# Some positions are no words but padding. A boolean **mask** says so: `True` means *may be
+# attended to*. A forbidden position must get the weight 0 exactly, however large its score, and
+# the others must still sum to one. And if nothing is allowed, there is nothing to average: all
+# weights are 0, and so is the context.
+#
+# ### Exercise: `attend`
+# *5 points · difficulty 2 of 5 · 7 minutes*
+
+
+# %% exercise="attend"
+def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Average the values: context[b] = sum over s of softmax(scores[b])[s] values[b, s].
+
+    Args:
+        scores: (B, S).
+        values: (B, S, D).
+        mask: (B, S), boolean, True where a position may be attended to; None allows all.
+
+    Returns:
+        context: (B, D).
+        weights: (B, S); 0 where the mask is False. Each row sums to one, or is all zeros if nothing
+            is allowed in it.
+    """
+    # BEGIN SOLUTION
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # a row with nothing allowed was NaN
+    context = (weights.unsqueeze(1) @ values).squeeze(1)  # (B, 1, S) @ (B, S, D)
+    return context, weights
+    # END SOLUTION
+
+
+# %% test="attend" points=5
+check.attend(attend)
+# BEGIN HIDDEN TESTS
+check.attend(
+    attend,
+    points=5,
+    hidden=[
+        dict(case="one position", B=3, S=1, D=4),
+        dict(case="holes in the middle", B=4, S=7, D=5, mask="random"),
+        dict(case="nothing allowed, float64", B=5, S=4, D=2, mask="empty", dtype="float64"),
+        dict(case="huge scores and padding", B=2, S=9, D=3, mask="padding", scale=1e4),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Which score gets the weight zero from a softmax, whatever the others are?
+# </details>
+# <details><summary>Hint 2: nothing allowed</summary>
+#
+# Softmax over minus infinity alone is NaN. After the softmax you know which weights have to be
+# zero: the mask says it.
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# `masked_fill(~mask, ...)` twice: the scores with minus infinity before the softmax, the weights
+# with 0 after it. It returns a new tensor, so keep the result. For the context, give the weights an
+# axis (B, 1, S) and use `@`, or write `torch.einsum("bs,bsd->bd", ...)`.
+# </details>
+#
+# ## 3. The experiment: reversing a sequence
+#
+# The task of lesson 01: read symbols, write them in reverse order. Two models learn it, equal in
+# everything but one: the second decoder looks back, **through your two functions**. Both see the
+# same batches in the same order, as many steps, with short sequences first.
+#
+# **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
+# symbol? Its second? Draw the picture: output positions downwards, input positions to the right.
+
+# %% tags=["skip-grading", "measured"]
+N_SYMBOLS = 16
+STEPS = {20: 300, 40: 400}
+
+
+def trained(make_attention: Callable, length: int) -> tuple[Seq2Seq, list[float]]:
+    torch.manual_seed(0)
+    model = Seq2Seq(tasks.vocabulary_size(N_SYMBOLS), make_attention())
+    batches = tasks.growing_batches(length, STEPS[length], 32, seed=1, n_symbols=N_SYMBOLS)
+    return model, train(model, batches, STEPS[length])
+
+
+def exam(length: int) -> tasks.SequenceBatch:
+    return tasks.reversal_batch([length] * 256, seed=2, n_symbols=N_SYMBOLS)
+
+
+kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
+answers, losses = {}, {}
+print("length  model       tokens right  sequences right")
+for length in STEPS:
+    for name, make_attention in kinds.items():
+        model, losses[name, length] = trained(make_attention, length)
+        answer = answers[name, length] = model.answer(exam(length).source, length)
+        right = tasks.token_accuracy(answer.tokens, exam(length).target)
+        whole = tasks.sequence_accuracy(answer.tokens, exam(length).target)
+        print(f"{length:6}  {name:10} {right:12.1%} {whole:16.1%}")
+
+# %% [markdown]
+# These are new sequences, and each model feeds on its own output, without a teacher. Guessing
+# would get 1 token in 16 right (6.25%). Where does the plain model fail?
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
+for ax, length in zip(axes, STEPS, strict=True):
+    share = {}
+    for name in ("plain", "attention"):
+        hits = tasks.token_hits(answers[name, length].tokens, exam(length).target)  # (256, S)
+        share[name] = 100 * hits.float().mean(0)
+    share["guessing"] = np.full(length, 100 / N_SYMBOLS)
+    plots.lines(ax, np.arange(length), share, title=f"Reversing {length} symbols", markers=False)
+    ax.set(xlabel="output position t", ylim=(0, 104), xticks=range(0, length, length // 5))
+axes[0].set_ylabel("right symbols (%)")
+plots.show(
+    fig,
+    alt="Two plots of accuracy against output position. With attention the line stays near 100 "
+    "percent at every position; the plain model falls to guessing after the first few symbols, "
+    "at length 20 and at length 40.",
+)
+
+# %% [markdown]
+# The plain model knows something of the symbols that were read last, the first ones to write, and
+# soon does little better than guessing: the rest did not get through its state of 64 numbers. With
+# attention nothing has to be carried. Where does that model look?
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.9))
+for ax, length in zip(axes, STEPS, strict=True):
+    weights = answers["attention", length].weights[0]  # (T, S), the first sequence
+    plots.heat_map(ax, weights, title=f"Additive attention, {length} symbols", limits=(0, 1))
+    ax.set(xlabel="input position s", ylabel="output position t")
+plots.show(
+    fig,
+    alt="Two heat maps of attention weights, output positions downwards, input positions to the "
+    "right. The weight lies on one line from the upper right to the lower left corner.",
+)
+
+# %% [markdown]
+# Nobody told the model about positions or about reversal: the anti-diagonal came out of training
+# for the right symbol. The line is a few columns wide. Each encoder state has read its neighbours
+# too, so a look beside the right symbol can be as good. You will read such pictures for the rest
+# of the course: **each row is one question, and sums to one**.
+#
+# ## 4. Additive or multiplicative?
+#
+# Luong, Pham and Manning (2015) scored with a product: cheaper, and no hidden layer.
+#
+# | | score of key $k$ for query $q$ | parameters |
+# |---|---|---|
+# | additive (Bahdanau) | $v^\top \tanh(W_q q + W_k k)$ | $A D_q + A D_k + A$ |
+# | multiplicative, "general" (Luong) | $q^\top W k$ | $D_q D_k$ |
+# | multiplicative, "dot" (Luong) | $q^\top k$, needs $D_q = D_k$ | none |
+#
+# **Predict:** same task, same steps, same `attend`. Will the product learn what the small network
+# learned?
+
+# %% tags=["skip-grading", "measured"]
+model, losses["multiplicative", 20] = trained(lambda: MultiplicativeAttention(attend), 20)
+answer = model.answer(exam(20).source, 20)
+curves = {"additive": losses["attention", 20], "multiplicative": losses["multiplicative", 20]}
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=(3, 2))
+plots.lines(left, np.arange(STEPS[20]), curves, markers=False, title="Both learn")
+left.set(xlabel="training step", ylabel="loss per token (nats)")
+plots.heat_map(right, answer.weights[0], title="Multiplicative attention", limits=(0, 1))
+right.set(xlabel="input position s", ylabel="output position t")
+plots.show(
+    fig,
+    alt="Left, the losses of additive and multiplicative attention both fall to near zero in 300 "
+    "steps. Right, the multiplicative model's weights also form an anti-diagonal.",
+)
+print(f"multiplicative, tokens right: {tasks.token_accuracy(answer.tokens, exam(20).target):.1%}")
+
+# %% [markdown]
+# The product learns it too. (The jumps in the loss are the moments at which the sequences get
+# longer.) Its advantage is speed once there are many queries. The sum needs all
+# $A$ hidden units for every pair of query and key; a product needs one number, and all $T S$ of
+# them are a single matrix product $Q K^\top$, the operation that processors do best.
+
+# %% tags=["skip-grading", "measured"]
+torch.manual_seed(0)
+sizes, times = [16, 32, 64, 128, 256, 512], {"additive": [], "multiplicative": []}
+w_q, w_k, v, w = torch.randn(32, 64), torch.randn(32, 64), torch.randn(32), torch.randn(64, 64)
+
+
+def additive(q: Tensor, k: Tensor) -> Tensor:
+    return torch.tanh((q @ w_q.T)[:, None] + k @ w_k.T) @ v  # (T, S, A) @ (A,)
+
+
+def product(q: Tensor, k: Tensor) -> Tensor:
+    return q @ w @ k.T
+
+
+for size in sizes:
+    q, k = torch.randn(size, 64), torch.randn(size, 64)
+    times["additive"].append(1e3 * seconds(additive, q, k))
+    times["multiplicative"].append(1e3 * seconds(product, q, k))
+fig, ax = plt.subplots(figsize=(6.5, 3))
+plots.lines(ax, sizes, times, title="Scoring every query against every key")
+ax.set(xlabel="queries T = keys S", ylabel="time (ms)", xscale="log", yscale="log", xticks=sizes)
+ax.set_xticklabels(sizes)
+ax.minorticks_off()
+plots.show(
+    fig,
+    alt="Time against the number of queries and keys, both axes logarithmic. Additive scores take "
+    "longer than multiplicative ones everywhere, and the gap widens with length.",
+)
+
+# %% [markdown]
+# From here on we multiply. But the product has a flaw, which shows when vectors get long.
+#
+# ## 5. Why divide by the square root of $d_k$?
+#
+# Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. Their
+# score is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
+#
+# ### Exercise: `predict_score_spread`
+# *2 points · difficulty 1 of 5 · 3 minutes*
+#
+# What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper before you go
+# on: the next section measures it.
+
+# %% exercise="predict_score_spread"
+# BEGIN SOLUTION
+predict_score_spread = 8.0  # 64 independent products of variance 1: variance 64
+# STUB
+# predict_score_spread = None  # your number here
+# END SOLUTION
+
+# %% test="predict_score_spread" points=2
+check.predict_score_spread(predict_score_spread)
+# BEGIN HIDDEN TESTS
+check.predict_score_spread(
+    predict_score_spread,
+    points=2,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# What are the mean and the variance of one product $q_i k_i$?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Variances of independent terms add up. A standard deviation is the root of a variance.
+# </details>
+#
+# Now measure it: 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by
+# $\sqrt{d_k}$. Besides the spread we look at what softmax makes of the scores: the **entropy** of
+# the weights (5 bits: all 32 keys alike; 0 bits: one key has everything) and how much the weights
+# still *move* when the scores do, the size of the **gradient**
+# $\partial a_i / \partial e_j = a_i (\delta_{ij} - a_j)$.
+
+
+# %% tags=["skip-grading"]
+def softmax_seen(scores: Tensor) -> tuple[float, float, float]:
+    """Spread of scores (N, 32), entropy of their weights in bits, size of the gradient."""
+    a = scores.softmax(-1)
+    entropy = -(a * a.clamp(min=1e-30).log2()).sum(-1).mean()
+    gradient = torch.diag_embed(a) - a.unsqueeze(-1) * a.unsqueeze(-2)  # (N, 32, 32)
+    return scores.std().item(), entropy.item(), gradient.flatten(1).norm(dim=1).mean().item()
+
+
+torch.manual_seed(0)
+sizes = [1, 4, 16, 64, 256, 1024]
+seen = {"q·k": [], "q·k / √d_k": []}
+for d_k in sizes:
+    q, k = torch.randn(512, 1, d_k), torch.randn(512, 32, d_k)
+    scores = (q * k).sum(-1)  # (512, 32)
+    seen["q·k"].append(softmax_seen(scores))
+    seen["q·k / √d_k"].append(softmax_seen(scores / d_k**0.5))
+
+# %% tags=["skip-grading"]
+# %% tags=["skip-grading"]
+labels = ("spread of scores (standard deviation)", "entropy of weights (bits)", "size of gradient")
+fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.1))
+for ax, label, column in zip(axes, labels, range(3), strict=True):
+    plots.lines(ax, sizes, {name: np.array(rows)[:, column] for name, rows in seen.items()})
+    ax.set(xscale="log", xlabel="d_k", ylabel=label, xticks=sizes, xticklabels=sizes)
+spreads = [1, 2, 4, 8, 16, 32]
+axes[0].set(yscale="log", title="Scores spread out", yticks=spreads, yticklabels=spreads)
+axes[1].set(ylim=(0, 5), title="Softmax settles on one key")
+axes[2].set(ylim=(0, None), title="Its gradient fades")
+for ax in axes:
+    ax.minorticks_off()
+plots.show(
+    fig,
+    alt="Three plots against d_k from 1 to 1024. Without scaling the spread of scores grows from 1 "
+    "to 32, the entropy of the weights falls from about 4 bits towards 0, and the gradient shrinks "
+    "after a peak. With scaling all three stay level from d_k = 16 on.",
+)
+
+# %% [markdown]
+# Scores of two independent vectors spread like $\sqrt{d_k}$. Softmax is then nearly certain of a
+# key that nobody chose: before anything is learned, one key has almost all the weight. And where
+# it is certain it hardly moves, so that learning starts slowly. (A mild spread does no harm: at
+# $d_k = 4$ and 16 the gradient is even larger without the division.) Dividing by $\sqrt{d_k}$
+# makes the start independent of the vectors' length. That is all that the word *scaled* means in
+# Vaswani et al. (2017):
+#
+# $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# Each of the $T$ rows of $Q$ is a query. Softmax runs along each row of scores: **over the keys**.
+#
+# ### Exercise: `scaled_dot_product_attention`
+# *8 points · difficulty 3 of 5 · 12 minutes*
+#
+# The function on which everything from here to lesson 06 stands. Write it for any leading
+# dimensions (batch, heads, none), with the masks of `attend`: `True` allows, and a query that may
+# look nowhere gets zeros.
+
+
+# %% exercise="scaled_dot_product_attention"
+def scaled_dot_product_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend with every query at once: softmax(q k^T / sqrt(Dk)) v.
+
+    Args:
+        q: queries (..., T, Dk).
+        k: keys (..., S, Dk).
+        v: values (..., S, Dv).
+        mask: boolean, True where a query may attend to a key; any shape that broadcasts to
+            (..., T, S), such as (B, 1, S) or (1, T, S). None allows all.
+
+    Returns:
+        output: (..., T, Dv).
+        weights: (..., T, S); 0 where the mask is False. Each row sums to one, or is all zeros if
+            nothing is allowed in it.
+    """
+    # BEGIN SOLUTION
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (..., T, S)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # rows with nothing allowed were NaN
+    return weights @ v, weights
+    # END SOLUTION
+
+
+# %% test="scaled_dot_product_attention" points=8
+check.scaled_dot_product_attention(scaled_dot_product_attention)
+# BEGIN HIDDEN TESTS
+check.scaled_dot_product_attention(
+    scaled_dot_product_attention,
+    points=8,
+    hidden=[
+        dict(case="one query, one key", B=3, T=1, S=1, Dk=4, Dv=2),
+        dict(case="heads and padding", B=2, H=4, T=3, S=7, Dk=5, Dv=6, mask="padding"),
+        dict(case="one key allowed", B=3, T=4, S=6, Dk=8, Dv=5, mask="keep-one", scale=40.0),
+        dict(case="empty rows, float64", B=4, T=3, S=5, Dk=7, Dv=2, mask="empty", dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Three moves: scores, weights, output. `attend` already holds the second and the third for one
+# query; which axis is new?
+# </details>
+# <details><summary>Hint 2: leading dimensions</summary>
+#
+# `@` multiplies the last two axes and leaves all others alone. Swap the last two axes of `k` with
+# `transpose(-2, -1)`, counted from the end, so that it does not matter how many come before.
+# </details>
+# <details><summary>Hint 3: the mask</summary>
+#
+# As in `attend`: minus infinity before the softmax, zero after it. A number like -100 is not
+# enough: a large score beats it.
+# </details>
+# <details><summary>Hint 4: almost the answer</summary>
+#
+# `q @ k.transpose(-2, -1)`, divided by the root of q's last size. `masked_fill(~mask, -inf)` if
+# there is a mask, `softmax(-1)`, `masked_fill(~mask, 0)`, then `weights @ v`. Return output first.
+# </details>
+#
+# ## 6. Two masks
+#
+# **Padding.** Sentences of a batch have different lengths. Nobody may attend to what lies behind a
+# sentence's end: the mask is about *keys*, the same for every query, so its shape is (B, 1, S).
+#
+# **Causal.** A model that predicts the next word must not see it. Position $t$ attends to
+# positions $s \le t$: the same for every sentence, so its shape is (1, T, T).
+#
+# The axes of size one let them broadcast, and let the two combine with `&`.
+#
+# ### Exercise: `padding_mask`
+# *3 points · difficulty 1 of 5 · 4 minutes*
+
+
+# %% exercise="padding_mask"
+def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
+    """Allow the real positions of each sentence as keys: mask[b, 0, s] = s < lengths[b].
+
+    Args:
+        lengths: (B,), integers from 0 to max_len.
+        max_len: S, length of the padded sentences.
+
+    Returns:
+        (B, 1, max_len), boolean, on the device of lengths.
+    """
+    # BEGIN SOLUTION
+    positions = torch.arange(max_len, device=lengths.device)
+    return positions < lengths[:, None, None]
+    # END SOLUTION
+
+
+# %% test="padding_mask" points=3
+check.padding_mask(padding_mask)
+# BEGIN HIDDEN TESTS
+check.padding_mask(
+    padding_mask,
+    points=3,
+    hidden=[
+        dict(case="one sentence", lengths=[4], max_len=9),
+        dict(case="every length there is", lengths=[6, 0, 3, 1, 2, 4, 5], max_len=6),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Compare positions 0, 1, 2, … with the lengths. Which of the two needs more axes, and where?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `torch.arange(max_len)` is smaller than `lengths[:, None, None]` at the real positions.
+# </details>
+#
+# ### Exercise: `causal_mask`
+# *2 points · difficulty 1 of 5 · 3 minutes*
+
+
+# %% exercise="causal_mask"
+def causal_mask(size: int) -> Tensor:
+    """Allow each position itself and what came before: mask[0, t, s] = s <= t.
+
+    Args:
+        size: T, the number of positions.
+
+    Returns:
+        (1, size, size), boolean.
+    """
+    # BEGIN SOLUTION
+    return torch.ones(1, size, size, dtype=torch.bool).tril()
+    # END SOLUTION
+
+
+# %% test="causal_mask" points=2
+check.causal_mask(causal_mask)
+# BEGIN HIDDEN TESTS
+check.causal_mask(
+    causal_mask,
+    points=2,
+    hidden=[
+        dict(case="two positions", size=2),
+        dict(case="many positions", size=33),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# May the first word look at itself? It had better: it has nothing else.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `tril` keeps a matrix's lower triangle, the diagonal included. Mind the first axis of size one.
+# </details>
+#
+# **Predict:** a sentence of 4 words in a batch of length 6, with both masks. Which weights are
+# not zero? What does the row of a *padded query*, say position 5, look like?
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+q, k, v = torch.randn(1, 6, 8), torch.randn(1, 6, 8), torch.randn(1, 6, 8)
+padding, causal = padding_mask(torch.tensor([4]), 6), causal_mask(6)
+masks = {"padding": padding.expand(1, 6, 6), "causal": causal, "padding & causal": padding & causal}
+fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.2), sharey=True)
+for ax, (name, mask) in zip(axes, masks.items(), strict=True):
+    _, weights = scaled_dot_product_attention(q, k, v, mask)
+    plots.heat_map(ax, weights[0], title=name, limits=(0, 1))
+    ax.set(xlabel="key s")
+axes[0].set_ylabel("query t")
+plots.show(
+    fig,
+    alt="Three six by six heat maps of weights. With the padding mask the last two columns are "
+    "zero; with the causal mask the upper right triangle is; with both, both are.",
+)
+
+# %% [markdown]
+# Masks close *columns*. A padded query still gets a row that sums to one: harmless, because
+# nobody reads its output. Blanking those rows instead of the columns is a common mistake, and then
+# padding leaks into every real word.
+#
+# ## 7. Self-attention, followed by hand
+#
+# So far a decoder asked and an encoder answered. In **self-attention** a sentence asks itself:
+# every word is a query, and every word is a key and a value. Three matrices make the three
+# roles out of one vector:
+#
+# $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
+#
+# Follow one sentence of six words, with vectors and matrices made by hand so that each number
+# means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
+# articles and adjectives look for a noun, nouns for an adjective, and the verb for a noun, if
+# possible alive: who did it? $W_k$ says what a word *offers* to those who look, and $W_v$ what
+# it *tells* them.
+
+# %% tags=["skip-grading"]
+words = ["the", "red", "robot", "lost", "the", "key"]
+features = ["article", "adjective", "noun", "verb", "alive"]
+sought, told = ["noun", "adjective", "alive"], ["alive", "red"]
+article, adjective, noun, verb, alive = torch.eye(5)
+X = torch.stack([article, adjective, noun + alive, verb, article, noun])
+#                     noun adj alive
+W_q = torch.tensor([[3.0, 0.0, 0.0],  # an article looks for a noun,
+                    [3.0, 0.0, 0.0],  # an adjective too,
+                    [0.0, 3.0, 0.0],  # a noun for an adjective,
+                    [2.0, 0.0, 3.0],  # a verb for a noun that is alive
+                    [0.0, 0.0, 0.0]])  # fmt: skip
+W_k = torch.zeros(5, 3)
+W_k[2, 0] = W_k[1, 1] = W_k[4, 2] = 2.0
+W_v = torch.zeros(5, 2)
+W_v[4, 0] = W_v[1, 1] = 1.0
+Q, K, V = X @ W_q, X @ W_k, X @ W_v
+
+# %% tags=["skip-grading"]
+fig, axes = plt.subplots(2, 4, figsize=(11, 5.6), width_ratios=(5, 3, 3, 2))
+panels = {
+    "X: what each word is": (X, words, features),
+    "$W_q$": (W_q, features, sought),
+    "$W_k$": (W_k, features, sought),
+    "$W_v$": (W_v, features, told),
+    "": None,
+    "Q: what it looks for": (Q, words, sought),
+    "K: what it offers": (K, words, sought),
+    "V: what it tells": (V, words, told),
+}
+for ax, (title, panel) in zip(axes.flat, panels.items(), strict=True):
+    if panel is None:
+        ax.set_axis_off()
+        continue
+    matrix, rows, columns = panel
+    plots.heat_map(ax, matrix, title=title, rows=rows, columns=columns)
+plots.show(
+    fig,
+    alt="Seven matrices. Above: X, six words by five features, and the three weight matrices. "
+    "Below: queries, keys and values, six words by three, three and two entries. The query "
+    "of 'lost' is 2 for noun and 3 for alive; the key of 'robot' is 2 for noun and 2 for alive.",
+)
+
+# %% [markdown]
+# Take the row of *lost* in Q: (2, 0, 3). Its score with *robot*, whose key is (2, 0, 2), is
+# $2 \cdot 2 + 0 + 3 \cdot 2 = 10$; with *key*, it is 4; with all others 0. **Predict** from Q and
+# K alone: where will *the* look? And where will *key* look? Then follow the rows to the right.
+
+# %% tags=["skip-grading"]
+scores = Q @ K.T
+scaled = scores / 3**0.5
+weights = scaled.softmax(-1)
+output = weights @ V
+steps = {
+    "$QK^T$: scores": (scores, words),
+    "divided by √3": (scaled, words),
+    "softmax of each row: weights": (weights, words),
+    "weights · V": (output, told),
+}
+fig, axes = plt.subplots(1, 4, figsize=(12, 3.3), width_ratios=(6, 6, 6, 2), sharey=True)
+for ax, (title, (matrix, columns)) in zip(axes, steps.items(), strict=True):
+    plots.heat_map(ax, matrix, title=title, rows=words, columns=columns)
+    ax.tick_params(axis="x", rotation=45)
+plots.show(
+    fig,
+    alt="Four matrices from left to right: scores, scaled scores, weights, output, six rows each. "
+    "'lost' gives 0.96 of its weight to 'robot'. Both 'the' and 'red' split theirs between 'robot' "
+    "and 'key'. 'robot' and 'key' both look at 'red'.",
+)
+same_output, same_weights = scaled_dot_product_attention(Q, K, V)
+print("your function gives the same:", torch.allclose(same_output, output, atol=1e-6),
+      torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
+
+# %% [markdown]
+# *lost* found out who did it. *robot* learned that it is red, and so did *key*, which is
+# wrong: attention saw that there is an adjective, not that it stands beside the robot. Both *the*
+# got the same vector. Hold on to that; section 8 comes back to it.
+#
+# A network learns the three matrices. Time to make them a module.
+#
+# ### Exercise: `SelfAttention`
+# *7 points · difficulty 3 of 5 · 8 minutes*
+#
+# Use your `scaled_dot_product_attention`. (While this exercise is graded a right one stands in for
+# it, so an error there costs you nothing here.)
+
+
+# %% exercise="SelfAttention"
+class SelfAttention(nn.Module):
+    """Self-attention with one head: softmax(Q K^T / sqrt(d_k)) V with Q, K, V projected from x.
+
+    Args:
+        d_model: D, entries of each input vector.
+        d_k: entries of each query and key.
+        d_v: entries of each value.
+
+    Attributes:
+        w_q: nn.Linear from d_model to d_k, without bias.
+        w_k: nn.Linear from d_model to d_k, without bias.
+        w_v: nn.Linear from d_model to d_v, without bias.
+    """
+
+    def __init__(self, d_model: int, d_k: int, d_v: int) -> None:
+        super().__init__()
+        # BEGIN SOLUTION
+        self.w_q = nn.Linear(d_model, d_k, bias=False)
+        self.w_k = nn.Linear(d_model, d_k, bias=False)
+        self.w_v = nn.Linear(d_model, d_v, bias=False)
+        # END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Let every position of x attend to all positions of x.
+
+        Args:
+            x: (B, T, D).
+            mask: boolean, broadcasts to (B, T, T), True where allowed; None allows all.
+
+        Returns:
+            output: (B, T, d_v).
+            weights: (B, T, T).
+        """
+        # BEGIN SOLUTION
+        return scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+        # END SOLUTION
+
+
+# %% test="SelfAttention" points=7
+check.SelfAttention(SelfAttention)
+# BEGIN HIDDEN TESTS
+check.SelfAttention(
+    SelfAttention,
+    points=7,
+    hidden=[
+        dict(case="one word", B=3, T=1, D=4, d_k=2, d_v=5),
+        dict(case="longer sentences with padding", B=4, T=9, D=7, d_k=3, d_v=8, mask="padding"),
+        dict(case="any mask, float64", B=2, T=6, D=5, d_k=7, d_v=3, mask="random", dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `__init__` makes three layers, `forward` uses them once each. All three are fed with the same x.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `nn.Linear(d_model, d_k, bias=False)` for queries and keys, `d_v` for values. `forward` passes the
+# three projections and the mask to your function and returns what that returns.
+# </details>
+#
+# ### Claim: "the scores are the dot products of the words' vectors"
+#
+# Many texts, and much code, compute the weights from $X X^\top$ where $Q K^\top$ was meant. The
+# shapes agree and training runs. **Predict:** what would *the* look at? And what would $W_q$ and
+# $W_k$ learn?
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+module = SelfAttention(5, 3, 2)
+with torch.no_grad():
+    for layer, matrix in ((module.w_q, W_q), (module.w_k, W_k), (module.w_v, W_v)):
+        layer.weight.copy_(matrix.T)  # nn.Linear keeps its matrix as (out, in)
+from_inputs, weights_from_inputs = scaled_dot_product_attention(X, X, module.w_v(X))
+from_projections, weights_from_projections = module(X[None])
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.4))
+for ax, picture, title in (
+    (axes[0], weights_from_inputs, "Weights from the inputs"),
+    (axes[1], weights_from_projections[0], "Weights from the projections"),
+):
+    plots.heat_map(ax, picture.detach(), title=title, rows=words, columns=words, limits=(0, 1))
+plots.show(
+    fig,
+    alt="Two six by six heat maps. From the inputs, every word looks most at words like itself, "
+    "'the' at 'the', and the scores are symmetric. From the projections 'lost' looks at 'robot'.",
+)
+for name, result in (("inputs", from_inputs), ("projections", from_projections)):
+    module.zero_grad()
+    result.square().sum().backward()
+    reached = [n for n, p in module.named_parameters() if p.grad is not None]
+    print(f"weights from the {name}: gradient reaches", ", ".join(reached))
+
+# %% [markdown]
+# From the inputs, likeness is all that counts: *the* finds *the*, and "looks for" and "offers" are
+# the same thing, so that who asks whom makes no difference to the score. $W_q$ and $W_k$ get no
+# gradient: they stay as random as they began, and no error message says so. A parameter without a
+# gradient is worth looking for in any model that trains "well enough".
+#
+# ## 8. Order
+#
+# **Claim, from a popular text:** "Without positions, two orders of the same words give identical
+# attention patterns." **Predict:** right or wrong? Let the robot and the key change places.
+
+# %% tags=["skip-grading"]
+order = torch.tensor([0, 1, 5, 3, 4, 2])
+swapped = [words[i] for i in order]
+with torch.no_grad():
+    output, weights = module(X[None])
+    output_swapped, weights_swapped = module(X[None, order])
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.4))
+pictures = ((words, weights, "the red robot lost the key"),
+            (swapped, weights_swapped, "the red key lost the robot"))  # fmt: skip
+for ax, (names, picture, title) in zip(axes, pictures, strict=True):
+    plots.heat_map(ax, picture[0], title=title, rows=names, columns=names, limits=(0, 1))
+plots.show(
+    fig,
+    alt="Weights of the two sentences. The patterns differ in place, but each word gives each "
+    "other word the same weight in both: 'lost' gives 0.96 to 'robot', wherever the robot stands.",
+)
+moved = weights[:, order][:, :, order]
+moved_output = output[:, order]
+print(f"patterns as they stand differ by up to  {(weights - weights_swapped).abs().max():.2f}")
+print(f"patterns reordered, by up to            {(moved - weights_swapped).abs().max():.2f}")
+print(f"outputs reordered, by up to             {(moved_output - output_swapped).abs().max():.2f}")
+
+# %% [markdown]
+# Wrong as stated. The patterns are not identical but **permuted**: reorder the words, and rows,
+# columns and outputs are reordered with them. For any permutation matrix $P$:
+#
+# $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
+#
+# Each *word* gets the identical vector in both sentences, though they mean different things. To
+# attention without positions a sentence is a bag of words. Lesson 04 gives words a place.
+#
+# ## 9. Read a heat map, find a bug
+#
+# A colleague's attention runs, has the right shapes, and even trains a little. This is what it
+# gives for 4 queries and 6 keys. **Before you scroll on:** what is wrong with this picture?
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+q, k, v = torch.randn(4, 8), torch.randn(6, 8), torch.randn(6, 8)
+_, weights = broken_attention(q, k, v)
+fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3), width_ratios=(3, 2), sharey=True)
+plots.heat_map(left, weights, title="Weights of a broken attention", limits=(0, 1))
+left.set(xlabel="key s", ylabel="query t", xticks=range(6), yticks=range(4))
+right.barh(range(4), weights.sum(1))
+right.axvline(1, color="C1", ls="--")
+right.set(title="Sum of each row", xlabel="sum of weights (dashed: what it must be)")
+plots.show(
+    fig,
+    alt="A heat map of four rows and six columns with the weights written in the cells, and bars "
+    "with the sum of each row. Every bar is longer than one.",
+)
+
+# %% [markdown]
+# ### Exercise: `repaired_attention`
+# *3 points · difficulty 2 of 5 · 5 minutes*
+#
+# Here is the code. The picture says what to look for; one change mends it.
+
+
+# %% exercise="repaired_attention"
+def repaired_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Attend with every query at once: softmax(q k^T / sqrt(Dk)) v.
+
+    Args:
+        q: queries (..., T, Dk).
+        k: keys (..., S, Dk).
+        v: values (..., S, Dv).
+
+    Returns:
+        output: (..., T, Dv).
+        weights: (..., T, S), each row sums to one.
+    """
+    # BEGIN SOLUTION
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+    # STUB
+    # scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    # weights = scores.softmax(-2)
+    # return weights @ v, weights
+    # END SOLUTION
+
+
+# %% test="repaired_attention" points=3
+check.repaired_attention(repaired_attention)
+# BEGIN HIDDEN TESTS
+check.repaired_attention(
+    repaired_attention,
+    points=3,
+    hidden=[
+        dict(case="more queries than keys", B=2, T=7, S=3, Dk=5, Dv=4),
+        dict(case="float64", B=3, T=2, S=6, Dk=4, Dv=5, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# The rows do not sum to one. Add up a column.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Keys compete for a query's attention; here queries compete for a key. Which axis of the scores
+# belongs to the keys?
+# </details>
+#
+# ## 10. Test the test
+#
+# With as many queries as keys even the shapes would not have given this bug away, and a model with
+# it still trains. What finds such bugs are **assertions about numbers that you know without
+# running the code**. Now you write them.
+#
+# ### Exercise: `test_attention`
+# *5 points · difficulty 4 of 5 · 10 minutes*
+#
+# Write a test that any right `scaled_dot_product_attention` passes, and that fails, by a broken
+# `assert`, for each of these:
+#
+# - the scores are not divided by $\sqrt{d_k}$;
+# - the mask is applied after the softmax;
+# - the mask is inverted;
+# - the values are taken from the keys.
+#
+# You get points for each of the four that you catch, if you let the right ones pass. Only an
+# `AssertionError` counts as a catch, so give keys and values the same sizes. The broken ones stay
+# hidden, as they do in life.
+
+
+# %% exercise="test_attention"
+def test_attention(attention: Callable) -> None:
+    """Assert what must hold for any right attention.
+
+    Args:
+        attention: called as attention(q, k, v, mask=None) -> (output, weights), with the shapes
+            and the mask of scaled_dot_product_attention. It may be right or broken.
+
+    Raises:
+        AssertionError: this attention is broken.
+    """
+    # BEGIN SOLUTION
+    # One query, two keys, d_k = 4: scores (2, 0) / sqrt(4) = (1, 0), so e / (e + 1) goes to key 0.
+    q = torch.tensor([[[2.0, 0.0, 0.0, 0.0]]])
+    k = torch.tensor([[[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]])
+    v = torch.tensor([[[5.0, 6.0, 7.0, 8.0], [-1.0, 0.0, 1.0, 2.0]]])
+    share = torch.e / (torch.e + 1)
+    output, weights = attention(q, k, v)
+    assert torch.allclose(weights, torch.tensor([[[share, 1 - share]]]), atol=1e-4)
+    assert torch.allclose(output, share * v[:, :1] + (1 - share) * v[:, 1:], atol=1e-4)
+
+    # Only key 1 is allowed: all the weight is there, and the output is its value.
+    output, weights = attention(q, k, v, torch.tensor([[[False, True]]]))
+    assert torch.allclose(weights, torch.tensor([[[0.0, 1.0]]]), atol=1e-4)
+    assert torch.allclose(output, v[:, 1:], atol=1e-4)
+    # END SOLUTION
+
+
+# %% test="test_attention" points=5
+check.test_attention(test_attention)
+# BEGIN HIDDEN TESTS
+check.test_attention(
+    test_attention,
+    points=5,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Choose one query and two keys so simple that you can work out both weights on paper. Do the same
+# with a mask that allows one key only.
+# </details>
+# <details><summary>Hint 2: for each broken version</summary>
+#
+# No scaling: the weights of your small example. Mask too late: do the rows still sum to one?
+# Inverted mask: is the weight at the forbidden key zero? Values from keys: is the output
+# `weights @ v`, when v looks nothing like k?
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# Four numbers per key. q = (2, 0, 0, 0), first key (1, 0, 0, 0), second key (0, 1, 0, 0): the
+# scores are 2 and 0, divided by $\sqrt{4}$ they are 1 and 0. Softmax by hand. Compare with
+# `torch.allclose(..., atol=1e-4)`, then pass the mask [[[False, True]]].
+# </details>
+#
+# ## 11. What it costs
+#
+# Every token looks at every token: the weights alone are $T \times T$ numbers, for each head and
+# each sentence. An RNN keeps $T$ states. Per layer of width $d$:
+#
+# | | multiplications, about | sequential steps | memory for training |
+# |---|---|---|---|
+# | RNN | $2\, T d^2$ | $T$ | $\propto T d$ |
+# | self-attention | $3\, T d^2 + 2\, T^2 d$ | 1 | $\propto T d + T^2$ |
+#
+# **Predict:** with $d = 64$, from which length on does attention take more time than an RNN? And
+# more memory? And is the claim "the LSTM is five times slower at 500 tokens" true here?
+
+# %% tags=["skip-grading", "measured"]
+torch.manual_seed(0)
+lengths = [64, 128, 256, 512, 1024, 2048, 4096]
+layers = {
+    "self-attention": SelfAttention(64, 64, 64),
+    "RNN": nn.RNN(64, 64, batch_first=True),
+    "LSTM": nn.LSTM(64, 64, batch_first=True),
+}
+times, memory = {name: [] for name in layers}, {name: [] for name in layers}
+
+
+def learn_once(layer: nn.Module, x: Tensor) -> None:
+    layer(x)[0].sum().backward()
+
+
+for length in lengths:
+    x = torch.randn(1, length, 64)
+    for name, layer in layers.items():
+        times[name].append(1e3 * seconds(learn_once, layer, x, repeat=2))
+        memory[name].append(bytes_kept(layer, x) / 1e6)
+
+# %% tags=["skip-grading", "measured"]
+fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
+plots.lines(left, lengths, times, title="Time", ylabel="forward and backward (ms)")
+plots.lines(right, lengths, memory, title="Memory", ylabel="kept for the backward pass (MB)")
+for ax in (left, right):
+    ax.set(xlabel="length T (tokens)", xscale="log", yscale="log")
+    ax.set(xticks=lengths, xticklabels=lengths)
+    ax.minorticks_off()
+plots.show(
+    fig,
+    alt="Time and memory of one layer against length, all axes logarithmic. For every doubling of "
+    "the length the recurrent layers' lines double, and attention's grow fourfold once sentences "
+    "are long. It starts out faster than the RNN and meets it only at thousands of tokens. Its "
+    "memory is above the RNN's everywhere, and overtakes the LSTM's.",
+)
+for name in ("RNN", "LSTM"):
+    ratio = times[name][3] / times["self-attention"][3]
+    print(f"at {lengths[3]} tokens the {name} takes {ratio:.1f} times as long as self-attention")
+
+# %% [markdown]
+# Three things to take from the picture.
+#
+# - **Memory is quadratic**: for long texts it doubles twice when length doubles once. This was one
+#   sentence and one head; multiply.
+# - **Time crosses late.** By the table attention does more arithmetic at every length, and from
+#   $T = d$ on, 64 tokens here, its quadratic part alone does. On the clock the RNN loses until far
+#   beyond that: its steps must wait for one another, and attention's are one large product.
+# - **"Five times slower" is no property of LSTMs**, but of a program, a machine, a width and a
+#   batch. On this CPU the LSTM runs in one fused routine and the simpler RNN does not, so that the
+#   one with four times the arithmetic wins. Measure, and say where.
+#
+# ## Recap
+#
+# - Attention is a weighted average: scores, softmax over the keys, average of the values.
+# - A decoder that looks back reverses sequences that a fixed-size state cannot carry, and its
+#   weights show how.
+# - Scores are divided by $\sqrt{d_k}$ so that softmax starts out undecided at any width.
+# - Masks are `True` where attention is allowed; they act on keys, before the softmax; a row with
+#   nothing allowed is zero.
+# - In self-attention one vector plays three roles. Permute the words, and the outputs are
+#   permuted: order is not seen.
+# - The price is $T^2$; the gain is that no step waits for another.
+# - A wrong attention often trains. What finds it: rows that sum to one, gradients that reach every
+#   parameter, and examples worked out by hand.
+#
+# **Next:** the robot's *the* could look for one thing only. Lesson 03 lets every word look for
+# several things at once.
+#
+# **Sources**
+#
+# - D. Bahdanau, K. Cho, Y. Bengio, *Neural machine translation by jointly learning to align and
+#   translate*, ICLR 2015 (arXiv:1409.0473): additive attention, alignment pictures.
+# - M.-T. Luong, H. Pham, C. D. Manning, *Effective approaches to attention-based neural machine
+#   translation*, EMNLP 2015 (arXiv:1508.04025): multiplicative attention.
+# - A. Vaswani et al., *Attention is all you need*, NIPS 2017 (arXiv:1706.03762): scaled dot product
+#   (3.2.1 with footnote 4), costs per layer (table 1).
+# - I. Sutskever, O. Vinyals, Q. V. Le, *Sequence to sequence learning with neural networks*, NIPS
+#   2014 (arXiv:1409.3215): the encoder-decoder, and why reversed inputs helped it.

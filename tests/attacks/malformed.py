@@ -1,0 +1,115 @@
+"""Notebooks that are broken, rearranged or dressed up."""
+
+import json
+
+from tests.attacks.attack import Attack
+
+ALL = 1.0
+
+
+def changed(name, tries, change, **options):
+    return Attack(name, tries, change=change, right=True, **options)
+
+
+def only(data: bytes):
+    return lambda _: data
+
+
+def edited(edit):
+    """An edit of each test cell's metadata or source."""
+
+    def change(notebook):
+        for cell in notebook["cells"]:
+            if str(cell.get("id", "")).startswith("test_"):
+                edit(cell)
+        return notebook
+
+    return change
+
+
+def without_tests(notebook):
+    kept = [c for c in notebook["cells"] if not str(c.get("id", "")).startswith("test_")]
+    return notebook | {"cells": kept}
+
+
+def twice(notebook):
+    return notebook | {"cells": [*notebook["cells"], *notebook["cells"]]}
+
+
+def tests_first(notebook):
+    tests = [c for c in notebook["cells"] if str(c.get("id", "")).startswith("test_")]
+    return notebook | {"cells": [*tests, *without_tests(notebook)["cells"]]}
+
+
+def no_metadata(notebook):
+    return notebook | {"cells": [c | {"metadata": {}} for c in notebook["cells"]], "metadata": {}}
+
+
+def points_changed(cell):
+    cell["metadata"]["nbgrader"]["points"] = 10**6
+
+
+def hands_marks(cell):
+    cell["source"] = "40.0"
+
+
+def unlocked(cell):
+    cell["metadata"]["nbgrader"].update(locked=False, grade=False, solution=True)
+
+
+def tagged(cell):
+    cell["metadata"]["tags"] = ["skip-grading"]
+
+
+def dressed(cell):
+    cell["outputs"] = [{"output_type": "execute_result", "execution_count": 1, "metadata": {},
+                        "data": {"text/plain": "1000.0", "text/html": "<script>alert(1)</script>"}}]  # fmt: skip
+
+
+BROKEN = {
+    "no file": b"", "not JSON": b"{", "not UTF-8": b"\xff\xfe{\x00}\x00", "a list": b"[]", "null": b"null",
+    "format 3": json.dumps({"worksheets": [], "nbformat": 3}).encode(), "no cells": b'{"nbformat": 4}',
+    "deep JSON": b"[" * 10**6, "too large": b" " * (17 << 20), "too many cells": json.dumps({"cells": [{}] * 3000}).encode(),
+    "a huge integer": b'{"cells": ' + b"9" * 10**5 + b"}",
+}  # fmt: skip
+
+MALFORMED = [
+    *(changed(name, "one student's file stops the batch", only(data), status=("malformed",), score=0.0)
+      for name, data in BROKEN.items()),
+    changed("tests deleted", "no test, no failure", without_tests, score=ALL),
+    changed("every cell twice", "points count twice", twice, score=ALL),
+    changed("tests before their exercises", "tests fail or pass before anything is defined", tests_first, score=ALL),
+    changed("no metadata", "the grader does not find the cells", no_metadata, score=ALL),
+    changed("points changed", "a test is worth a million", edited(points_changed), score=ALL),
+    changed("tests unlocked", "tests count as answers", edited(unlocked), score=ALL),
+    changed("tests tagged as demonstrations", "tests are skipped", edited(tagged), score=ALL),
+    changed("outputs dressed up", "old outputs count as results", edited(dressed), score=ALL),
+    Attack("tests that hand out marks", "the submitted test's value is the score",
+           change=edited(hands_marks)),
+    changed("cells of strange types", "the reader stumbles",
+            lambda n: n | {"cells": [None, 3, {"cell_type": "video"}, *n["cells"]]}, score=ALL),
+    changed("a million empty outputs", "the reader is kept busy",
+            lambda n: n | {"cells": [n["cells"][0] | {"outputs": [{}] * 10**5}, *n["cells"][1:]]}, score=ALL),
+    changed("no kernel named", "the grader finds no kernel", lambda n: n | {"metadata": {}}, score=ALL),
+    changed("another kernel named", "the grader starts another program",
+            lambda n: n | {"metadata": {"kernelspec": {"name": "bash", "language": "bash"}}}, score=ALL),
+]  # fmt: skip
+
+HARMLESS = [
+    Attack("prints and warns", "noise costs points", right=True, score=ALL,
+           last=["import warnings, sys\nprint('x' * 10000)\nwarnings.warn('careful')\nsys.stderr.write('oh')"]),
+    Attack("noise inside an answer", "noise costs points", right=True, score=ALL, answers={
+        "causal_mask": "import warnings\ndef causal_mask(size):\n    print('hello'); warnings.warn('careful')\n"
+                       "    return torch.ones(1, size, size, dtype=torch.bool).tril()"}),
+    Attack("merely slow", "slowness costs points", right=True, score=ALL, answers={
+        "causal_mask": "import time\ndef causal_mask(size):\n    time.sleep(0.3)\n"
+                       "    return torch.ones(1, size, size, dtype=torch.bool).tril()"}),
+    Attack("a cell that fails", "one error costs all that follows", right=True, score=ALL, code=["1 / 0"]),
+    Attack("magics and shell commands", "notebook habits cost points", right=True, score=ALL,
+           code=["%matplotlib inline\n!pip list\n%timeit 1"]),
+    Attack("files of one's own", "harmless writing costs points", right=True, score=ALL,
+           code=["open('notes.txt', 'w').write('x')\nprint(open('notes.txt').read())"]),
+    Attack("comparing with torch", "a scratch cell is taken for a shortcut", right=True, score=ALL,
+           last=["import torch.nn.functional as F\nq = torch.randn(1, 2, 3)\n"
+                 "print(F.scaled_dot_product_attention(q, q, q) - scaled_dot_product_attention(q, q, q)[0])"]),
+]  # fmt: skip

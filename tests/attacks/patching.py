@@ -1,0 +1,94 @@
+"""Attacks on the process in which a notebook runs: its shell, torch, builtins, our own modules."""
+
+from tests.attacks.attack import Attack
+
+FAKE = "{'weights': 1, 'output': 1}"
+SDPA = "scaled_dot_product_attention"
+
+
+def patch(name: str, tries: str, *code: str) -> Attack:
+    return Attack(name, tries, code)
+
+
+PATCHING = [
+    patch("input transformer blanks tests", "later cells become empty, and empty cells do not fail",
+          "get_ipython().input_transformers_cleanup.append(lambda lines: [])"),
+    patch("syntax tree without asserts", "checks disappear from the tests",
+          "import ast\nclass Strip(ast.NodeTransformer):\n    def visit_Assert(self, node): return None\n"
+          "get_ipython().ast_transformers.append(Strip())"),
+    patch("run_cell replaced", "tests are never run",
+          "get_ipython().run_cell = lambda *a, **k: None"),
+    patch("run_cell_async replaced", "tests are never run",
+          "async def nothing(*a, **k): return None\nget_ipython().run_cell_async = nothing"),
+    patch("display hook prints full marks", "the last value of a test cell becomes its points",
+          "import sys\nsys.displayhook = lambda value: print(8.0)"),
+    patch("display replaced", "the shown verdict becomes another one",
+          "import IPython.display as d\nd.display = lambda *a, **k: print('8 of 8 points')"),
+    patch("check replaced in the notebook", "tests call the student's own check",
+          "class Check:\n    def __getattr__(self, name):\n        return lambda *a, points=None, **k: points\ncheck = Check()"),
+    patch("check replaced in its module", "the import brings the student's own check",
+          "import utils.checks\nclass Check:\n    def __getattr__(self, name):\n        return lambda *a, points=None, **k: points\n"
+          "utils.checks.check = Check()"),
+    patch("judge replaced", "every answer is judged right",
+          "import utils.checks.judge as j\nj.judge = lambda *a, **k: None\nj.compare = lambda *a, **k: None"),
+    patch("compare replaced", "no difference is found",
+          "import utils.checks.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
+    patch("observe replaced by the oracle", "the oracle's results are sent instead of the answer's",
+          "import utils.checks.observe as o\nfrom utils.checks.attention.reference import reference_attention\n"
+          "import grader.engine.worker as w\nkept = o.observe_all\n"
+          "w.observe_all = lambda probe, cases, answer, quiet: kept(probe, cases, reference_attention, quiet=True)"),
+    patch("observe rewritten through the garbage collector", "as before, with no import that tells",
+          "import gc\nfor f in gc.get_objects():\n    if getattr(f, '__name__', '') == 'observe_all':\n"
+          "        f.__code__ = (lambda *a, **k: []).__code__"),
+    patch("probes replaced", "the exercise is questioned with an easy question",
+          "import utils.checks.registry as r\nr.probes = lambda: {}"),
+    patch("torch.allclose is always true", "comparisons succeed",
+          "import torch\ntorch.allclose = lambda *a, **k: True\ntorch.equal = lambda *a, **k: True"),
+    patch("torch.Tensor compares as equal", "comparisons succeed",
+          "import torch\ntorch.Tensor.__eq__ = lambda self, other: True\ntorch.Tensor.__ne__ = lambda self, other: False"),
+    patch("numpy says that all is close", "comparisons succeed",
+          "import numpy as np\nnp.isclose = lambda a, b, **k: np.ones(np.shape(a), bool)\nnp.allclose = lambda *a, **k: True"),
+    patch("numpy counts no difference", "nothing is found to differ",
+          "import numpy as np\nnp.argwhere = lambda *a: np.zeros((0, 2), int)\nnp.logical_not = lambda x: np.zeros_like(x)"),
+    patch("builtins lie", "checks of types and sums succeed",
+          "import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.all = lambda *a: True\nbuiltins.any = lambda *a: False"),
+    patch("exceptions are swallowed", "a failing answer does not fail",
+          "import sys\nsys.excepthook = lambda *a: None\nimport builtins\nbuiltins.NotImplementedError = type('E', (Exception,), {})"),
+    patch("json writes what is wanted", "observations are rewritten as they are sent",
+          "import json\nkept = json.dumps\njson.dumps = lambda data, **k: kept({'exercise': 'causal_mask', 'case': 0})"),
+    patch("main is replaced", "names are looked up in another module",
+          "import sys, types\nsys.modules['__main__'] = types.ModuleType('__main__')"),
+    patch("seeds are frozen", "all inputs are zeros, for which any answer is right",
+          "import torch\ntorch.randn = lambda *s, generator=None, dtype=None: torch.zeros(s)\n"
+          "torch.Generator = lambda *a: None"),
+    patch("inputs are replaced", "the questions become trivial",
+          "import utils.checks.inputs as i, torch\ni.Draw.normal = lambda self, *s, scale=None: torch.zeros(s)"),
+    patch("the sandbox module is patched", "walls fall",
+          "import grader.isolation.confine as c\nc.confine = lambda *a: None"),
+    patch("a trace function rewrites results", "values change on their way",
+          "import sys\ndef trace(frame, event, arg):\n    frame.f_locals['passed'] = True\n    return trace\nsys.settrace(trace)"),
+    patch("atexit and finalizers", "something is sent after the end",
+          "import atexit, os\natexit.register(lambda: os.write(3, b'\\x05\\x00\\x00\\x00hello'))"),
+]  # fmt: skip
+
+LYING = [
+    Attack(name, "an object that equals, or is shaped like, whatever it is compared with",
+           answers={SDPA: code}, holds=())
+    for name, code in {
+        "object equal to everything": "class Yes:\n    def __eq__(self, o): return True\n    shape = property(lambda s: s)\n    dtype = None\n"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return Yes(), Yes()",
+        "tensor subclass": "import torch\nclass Yes(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, f, t, a=(), k=None): return True\n"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return torch.zeros(1).as_subclass(Yes), torch.zeros(1).as_subclass(Yes)",
+        "array with its own methods": "import numpy as np\nclass Yes(np.ndarray):\n    def __array_ufunc__(self, *a, **k): return True\n"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return np.zeros(2).view(Yes), np.zeros(2).view(Yes)",
+        "tuple subclass": "class Two(tuple):\n    def __len__(self): return 2\n    def __iter__(self): return iter((None, None))\n"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return Two()",
+        "string subclass": "class S(str):\n    def __eq__(self, o): return True\n    def __hash__(self): return 0\n"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    return S('a'), S('b')",
+        "float that equals everything": "class F(float):\n    def __eq__(self, o): return True\npredict_score_spread = F('nan')",
+        "result that changes later": "import torch\nkept = []\ndef scaled_dot_product_attention(q, k, v, mask=None):\n"
+        "    kept.append(torch.zeros(q.shape[:-1] + (k.shape[-2],), requires_grad=True)); return kept[-1] @ v, kept[-1]",
+        "not a number everywhere": "def scaled_dot_product_attention(q, k, v, mask=None):\n    s = q @ k.mT * float('nan')\n    return s @ v, s",
+        "answers once asked the same again": "seen = {}\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    s = (q @ k.mT) * 0\n    return s @ v, s",
+    }.items()
+]  # fmt: skip

@@ -1,0 +1,116 @@
+"""What is run and observed for notebooks of every shape."""
+
+import json
+
+import pytest
+
+from grader.engine.plan import make_plan
+from grader.engine.submission import MOST_CELLS, Malformed, read_submission
+from tests.course.lesson_runs import all_lessons
+
+LESSON = all_lessons()["00_start_here"]
+IDS = [exercise.id for exercise in LESSON.exercises]
+
+
+def code(source, name="", tags=()):
+    metadata = {"nbgrader": {"grade_id": name}} if name else {}
+    return {"cell_type": "code", "source": source, "metadata": metadata | {"tags": list(tags)}}
+
+
+def notebook(*cells):
+    return json.dumps({"nbformat": 4, "cells": list(cells)}).encode()
+
+
+def steps(*cells):
+    plan = make_plan(LESSON, read_submission(notebook(*cells))[1])
+    return [step.exercise or step.source for step in plan.steps], plan.notes
+
+
+WHOLE = [cell for name in IDS for cell in (code(f"{name} = 1", name), code("x", f"test_{name}"))]
+
+
+def test_a_whole_notebook_is_run_in_order_with_tests_observed_and_not_run():
+    assert steps(code("a"), *WHOLE)[0] == [
+        "a", "stable_softmax = 1", "stable_softmax", "masked_mean = 1", "masked_mean",
+        "pairwise_dot = 1", "pairwise_dot",
+    ]  # fmt: skip
+    assert steps(*WHOLE)[1] == ()
+
+
+def test_cells_tagged_as_demonstrations_do_not_run():
+    assert "train()" not in steps(code("train()", tags=["skip-grading"]), *WHOLE)[0]
+
+
+def test_a_deleted_test_is_observed_behind_its_exercise():
+    cells = [cell for cell in WHOLE if "test_masked_mean" not in json.dumps(cell)]
+    found, notes = steps(*cells)
+    assert found.index("masked_mean") == found.index("masked_mean = 1") + 1
+    assert notes == ("The test cell of masked_mean was missing; it was put back.",)
+
+
+def test_a_test_moved_before_its_exercise_is_observed_behind_it():
+    found, _ = steps(*reversed(WHOLE))
+    for name in IDS:
+        assert found.index(name) == found.index(f"{name} = 1") + 1
+
+
+def test_a_duplicated_test_counts_once_and_is_told():
+    found, notes = steps(*WHOLE, WHOLE[1])
+    assert found.count("stable_softmax") == 1
+    assert "was there 2 times" in notes[0]
+
+
+def test_of_a_duplicated_exercise_the_last_counts():
+    found, notes = steps(*WHOLE, code("stable_softmax = 2", "stable_softmax"))
+    assert found[-1] == "stable_softmax"
+    assert "the last one counted" in notes[0]
+
+
+def test_an_exercise_whose_cell_lost_its_name_is_found_by_its_definition():
+    cells = [code("def stable_softmax(x):\n    pass"), *WHOLE[2:]]
+    found, notes = steps(*cells)
+    assert found[:2] == ["def stable_softmax(x):\n    pass", "stable_softmax"]
+    assert any("lost its name" in note for note in notes)
+
+
+def test_an_empty_notebook_still_has_every_exercise_observed():
+    assert steps()[0] == IDS
+
+
+def test_every_visible_and_hidden_case_is_asked():
+    plan = make_plan(LESSON, read_submission(notebook(*WHOLE))[1])
+    asked = {step.exercise: len(step.cases) for step in plan.steps if step.exercise}
+    assert asked == {"stable_softmax": 10, "masked_mean": 7, "pairwise_dot": 5}
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "not a notebook"),
+        (b"{", "not a notebook"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"[1]", "no list of cells"),
+        (b'{"cells": {}}', "no list of cells"),
+        (b'{"worksheets": []}', "old format"),
+        (b"[" * 100_000, "not a notebook"),
+        (notebook(*[code("")] * (MOST_CELLS + 1)), "more than"),
+        (b" " * (17 << 20), "MiB large"),
+    ],
+    ids=["empty", "cut", "utf-16", "list", "no cells", "format 3", "deep", "many cells", "large"],
+)
+def test_what_is_no_notebook_gets_a_sentence(data, says):
+    with pytest.raises(Malformed, match=says):
+        read_submission(data)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        None, 3, "cell", [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": 3},
+        {"cell_type": "code", "source": [1, 2]}, {"cell_type": "code", "source": "x", "metadata": []},
+        {"cell_type": "code", "source": "x", "metadata": {"nbgrader": [], "tags": 3}},
+        {"cell_type": "code", "source": "x", "metadata": {"nbgrader": {"grade_id": {}}}},
+    ],
+)  # fmt: skip
+def test_an_odd_cell_harms_no_other(cell):
+    assert steps(cell, *WHOLE)[0][-6:] == steps(*WHOLE)[0]

@@ -1,0 +1,152 @@
+"""Shortcuts are refused however they are reached, and right answers never are."""
+
+import pytest
+
+from grader.engine.shortcuts import refusals, tampering
+from utils.checks.registry import probes
+
+HEAD = """
+import math
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+from utils.checks import check
+"""
+ATTENTION = probes()["scaled_dot_product_attention"].forbidden
+SOFTMAX = probes()["stable_softmax"].forbidden
+
+
+def refused(*cells, exercise="scaled_dot_product_attention", forbidden=ATTENTION):
+    return bool(refusals([HEAD, *cells], {exercise: forbidden}))
+
+
+def answer(body):
+    return f"def scaled_dot_product_attention(q, k, v, mask=None):\n    {body}\n"
+
+
+SHORTCUTS = {
+    "called by its full name": [answer("return torch.nn.functional.scaled_dot_product_attention(q, k, v)")],
+    "called through an alias of the module": [answer("return F.scaled_dot_product_attention(q, k, v)")],
+    "imported under another name": [
+        "from torch.nn.functional import scaled_dot_product_attention as helper",
+        answer("return helper(q, k, v)"),
+    ],
+    "imported inside the function": [
+        answer("from torch.nn.functional import scaled_dot_product_attention as f; return f(q, k, v)")
+    ],
+    "imported as the answer": ["from torch.nn.functional import scaled_dot_product_attention"],
+    "star import": ["from torch.nn.functional import *"],
+    "another cell's variable": ["quick = F.scaled_dot_product_attention", answer("return quick(q, k, v)")],
+    "a variable two steps away": [
+        "quick = F.scaled_dot_product_attention", "quicker = [quick]", answer("return quicker[0](q, k, v)"),
+    ],
+    "getattr with a constant": [answer("return getattr(F, 'scaled_dot_product_attention')(q, k, v)")],
+    "getattr with a computed name": [answer("return getattr(F, 'scaled' + '_dot')(q, k, v)")],
+    "vars of the module": [answer("return vars(F)['scaled_dot_product_attention'](q, k, v)")],
+    "dict of the module": [answer("return F.__dict__['scaled_dot_product_attention'](q, k, v)")],
+    "importlib": ["import importlib", answer("return importlib.import_module('torch.nn.functional')")],
+    "__import__": [answer("return __import__('torch').nn")],
+    "sys.modules": ["import sys", answer("return sys.modules['torch.nn.functional'].x(q)")],
+    "from sys import modules": ["from sys import modules", answer("return modules['torch'].x(q)")],
+    "torch.ops": [answer("return torch.ops.aten.scaled_dot_product_attention(q, k, v)")],
+    "from torch import ops": ["from torch import ops", answer("return ops.aten.x(q, k, v)")],
+    "torch._C": [answer("return torch._C._nn.scaled_dot_product_attention(q, k, v)")],
+    "eval": [answer("return eval('F.scaled' + '_dot_product_attention')(q, k, v)")],
+    "exec at the top": ["exec('a = F.scaled_dot_product_attention')", answer("return a(q, k, v)")],
+    "globals at the top": ["globals()['a'] = F.scaled_dot_product_attention", answer("return a(q, k, v)")],
+    "an attribute set on torch": ["torch.mine = F.scaled_dot_product_attention", answer("return torch.mine(q, k, v)")],
+    "setattr at the top": ["setattr(math, 'mine', F.scaled_dot_product_attention)", answer("return math.mine(q)")],
+    "a module that contains it": [answer("return nn.MultiheadAttention(4, 1)(q, k, v)")],
+    "a subclass": ["class Mine(nn.MultiheadAttention):\n    pass", answer("return Mine(4, 1)(q, k, v)")],
+    "a default argument": ["def scaled_dot_product_attention(q, k, v, mask=None, f=F.scaled_dot_product_attention):\n    return f(q, k, v)"],
+    "a decorator": ["def swap(_):\n    return F.scaled_dot_product_attention", "@swap\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    pass"],
+    "a lambda": ["scaled_dot_product_attention = lambda q, k, v, mask=None: F.scaled_dot_product_attention(q, k, v)"],
+    "inside an if at the top": ["if True:\n    from torch.nn.functional import scaled_dot_product_attention as s", answer("return s(q, k, v)")],
+    "the course's own oracle": ["from utils.checks.attention.reference import reference_attention", answer("return reference_attention(q, k, v, mask)")],
+    "the oracle by module": ["import utils.checks.attention.reference as r", answer("return r.reference_attention(q, k, v, mask)")],
+    "the closure of something": [answer("return check.__closure__[0].cell_contents(q, k, v)")],
+    "frames": ["import inspect", answer("return inspect.currentframe().f_back")],
+    "the garbage collector": ["import gc", answer("return gc.get_objects()[0](q, k, v)")],
+    "the shell": ["get_ipython().run_cell('a = F.scaled_dot_product_attention')", answer("return get_ipython().user_ns['a'](q)")],
+    "attrgetter": ["import operator", answer("return operator.attrgetter('scaled_dot_product_attention')(F)(q, k, v)")],
+    "a walrus": [answer("return (f := F.scaled_dot_product_attention)(q, k, v)")],
+    "a class attribute": ["class Box:\n    f = staticmethod(F.scaled_dot_product_attention)", answer("return Box.f(q, k, v)")],
+    "the shell binds a name": ["get_ipython().run_cell('a = F.scaled_dot_product_attention')", answer("return a(q, k, v)")],
+    "an object of one's own changed": ["class Box: pass\nbox = Box()\nbox.f = F.scaled_dot_product_attention", answer("return box.f(q, k, v)")],
+    "a global set inside a function": ["def prepare():\n    global quick\n    quick = F.scaled_dot_product_attention", answer("return quick(q, k, v)")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", SHORTCUTS.values(), ids=SHORTCUTS.keys())
+def test_a_shortcut_is_refused(cells):
+    assert refused(*cells)
+
+
+RIGHT = {
+    "the formula": [answer("return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v")],
+    "torch's softmax, where it is allowed": [answer("return torch.softmax(q @ k.mT, -1) @ v")],
+    "a helper in another cell": ["def norm(s):\n    return F.softmax(s, dim=-1)", answer("return norm(q @ k.mT) @ v")],
+    "comparing with torch in a scratch cell": [
+        answer("return q"),
+        "q = torch.randn(2, 3, 4)\nwanted = F.scaled_dot_product_attention(q, q, q)\nprint((scaled_dot_product_attention(q, q, q) - wanted).abs().max())",
+    ],
+    "comparing in a function": [
+        answer("return q"),
+        "def compare(q):\n    return F.scaled_dot_product_attention(q, q, q) - scaled_dot_product_attention(q, q, q)",
+    ],
+    "a cell that does not parse": ["def broken(:\n    F.scaled_dot_product_attention", answer("return q")],
+    "magics": ["%matplotlib inline\n!ls", answer("return q")],
+    "timing in another cell": ["import time, sys\nstart = time.time()\nprint(sys.version)", answer("return q")],
+    "a list filled in another cell": ["losses = {}\nlosses['a'] = 1", answer("return q")],
+    "torch's results kept in a table of one's own": ["results = {}\nresults['torch'] = F.scaled_dot_product_attention(q, q, q)", answer("return q")],
+    "eval in a scratch cell": ["print(eval('1 + 1'))", answer("scores = q @ k.mT; return scores")],
+    "getattr on self": ["class Helper:\n    def get(self, name):\n        return getattr(self, name)", answer("return Helper().get('x')")],
+    "plot settings": ["import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 80", answer("return q")],
+    "a method of the same name on self": [
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.scaled_dot_product_attention = scaled_dot_product_attention\n    def forward(self, q):\n        return self.scaled_dot_product_attention(q, q, q)",
+        answer("return A"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", RIGHT.values(), ids=RIGHT.keys())
+def test_a_right_answer_is_not_refused(cells):
+    assert not refused(*cells)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["return x.softmax(dim)", "return F.softmax(x, dim)", "return torch.softmax(x, dim)",
+     "return x.log_softmax(dim).exp()", "return nn.Softmax(dim)(x)", "return (x - x.logsumexp(dim, True)).exp()",
+     "return torch.Tensor.softmax(x, dim)", "return torch.special.softmax(x, dim)"],
+)  # fmt: skip
+def test_methods_and_relatives_of_a_shortcut_are_refused(body):
+    source = f"def stable_softmax(x, dim=-1):\n    {body}\n"
+    assert refused(source, exercise="stable_softmax", forbidden=SOFTMAX)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import gc\nfor f in gc.get_objects():\n    f.__code__ = None", "import sys\nsys._getframe(1)",
+     "from sys import settrace\nsettrace(print)", "import ctypes as c\nc.string_at(0)",
+     "import utils.checks.observe as o\no.observe = None", "from grader.engine import worker",
+     "f.__closure__[0].cell_contents"],
+)  # fmt: skip
+def test_code_that_reaches_into_the_program_is_tampering(source):
+    assert tampering([source])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [HEAD, "import gc\ngc.collect()", "import sys\nprint(sys.version)", "import os\nos.getcwd()",
+     "torch.stack([a, b])", "import inspect\nprint(inspect.getsource(f))", "f.__name__, f.__doc__"],
+)  # fmt: skip
+def test_what_notebooks_usually_do_is_not_tampering(source):
+    assert not tampering([source])
+
+
+def test_the_sentence_names_what_was_found():
+    cells = [HEAD, answer("return F.scaled_dot_product_attention(q, k, v)")]
+    (sentence,) = refusals(cells, {"scaled_dot_product_attention": ATTENTION}).values()
+    assert "`torch.nn.functional.scaled_dot_product_attention`" in sentence

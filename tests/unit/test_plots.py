@@ -1,0 +1,80 @@
+"""Plots: descriptions, colours, and what a heat map says about its numbers."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from utils import plots
+
+
+@pytest.fixture
+def ax():
+    mpl.use("Agg")
+    fig, axes = plt.subplots()
+    yield axes
+    plt.close(fig)
+
+
+def texts(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def luminance(colour: str) -> float:
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
+
+
+def test_a_picture_is_a_png_with_its_description(ax):
+    picture = plots.Picture(ax.figure, "a < b")
+    data, metadata = picture._repr_mimebundle_()
+    assert picture.png.startswith(b"\x89PNG")
+    assert set(data) == {"image/png"}
+    assert metadata["image/png"]["alt"] == repr(picture) == "a < b"
+    assert "a &lt; b" in plots.InWords("a < b")._repr_mimebundle_()["text/html"]
+
+
+def test_showing_closes_the_figure_and_says_it_in_words(ax, capsys):
+    plots.show(ax.figure, alt="a line that rises")
+    assert not plt.fignum_exists(ax.figure.number)
+    assert capsys.readouterr().out.strip() == "a line that rises"
+
+
+def test_showing_without_a_description_is_refused(ax):
+    with pytest.raises(ValueError, match="description"):
+        plots.show(ax.figure, alt=" ")
+
+
+def test_small_heat_maps_show_their_numbers_and_large_ones_a_bar(ax):
+    plots.heat_map(ax, [[0.5, 1.0, 0.333]], rows=["a"], columns=["x", "y", "z"])
+    assert texts(ax) == ["0.50", "1", "0.33"]
+    assert len(ax.figure.axes) == 1
+    plots.heat_map(ax, np.eye(9))
+    assert len(texts(ax)) == 3
+    assert len(ax.figure.axes) == 2
+
+
+def test_signs_get_a_scale_that_is_even_around_zero(ax):
+    plots.heat_map(ax, [[-1.0, -0.001], [0.0, 3.0]])
+    assert ax.images[0].get_clim() == (-3.0, 3.0)
+    assert texts(ax) == ["-1", "0", "0", "3"]
+
+
+def test_a_matrix_of_zeros_or_booleans_can_be_drawn(ax):
+    plots.heat_map(ax, [[False, False]])
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+
+
+def test_lines_differ_by_more_than_colour(ax):
+    plots.lines(ax, [1, 2], {"a": [1, 2], "b": [2, 1]}, title="two", xlabel="x", ylabel="y")
+    first, second = ax.get_lines()
+    assert first.get_linestyle() != second.get_linestyle()
+    assert first.get_marker() != second.get_marker()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+
+
+def test_every_colour_stands_out_from_the_ground():
+    ground = luminance(plots.GROUND)
+    contrasts = [(ground + 0.05) / (luminance(colour) + 0.05) for colour in plots.PALETTE]
+    assert min(contrasts) > 2
