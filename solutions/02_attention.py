@@ -389,7 +389,6 @@ for d_k in sizes:
     seen["q·k / √d_k"].append(softmax_seen(scores / d_k**0.5))
 
 # %% tags=["skip-grading"]
-# %% tags=["skip-grading"]
 labels = ("spread of scores (standard deviation)", "entropy of weights (bits)", "size of gradient")
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.1))
 for ax, label, column in zip(axes, labels, range(3), strict=True):

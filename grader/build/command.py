@@ -23,26 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build or check, and return the exit code."""
     root = find_root(Path.cwd())
-    everything = lessons(root)
-    chosen = choose(everything, arguments.lesson)
+    chosen = lessons(root, arguments.lesson)
     if arguments.check:
-        return _check(root, chosen, everything)
+        return _check(root, chosen, is_whole=not arguments.lesson)
     for lesson in chosen:
         build(lesson, root, force=arguments.force)
-    if not everything:
+    if not chosen:
         print("Nothing to build: no lesson texts, solutions/NN_name.py, yet.")
     return 0
-
-
-def choose(everything: list[Lesson], names: list[str]) -> list[Lesson]:
-    """Return the lessons named, or all; a path to a lesson's text is a name too."""
-    by_name = {lesson.name: lesson for lesson in everything}
-    wanted = [Path(name).name.removesuffix(".py") for name in names]
-    unknown = [name for name in wanted if name not in by_name]
-    if unknown:
-        known = ", ".join(by_name) or "none yet"
-        raise CourseError(f"no lesson {', '.join(unknown)}; the lessons are: {known}")
-    return [lesson for lesson in everything if not wanted or lesson.name in wanted]
 
 
 def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
@@ -62,9 +50,9 @@ def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
     print(f"{'up to date' if fresh else 'built':<11}{time.perf_counter() - start:6.1f} s")
 
 
-def _check(root: Path, chosen: list[Lesson], everything: list[Lesson]) -> int:
+def _check(root: Path, chosen: list[Lesson], *, is_whole: bool) -> int:
     """Print the files that differ and how to mend them."""
-    found = differences(root, chosen, everything)
+    found = differences(root, chosen, is_whole=is_whole)
     for difference in found:
         print(f"{difference.path.relative_to(root)} {difference.what}: {difference.mend}")
     if not found:

@@ -1,6 +1,7 @@
 """A lesson, read from its text and found to be sound."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,13 @@ class Lesson:
         return root / "notebooks" / self.name / f"{self.name}.ipynb"
 
 
-def lessons(root: Path) -> list[Lesson]:
-    """Return the lessons of the course at `root`, in order; raise CourseError with all faults."""
+def lessons(root: Path, names: Sequence[str] = ()) -> list[Lesson]:
+    """Return the lessons of the course at `root`, or those named, in order.
+
+    Raises CourseError with every fault of their texts; the texts of others are not read.
+    """
     found, faults = [], []
-    for path in sorted((root / "solutions").glob("*.py")):
+    for path in _texts(root, names):
         try:
             found.append(read_lesson(path))
         except CourseError as error:
@@ -61,6 +65,17 @@ def lessons(root: Path) -> list[Lesson]:
     if faults:
         raise CourseError("\n".join(faults))
     return found
+
+
+def _texts(root: Path, names: Sequence[str]) -> list[Path]:
+    """Return the lessons' texts in order; a path to a text is a name too."""
+    texts = {path.stem: path for path in sorted((root / "solutions").glob("*.py"))}
+    wanted = [Path(name).name.removesuffix(".py") for name in names]
+    unknown = [name for name in wanted if name not in texts]
+    if unknown:
+        known = ", ".join(texts) or "none yet"
+        raise CourseError(f"no lesson {', '.join(unknown)}; the lessons are: {known}")
+    return [path for name, path in texts.items() if not wanted or name in wanted]
 
 
 def read_lesson(path: Path) -> Lesson:

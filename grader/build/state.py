@@ -42,15 +42,15 @@ def release_fault(lesson: Lesson, root: Path) -> str | None:
     return None
 
 
-def differences(root: Path, chosen: list[Lesson], everything: list[Lesson]) -> list[Difference]:
-    """Return every fault of the chosen lessons' files, and stale files if all are chosen."""
+def differences(root: Path, chosen: list[Lesson], *, is_whole: bool) -> list[Difference]:
+    """Return every fault of the chosen lessons' files, and stale files if the course is whole."""
     found = [
         Difference(path, fault, f"make build, or python -m grader build {lesson.name}")
         for lesson in chosen
         for path, fault in _faults(lesson, root)
         if fault
     ]
-    if chosen == everything:
+    if is_whole:
         found += [
             Difference(path, "is stale, no lesson text builds it", "delete it, then make build")
             for path in stale(root, chosen)

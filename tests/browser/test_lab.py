@@ -66,8 +66,12 @@ def page(lab: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]
     with Chrome(program, tmp_path_factory.mktemp("profile")) as chrome:
         chrome.open(lab)
         chrome.wait("!!document.querySelector('.jp-CodeCell')")
-        # Until the kernel answers, JupyterLab moves things about and silently runs nothing.
-        chrome.wait("document.querySelector('#jp-main-statusbar').textContent.includes('| Idle')")
+        # Until the kernel answers, JupyterLab moves things about and silently runs nothing. It shows
+        # "idle" from the start; the count of kernels, first in the status bar, becomes 1 later.
+        chrome.wait(
+            "!!document.querySelector('[data-status=idle]') &&"
+            " document.querySelector('#jp-main-statusbar').textContent.startsWith('1')"
+        )
         yield chrome
 
 

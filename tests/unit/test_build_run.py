@@ -197,6 +197,13 @@ def test_an_unknown_lesson_is_answered_with_the_known_ones(course, capsys):
     assert "02_tripling; the lessons are: 01_doubling" in capsys.readouterr().err
 
 
+def test_a_named_lesson_is_built_whatever_the_texts_of_others_hold(course):
+    fake_build(course)
+    (course / "solutions" / "02_unfinished.py").write_text("# %%\n\n# %%\nx = 1\n")
+    assert main(["build", "--check", "01_doubling"]) == 0
+    assert main(["build", "--check"]) == 1
+
+
 def test_a_fault_in_a_text_is_a_message_and_not_a_traceback(course, capsys):
     change(course, "points=0.5\n", "points=-1\n")
     assert main(["build"]) == 1
