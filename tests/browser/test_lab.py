@@ -66,8 +66,8 @@ def page(lab: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]
     with Chrome(program, tmp_path_factory.mktemp("profile")) as chrome:
         chrome.open(lab)
         chrome.wait("!!document.querySelector('.jp-CodeCell')")
-        # Until the kernel answers, JupyterLab moves things about and silently runs nothing. It shows
-        # "idle" from the start; the count of kernels, first in the status bar, becomes 1 later.
+        # Until the kernel answers, JupyterLab moves things about and runs nothing, silently. It
+        # shows "idle" from the start; the count of kernels, first in the status bar, becomes 1 later.
         chrome.wait(
             "!!document.querySelector('[data-status=idle]') &&"
             " document.querySelector('#jp-main-statusbar').textContent.startsWith('1')"
