@@ -2,15 +2,15 @@
 
 from tests.attacks.attack import Attack
 
-FORGED = '''
+FORGED = """
 import base64, json, os, struct
 def send(exercise, case, values):
     data = {"exercise": exercise, "case": case, "values": values, "gradients": [], "changed": [], "problem": None}
     raw = json.dumps(data).encode()
     os.write(3, struct.pack("<I", len(raw)) + raw)
-'''
+"""
 TEST = "test_attention"
-LOOT = '''
+LOOT = """
 import torch
 found = None
 def grab(get):
@@ -23,7 +23,7 @@ def grab(get):
 if found:
     predict_score_spread = 8.0
     def causal_mask(size): return torch.ones(1, size, size, dtype=torch.bool).tril()
-'''
+"""
 
 
 def forge(name: str, tries: str, code: str, **options: object) -> Attack:

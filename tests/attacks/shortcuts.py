@@ -7,7 +7,9 @@ SDPA = "scaled_dot_product_attention"
 
 def shortcut(name: str, body: str, before: str = "") -> Attack:
     source = f"{before}\ndef {SDPA}(q, k, v, mask=None):\n    one = torch.eye(k.shape[-2], dtype=q.dtype).expand(*k.shape[:-1], k.shape[-2])\n{body}"
-    return Attack(f"shortcut: {name}", "torch's own attention instead of one's own", answers={SDPA: source})
+    return Attack(
+        f"shortcut: {name}", "torch's own attention instead of one's own", answers={SDPA: source}
+    )
 
 
 USE = "    return f(q, k, v, mask), f(q, k, one, mask)"

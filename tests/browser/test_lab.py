@@ -67,7 +67,7 @@ def page(lab: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]
         chrome.open(lab)
         chrome.wait("!!document.querySelector('.jp-CodeCell')")
         # Until the kernel answers, JupyterLab moves things about and runs nothing, silently. It
-        # shows "idle" from the start; the count of kernels, first in the status bar, becomes 1 later.
+        # shows "idle" from the start; the count of kernels, first in the status bar, comes later.
         chrome.wait(
             "!!document.querySelector('[data-status=idle]') &&"
             " document.querySelector('#jp-main-statusbar').textContent.startsWith('1')"

@@ -107,7 +107,8 @@ def test_what_is_no_notebook_gets_a_sentence(data, says):
     "cell",
     [
         None, 3, "cell", [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": 3},
-        {"cell_type": "code", "source": [1, 2]}, {"cell_type": "code", "source": "x", "metadata": []},
+        {"cell_type": "code", "source": [1, 2]},
+        {"cell_type": "code", "source": "x", "metadata": []},
         {"cell_type": "code", "source": "x", "metadata": {"nbgrader": [], "tags": 3}},
         {"cell_type": "code", "source": "x", "metadata": {"nbgrader": {"grade_id": {}}}},
     ],

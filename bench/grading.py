@@ -1,0 +1,123 @@
+"""The fast engine against stock nbgrader and against the bare calls, on the same submissions.
+
+One run, one machine, the same made-up class again and again under other names.
+"""
+
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from grader.build.lesson import Lesson, lessons
+from grader.engine.autograde import autograde, read
+from grader.engine.plan import cases_of
+from grader.engine.pool import Pool
+from grader.engine.submission import read_submission
+from grader.engine.unit import grade_all
+from grader.gradebook import stock
+from grader.gradebook.course import GradingCourse
+from grader.gradebook.demo import make_class
+from grader.gradebook.report import rows
+from grader.isolation import Limits
+from utils.checks.observe import observe_all, one_thread
+from utils.checks.registry import probes
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSON = "02_attention"
+N_STOCK, N_FAST, N_LONG = 6, 60, 600
+
+
+def measure() -> dict[str, Any]:
+    """Submissions per second, ratios, spread, memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        lesson = next(x for x in lessons(ROOT) if x.name == LESSON)
+        few = a_class(Path(folder) / "few", N_STOCK)
+        slow = rate(N_STOCK, lambda: stock.autograde(few, few.submitted()))
+        fast_course = a_class(Path(folder) / "fast", N_FAST)
+        fast = rate(N_FAST, lambda: autograde(fast_course, fast_course.submitted(), n_jobs=2))
+        assert scores(few) == {k: v for k, v in scores(fast_course).items() if k in scores(few)}
+        data = read(fast_course, "s000", LESSON)
+        return {
+            "lesson": LESSON,
+            "stock nbgrader, submissions per second": round(slow, 3),
+            "fast engine, submissions per second (start-up and records included)": round(fast, 2),
+            "ratio": round(fast / slow, 1),
+            **in_isolation(data, lesson),
+        }
+
+
+def a_class(folder: Path, count: int) -> GradingCourse:
+    """A course folder with `count` submissions of the lesson, mistakes and right ones mixed."""
+    course = GradingCourse(ROOT, folder)
+    make_class(course)
+    kinds = [p.read_bytes() for p in sorted((folder / "submitted").glob(f"*/{LESSON}/*.ipynb"))]
+    for path in sorted((folder / "submitted").glob("*")):
+        path.rename(folder / f"made-{path.name}")
+    for number in range(count):
+        path = folder / "submitted" / f"s{number:03d}" / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(kinds[number % len(kinds)])
+    course.record(next(x for x in course.lessons if x.name == LESSON))
+    return course
+
+
+def rate(count: int, work: Any) -> float:
+    """How many per second."""
+    start = time.perf_counter()
+    work()
+    return count / (time.perf_counter() - start)
+
+
+def scores(course: GradingCourse) -> dict[str, float]:
+    """Student -> points."""
+    lesson = next(x for x in course.lessons if x.name == LESSON)
+    return {row.student: row.total for row in rows(course, lesson)}
+
+
+def in_isolation(data: bytes, lesson: Lesson) -> dict[str, Any]:
+    """Warm: rate, seconds each, peak memory at 50 and more, and the bare calls as the limit."""
+    with Pool(2, Limits()) as pool:
+        list(grade_all([(data, lesson)] * 4, pool))
+        start = time.perf_counter()
+        seconds = [o.seconds for _, o in grade_all([(data, lesson)] * 50, pool)]
+        warm = 50 / (time.perf_counter() - start)
+        memory = [peak()]
+        start = time.perf_counter()
+        list(grade_all([(data, lesson)] * N_LONG, pool))
+        long = N_LONG / (time.perf_counter() - start)
+        memory.append(peak())
+    bare = bare_seconds(data, lesson)
+    return {
+        "warm, submissions per second on 50": round(warm, 2),
+        f"warm, submissions per second on {N_LONG}": round(long, 2),
+        "seconds in isolation, median": round(statistics.median(seconds), 3),
+        "seconds in isolation, 99th percentile": round(sorted(seconds)[int(0.99 * 50)], 3),
+        "bare calls in one process, seconds": round(bare, 3),
+        "isolated over bare": round(statistics.median(seconds) / bare, 2),
+        "judge's peak memory after 50 and after all (MiB)": memory,
+    }
+
+
+def bare_seconds(data: bytes, lesson: Lesson) -> float:
+    """Running the cells and observing all cases in this very process, nothing around it."""
+    cells = read_submission(data)[1]
+    times = []
+    with one_thread():
+        for _ in range(5):
+            start = time.perf_counter()
+            namespace: dict[str, Any] = {}
+            for cell in cells:
+                if not cell.skipped and not cell.name.startswith("test_"):
+                    exec(cell.source, namespace)
+            for exercise in lesson.exercises:
+                cases = cases_of(lesson, exercise.id)
+                observe_all(probes()[exercise.id], cases, namespace[exercise.id], quiet=True)
+            times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def peak() -> int:
+    """Peak memory of this process so far, MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -1,0 +1,128 @@
+"""A made-up class through the whole of grading, by both engines, as `make demo` does it."""
+
+import json
+import re
+
+import pytest
+
+from grader.cli import main
+from grader.engine.autograde import autograde
+from grader.gradebook import stock
+from grader.gradebook.copies import read_copy
+from grader.gradebook.course import GradingCourse
+from grader.gradebook.demo import CLASS, UNTOUCHED, make_class
+from grader.gradebook.feedback import write_feedback
+from grader.gradebook.report import rows, table
+from grader.isolation import CannotIsolate, Limits, require
+from tests.course.lesson_runs import ROOT, all_lessons
+from utils.checks.registry import exercises
+
+FULL = {lesson.name: lesson.points for lesson in all_lessons().values()}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The class of six, graded by the fast engine."""
+    course = GradingCourse(ROOT, tmp_path_factory.mktemp("fast"))
+    make_class(course)
+    try:
+        require((), Limits())
+    except CannotIsolate as error:
+        pytest.skip(f"this machine cannot isolate: {error}")
+    autograde(course, course.submitted(), n_jobs=2)
+    return course
+
+
+def scores(course):
+    return {
+        (lesson.name, row.student): row.scores
+        for lesson in course.lessons
+        for row in rows(course, lesson)
+    }
+
+
+def test_a_right_class_member_has_all_points_and_an_untouched_one_none(graded):
+    for name, points in FULL.items():
+        assert sum(scores(graded)[name, "ada"].values()) == points
+        assert sum(scores(graded)[name, UNTOUCHED].values()) == 0
+
+
+def test_every_mistake_made_is_named_and_costs_its_exercise_alone(graded):
+    for student, edits in CLASS.items():
+        wrong = {edit.exercise for edit in edits}
+        if student == UNTOUCHED:
+            continue
+        named = {
+            m.exercise for name in FULL for m in read_copy(graded.folder, student, name).mistakes
+        }
+        assert named == wrong
+        for name in FULL:
+            for exercise in all_lessons()[name].exercises:
+                score = scores(graded)[name, student][exercise.id]
+                assert (score < exercise.points) == (exercise.id in wrong), (student, exercise.id)
+
+
+def test_the_table_shows_scores_and_named_mistakes(graded):
+    text = table(graded)
+    assert re.search(r"ada .* 40 of 40", text)
+    assert "finn, scaled_dot_product_attention: The mask is upside down" in text
+
+
+def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
+    course = GradingCourse(ROOT, tmp_path)
+    make_class(course)
+    chosen = [("ben", "02_attention"), ("eve", "02_attention")]
+    for lesson in course.lessons:
+        course.record(lesson)
+    assert stock.autograde(course, chosen) == []
+    for student, name in chosen:
+        assert scores(course)[name, student] == scores(graded)[name, student]
+
+
+def test_feedback_shows_verdicts_and_hints_but_no_hidden_test_and_no_answer(graded):
+    write_feedback(graded, [("finn", "02_attention"), (UNTOUCHED, "02_attention")])
+    pages = {
+        student: (
+            graded.folder / "feedback" / student / "02_attention" / "02_attention.html"
+        ).read_text()
+        for student in ("finn", UNTOUCHED)
+    }
+    bank = exercises()["scaled_dot_product_attention"].mistakes
+    hint = next(m.hint for m in bank if m.name == "mask_inverted")
+    assert hint.split("masked_fill")[0] in pages["finn"]
+    for page in pages.values():
+        assert "BEGIN HIDDEN" not in page
+        assert "hidden=" not in page
+    assert "asked = (query @ w_q.T)" not in pages[UNTOUCHED]
+
+
+def test_grading_again_grades_nothing_and_changes_nothing(graded):
+    before = scores(graded)
+    assert autograde(graded, graded.submitted(), n_jobs=1) == {}
+    assert scores(graded) == before
+
+
+def test_a_changed_submission_alone_is_graded_again(graded):
+    path = graded.folder / "submitted" / "dan" / "00_start_here" / "00_start_here.ipynb"
+    right = graded.folder / "submitted" / "ada" / "00_start_here" / "00_start_here.ipynb"
+    kept = path.read_text()
+    path.write_text(right.read_text())
+    assert list(autograde(graded, graded.submitted(), n_jobs=1)) == [("dan", "00_start_here")]
+    assert sum(scores(graded)["00_start_here", "dan"].values()) == FULL["00_start_here"]
+    path.write_text(kept)
+    autograde(graded, graded.submitted(), n_jobs=1)
+
+
+def test_the_graded_copy_holds_nothing_of_what_was_submitted_but_source(graded):
+    copy = graded.folder / "autograded" / "ada" / "02_attention" / "02_attention.ipynb"
+    for cell in json.loads(copy.read_text())["cells"]:
+        if cell["cell_type"] == "code" and not cell["metadata"].get("nbgrader", {}).get("grade"):
+            assert cell["outputs"] == []
+
+
+def test_grade_with_nothing_submitted_says_so_and_offers_the_demo(tmp_path, monkeypatch, capsys):
+    for name in ("nbgrader_config.py", "solutions", "notebooks", "utils"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade"]) == 0
+    assert "make demo" in capsys.readouterr().out
