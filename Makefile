@@ -40,5 +40,5 @@ bundle:
 
 clean:
 	@rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find bench grader notebooks solutions tests utils -type d \
+	@find $(wildcard bench grader notebooks solutions tests utils) -type d \
 		\( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +

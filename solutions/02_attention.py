@@ -201,20 +201,28 @@ def exam(length: int) -> tasks.SequenceBatch:
     return tasks.reversal_batch([length] * 256, seed=2, n_symbols=N_SYMBOLS)
 
 
-kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
-answers, losses = {}, {}
-print("length  model       tokens right  sequences right")
-for length in STEPS:
+def compare(length: int) -> None:
     for name, make_attention in kinds.items():
         model, losses[name, length] = trained(make_attention, length)
         answer = answers[name, length] = model.answer(exam(length).source, length)
         right = tasks.token_accuracy(answer.tokens, exam(length).target)
         whole = tasks.sequence_accuracy(answer.tokens, exam(length).target)
-        print(f"{length:6}  {name:10} {right:12.1%} {whole:16.1%}")
+        print(f"{name:10} symbols right {right:6.1%}   whole sequences right {whole:6.1%}")
+
+
+kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
+answers, losses = {}, {}
+compare(20)
+
+# %% [markdown]
+# **Predict:** what happens to each model when the sequences are twice as long?
+
+# %% tags=["skip-grading", "measured"]
+compare(40)
 
 # %% [markdown]
 # These are new sequences, and each model feeds on its own output, without a teacher. Guessing
-# would get 1 token in 16 right (6.25%). Where does the plain model fail?
+# would get 1 symbol in 16 right (6.25%). Where does the plain model fail?
 
 # %% tags=["skip-grading", "measured"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
@@ -285,7 +293,7 @@ plots.show(
     alt="Left, the losses of additive and multiplicative attention both fall to near zero in 300 "
     "steps. Right, the multiplicative model's weights also form an anti-diagonal.",
 )
-print(f"multiplicative, tokens right: {tasks.token_accuracy(answer.tokens, exam(20).target):.1%}")
+print(f"multiplicative, symbols right: {tasks.token_accuracy(answer.tokens, exam(20).target):.1%}")
 
 # %% [markdown]
 # The product learns it too. (The jumps in the loss are the moments at which the sequences get

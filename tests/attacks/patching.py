@@ -7,7 +7,7 @@ SDPA = "scaled_dot_product_attention"
 
 
 def patch(name: str, tries: str, *code: str) -> Attack:
-    return Attack(name, tries, code)
+    return Attack(name, tries, code, status=("graded", "crashed"))
 
 
 PATCHING = [

@@ -41,6 +41,11 @@ def test_cells_tagged_as_demonstrations_do_not_run():
     assert "train()" not in steps(code("train()", tags=["skip-grading"]), *WHOLE)[0]
 
 
+def test_a_demonstration_that_lost_its_tag_does_not_run_either():
+    source = next(cell.source for cell in LESSON.cells if "skip-grading" in cell.tags)
+    assert source not in steps(code(source), *WHOLE)[0]
+
+
 def test_a_deleted_test_is_observed_behind_its_exercise():
     cells = [cell for cell in WHOLE if "test_masked_mean" not in json.dumps(cell)]
     found, notes = steps(*cells)
