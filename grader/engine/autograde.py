@@ -58,7 +58,8 @@ def autograde(
                 course.record(lesson)
         if not waiting:
             return {}
-        with Pool(min(n_jobs, len(waiting)), limits or Limits(), isolate=isolate) as pool:
+        count, scratch = min(n_jobs, len(waiting)), course.folder / ".course"
+        with Pool(count, limits or Limits(), isolate=isolate, scratch=scratch) as pool:
             return _grade(course, waiting, pool)
 
 

@@ -1,5 +1,6 @@
 """Grade many submissions at once, on several foremen."""
 
+import contextlib
 import os
 import selectors
 import subprocess
@@ -61,11 +62,9 @@ class ForemanProcess:
         """Hand over a job, written to a file that only this side may read."""
         file.write_bytes(job.steps)
         self.job = job
-        try:
+        with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show so
             self._jobs.write(os.fsencode(file) + b"\n")
             self._jobs.flush()
-        except BrokenPipeError:
-            pass  # it died; taking its result will show so
 
     def take(self) -> tuple[Job, Ended | None]:
         """The job that is done, and what came of it."""
@@ -76,7 +75,8 @@ class ForemanProcess:
         """End it."""
         self._process.kill()
         self._process.wait()
-        self._jobs.close()
+        with contextlib.suppress(BrokenPipeError):  # a job that it did not live to take
+            self._jobs.close()
         self.results.close()
 
 
@@ -87,9 +87,11 @@ def _flag(*, isolate: bool) -> list[str]:
 class Pool:
     """A few foremen that share the jobs; one that dies is replaced, and its job tried once more."""
 
-    def __init__(self, n_foremen: int, limits: Limits, *, isolate: bool = True) -> None:
+    def __init__(
+        self, n_foremen: int, limits: Limits, *, isolate: bool = True, scratch: Path | None = None
+    ) -> None:
         self._limits, self._isolate = limits, isolate
-        self._folder = tempfile.TemporaryDirectory(prefix="jobs-")  # mode 700
+        self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
         self._foremen = [self._new() for _ in range(n_foremen)]
         for foreman in self._foremen:
             foreman.await_ready()

@@ -144,5 +144,6 @@ def _has_scores(submission: Any) -> bool:
 
 def sweep(folder: Path) -> None:
     """Remove what an interrupted run left half written."""
-    for leftover in (folder / "autograded").glob("*/.*.new"):
+    halves = (folder / "autograded").glob("*/.*.new")
+    for leftover in [*halves, *(folder / ".course").glob("jobs-*")]:
         shutil.rmtree(leftover, ignore_errors=True)

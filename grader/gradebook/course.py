@@ -9,6 +9,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from grader.build.lesson import Lesson, lessons
@@ -46,8 +47,19 @@ class GradingCourse:
         return self.folder / "feedback"
 
     def gradebook(self) -> Gradebook:
-        """Open the gradebook; use it as a context manager."""
-        return Gradebook(self.config.CourseDirectory.db_url)
+        """Open the gradebook; use it as a context manager.
+
+        Raises:
+            CourseError: it is locked, or no gradebook.
+        """
+        try:
+            return Gradebook(self.config.CourseDirectory.db_url)
+        except SQLAlchemyError as error:
+            reason = getattr(error, "orig", error)
+            raise CourseError(
+                f"The gradebook in {self.folder} cannot be opened ({reason}). "
+                "Close the program that holds it, then run the same command."
+            ) from None
 
     def submitted(self) -> list[tuple[str, str]]:
         """(student, lesson) of every submission in submitted/, in order."""

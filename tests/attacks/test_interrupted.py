@@ -1,0 +1,136 @@
+"""Nothing is lost when grading is killed, and nothing is there twice; two graders never meet."""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.engine.autograde import autograde
+from grader.engine.lock import only_grader
+from grader.engine.pool import Job, Pool
+from grader.engine.unit import grade_all
+from grader.errors import CourseError
+from grader.gradebook.copies import read_copy
+from grader.gradebook.course import GradingCourse
+from grader.gradebook.demo import make_class
+from grader.gradebook.report import rows
+from grader.isolation import Limits
+from tests.course.lesson_runs import ROOT, all_lessons
+
+LESSON = "00_start_here"
+KILLS = 20
+EXPECTED = {"ada": 10, "ben": 7.4, "cleo": 7, "dan": 0, "eve": 7, "finn": 10}
+GRADE = """
+import sys
+from pathlib import Path
+from grader.engine.autograde import autograde
+from grader.gradebook.course import GradingCourse
+course = GradingCourse(Path(sys.argv[1]), Path(sys.argv[2]))
+autograde(course, course.submitted(), n_jobs=2)
+"""
+
+
+@pytest.fixture
+def course(tmp_path):
+    course = GradingCourse(ROOT, tmp_path)
+    make_class(course)
+    for path in (tmp_path / "submitted").glob("*/*"):
+        if path.name != LESSON:
+            shutil.rmtree(path)
+    return course
+
+
+def copies(course: GradingCourse, number: int) -> None:
+    """Three more students with the class's notebooks, so that there is always work left."""
+    for name in list(EXPECTED)[number % 2 :: 2]:
+        target = course.folder / "submitted" / f"{name}-{number}" / LESSON
+        shutil.copytree(course.folder / "submitted" / name / LESSON, target)
+
+
+def start(course: GradingCourse) -> subprocess.Popen:
+    command = [sys.executable, "-c", GRADE, str(ROOT), str(course.folder)]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def scores(course: GradingCourse) -> dict[str, float]:
+    found = rows(course, all_lessons()[LESSON])
+    assert len({row.student for row in found}) == len(found)
+    return {row.student: row.total for row in found}
+
+
+def test_a_grader_killed_at_twenty_moments_loses_and_doubles_nothing(course):
+    chance = random.Random(4)
+    first = time.monotonic()
+    assert start(course).wait() == 0
+    usual = time.monotonic() - first
+    for number in range(KILLS):
+        copies(course, number)
+        process = start(course)
+        time.sleep(chance.uniform(0.1, 1.1) * usual)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert start(course).wait() == 0
+    found = scores(course)
+    assert set(found) == {path.name for path in (course.folder / "submitted").iterdir()}
+    for student, total in found.items():
+        assert total == pytest.approx(EXPECTED[student.split("-")[0]]), student
+        assert read_copy(course.folder, student, LESSON).status == "graded"
+    assert not list((course.folder / "autograded").glob("*/.*"))
+    assert not list((course.folder / ".course").glob("jobs-*"))
+
+
+def test_a_killed_worker_costs_its_submission_one_retry(course):
+    data = [
+        (course.folder / "submitted" / n / LESSON / f"{LESSON}.ipynb").read_bytes()
+        for n in EXPECTED
+    ]
+    with Pool(1, Limits()) as pool:
+        items = [(item, all_lessons()[LESSON]) for item in data]
+        graded = grade_all(items, pool)
+        first = next(graded)
+        os.kill(pool.pids[0], signal.SIGKILL)
+        outcomes = dict([first, *graded])
+    assert [outcomes[n].score for n in range(6)] == pytest.approx(list(EXPECTED.values()))
+    assert {outcome.status for outcome in outcomes.values()} == {"graded"}
+
+
+def test_a_job_whose_workers_die_twice_is_given_up_and_told():
+    with Pool(1, Limits()) as pool:
+        assert list(pool.run([Job(5, b"this is no plan")])) == [(5, None)]
+
+
+def test_a_second_grader_is_refused_while_the_first_is_at_work(course):
+    with only_grader(course.folder), pytest.raises(CourseError, match=f"process {os.getpid()}"):
+        autograde(course, course.submitted(), n_jobs=1)
+
+
+def test_a_locked_gradebook_is_told_and_nothing_is_half_written(course, monkeypatch):
+    course.record(all_lessons()[LESSON])
+    holder = sqlite3.connect(course.folder / "gradebook.db", timeout=0.1)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(CourseError, match="gradebook"):
+        autograde(course, course.submitted(), n_jobs=1)
+    holder.rollback()
+    holder.close()
+    autograde(course, course.submitted(), n_jobs=1)
+    assert scores(course) == pytest.approx(EXPECTED)
+
+
+def test_a_folder_that_cannot_be_written_is_told(course, monkeypatch):
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        with pytest.raises(CourseError, match="No space left"):
+            autograde(course, course.submitted(), n_jobs=1)
+    assert scores(course) == {}
+    autograde(course, course.submitted(), n_jobs=1)
+    assert scores(course) == pytest.approx(EXPECTED)
