@@ -296,10 +296,10 @@ plots.show(
 print(f"multiplicative, symbols right: {tasks.token_accuracy(answer.tokens, exam(20).target):.1%}")
 
 # %% [markdown]
-# The product learns it too. (The jumps in the loss are the moments at which the sequences get
-# longer.) Its advantage is speed once there are many queries. The sum needs all
-# $A$ hidden units for every pair of query and key; a product needs one number, and all $T S$ of
-# them are a single matrix product $Q K^\top$, the operation that processors do best.
+# The product learns it too, if more slowly in this run. (Both curves jump: sequences get longer on
+# the way, and the learning rate is high.) Its advantage is speed once there are many queries. The
+# sum needs all $A$ hidden units for every pair of query and key; a product needs one number, and
+# all $T S$ of them are a single matrix product $Q K^\top$, the operation that processors do best.
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)

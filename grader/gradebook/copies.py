@@ -73,4 +73,5 @@ def _verdicts(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade"):
             outputs = [output.get("data", {}) for output in cell.get("outputs", [])]
-            yield from [data[MIME] for data in outputs if MIME in data]
+            verdicts = [json.loads(data[MIME]) for data in outputs if MIME in data]
+            yield from [verdict for verdict in verdicts if verdict["points"] is not None]

@@ -33,7 +33,7 @@ from pathlib import Path
 from grader.engine.autograde import autograde
 from grader.gradebook.course import GradingCourse
 course = GradingCourse(Path(sys.argv[1]), Path(sys.argv[2]))
-autograde(course, course.submitted(), n_jobs=2)
+autograde(course, course.submitted(), n_jobs=1)
 """
 
 

@@ -184,7 +184,7 @@ def signals_every_process(_targets: Targets) -> object:
 
 @attack
 def opens_a_descriptor_of_the_parent(_targets: Targets) -> object:
-    found = [number for number in range(4, 200) if is_open(number)]
+    found = [number for number in range(5, 200) if is_open(number)]
     return found or refuse()
 
 

@@ -127,7 +127,7 @@ def test_a_verdict_speaks_html_text_and_json():
     assert "Softmax runs over the queries" in bundle["text/plain"]
     assert "Softmax runs over the queries" in bundle["text/html"]
     assert bundle["text/html"].count("background-color: rgb") == 2 * 3 * 5
-    data = json.loads(json.dumps(bundle[MIME]))
+    data = json.loads(bundle[MIME])
     assert data["mistake"]["name"] == "softmax_over_queries"
 
 

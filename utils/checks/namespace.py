@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from IPython.display import clear_output, display
+from IPython.display import display
 
 from utils.checks.exercise import Exercise, hidden_case
 from utils.checks.judge import judge
@@ -40,7 +40,6 @@ class ExerciseCheck:
             display(self.verdict(answer))
             return None
         verdict = self.verdict(answer, points=points, hidden=hidden)
-        clear_output(wait=True)  # the visible cases were shown by the line before
         display(verdict)
         return verdict.score
 

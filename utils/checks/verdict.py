@@ -1,5 +1,6 @@
 """What a check found out about an answer, case by case."""
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -99,4 +100,5 @@ class Verdict:
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         from utils.checks.render import as_html  # noqa: PLC0415
 
-        return {"text/plain": repr(self), "text/html": as_html(self), MIME: self.as_json()}
+        data = json.dumps(self.as_json())  # a string: nbval compares outputs as text
+        return {"text/plain": repr(self), "text/html": as_html(self), MIME: data}
