@@ -6,6 +6,7 @@ and nothing can be there twice.
 """
 
 import hashlib
+import json
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,6 @@ from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from grader.build.lesson import Lesson
-from grader.build.notebook import as_text
 from grader.engine.graded_notebook import graded_notebook
 from grader.engine.outcome import Outcome
 from grader.errors import CourseError
@@ -80,7 +80,8 @@ def _write_copy(folder: Path, graded: Graded) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir()
     notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, fingerprint(graded.data))
-    (fresh / f"{name}.ipynb").write_text(as_text(notebook), encoding="utf-8")
+    # Not by nbformat, whose validation takes longer than grading: every cell was made by it.
+    (fresh / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     if graded.timestamp:
         (fresh / "timestamp.txt").write_text(graded.timestamp, encoding="utf-8")
     if (parent / name).exists():

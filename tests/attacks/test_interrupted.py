@@ -56,7 +56,7 @@ def copies(course: GradingCourse, number: int) -> None:
 
 def start(course: GradingCourse) -> subprocess.Popen:
     command = [sys.executable, "-c", GRADE, str(ROOT), str(course.folder)]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True)
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def scores(course: GradingCourse) -> dict[str, float]:
