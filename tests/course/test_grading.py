@@ -2,9 +2,15 @@
 
 import json
 import re
+import shutil
 
 import pytest
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
 
+from grader.build.notebook import source_notebook
+from grader.build.regions import without_hidden
 from grader.cli import main
 from grader.engine.autograde import autograde
 from grader.gradebook import stock
@@ -16,6 +22,7 @@ from grader.gradebook.report import rows, table
 from grader.isolation import CannotIsolate, Limits, require
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.registry import exercises
+from utils.exchange import Course, prepare
 
 FULL = {lesson.name: lesson.points for lesson in all_lessons().values()}
 
@@ -120,9 +127,36 @@ def test_the_graded_copy_holds_nothing_of_what_was_submitted_but_source(graded):
             assert cell["outputs"] == []
 
 
-def test_grade_with_nothing_submitted_says_so_and_offers_the_demo(tmp_path, monkeypatch, capsys):
-    for name in ("nbgrader_config.py", "solutions", "notebooks", "utils"):
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """A course of its own to give commands in; lessons are this course's."""
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for name in ("solutions", "notebooks", "utils"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_grade_with_nothing_submitted_says_so_and_offers_the_demo(own_folder, capsys):
     assert main(["grade"]) == 0
     assert "make demo" in capsys.readouterr().out
+
+
+def test_what_a_learner_submits_is_collected_graded_and_answered(own_folder, capsys):
+    lesson = all_lessons()["00_start_here"]
+    prepare(Course(own_folder))
+    answers = source_notebook(lesson)
+    for cell in answers.cells:
+        cell.source = without_hidden(cell.source) if "HIDDEN" in cell.source else cell.source
+    copy = own_folder / "learn" / lesson.name / f"{lesson.name}.ipynb"
+    copy.write_text(json.dumps(answers))
+    config = GradingCourse(own_folder, own_folder).converter_config(lesson.name)
+    settings = {"coursedir": CourseDirectory(config=config), "config": config}
+    ExchangeFactory(config=config).Submit(
+        authenticator=Authenticator(config=config), **settings
+    ).start()
+    assert main(["grade", "--jobs", "1"]) == 0
+    assert "10 of 10" in capsys.readouterr().out
+    assert list((own_folder / "feedback").glob(f"*/{lesson.name}/{lesson.name}.html"))
+    assert main(["grade", "--jobs", "1"]) == 0
+    assert "Graded 0 submissions" in capsys.readouterr().out
