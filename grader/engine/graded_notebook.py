@@ -7,15 +7,14 @@ in attachments, metadata) reaches the pages that others open.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
-
 from grader.build.lesson import Lesson
 from grader.build.notebook import METADATA, source_notebook
 from grader.engine.outcome import ExerciseResult, Outcome
 from grader.engine.submission import Malformed, read_submission
 from grader.gradebook.copies import OUTCOME
 
-MAKERS: Final = {"markdown": new_markdown_cell, "raw": new_raw_cell, "code": new_code_cell}
+Cell = dict[str, Any]
+_RELEASED: Final[dict[str, dict[str, Any]]] = {}  # lesson -> its own cells by id
 
 
 def graded_notebook(data: bytes, lesson: Lesson, outcome: Outcome, fingerprint: str) -> Any:
@@ -30,26 +29,40 @@ def graded_notebook(data: bytes, lesson: Lesson, outcome: Outcome, fingerprint: 
     cells = [*_notes(outcome), *_cells(data, lesson, outcome)]
     for number, cell in enumerate(cells, 1):
         cell["id"] = f"cell-{number:04d}"
-    notebook = new_notebook(cells=cells, metadata=dict(METADATA))
-    notebook.metadata[OUTCOME] = {
+    about = {
         "status": outcome.status,
         "notes": list(outcome.notes),
         "submission": fingerprint,
     }
-    return notebook
+    metadata = METADATA | {OUTCOME: about}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _notes(outcome: Outcome) -> list[Any]:
+def _notes(outcome: Outcome) -> list[Cell]:
     lines = [f"- {note}" for note in outcome.notes]
     if outcome.status != "graded":
         lines.insert(0, f"**Status: {outcome.status}**\n")
-    return [new_markdown_cell("\n".join(lines))] if lines else []
+    return [_cell("markdown", "\n".join(lines))] if lines else []
 
 
-def _cells(data: bytes, lesson: Lesson, outcome: Outcome) -> Iterator[Any]:
+def _cell(kind: str, source: str, metadata: Any = None, outputs: Any = None) -> Cell:
+    """A cell as plain data: nbformat's makers validate each, which takes longer than grading."""
+    cell = {"cell_type": kind, "source": source, "metadata": metadata or {}}
+    if kind == "code":
+        cell |= {"outputs": outputs or [], "execution_count": 1 if outputs else None}
+    return cell
+
+
+def _released(lesson: Lesson) -> dict[str, Any]:
+    if lesson.name not in _RELEASED:
+        _RELEASED[lesson.name] = {cell.id: cell for cell in source_notebook(lesson).cells}
+    return _RELEASED[lesson.name]
+
+
+def _cells(data: bytes, lesson: Lesson, outcome: Outcome) -> Iterator[Cell]:
     """The student's cells in their order; each test once, behind its exercise if it was missing."""
     tests = {f"test_{result.exercise}": result for result in outcome.results}
-    released = {cell.id: cell for cell in source_notebook(lesson).cells}
+    released = _released(lesson)
     entries = _entries(data)
     last = {name: place for place, (_, _, name) in enumerate(entries) if name}
     missing = [name for name in tests if name not in last]
@@ -87,21 +100,24 @@ def _text(source: object) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def _student_cell(kind: str, source: str, released: Any) -> Any:
-    cell = MAKERS[kind](source)
-    if released is not None and "nbgrader" in released.metadata:
-        cell.metadata["nbgrader"] = dict(released.metadata.nbgrader)
-    return cell
+def _student_cell(kind: str, source: str, released: Any) -> Cell:
+    ours = released is not None and "nbgrader" in released.metadata
+    return _cell(kind, source, {"nbgrader": dict(released.metadata.nbgrader)} if ours else None)
 
 
-def _test_cell(released: Any, result: ExerciseResult) -> Any:
-    outputs = [new_output("display_data", data=_shown(result))]
+def _test_cell(released: Any, result: ExerciseResult) -> Cell:
+    outputs: list[Any] = [
+        {"output_type": "display_data", "metadata": {}, "data": _shown(result)},
+        {
+            "output_type": "execute_result",
+            "execution_count": 1,
+            "metadata": {},
+            "data": {"text/plain": f"{result.score:g}"},
+        },
+    ]
     if result.note:
-        outputs.append(new_output("stream", name="stdout", text=result.note + "\n"))
-    score = {"text/plain": f"{result.score:g}"}
-    outputs.append(new_output("execute_result", data=score, execution_count=1))
-    metadata = {"nbgrader": dict(released.metadata.nbgrader)}
-    return new_code_cell(released.source, metadata=metadata, outputs=outputs, execution_count=1)
+        outputs.insert(1, {"output_type": "stream", "name": "stdout", "text": f"{result.note}\n"})
+    return _cell("code", released.source, {"nbgrader": dict(released.metadata.nbgrader)}, outputs)
 
 
 def _shown(result: ExerciseResult) -> dict[str, Any]:

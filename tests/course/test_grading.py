@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import nbformat
 import pytest
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -135,6 +136,13 @@ def own_folder(tmp_path, monkeypatch):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_graded_copies_are_valid_notebooks(graded):
+    copies = list((graded.folder / "autograded").glob("*/*/*.ipynb"))
+    assert len(copies) == 6 * len(FULL)
+    for path in copies:
+        nbformat.validate(nbformat.read(path, as_version=4))
 
 
 def test_grade_with_nothing_submitted_says_so_and_offers_the_demo(own_folder, capsys):
