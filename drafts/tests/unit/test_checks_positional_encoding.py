@@ -1,0 +1,75 @@
+"""The oracles of lesson 04 against plain loops, and what its checks say in the usual cases."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utils.checks import check
+from utils.checks.positional_encoding.reference import (
+    reference_encoding,
+    reference_rotary,
+    reference_shift,
+)
+from utils.specimens import broken_encoding
+
+HALF_WIDTH = st.integers(1, 8)
+
+
+def angle(position, pair, width, base=10000.0):
+    return position / base ** (2 * pair / width)
+
+
+def entry(position, column, width):
+    wave = math.cos if column % 2 else math.sin
+    return wave(angle(position, column // 2, width))
+
+
+@given(st.integers(1, 30), HALF_WIDTH)
+def test_sinusoids_equal_the_formula_entry_by_entry(length, half):
+    width = 2 * half
+    by_hand = [[entry(p, column, width) for column in range(width)] for p in range(length)]
+    torch.testing.assert_close(reference_encoding(length, width), torch.tensor(by_hand))
+
+
+@given(st.integers(-20, 20), HALF_WIDTH, st.integers(20, 40))
+def test_the_shift_moves_any_position(offset, half, position):
+    width = 2 * half
+    row = [entry(position, column, width) for column in range(width)]
+    moved = [entry(position + offset, column, width) for column in range(width)]
+    got = reference_shift(offset, width) @ torch.tensor(row)
+    torch.testing.assert_close(got, torch.tensor(moved), atol=1e-5, rtol=1e-4)
+
+
+@given(st.integers(1, 9), HALF_WIDTH, st.sampled_from([2.0, 100.0, 10000.0]))
+def test_rotation_equals_the_formula_pair_by_pair(length, half, base):
+    width = 2 * half
+    x = torch.arange(1.0, 2 * 3 * length * width + 1, dtype=torch.float64).cos()
+    x = x.view(2, 3, length, width)
+    turned = reference_rotary(x, base)
+    for p in range(length):
+        for i in range(half):
+            cos, sin = (wave(angle(p, i, width, base)) for wave in (math.cos, math.sin))
+            a, b = x[:, :, p, 2 * i], x[:, :, p, 2 * i + 1]
+            torch.testing.assert_close(turned[:, :, p, 2 * i], a * cos - b * sin)
+            torch.testing.assert_close(turned[:, :, p, 2 * i + 1], a * sin + b * cos)
+
+
+def test_an_odd_width_is_refused_by_the_stand_in():
+    with pytest.raises(ValueError, match="must be even, not 5"):
+        reference_encoding(3, 5)
+
+
+def test_the_repair_as_released_is_called_still_broken():
+    verdict = check.repaired_encoding.verdict(broken_encoding)
+    assert verdict.earned == 0
+    assert verdict.mistake.name == "still_broken"
+
+
+def test_a_prediction_of_something_else_is_wrong_and_not_an_error():
+    verdict = check.predict_fastest_column.verdict("the second")
+    assert verdict.earned == 0
+    assert not verdict.is_stub
+    assert "first" not in repr(verdict)

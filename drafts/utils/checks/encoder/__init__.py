@@ -1,0 +1,1 @@
+"""Checks of lesson 05, the encoder."""

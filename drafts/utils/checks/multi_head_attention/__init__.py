@@ -1,0 +1,1 @@
+"""Checks of lesson 03, multi-head attention."""

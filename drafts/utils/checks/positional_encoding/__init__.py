@@ -1,0 +1,1 @@
+"""Checks of lesson 04, positional encoding."""

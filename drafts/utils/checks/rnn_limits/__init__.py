@@ -1,0 +1,1 @@
+"""Checks of lesson 01, why recurrence is not enough."""

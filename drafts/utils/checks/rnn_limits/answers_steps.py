@@ -1,0 +1,99 @@
+"""How many steps must wait for one another: what is right and commonly wrong."""
+
+from collections.abc import Sequence
+
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.rnn_limits.probes import PROBES
+
+_PROBES = {probe.exercise: probe for probe in PROBES}
+TOKENS = 1000
+
+
+def longest_wait(needs: Sequence[Sequence[int]]) -> int:
+    """Count the steps of a layer that computes all it can at each step.
+
+    Args:
+        needs: for each of the layer's outputs, which earlier ones it is computed from.
+
+    """
+    step_of: list[int] = []
+    for waits_for in needs:
+        step_of.append(1 + max((step_of[earlier] for earlier in waits_for), default=0))
+    return max(step_of)
+
+
+def _rnn_steps() -> int:
+    return longest_wait([[t - 1] if t else [] for t in range(TOKENS)])
+
+
+def _attention_steps() -> int:
+    return longest_wait([[] for _ in range(TOKENS)])  # outputs are made of inputs alone
+
+
+STEPS = (
+    Exercise(
+        _PROBES["predict_rnn_steps"],
+        _rnn_steps,
+        (
+            Mistake(
+                "all_at_once",
+                "A state cannot be computed before the one that it is made of.",
+                "Which of the 1,000 states can be computed in the first step? And in the second?",
+                1,
+            ),
+            Mistake(
+                "first_state_for_free",
+                "The first state has to be computed too: it needs the first token.",
+                "The state given at the start is h_0; the tokens make h_1 to h_T.",
+                999,
+            ),
+            Mistake(
+                "halving",
+                "That is the depth of a tree. Sums can be grouped into one; the tanh between two "
+                "steps forbids it here.",
+                "Could you join steps 2 and 3 into one before h_1 is known?",
+                10,
+            ),
+            Mistake(
+                "pairs",
+                "That is the number of pairs of tokens, which a recurrent network never forms.",
+                "Follow the arrows from the first token to the last state and count the states.",
+                1_000_000,
+            ),
+        ),
+        tolerance=0.0,
+    ),
+    Exercise(
+        _PROBES["predict_attention_steps"],
+        _attention_steps,
+        (
+            Mistake(
+                "one_query_at_a_time",
+                "The outputs are many, but none of them is made of another: no one has to wait.",
+                "Which output of the layer does output 500 need?",
+                1000,
+            ),
+            Mistake(
+                "pairs",
+                "That is how many scores are computed. The question is how many computations have "
+                "to wait for others.",
+                "Work and waiting are two things: a million scores can be computed side by side.",
+                1_000_000,
+            ),
+            Mistake(
+                "halving",
+                "That is the depth of a tree that adds 1,000 numbers. As the lesson counts, a "
+                "whole matrix product is part of one step.",
+                "A new step begins only where an output of the layer needs another output.",
+                10,
+            ),
+            Mistake(
+                "no_step_at_all",
+                "Something is computed, so there is at least one step.",
+                "A new step begins only where an output of the layer needs another output.",
+                0,
+            ),
+        ),
+        tolerance=0.0,
+    ),
+)
