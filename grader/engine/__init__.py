@@ -1,10 +1,6 @@
 """The fast engine: student code runs isolated and is only observed; scores are decided here.
 
-``grade_submission`` is the whole of it as one function: submission bytes and limits in, outcome
-data out.
+`unit.grade_submission` is the whole of it as one function: submission bytes and limits in, outcome
+data out. Nothing is imported here, so that the process in which students' code will run loads what
+it needs and no more.
 """
-
-from grader.engine.outcome import ExerciseResult, Outcome
-from grader.engine.unit import grade_submission
-
-__all__ = ["ExerciseResult", "Outcome", "grade_submission"]

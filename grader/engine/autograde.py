@@ -53,13 +53,13 @@ def autograde(
     with only_grader(course.folder):
         sweep(course.folder)
         waiting = list(submissions) if regrade else _ungraded(course, submissions)
-        for lesson in course.lessons:
-            if any(name == lesson.name for _, name in waiting):
-                course.record(lesson)
         if not waiting:
             return {}
         count, scratch = min(n_jobs, len(waiting)), course.folder / ".course"
         with Pool(count, limits or Limits(), isolate=isolate, scratch=scratch) as pool:
+            for lesson in course.lessons:
+                if any(name == lesson.name for _, name in waiting):
+                    course.record(lesson)
             return _grade(course, waiting, pool)
 
 
@@ -110,8 +110,10 @@ def read(course: GradingCourse, student: str, lesson: str) -> bytes:
 
     Never more than is needed to see that it is too large.
     """
-    path = course.folder / "submitted" / student / lesson / f"{lesson}.ipynb"
-    return _read_plain(path, MOST_BYTES + 1)
+    folder = course.folder / "submitted" / student / lesson
+    if folder.is_symlink():
+        return b""
+    return _read_plain(folder / f"{lesson}.ipynb", MOST_BYTES + 1)
 
 
 def _read_plain(path: Path, most: int) -> bytes:
@@ -119,9 +121,11 @@ def _read_plain(path: Path, most: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return b""
-    with os.fdopen(descriptor, "rb") as file:
-        is_plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return file.read(most) if is_plain else b""
+    try:
+        is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return os.pread(descriptor, most, 0) if is_plain else b""
+    finally:
+        os.close(descriptor)
 
 
 def _timestamp(folder: Path) -> str:

@@ -65,6 +65,8 @@ def run_engine(
     Raises:
         CourseError: also where the machine cannot isolate.
     """
+    for name in course.left_out():
+        print(f"submitted/{name} is left out: its name is not UTF-8. Rename it and grade again.")
     try:
         return autograde(
             course,

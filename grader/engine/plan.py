@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from grader.build.lesson import Lesson
+from grader.engine.cells import as_python
 from grader.engine.submission import CodeCell
 from utils.checks.exercise import Case, hidden_case
 from utils.checks.registry import probes
@@ -16,7 +17,7 @@ class Step:
     """Run a cell, or observe an exercise.
 
     Attributes:
-        source: the cell's code, for a step that runs one.
+        source: the cell's code as Python, for a step that runs one.
         exercise: what to observe, for a step that observes.
         cases: the parameters of each case (and nothing else of it).
     """
@@ -58,7 +59,7 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     steps: list[Step] = []
     for position, cell in enumerate(cells):
         if not cell.skipped and cell.name not in tests and cell.source not in idle:
-            steps.append(Step(source=cell.source))
+            steps.append(Step(source=as_python(cell.source)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
     steps += [_observation(lesson, name) for name in ids if places[name] is None]
     return Plan(steps, tuple(_notes(ids, cells, homes)))

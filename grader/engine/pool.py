@@ -6,17 +6,18 @@ import selectors
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self, cast
 
-from grader.engine.foreman import READY, read_result
+from grader.engine.foreman import await_ready, read_result
 from grader.isolation import Ended, Limits
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "HOME", "TMPDIR")
+FOREMAN: Final = ("-m", "grader.engine")
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
@@ -31,10 +32,10 @@ class Job:
 class ForemanProcess:
     """A foreman, started anew, and the job that it has in hand."""
 
-    def __init__(self, limits: Limits, *, isolate: bool) -> None:
+    def __init__(self, limits: Limits, *, isolate: bool, program: Sequence[str]) -> None:
         options = [f"{name}={float(value)}" for name, value in asdict(limits).items()]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "grader.engine", *options, *_flag(isolate=isolate)],
+            [sys.executable, *program, *options, *_flag(isolate=isolate)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
@@ -43,20 +44,12 @@ class ForemanProcess:
         self._jobs = cast("IO[bytes]", self._process.stdin)
         self.results = cast("IO[bytes]", self._process.stdout)
         self.job: Job | None = None
+        self._ready = False
 
     @property
     def pid(self) -> int:
         """The foreman's process id."""
         return self._process.pid
-
-    def await_ready(self) -> None:
-        """Wait until it is warm.
-
-        Raises:
-            RuntimeError: it ended instead; its own words are on stderr.
-        """
-        if self.results.readline() != READY:
-            raise RuntimeError("a grading process could not start; see the lines above")
 
     def give(self, job: Job, file: Path) -> None:
         """Hand over a job, written to a file that only this side may read."""
@@ -67,7 +60,15 @@ class ForemanProcess:
             self._jobs.flush()
 
     def take(self) -> tuple[Job, Ended | None]:
-        """The job that is done, and what came of it."""
+        """The job that is done, and what came of it.
+
+        Raises:
+            CannotIsolate: this machine cannot isolate.
+            RuntimeError: the foreman never came to work; its own words are on stderr.
+        """
+        if not self._ready:
+            await_ready(self.results)
+            self._ready = True
         job, self.job = cast("Job", self.job), None
         return job, read_result(self.results)
 
@@ -88,13 +89,17 @@ class Pool:
     """A few foremen that share the jobs; one that dies is replaced, and its job tried once more."""
 
     def __init__(
-        self, n_foremen: int, limits: Limits, *, isolate: bool = True, scratch: Path | None = None
+        self,
+        n_foremen: int,
+        limits: Limits,
+        *,
+        isolate: bool = True,
+        scratch: Path | None = None,
+        foreman: Sequence[str] = FOREMAN,
     ) -> None:
-        self._limits, self._isolate = limits, isolate
+        self._limits, self._isolate, self._foreman = limits, isolate, foreman
         self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
-        self._foremen = [self._new() for _ in range(n_foremen)]
-        for foreman in self._foremen:
-            foreman.await_ready()
+        self._foremen = [self._new() for _ in range(n_foremen)]  # they warm up meanwhile
 
     def __enter__(self) -> Self:
         return self
@@ -151,9 +156,7 @@ class Pool:
 
     def _replace(self, dead: ForemanProcess) -> None:
         dead.close()
-        fresh = self._new()
-        fresh.await_ready()
-        self._foremen[self._foremen.index(dead)] = fresh
+        self._foremen[self._foremen.index(dead)] = self._new()
 
     def _new(self) -> ForemanProcess:
-        return ForemanProcess(self._limits, isolate=self._isolate)
+        return ForemanProcess(self._limits, isolate=self._isolate, program=self._foreman)

@@ -10,7 +10,7 @@ BACK_DOORS: Final = {
     "inspect", "ctypes", "operator", "pickle", "marshal", "builtins", "subprocess", "runpy",
     "pkgutil", "torch._C", "torch._refs", "torch._VF", "torch.ops", "torch.jit", "torch._dynamo",
     "torch._decomp", "torch._inductor", "torch.overrides", "torch.utils.cpp_extension",
-    "grader", "utils.checks", "get_ipython",
+    "grader", "utils.checks", "utils.blocks", "utils.carry", "get_ipython",
 }  # fmt: skip
 ALLOWED: Final = {"utils.checks.check"}
 SPECIAL: Final = {
@@ -18,6 +18,7 @@ SPECIAL: Final = {
     "__subclasses__", "__mro__", "__bases__", "__base__", "__self__", "__func__", "__wrapped__",
     "__loader__", "__spec__", "f_globals", "f_locals", "f_back", "gi_frame", "tb_frame",
 }  # fmt: skip
+HOMES: Final = ("torch", "utils")  # where what is ruled out goes by whatever path
 METHODS_OF: Final = "torch.Tensor."
 
 
@@ -85,7 +86,7 @@ class Reach:
         if root in ("self", "cls"):
             return ""
         resolved = self._resolve(root) + path[len(root) :] if path else ""
-        if resolved.startswith("torch"):
+        if resolved.startswith(HOMES):
             return self._path(resolved)
         return _says(node.attr) if node.attr in self._methods else _back_door(resolved)
 
@@ -104,8 +105,8 @@ class Reach:
         return self._aliases.get(name, name)
 
     def _path(self, path: str) -> str:
-        torch_name = path.startswith("torch") and path.rsplit(".", 1)[-1] in self._last
-        return _says(path) if torch_name else _back_door(path)
+        ruled_out = path.startswith(HOMES) and path.rsplit(".", 1)[-1] in self._last
+        return _says(path) if ruled_out else _back_door(path)
 
 
 def _back_door(path: str) -> str:

@@ -62,6 +62,7 @@ class Server:
         self._places: dict[tuple[str, int], int] = {}
         self._calls = 0
         self.steps = [self._hide(step) for step in steps]
+        self._served = tuple({f'{{"exercise": "{name}"'.encode() for name, _ in self._places})
 
     def _hide(self, step: dict[str, Any]) -> dict[str, Any]:
         exercise = step["exercise"]
@@ -99,7 +100,7 @@ class Server:
 
     def restored(self, raw: bytes) -> bytes:
         """An observation with its case's true number in place of the trial's."""
-        if not self._places:
+        if not raw.startswith(self._served):
             return raw
         try:
             data = json.loads(raw)

@@ -10,12 +10,10 @@ import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from IPython.core.inputtransformer2 import TransformerManager
-
-from grader.engine.reaching import Reach, dotted, intrusion
+from grader.engine.cells import Statement, statements
+from grader.engine.reaching import Reach, intrusion
 
 Definitions = dict[str, list[ast.stmt]]
-DYNAMIC = {"exec", "eval", "globals", "locals", "vars", "__import__", "get_ipython"}
 
 
 @dataclass
@@ -37,19 +35,59 @@ class Program:
     stars: list[str] = field(default_factory=list)
 
 
-def refusals(sources: Sequence[str], forbidden: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def refusals(
+    sources: Sequence[str],
+    forbidden: Mapping[str, Sequence[str]],
+    carried: frozenset[str] = frozenset(),
+) -> dict[str, str]:
     """Why exercises are refused, if they are.
 
     Args:
         sources: the notebook's code cells, in order.
         forbidden: exercise -> dotted names that it rules out.
+        carried: blocks of earlier lessons that the lesson itself carries.
 
     Returns:
         exercise -> one sentence for the student.
     """
     program = read_program(sources)
+    _accept_carried(program, carried)
     found = {name: _refusal(program, name, names) for name, names in forbidden.items()}
     return {name: why for name, why in found.items() if why}
+
+
+def carried_in(sources: Sequence[str]) -> frozenset[str]:
+    """Blocks that a lesson carries from earlier ones."""
+    codes = [statement.code for source in sources for statement in statements(source)]
+    return frozenset(filter(None, map(_carried, codes)))
+
+
+def _carried(code: ast.stmt) -> str:
+    """The block in ``X = carry("lesson", "block")``; nothing for any other statement."""
+    match code:
+        case ast.Assign(
+            targets=[ast.Name()],
+            value=ast.Call(
+                func=ast.Name(id="carry"),
+                args=[ast.Constant(), ast.Constant(value=str(block))],
+                keywords=[],
+            ),
+        ):
+            return block
+    return ""
+
+
+def _accept_carried(program: Program, carried: frozenset[str]) -> None:
+    """Read no further where a block that the lesson carries is carried by the course's own carry.
+
+    Every other use of `utils.carry` is an offence.
+    """
+    if program.aliases.get("carry") != "utils.carry.carry" or "carry" in program.definitions:
+        return
+    for name, codes in program.definitions.items():
+        program.definitions[name] = [
+            ast.Pass() if _carried(code) in carried else code for code in codes
+        ]
 
 
 def tampering(sources: Sequence[str]) -> str:
@@ -59,8 +97,8 @@ def tampering(sources: Sequence[str]) -> str:
     """
     aliases = read_program(sources).aliases
     for source in sources:
-        for statement in _statements(source):
-            if what := intrusion(statement, aliases):
+        for statement in statements(source):
+            if what := intrusion(statement.code, aliases):
                 return (
                     f"`{what}` reaches into the running program, which no exercise needs. Answers "
                     "that have to do without torch's own functions were not run: take it out and "
@@ -73,29 +111,20 @@ def read_program(sources: Sequence[str]) -> Program:
     """Collect definitions, imports and effects of all cells that parse."""
     program = Program()
     for source in sources:
-        for statement in _statements(source):
+        for statement in statements(source):
             _take(program, statement)
     return program
 
 
-def _statements(source: str) -> list[ast.stmt]:
-    try:
-        return ast.parse(TransformerManager().transform_cell(source)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []  # a cell that does not parse does not run either
-
-
-def _take(program: Program, statement: ast.stmt) -> None:
-    for node in _outside_functions(statement):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            _take_import(program, node)
-    changed = set(_changed_roots(statement))
-    for name in {*_bound_names(statement), *changed} - program.aliases.keys():
-        program.definitions.setdefault(name, []).append(statement)
-    if changed & program.aliases.keys():
-        program.effects.append(statement)
-    if any(_calls(node, DYNAMIC) for node in _outside_functions(statement)):
-        program.dynamic.append(statement)
+def _take(program: Program, statement: Statement) -> None:
+    for node in statement.imports:
+        _take_import(program, node)
+    for name in statement.bound | (statement.changed - program.aliases.keys()):
+        program.definitions.setdefault(name, []).append(statement.code)
+    if statement.changed & program.aliases.keys():
+        program.effects.append(statement.code)
+    if statement.dynamic:
+        program.dynamic.append(statement.code)
 
 
 def _take_import(program: Program, node: ast.Import | ast.ImportFrom) -> None:
@@ -111,55 +140,15 @@ def _take_import(program: Program, node: ast.Import | ast.ImportFrom) -> None:
             program.aliases[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
 
-def _outside_functions(statement: ast.stmt) -> Iterator[ast.AST]:
-    """A statement's nodes, functions' and classes' insides left out."""
-    stack: list[ast.AST] = [statement]
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(node))
-
-
-def _bound_names(statement: ast.stmt) -> Iterator[str]:
-    for node in _outside_functions(statement):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Global):
-            yield from node.names
-
-
-def _changed_roots(statement: ast.stmt) -> Iterator[str]:
-    """Names whose objects a statement changes: x in ``x.a = 1``, ``x[0] = 1``, ``setattr(x)``."""
-    for node in _outside_functions(statement):
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-            yield _root(node)
-        elif _calls(node, {"setattr", "delattr"}) and isinstance(node, ast.Call) and node.args:
-            yield _root(node.args[0])
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _calls(node: ast.AST, names: set[str]) -> bool:
-    return isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in names
-
-
 def _refusal(program: Program, exercise: str, forbidden: Sequence[str]) -> str:
     """Walk everything that the exercise's name can reach; the first offence, as a sentence."""
     reach = Reach(program.aliases, program.stars, forbidden, exercise)
     suspects = list(program.effects)
-    for name, statements in _reachable(program, exercise):
-        if offence := reach.import_offence(name, defined=bool(statements)):
+    for name, codes in _reachable(program, exercise):
+        if offence := reach.import_offence(name, defined=bool(codes)):
             return offence
-        unseen = not statements and name not in program.aliases
-        suspects += [*statements, *(program.dynamic if unseen else [])]
+        unseen = not codes and name not in program.aliases
+        suspects += [*codes, *(program.dynamic if unseen else [])]
     return next((found for code in suspects if (found := reach.offence(code))), "")
 
 

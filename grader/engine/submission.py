@@ -38,6 +38,11 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
     Raises:
         Malformed: with one sentence on what is wrong and what to do.
     """
+    if not data:
+        raise Malformed(
+            "There is no notebook under the lesson's own name, or it is empty or only a link. Give "
+            "the file its name back and submit it again."
+        )
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MiB"
         raise Malformed(f"The notebook is {size} large. Clear its outputs and submit it again.")

@@ -9,9 +9,10 @@ from grader.engine.judging import judge_submission
 from grader.engine.outcome import ExerciseResult, Outcome
 from grader.engine.plan import make_plan
 from grader.engine.pool import Job, Pool
-from grader.engine.shortcuts import refusals, tampering
+from grader.engine.shortcuts import carried_in, refusals, tampering
 from grader.engine.submission import CodeCell, Malformed, read_submission
 from grader.isolation import Ended, Limits
+from utils import blocks
 from utils.checks.registry import probes
 
 
@@ -41,12 +42,18 @@ def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
     """Exercises whose code takes a forbidden shortcut, or whose notebook tampers, and why."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     sources = [cell.source for cell in cells if cell.name not in tests]
-    all_forbidden = {e.id: probes()[e.id].forbidden for e in lesson.exercises}
-    forbidden = {name: names for name, names in all_forbidden.items() if names}
-    released = {cell.source for cell in lesson.cells}
+    all_names = {e.id: ruled_out(e.id) for e in lesson.exercises}
+    forbidden = {name: names for name, names in all_names.items() if names}
+    released = [cell.source for cell in lesson.cells]
     if found := tampering([source for source in sources if source not in released]):
         return dict.fromkeys(forbidden, found)
-    return refusals(sources, forbidden)
+    return refusals(sources, forbidden, carried_in(released))
+
+
+def ruled_out(exercise: str) -> tuple[str, ...]:
+    """What an exercise forbids, and the course's own stand-in for it where there is one."""
+    stand_in = (f"utils.blocks.{exercise}",) if exercise in blocks.__all__ else ()
+    return (*probes()[exercise].forbidden, *stand_in)
 
 
 def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:

@@ -26,6 +26,7 @@ DTYPES: Final = (
     "uint8",
     "bool",
 )
+NAMES: Final = {np.dtype(name): name for name in DTYPES}  # dtype.name itself is slow
 KINDS: Final = ("stub", "exception", "return", "nothing", "attribute", "forbidden", "backward")
 MOST_BYTES: Final = 1 << 20  # of one array
 MOST_ITEMS: Final = 4096  # of one list or table
@@ -118,10 +119,11 @@ def pack(value: Plain) -> Any:
 
 
 def _pack_array(value: Array) -> Any:
-    if value.nbytes > MOST_BYTES or value.ndim > MOST_AXES or value.dtype.name not in DTYPES:
+    name = NAMES.get(value.dtype)
+    if name is None or value.nbytes > MOST_BYTES or value.ndim > MOST_AXES:
         return {"other": f"a {value.dtype} tensor of shape {value.shape}"}
     content = base64.b64encode(value.tobytes()).decode()
-    return {"array": [value.dtype.name, list(value.shape), content]}
+    return {"array": [name, list(value.shape), content]}
 
 
 def unpack(data: Any) -> Plain:

@@ -62,10 +62,16 @@ class GradingCourse:
             ) from None
 
     def submitted(self) -> list[tuple[str, str]]:
-        """(student, lesson) of every submission in submitted/, in order."""
+        """(student, lesson) of every submission in submitted/, in order; but for `left_out`."""
         known = {lesson.name for lesson in self.lessons}
         found = sorted((self.folder / "submitted").glob("*/*"))
-        return [(p.parent.name, p.name) for p in found if p.name in known and p.is_dir()]
+        there = [(p.parent.name, p.name) for p in found if p.name in known and p.is_dir()]
+        return [(student, lesson) for student, lesson in there if _is_text(student)]
+
+    def left_out(self) -> list[str]:
+        """Folders in submitted/ whose names no gradebook can hold, as they can be shown."""
+        names = sorted(path.name for path in (self.folder / "submitted").glob("*"))
+        return [ascii(name) for name in names if not _is_text(name)]
 
     def record(self, lesson: Lesson) -> None:
         """Make the gradebook know a lesson's exercises and points, as they are now.
@@ -106,6 +112,15 @@ class GradingCourse:
         converter = kind(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
         return converter
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name is UTF-8 (elsewhere Python puts surrogates in it)."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def run_converter(converter: Any, failure: str) -> None:

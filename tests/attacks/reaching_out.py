@@ -82,7 +82,7 @@ FORGING = [
           "predict_score_spread = 10 ** 400"),
 ]  # fmt: skip
 
-LOOTING = [
+LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own: samples
     loot("read the solutions", "the answers lie beside the course",
          "open(__import__('glob').glob('/**/solutions/02_attention.py', recursive=True)[0]).read()"),
     loot("read the oracles' source", "right implementations lie in utils",
@@ -93,9 +93,9 @@ LOOTING = [
          "__import__('importlib').import_module('grader.engine.judging')"
          " and open(__import__('grader').__path__[0] + '/cli.py').read()"),
     loot("open the gradebook", "scores can be written",
-         "[f for f in __import__('glob').glob('/**/gradebook.db', recursive=True) if open(f, 'rb').read(1)][0]"),
+         "[f for f in __import__('glob').glob('/**/gradebook.db', recursive=True) if '-packages' not in f and open(f, 'rb').read(1)][0]"),
     loot("read other submissions", "others' answers can be copied",
-         "[f for f in __import__('glob').glob('/**/submitted/*/*/*.ipynb', recursive=True) if open(f).read(1)][0]"),
+         "[f for f in __import__('glob').glob('/**/submitted/*/*/*.ipynb', recursive=True) if '-packages' not in f and open(f).read(1)][0]"),
     loot("read job files", "other jobs of this run can be read",
          "[f for f in __import__('glob').glob('/**/jobs-*/*', recursive=True) if open(f).read(1)][0]"),
     loot("read the home folder", "keys and settings can be read",

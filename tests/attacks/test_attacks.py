@@ -1,72 +1,46 @@
-"""Every attack comes out as it must: no gain, nobody else touched, a clear status."""
-
-from functools import cache
+"""Every attack comes out as it must, under every setting: no gain, nobody else touched."""
 
 import pytest
 
-from grader.engine.outcome import Outcome
-from grader.engine.pool import Pool
-from grader.engine.unit import grade_all
-from grader.isolation import CannotIsolate, Limits, require
 from tests.attacks.attack import LESSON, Attack
-from tests.attacks.malformed import HARMLESS, MALFORMED
-from tests.attacks.patching import LYING, PATCHING
-from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
-from tests.attacks.shortcuts import SHORTCUTS
+from tests.attacks.engines import ATTACKS, SETTINGS, NotHere, Result, results
 from tests.course.lesson_runs import all_lessons
 
-ATTACKS: list[Attack] = [
-    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *HARMLESS, *SHORTCUTS,
-]  # fmt: skip
-LIMITS = Limits(wall_seconds=20, cpu_seconds=15, memory_bytes=1 << 30)
-BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
+FULL = all_lessons()[LESSON].points
 
 
-@cache
-def outcomes() -> dict[str, Outcome]:
-    """All attacks in one run, a right submission between every few of them."""
+@pytest.fixture(params=SETTINGS, scope="module")
+def outcomes(request) -> list[Result]:
+    """What came out for a right answer, all attacks, and a right answer again."""
     try:
-        require((), LIMITS)
-    except CannotIsolate as error:
-        pytest.skip(f"this machine cannot isolate: {error}")
-    chosen = [BYSTANDER, *ATTACKS, BYSTANDER]
-    lesson = all_lessons()[LESSON]
-    with Pool(2, LIMITS) as pool:
-        graded = grade_all([(attack.submission(), lesson) for attack in chosen], pool)
-        return {f"{key} {chosen[key].name}": outcome for key, outcome in graded}
-
-
-def outcome_of(attack: Attack) -> Outcome:
-    return outcomes()[f"{ATTACKS.index(attack) + 1} {attack.name}"]
+        return results(request.param)
+    except NotHere as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_an_attack_comes_out_as_it_must(attack):
-    outcome = outcome_of(attack)
-    assert outcome.status in attack.status
-    points = {result.exercise: (result.score, result.points) for result in outcome.results}
+def test_an_attack_comes_out_as_it_must(outcomes: list[Result], attack: Attack):
+    result = outcomes[1 + ATTACKS.index(attack)]
+    assert result.status in attack.status
     if attack.score is not None:
-        total = sum(most for _, most in points.values())
-        assert outcome.score == pytest.approx(attack.score * total, abs=1e-9), points
+        total = sum(most for _, most in result.points.values())
+        assert result.score == pytest.approx(attack.score * total, abs=1e-9), result.points
     for exercise in attack.holds:
-        assert points[exercise][0] == points[exercise][1], exercise
+        earned, most = result.points[exercise]
+        assert earned == most, exercise
 
 
 @pytest.mark.parametrize("place", [0, -1])
-def test_right_answers_before_and_after_all_attackers_keep_full_marks(place):
-    name = sorted(outcomes(), key=lambda key: int(key.split()[0]))[place]
-    outcome = outcomes()[name]
-    assert (outcome.status, outcome.score) == ("graded", 40.0)
+def test_right_answers_before_and_after_all_attackers_keep_full_marks(outcomes, place: int):
+    assert (outcomes[place].status, outcomes[place].score) == ("graded", FULL)
+
+
+def test_what_is_malformed_is_told_in_a_sentence(outcomes: list[Result]):
+    told = [result.notes[0] for result in outcomes if result.status == "malformed"]
+    assert told
+    assert all(sentence.endswith(".") for sentence in told)
 
 
 def test_there_are_sixty_attacks_and_more_with_names_of_their_own():
     names = [attack.name for attack in ATTACKS]
     assert len(set(names)) == len(names) >= 60
-
-
-def test_what_is_refused_or_malformed_is_told_in_a_sentence():
-    for attack in ATTACKS:
-        outcome = outcome_of(attack)
-        if outcome.status == "malformed":
-            assert outcome.notes, attack.name
-            assert outcome.notes[0].endswith("."), attack.name

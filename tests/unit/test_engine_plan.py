@@ -23,7 +23,7 @@ def notebook(*cells):
 
 def steps(*cells):
     plan = make_plan(LESSON, read_submission(notebook(*cells))[1])
-    return [step.exercise or step.source for step in plan.steps], plan.notes
+    return [step.exercise or step.source.rstrip("\n") for step in plan.steps], plan.notes
 
 
 WHOLE = [cell for name in IDS for cell in (code(f"{name} = 1", name), code("x", f"test_{name}"))]
@@ -91,7 +91,7 @@ def test_every_visible_and_hidden_case_is_asked():
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "not a notebook"),
+        (b"", "no notebook under"),
         (b"{", "not a notebook"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (b"[1]", "no list of cells"),

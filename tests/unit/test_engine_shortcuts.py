@@ -1,8 +1,16 @@
 """Shortcuts are refused however they are reached, and right answers never are."""
 
+import inspect
+import json
+import textwrap
+
 import pytest
 
+from grader.build.notebook import source_notebook
 from grader.engine.shortcuts import refusals, tampering
+from grader.engine.unit import prepare, ruled_out
+from tests.course.lesson_runs import all_lessons
+from tests.course.right_forms import RIGHT_FORMS
 from utils.checks.registry import probes
 
 HEAD = """
@@ -18,7 +26,7 @@ SOFTMAX = probes()["stable_softmax"].forbidden
 
 
 def refused(*cells, exercise="scaled_dot_product_attention", forbidden=ATTENTION):
-    return bool(refusals([HEAD, *cells], {exercise: forbidden}))
+    return bool(refusals([HEAD, *cells], {exercise: forbidden}, frozenset({"padding_mask"})))
 
 
 def answer(body):
@@ -74,6 +82,16 @@ SHORTCUTS = {
     "a class attribute": ["class Box:\n    f = staticmethod(F.scaled_dot_product_attention)", answer("return Box.f(q, k, v)")],
     "the shell binds a name": ["get_ipython().run_cell('a = F.scaled_dot_product_attention')", answer("return a(q, k, v)")],
     "an object of one's own changed": ["class Box: pass\nbox = Box()\nbox.f = F.scaled_dot_product_attention", answer("return box.f(q, k, v)")],
+    "an import bound anew": ["from math import sqrt\nsqrt = F.scaled_dot_product_attention", answer("return sqrt(q, k, v)")],
+    "the course's stand-in": ["from utils.blocks import scaled_dot_product_attention as own", answer("return own(q, k, v, mask)")],
+    "the course's stand-in as the answer": ["from utils.blocks import scaled_dot_product_attention"],
+    "the stand-in from where it is used": ["from utils import encoders", answer("return encoders.scaled_dot_product_attention(q, k, v)")],
+    "its own block carried": ["from utils.carry import carry", "scaled_dot_product_attention = carry('02_attention', 'scaled_dot_product_attention')"],
+    "a later block carried": ["from utils.carry import carry", "Later = carry('03_multi_head_attention', 'MultiHeadAttention')", answer("return Later(4, 1)(q, k, v)")],
+    "carry under another name": ["from utils.carry import carry as c", "b = c('00_start_here', 'padding_mask')", answer("return b(q)")],
+    "carry in a variable": ["from utils.carry import carry\nget = carry", "b = get('00_start_here', 'padding_mask')", answer("return b(q)")],
+    "a carry of one's own": ["from utils.carry import carry\ndef carry(lesson, name):\n    return F.scaled_dot_product_attention", "padding_mask = carry('00_start_here', 'padding_mask')", answer("return padding_mask(q)")],
+    "what carry imports": ["import utils.carry", answer("return utils.carry.blocks.scaled_dot_product_attention(q, k, v)")],
     "a global set inside a function": ["def prepare():\n    global quick\n    quick = F.scaled_dot_product_attention", answer("return quick(q, k, v)")],
 }  # fmt: skip
 
@@ -84,6 +102,7 @@ def test_a_shortcut_is_refused(cells):
 
 
 RIGHT = {
+    "a block that the lesson carries": ["from utils.carry import carry", "padding_mask = carry('00_start_here', 'padding_mask')", answer("return padding_mask(q)")],
     "the formula": [answer("return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v")],
     "torch's softmax, where it is allowed": [answer("return torch.softmax(q @ k.mT, -1) @ v")],
     "a helper in another cell": ["def norm(s):\n    return F.softmax(s, dim=-1)", answer("return norm(q @ k.mT) @ v")],
@@ -150,3 +169,46 @@ def test_the_sentence_names_what_was_found():
     cells = [HEAD, answer("return F.scaled_dot_product_attention(q, k, v)")]
     (sentence,) = refusals(cells, {"scaled_dot_product_attention": ATTENTION}).values()
     assert "`torch.nn.functional.scaled_dot_product_attention`" in sentence
+
+
+def ways(name: str, exercise: str) -> list[str]:
+    """Answers that leave the work to what the exercise rules out."""
+    module, last = name.rsplit(".", 1)
+    define = f"def {exercise}(*given):\n    return "
+    if module == "torch.Tensor":
+        return [f"{define}given[0].{last}(*given[1:])", f"{define}torch.Tensor.{last}(*given)"]
+    return [
+        f"import {module}\n{define}{name}(*given)",
+        f"from {module} import {last} as mine\n{define}mine(*given)",
+        f"from {module} import {last} as mine\n{exercise} = mine",
+        f"import {module} as m\n{define}getattr(m, {last!r})(*given)",
+        f"import importlib\n{define}vars(importlib.import_module({module!r}))[{last!r}](*given)",
+        f"import {module} as m\nclass Mine(m.{last}):\n    pass\n{define}Mine(*given)",
+    ]
+
+
+@pytest.mark.parametrize("exercise", sorted(name for name in probes() if ruled_out(name)))
+def test_what_an_exercise_rules_out_is_refused_in_every_lesson(exercise):
+    names = ruled_out(exercise)
+    for source in [source for name in names for source in ways(name, exercise)]:
+        assert refusals([HEAD, source], {exercise: names}), source
+
+
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_no_solution_of_a_lesson_is_refused(lesson):
+    notebook = json.dumps(source_notebook(lesson)).encode()
+    assert prepare(notebook, lesson).refused == {}
+
+
+FORMS = [
+    pytest.param(name, form, id=f"{name}-{number}")
+    for name, forms in RIGHT_FORMS.items()
+    for number, form in enumerate(forms)
+    if ruled_out(name) and (inspect.isfunction(form) or inspect.isclass(form))
+]
+
+
+@pytest.mark.parametrize(("exercise", "form"), FORMS)
+def test_no_other_right_form_is_refused(exercise, form):
+    source = textwrap.dedent(inspect.getsource(form)).replace(form.__name__, exercise, 1)
+    assert not refusals([HEAD, source], {exercise: ruled_out(exercise)})

@@ -34,24 +34,37 @@ def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> 
         answer: the student's object, or on the trusted side an oracle or a known mistake.
         trusted: leave the forbidden shortcuts in place (oracles are built on them).
     """
-    with contextlib.ExitStack() as around:
-        if not trusted:
-            around.enter_context(absent(probe.forbidden))
-            around.enter_context(standing_in(probe.stand_ins, answer))
-        try:
-            return _observe(probe, case, answer)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return Observation(problem=explain_exception(error))
+    with contextlib.nullcontext() if trusted else conditions(probe, answer):
+        return attempt(probe, case, answer)
 
 
 def observe_all(
     probe: Probe, cases: Sequence[Case], answer: Any, *, quiet: bool = False
 ) -> list[Observation]:
-    """Call an answer on every case; quietly (as in grading) its prints and warnings go nowhere."""
-    with _silence() if quiet else contextlib.nullcontext():
-        return [observe(probe, case, answer) for case in cases]
+    """Call an answer on every case, under `conditions`."""
+    with conditions(probe, answer, quiet=quiet):
+        return [attempt(probe, case, answer) for case in cases]
+
+
+@contextlib.contextmanager
+def conditions(probe: Probe, answer: Any, *, quiet: bool = False) -> Iterator[None]:
+    """What holds while an answer is observed: no shortcuts, and right earlier exercises.
+
+    Quietly (as in grading) its prints and warnings go nowhere.
+    """
+    silence = _silence() if quiet else contextlib.nullcontext()
+    with silence, absent(probe.forbidden), standing_in(probe.stand_ins, answer):
+        yield
+
+
+def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
+    """Call an answer on one case, under conditions that hold already."""
+    try:
+        return _observe(probe, case, answer)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return Observation(problem=explain_exception(error))
 
 
 def _observe(probe: Probe, case: Case, answer: Any) -> Observation:

@@ -1,0 +1,141 @@
+"""The grader's settings that attacks are held under, and one run of all attacks in each.
+
+`python -m tests.attacks.engines SETTING` grades every attack, with right submissions among them,
+and prints what came out as JSON. A process of its own lets a run belong to another user.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from grader.engine.outcome import Outcome
+from grader.engine.pool import FOREMAN, Pool
+from grader.engine.unit import grade_all
+from grader.isolation import Limits
+from grader.isolation.interpreter import closed_to_others
+from tests.attacks.attack import LESSON, Attack
+from tests.attacks.malformed import HARMLESS, MALFORMED
+from tests.attacks.patching import LYING, PATCHING
+from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
+from tests.attacks.shortcuts import SHORTCUTS
+from tests.course.lesson_runs import all_lessons
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDINARY_USER = 65533
+ATTACKS: list[Attack] = [
+    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *HARMLESS, *SHORTCUTS,
+]  # fmt: skip
+BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
+LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the grader is run.
+
+    Attributes:
+        jobs: submissions graded at once.
+        without: a wall that the machine is taken not to offer ("namespaces", "Landlock").
+        ordinary: grade as an ordinary user; else as whoever runs the tests.
+    """
+
+    jobs: int = 2
+    without: str = ""
+    ordinary: bool = False
+
+
+SETTINGS = {
+    "two at once": Setting(),
+    "one at a time": Setting(jobs=1),
+    "without Landlock": Setting(without="Landlock"),
+    "an ordinary user": Setting(ordinary=True),
+    "an ordinary user, without namespaces": Setting(ordinary=True, without="namespaces"),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out for one submission: points as exercise -> (earned, most)."""
+
+    status: str
+    score: float
+    points: dict[str, tuple[float, float]]
+    notes: Sequence[str]
+
+
+class NotHere(Exception):
+    """A setting cannot be had on this machine."""
+
+
+@cache
+def results(name: str) -> list[Result]:
+    """One run of all attacks under a setting: a right answer first and last.
+
+    Raises:
+        NotHere: says what is missing.
+    """
+    setting = SETTINGS[name]
+    other_user = setting.ordinary and os.geteuid() == 0
+    finished = subprocess.run(
+        [python_for_all() if other_user else sys.executable, "-m", "tests.attacks.engines", name],
+        cwd=ROOT,
+        env=_environment() if other_user else None,
+        user=ORDINARY_USER if other_user else None,
+        group=ORDINARY_USER if other_user else None,
+        extra_groups=[] if other_user else None,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode:
+        if "cannot isolate" in finished.stderr:
+            raise NotHere(finished.stderr.strip().splitlines()[-1])
+        raise AssertionError(finished.stderr)
+    return [Result(**item) for item in json.loads(finished.stdout)]
+
+
+def python_for_all() -> str:
+    """An interpreter of this one's version that every user may start.
+
+    Raises:
+        NotHere: there is none, or the packages or the project lie where only their owner may go.
+    """
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    places = (Path(sys.executable).parent, Path("/usr/bin"), Path("/usr/local/bin"))
+    for path in (place / f"python{version}" for place in places):
+        if path.exists() and not closed_to_others([path.resolve(), ROOT, *_packages()]):
+            return str(path)
+    raise NotHere("interpreter, packages or project lie where an ordinary user may not go")
+
+
+def _packages() -> list[Path]:
+    return [Path(entry) for entry in sys.path if Path(entry).name.endswith("-packages")]
+
+
+def _environment() -> dict[str, str]:
+    places = os.pathsep.join(map(str, [ROOT, *_packages()]))
+    return {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+
+
+def main(name: str) -> None:
+    """Grade all attacks under a setting and print what came out."""
+    setting, lesson = SETTINGS[name], all_lessons()[LESSON]
+    fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
+    chosen = [BYSTANDER, *ATTACKS, BYSTANDER]
+    with Pool(setting.jobs, LIMITS, foreman=fewer if setting.without else FOREMAN) as pool:
+        graded = dict(grade_all([(attack.submission(), lesson) for attack in chosen], pool))
+    print(json.dumps([asdict(_plain(graded[key])) for key in range(len(chosen))]))
+
+
+def _plain(outcome: Outcome) -> Result:
+    points = {result.exercise: (result.score, result.points) for result in outcome.results}
+    return Result(outcome.status, outcome.score or 0.0, points, outcome.notes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

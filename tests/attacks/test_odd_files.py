@@ -1,0 +1,157 @@
+"""Whatever lies in submitted/, each submission touches its own student alone."""
+
+import argparse
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.engine.autograde import autograde
+from grader.engine.command import add_arguments, parse_limits, run_engine
+from grader.engine.outcome import Outcome
+from grader.engine.pool import Pool
+from grader.errors import CourseError
+from grader.gradebook.copies import read_copy
+from grader.gradebook.course import GradingCourse
+from grader.gradebook.demo import make_class
+from grader.gradebook.report import rows
+from tests.course.lesson_runs import ROOT, all_lessons
+
+LESSON = "00_start_here"
+FILE = f"{LESSON}.ipynb"
+FULL = all_lessons()[LESSON].points
+RIGHT = "a right one"
+
+
+def link_to_another(folder: Path, right: Path) -> None:
+    (folder / FILE).symlink_to(right)
+
+
+def link_to_the_gradebook(folder: Path, right: Path) -> None:
+    (folder / FILE).symlink_to(right.parents[3] / "gradebook.db")
+
+
+def a_loop_of_links(folder: Path, _: Path) -> None:
+    (folder / FILE).symlink_to(folder / FILE)
+
+
+def a_folder_of_that_name(folder: Path, _: Path) -> None:
+    (folder / FILE).mkdir()
+
+
+def a_pipe(folder: Path, _: Path) -> None:
+    os.mkfifo(folder / FILE)
+
+
+def another_name(folder: Path, right: Path) -> None:
+    shutil.copy(right, folder / f"{LESSON} (1).ipynb")
+
+
+def nothing(_folder: Path, _right: Path) -> None:
+    """Hand in an empty folder."""
+
+
+def a_linked_folder(folder: Path, right: Path) -> None:
+    folder.rmdir()
+    folder.symlink_to(right.parent)
+
+
+REFUSED = [
+    link_to_another, link_to_the_gradebook, a_loop_of_links, a_folder_of_that_name, a_pipe,
+    another_name, nothing, a_linked_folder,
+]  # fmt: skip
+NO_TEXT = "\udcff\udcfe"
+ODD_STUDENTS = ["zoë müller", "a;b'--\"$(x)", ".hidden", "line\nbreak", "x" * 200, "%s"]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> tuple[GradingCourse, dict[str, Outcome]]:
+    """One run over a right submission, refused ones, and right ones under odd names."""
+    course = GradingCourse(ROOT, tmp_path_factory.mktemp("odd"))
+    make_class(course)
+    submitted = course.folder / "submitted"
+    right = (submitted / "ada" / LESSON / FILE).read_bytes()
+    shutil.rmtree(submitted)
+    first = submitted / RIGHT / LESSON / FILE
+    first.parent.mkdir(parents=True)
+    first.write_bytes(right)
+    for spoil in REFUSED:
+        folder = submitted / spoil.__name__ / LESSON
+        folder.mkdir(parents=True)
+        spoil(folder, first)
+    for student in [*ODD_STUDENTS, NO_TEXT]:
+        shutil.copytree(first.parent, submitted / student / LESSON)
+    outcomes = autograde(course, course.submitted(), n_jobs=2)
+    return course, {student: outcome for (student, _), outcome in outcomes.items()}
+
+
+@pytest.mark.parametrize("name", [spoil.__name__ for spoil in REFUSED])
+def test_what_is_no_plain_file_of_the_right_name_is_malformed_and_told(graded, name: str):
+    outcome = graded[1][name]
+    assert (outcome.status, outcome.score) == ("malformed", 0.0)
+    assert FILE in outcome.notes[0] or "submit it again" in outcome.notes[0]
+
+
+@pytest.mark.parametrize("student", [RIGHT, *ODD_STUDENTS], ids=ascii)
+def test_a_right_notebook_is_graded_whatever_the_students_name(graded, student: str):
+    course, outcomes = graded
+    assert (outcomes[student].status, outcomes[student].score) == ("graded", FULL)
+    totals = {row.student: row.total for row in rows(course, all_lessons()[LESSON])}
+    assert totals[student] == pytest.approx(FULL)
+    assert read_copy(course.folder, student, LESSON).status == "graded"
+
+
+def test_nothing_of_another_student_is_copied_through_a_link(graded):
+    course, _ = graded
+    for name in ("link_to_another", "a_linked_folder"):
+        text = (course.folder / "autograded" / name / LESSON / FILE).read_text(encoding="utf-8")
+        assert "def stable_softmax" not in json.dumps(json.loads(text)["cells"][:5])
+        assert "BEGIN SOLUTION" not in text
+
+
+def test_extra_files_and_unknown_lessons_are_left_alone(tmp_path):
+    course = GradingCourse(ROOT, tmp_path)
+    make_class(course)
+    home = tmp_path / "submitted" / "ada"
+    (home / LESSON / "extra.ipynb").write_text("{", encoding="utf-8")
+    (home / LESSON / "utils.py").write_text("raise SystemExit", encoding="utf-8")
+    (home / "99_unknown").mkdir()
+    outcomes = autograde(course, [("ada", LESSON)], n_jobs=1)
+    assert [outcome.score for outcome in outcomes.values()] == [FULL]
+    assert ("ada", "99_unknown") not in course.submitted()
+    assert not (tmp_path / "autograded" / "ada" / LESSON / "extra.ipynb").exists()
+
+
+def test_a_folder_whose_name_is_no_text_is_left_out_and_said(graded, capsys):
+    course, outcomes = graded
+    assert NO_TEXT not in outcomes
+    assert run_engine(course, [], parse([])) == {}
+    assert "submitted/'\\udcff\\udcfe' is left out" in capsys.readouterr().out
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+def test_a_machine_that_cannot_isolate_stops_grading_with_what_is_missing(monkeypatch, graded):
+    says = "import json; print(json.dumps('This machine cannot isolate: no Landlock.'))"
+    monkeypatch.setattr(
+        Pool.__init__, "__kwdefaults__", Pool.__init__.__kwdefaults__ | {"foreman": ("-c", says)}
+    )
+    with pytest.raises(CourseError, match="cannot isolate: no Landlock"):
+        run_engine(graded[0], [(RIGHT, LESSON)], parse(["--regrade"]))
+
+
+@pytest.mark.parametrize("text", ["wall", "wall=0", "wall=x", "disk=3", "memory=-1"])
+def test_a_limit_that_is_none_is_refused_with_the_known_ones(text: str):
+    with pytest.raises(CourseError, match="write wall=60, cpu=60 or memory=2048"):
+        parse_limits(text)
+
+
+def test_limits_are_read_in_seconds_and_mebibytes():
+    limits = parse_limits("wall=5,memory=512")
+    assert (limits.wall_seconds, limits.memory_bytes) == (5, 512 << 20)
