@@ -4,7 +4,7 @@
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
 # **What it needs:** Python, and tensors that you have met before. **Time:** 20 minutes.
-# **Points:** 10.
+# **Points:** 4.
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
 # meet all three again: a softmax that survives large numbers, a mean that skips padding, and all
@@ -90,7 +90,7 @@ check.stable_softmax(naive_softmax)
 # numbers expected and found; **what this usually means**; and where to look. The rest is yours.
 #
 # ### Exercise: `stable_softmax`
-# *4 points · difficulty 2 of 5 · 6 minutes*
+# *2 points · difficulty 2 of 5 · 6 minutes*
 #
 # Write a softmax that holds for scores of 10,000 and for scores of minus infinity, which will
 # stand for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is
@@ -118,12 +118,12 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
     # END SOLUTION
 
 
-# %% test="stable_softmax" points=4
+# %% test="stable_softmax" points=2
 check.stable_softmax(stable_softmax)
 # BEGIN HIDDEN TESTS
 check.stable_softmax(
     stable_softmax,
-    points=4,
+    points=2,
     hidden=[
         dict(case="the second axis, larger sizes", B=2, T=5, S=3, dim=1, scale=3.0),
         dict(case="the first axis, large numbers", B=4, T=2, S=3, dim=0, scale=5000.0),
@@ -168,7 +168,7 @@ print("plain mean of each sentence:", x.mean(1).flatten())
 # The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.
 #
 # ### Exercise: `masked_mean`
-# *3 points · difficulty 1 of 5 · 5 minutes*
+# *1 point · difficulty 1 of 5 · 5 minutes*
 #
 # Average over the real positions only. A sentence without any gives 0.
 
@@ -190,12 +190,12 @@ def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
     # END SOLUTION
 
 
-# %% test="masked_mean" points=3
+# %% test="masked_mean" points=1
 check.masked_mean(masked_mean)
 # BEGIN HIDDEN TESTS
 check.masked_mean(
     masked_mean,
-    points=3,
+    points=1,
     hidden=[
         dict(case="one sequence", B=1, T=3, D=2),
         dict(case="longer sequences with holes", B=4, T=9, D=5, mask="random"),
@@ -223,7 +223,7 @@ check.masked_mean(
 # $$P_{ts} = a_t \cdot b_s = \sum_d a_{td}\, b_{sd}$$
 #
 # ### Exercise: `pairwise_dot`
-# *3 points · difficulty 1 of 5 · 5 minutes*
+# *1 point · difficulty 1 of 5 · 5 minutes*
 #
 # Fill that table for a whole batch at once, without a loop.
 
@@ -244,12 +244,12 @@ def pairwise_dot(a: Tensor, b: Tensor) -> Tensor:
     # END SOLUTION
 
 
-# %% test="pairwise_dot" points=3
+# %% test="pairwise_dot" points=1
 check.pairwise_dot(pairwise_dot)
 # BEGIN HIDDEN TESTS
 check.pairwise_dot(
     pairwise_dot,
-    points=3,
+    points=1,
     hidden=[
         dict(case="single vectors", B=2, T=1, S=1, D=3),
         dict(case="a larger batch", B=5, T=4, S=6, D=7),

@@ -4,7 +4,7 @@
 # **What this lesson answers:** how can a network use any part of its input at any moment, without
 # squeezing it through one state first? What does that cost?
 # **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 75 minutes.
-# **Points:** 40.
+# **Points:** 22.
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works
 # without them. On the way you will watch one train, follow another by hand, repair a broken one,
@@ -45,7 +45,7 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 # It is called *additive*, because query and key meet in a sum.
 #
 # ### Exercise: `additive_scores`
-# *5 points · difficulty 2 of 5 · 7 minutes*
+# *3 points · difficulty 2 of 5 · 7 minutes*
 #
 # Score every key of every sentence against that sentence's query, without a loop.
 
@@ -71,12 +71,12 @@ def additive_scores(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Te
     # END SOLUTION
 
 
-# %% test="additive_scores" points=5
+# %% test="additive_scores" points=3
 check.additive_scores(additive_scores)
 # BEGIN HIDDEN TESTS
 check.additive_scores(
     additive_scores,
-    points=5,
+    points=3,
     hidden=[
         dict(case="one key for each sentence", B=4, S=1, Dq=3, Dk=6, A=2),
         dict(case="a longer sentence", B=3, S=17, Dq=8, Dk=5, A=11),
@@ -116,7 +116,7 @@ check.additive_scores(
 # weights are 0, and so is the context.
 #
 # ### Exercise: `attend`
-# *5 points · difficulty 2 of 5 · 7 minutes*
+# *3 points · difficulty 2 of 5 · 7 minutes*
 
 
 # %% exercise="attend"
@@ -144,12 +144,12 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     # END SOLUTION
 
 
-# %% test="attend" points=5
+# %% test="attend" points=3
 check.attend(attend)
 # BEGIN HIDDEN TESTS
 check.attend(
     attend,
-    points=5,
+    points=3,
     hidden=[
         dict(case="one position", B=3, S=1, D=4),
         dict(case="holes in the middle", B=4, S=7, D=5, mask="random"),
@@ -339,7 +339,7 @@ plots.show(
 # score is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
 #
 # ### Exercise: `predict_score_spread`
-# *2 points · difficulty 1 of 5 · 3 minutes*
+# *1 point · difficulty 1 of 5 · 3 minutes*
 #
 # What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper before you go
 # on: the next section measures it.
@@ -351,12 +351,12 @@ predict_score_spread = 8.0  # 64 independent products of variance 1: variance 64
 # predict_score_spread = None  # your number here
 # END SOLUTION
 
-# %% test="predict_score_spread" points=2
+# %% test="predict_score_spread" points=1
 check.predict_score_spread(predict_score_spread)
 # BEGIN HIDDEN TESTS
 check.predict_score_spread(
     predict_score_spread,
-    points=2,
+    points=1,
     hidden=[],
 )
 # END HIDDEN TESTS
@@ -428,7 +428,7 @@ plots.show(
 # Each of the $T$ rows of $Q$ is a query. Softmax runs along each row of scores: **over the keys**.
 #
 # ### Exercise: `scaled_dot_product_attention`
-# *8 points · difficulty 3 of 5 · 12 minutes*
+# *5 points · difficulty 3 of 5 · 12 minutes*
 #
 # The function on which everything from here to lesson 06 stands. Write it for any leading
 # dimensions (batch, heads, none), with the masks of `attend`: `True` allows, and a query that may
@@ -464,12 +464,12 @@ def scaled_dot_product_attention(
     # END SOLUTION
 
 
-# %% test="scaled_dot_product_attention" points=8
+# %% test="scaled_dot_product_attention" points=5
 check.scaled_dot_product_attention(scaled_dot_product_attention)
 # BEGIN HIDDEN TESTS
 check.scaled_dot_product_attention(
     scaled_dot_product_attention,
-    points=8,
+    points=5,
     hidden=[
         dict(case="one query, one key", B=3, T=1, S=1, Dk=4, Dv=2),
         dict(case="heads and padding", B=2, H=4, T=3, S=7, Dk=5, Dv=6, mask="padding"),
@@ -512,7 +512,7 @@ check.scaled_dot_product_attention(
 # The axes of size one let them broadcast, and let the two combine with `&`.
 #
 # ### Exercise: `padding_mask`
-# *3 points · difficulty 1 of 5 · 4 minutes*
+# *1 point · difficulty 1 of 5 · 4 minutes*
 
 
 # %% exercise="padding_mask"
@@ -532,12 +532,12 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
     # END SOLUTION
 
 
-# %% test="padding_mask" points=3
+# %% test="padding_mask" points=1
 check.padding_mask(padding_mask)
 # BEGIN HIDDEN TESTS
 check.padding_mask(
     padding_mask,
-    points=3,
+    points=1,
     hidden=[
         dict(case="one sentence", lengths=[4], max_len=9),
         dict(case="every length there is", lengths=[6, 0, 3, 1, 2, 4, 5], max_len=6),
@@ -556,7 +556,7 @@ check.padding_mask(
 # </details>
 #
 # ### Exercise: `causal_mask`
-# *2 points · difficulty 1 of 5 · 3 minutes*
+# *1 point · difficulty 1 of 5 · 3 minutes*
 
 
 # %% exercise="causal_mask"
@@ -574,12 +574,12 @@ def causal_mask(size: int) -> Tensor:
     # END SOLUTION
 
 
-# %% test="causal_mask" points=2
+# %% test="causal_mask" points=1
 check.causal_mask(causal_mask)
 # BEGIN HIDDEN TESTS
 check.causal_mask(
     causal_mask,
-    points=2,
+    points=1,
     hidden=[
         dict(case="two positions", size=2),
         dict(case="many positions", size=33),
@@ -717,7 +717,7 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 # A network learns the three matrices. Time to make them a module.
 #
 # ### Exercise: `SelfAttention`
-# *7 points · difficulty 3 of 5 · 8 minutes*
+# *4 points · difficulty 3 of 5 · 8 minutes*
 #
 # Use your `scaled_dot_product_attention`. (While this exercise is graded a right one stands in for
 # it, so an error there costs you nothing here.)
@@ -762,12 +762,12 @@ class SelfAttention(nn.Module):
         # END SOLUTION
 
 
-# %% test="SelfAttention" points=7
+# %% test="SelfAttention" points=4
 check.SelfAttention(SelfAttention)
 # BEGIN HIDDEN TESTS
 check.SelfAttention(
     SelfAttention,
-    points=7,
+    points=4,
     hidden=[
         dict(case="one word", B=3, T=1, D=4, d_k=2, d_v=5),
         dict(case="longer sentences with padding", B=4, T=9, D=7, d_k=3, d_v=8, mask="padding"),
@@ -883,7 +883,7 @@ plots.show(
 
 # %% [markdown]
 # ### Exercise: `repaired_attention`
-# *3 points · difficulty 2 of 5 · 5 minutes*
+# *1 point · difficulty 2 of 5 · 5 minutes*
 #
 # Here is the code. The picture says what to look for; one change mends it.
 
@@ -912,12 +912,12 @@ def repaired_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]
     # END SOLUTION
 
 
-# %% test="repaired_attention" points=3
+# %% test="repaired_attention" points=1
 check.repaired_attention(repaired_attention)
 # BEGIN HIDDEN TESTS
 check.repaired_attention(
     repaired_attention,
-    points=3,
+    points=1,
     hidden=[
         dict(case="more queries than keys", B=2, T=7, S=3, Dk=5, Dv=4),
         dict(case="float64", B=3, T=2, S=6, Dk=4, Dv=5, dtype="float64"),
@@ -943,7 +943,7 @@ check.repaired_attention(
 # running the code**. Now you write them.
 #
 # ### Exercise: `test_attention`
-# *5 points · difficulty 4 of 5 · 10 minutes*
+# *3 points · difficulty 4 of 5 · 10 minutes*
 #
 # Write a test that any right `scaled_dot_product_attention` passes, and that fails, by a broken
 # `assert`, for each of these:
@@ -986,12 +986,12 @@ def test_attention(attention: Callable) -> None:
     # END SOLUTION
 
 
-# %% test="test_attention" points=5
+# %% test="test_attention" points=3
 check.test_attention(test_attention)
 # BEGIN HIDDEN TESTS
 check.test_attention(
     test_attention,
-    points=5,
+    points=3,
     hidden=[],
 )
 # END HIDDEN TESTS

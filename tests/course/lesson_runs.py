@@ -56,6 +56,15 @@ def run_lesson(lesson: Lesson, answers: Mapping[str, Any] | None = None) -> Run:
     return run
 
 
+def names_of(lesson: Lesson) -> dict[str, Any]:
+    """The names that a lesson's cells define, demonstrations and tests left out."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for cell in lesson.cells:
+        if cell.kind == "code" and not cell.test and "skip-grading" not in cell.tags:
+            exec(compile(cell.source, "<cell>", "exec"), namespace)
+    return namespace
+
+
 def _recorder(run: Run) -> Any:
     return lambda verdict: run.verdicts.update({verdict.exercise: verdict})
 

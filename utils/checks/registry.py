@@ -11,7 +11,15 @@ from functools import cache
 
 from utils.checks.exercise import Exercise, Probe
 
-LESSONS = ("start_here", "attention")
+LESSONS = (
+    "start_here",
+    "rnn_limits",
+    "attention",
+    "multi_head_attention",
+    "positional_encoding",
+    "encoder",
+    "training",
+)
 
 
 @cache

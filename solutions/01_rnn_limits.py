@@ -1,0 +1,920 @@
+# %% [markdown]
+# # 01 · Why recurrence is not enough
+#
+# **What this lesson answers:** how does a recurrent network read a sequence, and which three
+# limits made people look for something else?
+# **What it needs:** lesson 00, and that you have called `backward()` before.
+# **Time:** 60 minutes. **Points:** 14.
+#
+# For many years, text went through recurrent networks: one word after another, and all that was
+# read so far lived in one vector. You will build such a network, and then measure what it cannot
+# do. Each of the three limits gets its own experiment. Attention, from lesson 02 on, is an answer
+# to all three.
+#
+# Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
+# entries of a state (the d keeps it apart from the heads H of later lessons).
+
+# %%
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+from typing import Any
+
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor, nn
+
+from utils import measure, plots, recurrence, seq2seq, tasks
+from utils.checks import check
+
+torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
+
+# %% [markdown]
+# ## A network with a memory
+#
+# At step $t$ the network sees an input $x_t$ and its own state $h_{t-1}$ from the step before. It
+# mixes both into a new state:
+#
+# $$h_t = \tanh(W_x\, x_t + W_h\, h_{t-1} + b)$$
+#
+# $x_t$ has $I$ entries and $h_t$ has $H_d$, so $W_x$ is $(H_d, I)$ and $W_h$ is $(H_d, H_d)$, as in
+# torch: (to, from). $\tanh$ keeps every entry of the state between -1 and 1.
+#
+# ### Exercise: `rnn_cell`
+# *1 point · difficulty 1 of 5 · 4 minutes*
+#
+# Write one step, for a batch of sequences at once. Here and in the next exercise, torch's own
+# recurrent layers are off limits.
+
+
+# %% exercise="rnn_cell"
+def rnn_cell(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
+    """One step of a recurrent network: tanh(w_x x_t + w_h h + b), for each sequence of a batch.
+
+    Args:
+        x_t: inputs of this step, (B, I).
+        h: states after the step before, (B, Hd).
+        w_x: (Hd, I).
+        w_h: (Hd, Hd).
+        b: (Hd,).
+
+    Returns:
+        States after this step, (B, Hd).
+    """
+    # BEGIN SOLUTION
+    return torch.tanh(x_t @ w_x.T + h @ w_h.T + b)
+    # END SOLUTION
+
+
+# %% test="rnn_cell" points=1
+check.rnn_cell(rnn_cell)
+# BEGIN HIDDEN TESTS
+check.rnn_cell(
+    rnn_cell,
+    points=1,
+    hidden=[
+        dict(case="a larger batch", B=7, I=4, Hd=6),
+        dict(case="more inputs than units", B=3, I=9, Hd=2),
+        dict(case="large inputs in float64", B=4, I=5, Hd=3, scale=20.0, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Two matrix products and a bias give three things of the same shape, (B, Hd).
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# A batch holds one vector in each row, and `rows @ w.T` multiplies each of them with w. Add the
+# three terms, then take `torch.tanh` of the sum.
+# </details>
+#
+# ## The same cell, again and again
+#
+# Reading a sequence means calling the cell once for each token, with the same weights every time,
+# and handing the state on:
+#
+# ```
+#        x_1            x_2            x_3            x_T
+#         ↓              ↓              ↓              ↓
+# h_0 → [cell] → h_1 → [cell] → h_2 → [cell] → h_3 … [cell] → h_T
+# ```
+#
+# Drawn side by side like this, the network is *unrolled*.
+#
+# ### Exercise: `rnn_forward`
+# *2 points · difficulty 2 of 5 · 6 minutes*
+#
+# Unroll the cell over a sequence. Collect the state after every step.
+
+
+# %% exercise="rnn_forward"
+def rnn_forward(
+    x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Read whole sequences with `rnn_cell`.
+
+    Args:
+        x: inputs, (B, T, I).
+        h_0: states before the first step, (B, Hd).
+        w_x: (Hd, I).
+        w_h: (Hd, Hd).
+        b: (Hd,).
+
+    Returns:
+        The states after each step (B, T, Hd), and the last one h_T (B, Hd).
+    """
+    # BEGIN SOLUTION
+    h, states = h_0, []
+    for x_t in x.unbind(1):
+        h = rnn_cell(x_t, h, w_x, w_h, b)
+        states.append(h)
+    return torch.stack(states, 1), h
+    # END SOLUTION
+
+
+# %% test="rnn_forward" points=2
+check.rnn_forward(rnn_forward)
+# BEGIN HIDDEN TESTS
+check.rnn_forward(
+    rnn_forward,
+    points=2,
+    hidden=[
+        dict(case="a longer sequence", B=3, T=11, I=4, Hd=6),
+        dict(case="one input, one unit", B=2, T=5, I=1, Hd=1),
+        dict(case="a single step in float64", B=2, T=1, I=3, Hd=5, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `x[:, t]` is the input of step t for the whole batch, (B, I). Keep the state in a variable that
+# each step replaces, and append every new state to a list.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Start with `h = h_0` and an empty list. For each t: `h = rnn_cell(...)`, append `h`. In the end,
+# `torch.stack` the list along axis 1, so that time comes second.
+# </details>
+#
+# ### A look inside
+#
+# Two sentences that differ in their first word alone. Each word has a random vector, the weights
+# are random too, and nothing is trained.
+#
+# **Predict:** the first words differ. After how many words will you see nothing of that in the
+# state any more?
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+rest = ["old", "boat", "sailed", "past", "the", "long", "grey", "wall", "and", "out", "to", "sea"]
+vectors = {word: torch.randn(12) for word in ["the", "that", *rest]}
+x = torch.stack(
+    [torch.stack([vectors[word] for word in [first, *rest]]) for first in ("the", "that")]
+)  # (2, 13, 12)
+w_x, w_h = 0.3 * torch.randn(16, 12), recurrence.turning_matrix(16, radius=0.9)
+states, _ = rnn_forward(x, torch.zeros(2, 16), w_x, w_h, torch.zeros(16))
+
+fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 5.4), sharex=True)
+plots.heat_map(top, states[0].T, title="States while reading “the old boat …”", numbers=False)
+difference = states[0] - states[1]
+plots.heat_map(bottom, difference.T, title="Difference to the states of “that old boat …”",
+               columns=["the/that", *rest], numbers=False)  # fmt: skip
+top.set_ylabel("unit of the state")
+bottom.set(xlabel="after reading this word", ylabel="unit of the state")
+plots.show(
+    fig,
+    alt="Two heat maps of 16 units after each of 13 words. The states change from word to word; "
+    "the difference between the sentences is strong at the first word and fades to nothing.",
+)
+
+# %% tags=["skip-grading"]
+sizes = difference.norm(dim=-1) / difference[0].norm()
+print("difference left after each word:", " ".join(f"{size:.2f}" for size in sizes.tolist()))
+
+# %% [markdown]
+# Each step keeps a part of the old state and lays new things over it. After six words little is
+# left of the first one; by the end of the sentence, nothing that you could see. But this network is
+# untrained. How much does training help?
+#
+# ## Limit 1: all of the past in one vector
+#
+# The state has the same size after 2 tokens and after 2,000. To see what that means, train a
+# network to *copy*: your `rnn_forward` reads random symbols of 8 kinds, and from its last state
+# alone a linear layer has to name all of them. Guessing gives 1/8.
+#
+# **Predict:** a state of 16 numbers, and sequences of 2, 4, 8, 16, 32 symbols. In principle, 32
+# symbols are 96 bits, and 16 numbers of 32 bits have room for 512. Where does copying break down?
+# And what do 64 numbers change?
+
+# %% tags=["skip-grading", "measured"]
+lengths, seeds = (2, 4, 8, 16, 32), (0, 1, 2)
+
+
+def copying(n_units: int, length: int, seed: int, steps: int = 150) -> Tensor:
+    """Train one network to copy; give the share right at each place of unseen sequences."""
+    torch.manual_seed(seed)
+    reader = recurrence.RecurrentReader(rnn_forward, 8, n_units)
+    model = recurrence.Namer(reader, n_answers=length)
+    draw = partial(recurrence.draw_copying, length=length)
+    recurrence.train_namer(model, draw, steps=steps, seed=seed, clip=1.0)
+    unseen = recurrence.draw_copying(torch.Generator().manual_seed(99), length, size=500)
+    return recurrence.share_right(model, unseen)
+
+
+copied = {
+    n_units: {n: torch.stack([copying(n_units, n, seed) for seed in seeds]) for n in lengths}
+    for n_units in (16, 64)
+}
+for n_units, by_length in copied.items():
+    for length, shares in by_length.items():
+        each = ", ".join(f"{share:.2f}" for share in shares.mean(1).tolist())
+        print(f"state of {n_units:2}, {length:2} symbols: {each} right (three seeds)")
+
+# %% tags=["skip-grading", "measured"]
+fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
+means = {f"state of {n}": [s.mean().item() for s in copied[n].values()] for n in copied}
+plots.lines(left, lengths, means, title="The longer, the less is kept", xscale="log",
+            xlabel="length (symbols)", ylabel="share of symbols right", ylim=(0, 1.05))  # fmt: skip
+left.set_xticks(lengths, lengths)
+left.minorticks_off()
+places = {f"state of {n}": copied[n][32].mean(0) for n in copied}
+plots.lines(right, range(1, 33), places, title="Which of 32 symbols are kept", markers=False,
+            xlabel="place in the sequence", ylim=(0, 1.05))  # fmt: skip
+for ax in (left, right):
+    ax.axhline(1 / 8, color="0.5", ls=":", label="guessing")
+    ax.legend(loc="center left" if ax is right else "best")
+plots.show(
+    fig,
+    alt="Left: the share of symbols copied rightly falls with length, earlier for a state of 16 "
+    "than for one of 64. Right: of 32 symbols, the last ones survive and the first ones are near "
+    "the dotted line of guessing.",
+)
+
+# %% [markdown]
+# Means of three seeds, which hardly differ. A larger state moves the edge, and does not remove it.
+# The right picture shows *which* symbols are lost: the oldest.
+#
+# Is that the state's fault, or was training too short? **Predict:** 16 symbols again, and four
+# times as many steps. What will each of the two states make of them?
+
+# %% tags=["skip-grading", "measured"]
+for n_units in copied:
+    longer = [copying(n_units, 16, seed, steps=600).mean().item() for seed in seeds]
+    before = ", ".join(f"{share:.2f}" for share in copied[n_units][16].mean(1).tolist())
+    after = ", ".join(f"{share:.2f}" for share in longer)
+    print(f"state of {n_units}: {before} right after 150 steps, {after} after 600")
+
+# %% [markdown]
+# Both. The large state needed the time, and then holds almost all of the 16 symbols. The small one
+# gains little. Counting its bits was too hopeful: what counts is what gradient descent finds, in a
+# form that a linear layer can read. And for a state of any size there is a length that is too much.
+#
+# ## Limit 2: one step after another
+#
+# How long does a computation take if you may do any number of things at once? Then only *waiting*
+# counts: what needs a result has to wait until it is there. Count it like this: **one step
+# computes any number of a layer's outputs, as long as none of them needs another output of the
+# same layer.**
+#
+# - A recurrent layer: the outputs are the states $h_1, \dots, h_T$, and $h_t$ is computed from
+#   $x_t$ and $h_{t-1}$.
+# - A self-attention layer (you will write one in lesson 02): output $t$ is a weighted mean over
+#   all inputs, and the weights come from products of inputs, $x_t \cdot x_s$.
+#
+# ### Exercise: `predict_rnn_steps`
+# *1 point · difficulty 1 of 5 · 1 minute*
+#
+# How many steps does a recurrent layer need for 1,000 tokens? A number.
+
+# %% exercise="predict_rnn_steps"
+# BEGIN SOLUTION
+predict_rnn_steps = 1000
+# STUB
+# # How many steps that wait for one another does a recurrent layer need for 1,000 tokens?
+# predict_rnn_steps = None
+# END SOLUTION
+
+# %% test="predict_rnn_steps" points=1
+check.predict_rnn_steps(predict_rnn_steps)
+# BEGIN HIDDEN TESTS
+check.predict_rnn_steps(
+    predict_rnn_steps,
+    points=1,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which states can be computed in the first step? Which in the second?
+# </details>
+#
+# ### Exercise: `predict_attention_steps`
+# *1 point · difficulty 1 of 5 · 1 minute*
+#
+# And how many does a self-attention layer need for the same 1,000 tokens? A number.
+
+# %% exercise="predict_attention_steps"
+# BEGIN SOLUTION
+predict_attention_steps = 1
+# STUB
+# # How many steps that wait for one another does a self-attention layer need for 1,000 tokens?
+# predict_attention_steps = None
+# END SOLUTION
+
+# %% test="predict_attention_steps" points=1
+check.predict_attention_steps(predict_attention_steps)
+# BEGIN HIDDEN TESTS
+check.predict_attention_steps(
+    predict_attention_steps,
+    points=1,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which outputs does output 500 need? Look at what it is made of: outputs, or inputs?
+# </details>
+#
+# ### Counted
+#
+# torch records every operation for the backward pass, and which results each one needed. The
+# longest path through that record is what has to wait, whatever the machine.
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+w_x, w_h, b = torch.randn(8, 8, requires_grad=True), torch.randn(8, 8) / 8, torch.zeros(8)
+print(f"{'tokens':>6} {'RNN':>6} {'attention':>10}   (operations in a row)")
+for length in (1, 10, 100, 1000):
+    x = torch.randn(1, length, 8, requires_grad=True)
+    _, last = rnn_forward(x, torch.zeros(1, 8), w_x, w_h, b)
+    mixed = (x @ x.transpose(1, 2)).softmax(-1) @ x
+    chains = recurrence.longest_chain(last), recurrence.longest_chain(mixed)
+    print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
+
+# %% [markdown]
+# Each further token adds a few operations (the cell's product, sums and tanh) to the recurrent
+# network's chain. The chain of attention does not grow.
+#
+# ### Timed
+#
+# **Predict:** `x @ w` multiplies all T tokens with a matrix in one call; a recurrent network does
+# at least that much work. How many times longer does it take for 2,000 tokens?
+
+# %% tags=["skip-grading", "measured"]
+torch.manual_seed(0)
+lengths, width = (16, 64, 256, 1024, 2048), 64
+w, b = torch.randn(width, width) / width**0.5, torch.zeros(width)
+layer = nn.RNN(width, width, batch_first=True)
+times: dict[str, list[float]] = {"your rnn_forward": [], "torch's nn.RNN": [], "x @ w": []}
+with torch.no_grad():
+    for length in lengths:
+        x, h_0 = torch.randn(1, length, width), torch.zeros(1, width)
+        runs: list[Callable[[], Any]] = [
+            partial(rnn_forward, x, h_0, w, w, b),
+            partial(layer, x),
+            partial(torch.matmul, x, w),
+        ]
+        for name, run in zip(times, runs, strict=True):
+            times[name].append(1000 * measure.seconds(run))
+
+fig, ax = plt.subplots(figsize=(6.4, 3.6))
+plots.lines(ax, lengths, times, title="Waiting makes the difference", xscale="log", yscale="log",
+            xlabel="length (tokens)", ylabel="time (milliseconds)")  # fmt: skip
+ax.set_xticks(lengths, lengths)
+ax.minorticks_off()
+plots.show(
+    fig,
+    alt="Time against length, both logarithmic. Both recurrent networks rise in proportion to "
+    "length; the single matrix product lies far below.",
+)
+shortest = times["x @ w"][-1]
+for name, (*_, last) in times.items():
+    print(f"{name:<16} {last:8.2f} ms for {lengths[-1]} tokens, {last / shortest:4.0f} times x @ w")
+
+# %% [markdown]
+# All three grow with length in the end, for all have more to do. But a recurrent network has only
+# about twice the arithmetic of `x @ w`. The rest of the distance is waiting: each step is too small
+# to keep a processor busy, and the next one may not begin. torch's own layer saves the trips
+# through Python, and has to wait as well.
+#
+# ## Limit 3: gradients on a long way back
+#
+# To learn that token 1 matters for the state after token 60, the gradient has to come back
+# through 59 steps. With $s$ for the sum of the last state's entries, the chain rule says what each
+# of them does to it:
+#
+# $$\frac{\partial\, s}{\partial h_{t-1}}
+#   = W_h^{\top} \Big((1 - h_t^2) \odot \frac{\partial\, s}{\partial h_t}\Big)$$
+#
+# The same matrix every time, and a factor $1 - h_t^2 \le 1$, the slope of $\tanh$. What a matrix
+# does when it is applied again and again depends on its **spectral radius** $\rho$: the largest
+# absolute value among its eigenvalues.
+#
+# ### Exercise: `gradient_through_time`
+# *4 points · difficulty 4 of 5 · 12 minutes*
+#
+# Measure it: how long (2-norm, over batch and units together) is the gradient of the sum of $h_T$
+# with respect to the state after each step? It is a measurement: nobody will differentiate your
+# result, and the caller's weights must get no `.grad` from it.
+
+
+# %% exercise="gradient_through_time"
+def gradient_through_time(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
+    """Norms of d(sum of h_T) / d(h_t) for the state h_t after every step t.
+
+    Args:
+        x: inputs, (B, T, I).
+        h_0: states before the first step, (B, Hd).
+        w_x: (Hd, I).
+        w_h: (Hd, Hd).
+        b: (Hd,).
+
+    Returns:
+        (T,): entry t is the 2-norm over batch and units; the last entry is the norm of ones.
+        None of the arguments has to ask for gradients, and none gets a `.grad`.
+    """
+    # BEGIN SOLUTION
+    h, states = h_0.detach().requires_grad_(), []
+    for x_t in x.unbind(1):
+        h = rnn_cell(x_t, h, w_x, w_h, b)
+        states.append(h)
+    gradients = torch.autograd.grad(h.sum(), states)
+    return torch.stack([gradient.norm() for gradient in gradients])
+    # END SOLUTION
+
+
+# %% test="gradient_through_time" points=4
+check.gradient_through_time(gradient_through_time)
+# BEGIN HIDDEN TESTS
+check.gradient_through_time(
+    gradient_through_time,
+    points=4,
+    hidden=[
+        dict(case="a longer sequence", B=3, T=9, I=4, Hd=6),
+        dict(case="one input, one unit", B=2, T=5, I=1, Hd=1),
+        dict(case="trained weights in float64", B=4, T=6, I=3, Hd=5, trained=True, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `torch.autograd.grad(total, tensors)` gives the gradient with respect to each tensor of a list,
+# also to tensors in the middle of the computation, and touches no `.grad`.
+# </details>
+# <details><summary>Hint 2: which tensors</summary>
+#
+# The tensors have to be the very ones that $h_T$ was computed from. What `rnn_forward` returns is
+# a stacked copy, from which nothing was computed. So run the loop here and keep the list.
+# </details>
+# <details><summary>Hint 3: recording</summary>
+#
+# If no argument asks for gradients, torch records nothing. Begin the loop with
+# `h_0.detach().requires_grad_()`: it is a tensor of your own.
+# </details>
+# <details><summary>Hint 4: another way</summary>
+#
+# The equation above, from the last step backwards, needs no autograd at all: start with ones and
+# multiply.
+# </details>
+#
+# ### Five radii
+#
+# The recurrent matrices below turn every vector and stretch it by exactly $\rho$. All of a state's
+# directions are treated alike, so that $\rho$ alone decides.
+#
+# **Predict:** you may have read that gradients vanish for $\rho < 1$ and explode for $\rho > 1$.
+# Which of the 15 curves below will do so: five radii, each with no input at all, with weak inputs
+# (standard deviation 0.1), and with inputs of standard deviation 1?
+
+# %% tags=["skip-grading", "measured"]
+radii, steps, units = (0.5, 0.9, 1.0, 1.1, 1.5), 60, 64
+kinds = {"no input": 0.0, "weak inputs (0.1)": 0.1, "inputs of size 1": 1.0}
+
+
+def gradient_lengths(radius: float, size: float) -> Tensor:
+    """Lengths of the gradient (60,), the last one 1, for inputs of this standard deviation."""
+    torch.manual_seed(0)
+    w_h, w_x = recurrence.turning_matrix(units, radius), torch.randn(units, 8) / 8**0.5
+    x, zeros = size * torch.randn(1, steps, 8), torch.zeros(1, units)
+    numbers = (number.double() for number in (x, zeros, w_x, w_h, zeros[0]))  # some are tiny
+    norms = gradient_through_time(*numbers)
+    return norms / norms[-1]
+
+
+print("50 steps back:    ", "".join(f"{f'ρ = {radius}':>8}" for radius in radii))
+fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), sharey=True)
+for ax, (kind, size) in zip(axes, kinds.items(), strict=True):
+    curves = {f"ρ = {radius}": gradient_lengths(radius, size) for radius in radii}
+    plots.lines(ax, range(steps - 1, -1, -1), curves, title=kind, yscale="log", markers=False,
+                ylim=(1e-16, 1e12), xlabel="steps back from the end")  # fmt: skip
+    ax.get_legend().remove()
+    print(f"{kind:<18}", "".join(f"{curve[-51]:8.0e}" for curve in curves.values()))
+axes[0].set_ylabel("length of the gradient\n(1 at the last step)")
+axes[2].legend(loc="upper right", ncols=2)
+plots.show(
+    fig,
+    alt="Three panels, gradient length against steps back, logarithmic. Without input the five "
+    "curves are straight lines, falling below radius 1, flat at 1, rising above. With weak "
+    "inputs only 1.5 still rises, a little. With inputs of size 1 all five fall.",
+)
+
+# %% [markdown]
+# With no input the state stays at zero, where the slope of $\tanh$ is 1. The sentence that you may
+# have read is exact there: $\rho^k$ after $k$ steps, and $1.5^{50}$ is more than half a billion.
+#
+# With inputs it is only half true. Inputs move the states away from zero, the slopes fall below 1,
+# and they count in every step. With a radius below 1, gradients vanish all the faster. A radius
+# above 1 **allows** them to explode: with weak inputs only $\rho = 1.5$ still does, a little, and
+# with inputs of size 1 even that vanishes. Units that are *saturated*, near -1 or 1 where $\tanh$
+# is flat, pass next to nothing back, whatever the matrix.
+#
+# ### Against explosions: clipping
+#
+# When a gradient is too long, shorten it and keep its direction:
+# $g \leftarrow g \cdot \min(1, c / \lVert g \rVert)$.
+#
+# The task: read one symbol, then 39 steps of silence, then name the symbol. In silence no input
+# pushes the units into saturation, so with $\rho = 1.5$ long gradients are possible. The optimiser
+# is plain gradient descent: the longer the gradient, the longer the step.
+#
+# **Predict:** what do a few very long steps do to the network, even if all later ones are short?
+
+# %% tags=["skip-grading", "measured"]
+silent = partial(recurrence.draw_recall, length=40, noise=0.0, size=32)
+examples, _ = silent(torch.Generator().manual_seed(99))
+runs_by_clip: dict[str, list[recurrence.Progress]] = {"no clipping": [], "clipped to 1": []}
+for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=True):
+    for seed in seeds:
+        torch.manual_seed(seed)
+        model = recurrence.Namer(recurrence.RecurrentReader(rnn_forward, 8, 32, radius=1.5), 1)
+        run = recurrence.train_namer(model, silent, steps=150, seed=seed, rate=0.1,
+                                     clip=clip, method=torch.optim.SGD)  # fmt: skip
+        runs.append(run)
+        saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
+        print(f"{name}, seed {seed}: gradient {run.norms[0]:.0f} at the first step, median "
+              f"{median(run.norms):4.1f}; in the end loss {run.losses[-1]:.2f} and "
+              f"{saturated:3.0%} of states saturated")  # fmt: skip
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
+for ax, (name, runs) in zip(axes, runs_by_clip.items(), strict=True):
+    curves = {f"seed {seed}": run.losses for seed, run in zip(seeds, runs, strict=True)}
+    plots.lines(ax, range(150), curves, title=name, markers=False, xlabel="training step")
+    ax.axhline(torch.tensor(8.0).log(), color="0.5", ls=":", label="guessing")
+axes[0].get_legend().remove()
+axes[1].legend(loc="center right")
+axes[0].set_ylabel("loss (nats)")
+plots.show(
+    fig,
+    alt="Training loss of three seeds. Without clipping the losses jump in the first steps and "
+    "then stay high, each at another level; with clipping all three fall steadily.",
+)
+
+# %% [markdown]
+# The damage is done in the first steps. One leap, and many units are saturated; from there on the
+# gradient is short, and training hardly moves. Clipping takes the leaps away. It cannot lengthen a
+# gradient that has vanished: for that, the network itself has to change.
+#
+# ### Against vanishing: the LSTM
+#
+# An LSTM keeps a second state $c_t$, and changes it by gates between 0 and 1:
+#
+# $$c_t = f_t \odot c_{t-1} + i_t \odot g_t$$
+#
+# ($g_t$ is what is new, and $i_t$ how much of it is let in.) On the straight way from $c_t$ back to
+# $c_{t-1}$ there is neither a matrix nor a $\tanh$, only the factor $f_t$, the *forget gate*. An
+# LSTM is often said to solve vanishing gradients. It depends on that factor:
+# $f_t = \sigma(\dots + b_f)$, and torch starts with $b_f$ near 0.
+#
+# **Predict:** what is $\sigma(0)$, and what is left of it after 50 steps?
+
+# %% tags=["skip-grading", "measured"]
+torch.manual_seed(0)
+readers = {
+    "tanh, ρ = 1": recurrence.RecurrentReader(rnn_forward, 8, 32),
+    "LSTM as torch makes it": recurrence.LSTMReader(8, 32),
+    "LSTM, forget bias 3": recurrence.LSTMReader(8, 32, forget_bias=3.0),
+    "LSTM, forget bias 5": recurrence.LSTMReader(8, 32, forget_bias=5.0),
+}
+x = torch.randn(16, 60, 8)
+curves = {name: recurrence.input_gradients(reader, x) for name, reader in readers.items()}
+curves = {name: norms / norms[-1] for name, norms in curves.items()}
+fig, ax = plt.subplots(figsize=(6.6, 3.6))
+plots.lines(ax, range(59, -1, -1), curves, title="What reaches an early input, before training",
+            markers=False, yscale="log", xlabel="steps back from the end",
+            ylabel="length of the gradient\n(1 at the last step)")  # fmt: skip
+plots.show(
+    fig,
+    alt="Gradient length against steps back, logarithmic: the tanh network and the LSTM as torch "
+    "makes it fall by many orders of magnitude within 60 steps; with forget bias 3 and 5 the "
+    "LSTM's gradient stays within sight.",
+)
+for name, curve in curves.items():
+    print(f"{name:<23} 50 steps back: {curve[-51]:.0e}")
+
+# %% [markdown]
+# A gate of one half lets half through at each step, and after 50 steps next to nothing is left: at
+# its start torch's LSTM forgets faster than the tanh network. An LSTM whose gates begin open
+# ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through.
+#
+# **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
+# place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.
+
+# %% tags=["skip-grading", "measured"]
+noisy = partial(recurrence.draw_recall, length=20, noise=1.0)
+makers: dict[str, Callable[[], Any]] = {
+    "tanh, ρ = 1": partial(recurrence.RecurrentReader, rnn_forward, 8, 32),
+    "LSTM as torch makes it": partial(recurrence.LSTMReader, 8, 32),
+    "LSTM, forget bias 3": partial(recurrence.LSTMReader, 8, 32, forget_bias=3.0),
+}
+for name, make in makers.items():
+    found = []
+    for seed in seeds:
+        torch.manual_seed(seed)
+        model = recurrence.Namer(make(), n_answers=1)
+        recurrence.train_namer(model, noisy, steps=200, seed=seed, clip=1.0)
+        unseen = noisy(torch.Generator().manual_seed(99), size=500)
+        found.append(recurrence.share_right(model, unseen).item())
+    print(f"{name:<23}", ", ".join(f"{share:.2f}" for share in found), "right (three seeds)")
+
+# %% [markdown]
+# In these 200 steps, the LSTM as it comes learns as little as the tanh network; with the gates open
+# at the start, it solves the task. So it is not the LSTM that carries gradients, but its open gate.
+# Gated networks (the LSTM and its smaller sister, the GRU) were the standard for years. They soften
+# limit 3. Limits 1 and 2 remain.
+#
+# ## From sequence to sequence
+#
+# Translation needs an answer of another length than the question. Two recurrent networks do it: an
+# **encoder** reads the source, and its last state becomes the first state of a **decoder**, which
+# writes the answer token by token. What it writes, it reads at the next step.
+#
+# ```
+# encoder:  a → b → c → (state)
+#                          ↓
+# decoder:        reads  <begin>   c     b     a
+#                 writes    c      b     a   <end>
+# ```
+#
+# Two tokens are not words: the **begin** token starts the decoder, and by writing the **end**
+# token it says that it is done.
+#
+# In training the right answer is known, so the decoder reads the *right* token before, not the one
+# that it would have written: **teacher forcing**. Every step can then be trained at once.
+#
+# ### Exercise: `shift_right`
+# *1 point · difficulty 1 of 5 · 4 minutes*
+#
+# Make the decoder's inputs from its targets: the begin token in front, everything else one place
+# later, the last token gone.
+
+
+# %% exercise="shift_right"
+def shift_right(targets: Tensor, bos: int) -> Tensor:
+    """The decoder's inputs under teacher forcing: entry t is the target at t - 1.
+
+    Args:
+        targets: ids that the decoder should write, (B, T).
+        bos: id of the begin token, which comes first.
+
+    Returns:
+        Ids that the decoder reads, (B, T), of the targets' dtype.
+    """
+    # BEGIN SOLUTION
+    begin = torch.full_like(targets[:, :1], bos)
+    return torch.cat([begin, targets[:, :-1]], 1)
+    # END SOLUTION
+
+
+# %% test="shift_right" points=1
+check.shift_right(shift_right)
+# BEGIN HIDDEN TESTS
+check.shift_right(
+    shift_right,
+    points=1,
+    hidden=[
+        dict(case="a larger batch", B=6, T=8, bos=4),
+        dict(case="one sequence of one token", B=1, T=1, bos=3),
+        dict(case="int32, begin token 0", B=5, T=2, bos=0, dtype="int32"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Which targets are inputs too? All but the last.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `torch.full_like(targets[:, :1], bos)` is a column of begin tokens, of the right dtype. Join it
+# with `targets[:, :-1]` along axis 1 (`torch.cat`).
+# </details>
+#
+# ### The task: reversing a sequence
+#
+# There are 16 symbols (ids 4 to 19), and the answer is the source in reverse order. Lesson 02 uses
+# the same task.
+
+# %% tags=["skip-grading"]
+batch = tasks.reversal_batch([5, 3], seed=0)
+print("padding, begin, end:", tasks.PAD, tasks.BOS, tasks.EOS)
+for row in range(2):
+    print("\nsource (encoder reads)  ", batch.source[row].tolist())
+    print("inputs (decoder reads)  ", shift_right(batch.target, tasks.BOS)[row].tolist())
+    print("target (decoder writes) ", batch.target[row].tolist())
+
+# %% [markdown]
+# ### Exercise: `greedy_decode`
+# *4 points · difficulty 3 of 5 · 8 minutes*
+#
+# After training nobody knows the right answer. The decoder runs freely: it begins with `bos`,
+# takes the token with the largest logit, reads it at the next step, and stops when it writes
+# `eos`. That is **auto-regressive** decoding, and "greedy" because it never looks ahead.
+
+
+# %% exercise="greedy_decode"
+def greedy_decode(
+    step: Callable[[int, Any], tuple[Tensor, Any]], state: Any, bos: int, eos: int, max_len: int
+) -> list[int]:
+    """Let a decoder write on its own, one sequence, always the token with the largest logit.
+
+    Args:
+        step: (token, state) -> (logits (V,), new state); hand the state on as it is.
+        state: the decoder's first state.
+        bos: the token that the first step reads; not part of the answer.
+        eos: the token that ends the answer; not part of it.
+        max_len: at most so many tokens in the answer.
+
+    Returns:
+        The answer's tokens, as a list of plain integers.
+    """
+    # BEGIN SOLUTION
+    token, tokens = bos, []
+    for _ in range(max_len):
+        logits, state = step(token, state)
+        token = int(logits.argmax())
+        if token == eos:
+            break
+        tokens.append(token)
+    return tokens
+    # END SOLUTION
+
+
+# %% test="greedy_decode" points=4
+check.greedy_decode(greedy_decode)
+# BEGIN HIDDEN TESTS
+check.greedy_decode(
+    greedy_decode,
+    points=4,
+    hidden=[
+        dict(case="a longer answer", V=8, bos=2, eos=3, max_len=9, script=[4, 7, 4, 4, 5, 6, 3]),
+        dict(case="the end just in time", V=9, bos=2, eos=3, max_len=5, script=[6, 8, 6, 7, 4, 3]),
+        dict(case="begin token inside", V=8, bos=6, eos=2, max_len=7, script=[5, 6, 4, 6, 2]),
+        dict(case="end token 0", V=5, bos=3, eos=0, max_len=6, script=[4, 4, 1, 0], shift=-20.0),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Two things change from step to step: the token that is read, and the state.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Start with `token = bos` and an empty list. At most `max_len` times: call `step` with both, keep
+# the new state, take `int(logits.argmax())`. If it is `eos`, leave the loop, else append it.
+# </details>
+#
+# ### Reversing 20 and 40 symbols
+#
+# Encoder and decoder are GRUs; the encoder reads from both ends with 32 numbers each, and the
+# decoder starts from these 64. Three seeds for each length, and sequences grow during training,
+# which helps. Measured on sequences that were never seen:
+#
+# - **token accuracy**: the share of symbols that are right; guessing gives 1/16;
+# - **sequence accuracy**: the share of answers in which *every* symbol is right;
+# - each once free-running (your `greedy_decode`) and once teacher-forced (your `shift_right`).
+#
+# **Predict:** which will look better, free-running or teacher-forced? And what will the sequence
+# accuracy be at 40?
+
+# %% tags=["skip-grading", "measured"]
+models: dict[int, list[seq2seq.Seq2Seq]] = {20: [], 40: []}
+for length, trained in models.items():
+    for seed in seeds:
+        torch.manual_seed(seed)
+        model = seq2seq.Seq2Seq(tasks.vocabulary_size(16))
+        seq2seq.train(model, tasks.growing_batches(length, 200, 32, seed=seed + 1), steps=200)
+        trained.append(model)
+
+
+def free_running(model: seq2seq.Seq2Seq, source: Tensor) -> Tensor:
+    """Answers of a model that reads what it wrote, by your greedy_decode."""
+    step, length = recurrence.decoder_step(model), source.shape[1]
+    answers = [
+        greedy_decode(step, recurrence.first_state(model, row), tasks.BOS, tasks.EOS, length)
+        for row in source.split(1)
+    ]
+    return recurrence.as_batch(answers, length)
+
+
+def forced(model: seq2seq.Seq2Seq, batch: tasks.SequenceBatch) -> Tensor:
+    """Answers of a model that reads the right token before, by your shift_right."""
+    return recurrence.teacher_forced(model, batch.source, shift_right(batch.target, tasks.BOS))
+
+
+# %% tags=["skip-grading", "measured"]
+answers: dict[tuple[int, str], list[Tensor]] = {}
+unseen = {length: tasks.reversal_batch([length] * 50, seed=99) for length in models}
+for length, batch in unseen.items():
+    for way in ("free-running", "teacher-forced"):
+        answers[length, way] = [
+            free_running(model, batch.source) if way == "free-running" else forced(model, batch)
+            for model in models[length]
+        ]
+        tokens = [tasks.token_accuracy(a, batch.target) for a in answers[length, way]]
+        whole = [tasks.sequence_accuracy(a, batch.target) for a in answers[length, way]]
+        print(
+            f"length {length}, {way:<15} tokens right:", ", ".join(f"{t:.2f}" for t in tokens),
+            " whole sequences right:", ", ".join(f"{w:.2f}" for w in whole),
+        )  # fmt: skip
+batch = unseen[20]
+print("\nwanted:      ", batch.target[0, :-1].tolist())
+print("free-running:", answers[20, "free-running"][0][0].tolist())
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), sharey=True)
+for ax, (length, batch) in zip(axes, unseen.items(), strict=True):
+    curves = {}
+    for way in ("teacher-forced", "free-running"):
+        hits = [tasks.token_hits(a, batch.target).float().mean(0) for a in answers[length, way]]
+        curves[way] = torch.stack(hits).mean(0)
+    plots.lines(ax, range(1, length + 1), curves, title=f"Reversing {length} symbols",
+                xlabel="place in the answer", ylim=(0, 1.05), markers=False)  # fmt: skip
+    ax.axhline(1 / 16, color="0.5", ls=":", label="guessing")
+    ax.set_xticks([1, *range(length // 4, length + 1, length // 4)])
+    ax.legend()
+axes[0].set_ylabel("share right\n(mean of three seeds)")
+plots.show(
+    fig,
+    alt="Share of right symbols by place in the answer, for lengths 20 and 40. Both curves fall "
+    "from the first places on; the free-running one falls to guessing, the teacher-forced one "
+    "stays above it. Length 40 is worse than 20.",
+)
+
+# %% [markdown]
+# The state of 64 numbers is the only way from question to answer, and not much gets through.
+# Running free, the model often gets the first symbol right and soon is little better than guessing.
+# (At the last place it is even worse: a decoder that stops early has no symbol there.) Hardly a
+# sequence is right as a whole. That is limit 1 again, now with gates. More training or a larger
+# state would raise these numbers, as with copying. Lesson 02 gives the same network a second way to
+# its source, and compares the two at equal training.
+#
+# Teacher-forced numbers look better than the model is. One wrong token misleads a free-running
+# decoder in what follows, while teacher forcing sets it right at each step. What is used is the
+# free-running model, so that is the number to report.
+#
+# ## Recap
+#
+# - A recurrent network calls one cell per token and hands a state of fixed size on.
+# - **Limit 1:** the state is a bottleneck. What was read first is lost first.
+# - **Limit 2:** T tokens take T steps in a row, however many processors there are.
+# - **Limit 3:** going back k steps multiplies the gradient k times. A spectral radius below 1 makes
+#   it vanish; one above 1 allows it to explode, and saturated units make it vanish all the same.
+# - Clipping cures explosions, not vanishing. An LSTM carries gradients as far as its forget gates
+#   are open, and how they start matters.
+# - Teacher forcing trains all steps at once; free-running is what counts.
+#
+# **Next:** lesson 02 lets the decoder look back at *all* the encoder's states: attention.
+#
+# **Sources**
+# - J. L. Elman, *Finding structure in time*, Cognitive Science 14 (1990): the network built here.
+# - Y. Bengio, P. Simard, P. Frasconi, *Learning long-term dependencies with gradient descent is
+#   difficult*, IEEE Transactions on Neural Networks 5 (1994).
+# - R. Pascanu, T. Mikolov, Y. Bengio, *On the difficulty of training recurrent neural networks*,
+#   ICML 2013: the spectral radius as a condition, and clipping by norm.
+# - S. Hochreiter, J. Schmidhuber, *Long short-term memory*, Neural Computation 9 (1997).
+# - F. A. Gers, J. Schmidhuber, F. Cummins, *Learning to forget: continual prediction with LSTM*,
+#   Neural Computation 12 (2000): the forget gate.
+# - R. Jozefowicz, W. Zaremba, I. Sutskever, *An empirical exploration of recurrent network
+#   architectures*, ICML 2015: forget gates that start open.
+# - R. J. Williams, D. Zipser, *A learning algorithm for continually running fully recurrent neural
+#   networks*, Neural Computation 1 (1989): teacher forcing.
+# - I. Sutskever, O. Vinyals, Q. V. Le, *Sequence to sequence learning with neural networks*,
+#   NeurIPS 2014.
+# - K. Cho et al., *Learning phrase representations using RNN encoder-decoder for statistical
+#   machine translation*, EMNLP 2014: encoder, decoder and the GRU.
+# - A. Vaswani et al., *Attention is all you need*, NeurIPS 2017: table 1 counts sequential steps.

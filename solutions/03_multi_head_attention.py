@@ -1,0 +1,948 @@
+# %% [markdown]
+# # 03 · Multi-head attention: several looks at once
+#
+# **What this lesson answers:** why is one attention not enough, how do many of them run in one
+# matrix product, what do they cost, and how do you know that yours is right?
+# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 75 minutes.
+# **Points:** 13.
+#
+# In lesson 02 *lost* asked who did it, and *the* asked for its noun. A word often has several
+# questions at once, and one softmax answers one. You will build an attention that asks several for
+# the price of one, look into a trained one head by head, and load torch's weights into yours.
+#
+# Letters as everywhere: **B** sentences, **T** queries, **S** keys, **D** entries of a vector, here
+# called its features. New are **H** heads, of **Dh** = D / H features each.
+
+# %%
+import copy
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor, nn
+
+from utils import lookups, plots, specimens, topics
+from utils.carry import carry
+from utils.checks import check
+
+torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
+
+# %% [markdown]
+# Your attention of lesson 02 does the looking here too. If it is not finished yet, the course
+# lends you one.
+
+# %%
+scaled_dot_product_attention = carry("02_attention", "scaled_dot_product_attention")
+
+# %% [markdown]
+# ## 1. One softmax makes one mixture
+#
+# Eight drawers hold one symbol each. A question names two of them, and the answer is what lies
+# in the first and in the second, *in that order*. An attention can look into a drawer. Here it
+# has to look into two at once.
+#
+# One softmax gives one set of weights, so the query gets one mixture of values. Say it looks at
+# both drawers alike.
+#
+# **Predict:** red lies in the first drawer and blue in the second; then they change places. Does
+# the mixture change?
+
+# %%
+red, blue = torch.eye(2)
+look = torch.tensor([0.5, 0.5])  # half of the weight on each drawer
+print("red then blue:", (look @ torch.stack([red, blue])).tolist())
+print("blue then red:", (look @ torch.stack([blue, red])).tolist())
+
+# %% [markdown]
+# It does not: *which* symbols are there survives, *where* they are does not. The weights could be
+# uneven, 0.7 and 0.3, and then the order is in the numbers. But something has to read it out of
+# them, and section 6 shows that a linear layer does not.
+#
+# The way out is to look twice, with two sets of weights, and keep what was seen apart. That is
+# all that "multi-head" means. The rest of this lesson is about doing it in one go.
+#
+# ## 2. Cutting features into heads
+#
+# The D features of every token are cut into H slices of Dh. Head $h$ gets slice $h$ of *all*
+# tokens: a small sequence of its own.
+#
+# $$x \in \mathbb{R}^{B \times T \times D} \;\longrightarrow\;
+# \text{heads} \in \mathbb{R}^{B \times H \times T \times D_h}, \qquad
+# \text{heads}_{b,h,t,i} = x_{b,\,t,\,h D_h + i}$$
+#
+# Here is a sentence whose cells carry labels: the tens say which token, the units which feature.
+# Token 2, feature 5 is 25. Two heads of three features are wanted.
+#
+# **Predict:** `x.view(1, 2, 4, 3)` has the right shape, (B, H, T, Dh). What is in its first head?
+
+# %% tags=["skip-grading"]
+tokens = torch.arange(4) * 10
+x = (tokens[:, None] + torch.arange(6))[None]  # (1, 4, 6)
+viewed = x.view(1, 2, 4, 3)
+fig, axes = plt.subplots(1, 5, figsize=(10.5, 2.9), width_ratios=[6, 3, 3, 3, 3])
+plots.heat_map(axes[0], x[0], title="x", limits=(0, 60))
+for h in range(2):
+    plots.heat_map(
+        axes[1 + h], x[0, :, 3 * h : 3 * h + 3], title=f"wanted: head {h}", limits=(0, 60)
+    )
+    plots.heat_map(axes[3 + h], viewed[0, h], title=f"view: head {h}", limits=(0, 60))
+for ax in axes:
+    ax.set(xlabel="feature", xticks=[], yticks=range(4))
+axes[0].set_ylabel("token")
+axes[1].set_ylabel("row of the head")
+plots.show(
+    fig,
+    alt="Five tables of labelled cells. The wanted heads each have one row for every token. What "
+    "view makes has the same shape, but its first head holds all six features of tokens 0 and 1, "
+    "and its second head tokens 2 and 3.",
+)
+
+# %% [markdown]
+# `view` moves nothing. It reads the same row of numbers (0, 1, … 5, 10, 11, … 35) with other line
+# breaks, so the first head gets everything about the first two tokens and nothing about the
+# others. The shape is right, nothing crashes, and training goes on: section 9 comes back to that.
+#
+# ### Exercise: `split_heads`
+# *1 point · difficulty 2 of 5 · 6 minutes*
+#
+# Cut features into heads, so that each head sees its slice of every token.
+
+
+# %% exercise="split_heads"
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Cut features into heads: heads[b, h, t, i] = x[b, t, h * Dh + i].
+
+    Args:
+        x: (B, T, D).
+        n_heads: H, a divisor of D.
+
+    Returns:
+        (B, H, T, Dh) with Dh = D / H.
+    """
+    # BEGIN SOLUTION
+    size, length, d_model = x.shape
+    cut = x.view(size, length, n_heads, d_model // n_heads)  # (B, T, H, Dh)
+    return cut.transpose(1, 2)
+    # END SOLUTION
+
+
+# %% test="split_heads" points=1
+check.split_heads(split_heads)
+# BEGIN HIDDEN TESTS
+check.split_heads(
+    split_heads,
+    points=1,
+    hidden=[
+        dict(case="one token", B=2, T=1, H=3, Dh=4),
+        dict(case="longer sentences", B=3, T=9, H=4, Dh=2),
+        dict(case="one head in float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# The features of one token lie side by side. Cutting that one axis in two is safe; it is the
+# order of the axes afterwards that has to change.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# First (B, T, D) → (B, T, H, Dh) with `view`, then swap T and H with `transpose`.
+# </details>
+#
+# ### Exercise: `merge_heads`
+# *1 point · difficulty 2 of 5 · 5 minutes*
+#
+# The way back: what the heads found for one token stands side by side again.
+
+
+# %% exercise="merge_heads"
+def merge_heads(x: Tensor) -> Tensor:
+    """Join heads: merged[b, t, h * Dh + i] = x[b, h, t, i]; undoes split_heads.
+
+    Args:
+        x: (B, H, T, Dh).
+
+    Returns:
+        (B, T, D) with D = H * Dh.
+    """
+    # BEGIN SOLUTION
+    size, n_heads, length, d_head = x.shape
+    side_by_side = x.transpose(1, 2)  # (B, T, H, Dh)
+    return side_by_side.reshape(size, length, n_heads * d_head)
+    # END SOLUTION
+
+
+# %% test="merge_heads" points=1
+check.merge_heads(merge_heads)
+# BEGIN HIDDEN TESTS
+check.merge_heads(
+    merge_heads,
+    points=1,
+    hidden=[
+        dict(case="one token", B=2, T=1, H=3, Dh=4),
+        dict(case="longer sentences", B=3, T=9, H=4, Dh=2),
+        dict(case="one head in float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Do the steps of `split_heads` backwards, the last one first.
+# </details>
+# <details><summary>Hint 2: when view refuses</summary>
+#
+# `transpose` does not move numbers either: it notes that they are to be read in another order.
+# `view` cannot join axes that are read like that. `reshape` copies where it must.
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# Swap H and T, then `reshape(B, T, H * Dh)`.
+# </details>
+#
+# ## 3. The whole block
+#
+# Four linear layers and one attention. Queries, keys and values are projected, cut into heads,
+# attended head by head, joined, and projected once more:
+#
+# $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D_h}}\right) V_h, \qquad
+# \text{output} = w_o\big(\text{head}_1 \,\|\, \dots \,\|\, \text{head}_H\big)$$
+#
+# with $Q = w_q(\text{query})$, $K = w_k(\text{key})$, $V = w_v(\text{value})$. Since the heads are
+# one more leading axis, the attention of lesson 02 handles all of them in one product.
+#
+# ### Exercise: `MultiHeadAttention`
+# *5 points · difficulty 4 of 5 · 20 minutes*
+#
+# Three things to watch. A mask has no axis for heads: all heads share it. Dropout acts on the
+# weights, in train mode only, and the weights that you return are those before dropout. And a D
+# that H does not divide is an error, a `ValueError` whose message names both numbers. (While this
+# is graded right functions stand in for yours, so an earlier error costs you nothing here.)
+
+
+# %% exercise="MultiHeadAttention"
+class MultiHeadAttention(nn.Module):
+    """Attention in H heads at once.
+
+    Args:
+        d_model: D.
+        n_heads: H.
+        dropout: share of the weights that is set to zero in train mode.
+        bias: whether the four linear layers have one.
+
+    Attributes:
+        w_q, w_k, w_v, w_o: nn.Linear, D to D.
+
+    Raises:
+        ValueError: D is not divisible by H; the message names both numbers.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
+        super().__init__()
+        # BEGIN SOLUTION
+        if d_model % n_heads:
+            raise ValueError(f"d_model = {d_model} is not divisible by n_heads = {n_heads}")
+        self.n_heads = n_heads
+        self.w_q = nn.Linear(d_model, d_model, bias=bias)
+        self.w_k = nn.Linear(d_model, d_model, bias=bias)
+        self.w_v = nn.Linear(d_model, d_model, bias=bias)
+        self.w_o = nn.Linear(d_model, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+        # END SOLUTION
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Look with every query at all keys, in every head.
+
+        Args:
+            query: (B, T, D).
+            key: (B, S, D).
+            value: (B, S, D).
+            mask: (B, T, S), (B, 1, S) or (1, T, S), True where a query may look; shared by heads.
+
+        Returns:
+            output (B, T, D), which is w_o(0) where nothing is allowed, and
+            weights (B, H, T, S), before dropout.
+        """
+        # BEGIN SOLUTION
+        q = split_heads(self.w_q(query), self.n_heads)  # (B, H, T, Dh)
+        k = split_heads(self.w_k(key), self.n_heads)  # (B, H, S, Dh)
+        v = split_heads(self.w_v(value), self.n_heads)
+        shared = None if mask is None else mask.unsqueeze(1)  # an axis of size one for heads
+        _, weights = scaled_dot_product_attention(q, k, v, shared)  # (B, H, T, S)
+        found = self.dropout(weights) @ v  # (B, H, T, Dh)
+        return self.w_o(merge_heads(found)), weights
+        # END SOLUTION
+
+
+# %% test="MultiHeadAttention" points=5
+check.MultiHeadAttention(MultiHeadAttention)
+# BEGIN HIDDEN TESTS
+check.MultiHeadAttention(
+    MultiHeadAttention,
+    points=5,
+    hidden=[
+        dict(case="one query, one key, one head", B=1, T=1, S=1, H=1, Dh=3),
+        dict(case="other sizes, padding", B=2, T=6, S=5, H=4, Dh=3, mask="padding"),
+        dict(case="its own mask for each query", B=4, T=3, S=6, H=2, Dh=5, mask="random"),
+        dict(case="a sentence alone", B=4, T=7, H=3, Dh=2, mask="padding"),
+        dict(
+            case="an empty row in float64", B=2, T=5, S=6, H=3, Dh=4, mask="empty", dtype="float64"
+        ),
+        dict(case="15 features for 6 heads", D=15, H=6),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# In `forward`: project, split, attend, merge, project. Which axis does the mask lack once there
+# are heads?
+# </details>
+# <details><summary>Hint 2: dropout</summary>
+#
+# `scaled_dot_product_attention` returns the weights too. Take them, put them through an
+# `nn.Dropout` that you made in `__init__`, and multiply with the values yourself.
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# `q = split_heads(self.w_q(query), n_heads)`, and k and v likewise. `mask.unsqueeze(1)` where
+# there is a mask. Weights from `scaled_dot_product_attention(q, k, v, mask)`. Then
+# `self.w_o(merge_heads(self.dropout(weights) @ v))`.
+# </details>
+#
+# A comment that has been copied from one tutorial to the next says that the weights have shape
+# (B, D, T, T). **Predict:** for 2 sentences of 10 tokens, D = 64 and 8 heads, how many numbers
+# are there in `weights`?
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+x = torch.randn(2, 10, 64)
+weights = MultiHeadAttention(64, 8)(x, x, x)[1]
+print(f"shape {tuple(weights.shape)}: {weights.numel():,} numbers")
+print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
+
+# %% [markdown]
+# The second axis is H. Every head has its own (T, S) table; the features inside a head are what
+# the product sums over, so no axis is left of them. With the comment's shape, memory would be
+# eight times what it is: `features` and `heads` got mixed up, and 64 / 8 is 8.
+#
+# ## 4. What do several heads cost?
+#
+# **Predict**, before anything is counted: take attention with D = 512 and biases. How many
+# parameters does `MultiHeadAttention(512, 8)` have?
+#
+# ### Exercise: `predict_parameters_8_heads`
+# *1 point · difficulty 1 of 5 · 2 minutes*
+
+
+# %% exercise="predict_parameters_8_heads"
+# How many numbers does MultiHeadAttention(512, 8) train, biases included?
+# BEGIN SOLUTION
+predict_parameters_8_heads = 4 * (512 * 512 + 512)
+# STUB
+# predict_parameters_8_heads = None
+# END SOLUTION
+
+# %% test="predict_parameters_8_heads" points=1
+check.predict_parameters_8_heads(predict_parameters_8_heads)
+# BEGIN HIDDEN TESTS
+check.predict_parameters_8_heads(
+    predict_parameters_8_heads,
+    points=1,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# How many `nn.Linear` are there, and how many numbers does each hold? A layer from D to D has
+# a matrix and one bias for each output.
+# </details>
+#
+# ### Exercise: `predict_parameters_16_heads`
+# *1 point · difficulty 1 of 5 · 1 minute*
+#
+# And `MultiHeadAttention(512, 16)`?
+
+
+# %% exercise="predict_parameters_16_heads"
+# How many numbers does MultiHeadAttention(512, 16) train, biases included?
+# BEGIN SOLUTION
+predict_parameters_16_heads = 4 * (512 * 512 + 512)
+# STUB
+# predict_parameters_16_heads = None
+# END SOLUTION
+
+# %% test="predict_parameters_16_heads" points=1
+check.predict_parameters_16_heads(predict_parameters_16_heads)
+# BEGIN HIDDEN TESTS
+check.predict_parameters_16_heads(
+    predict_parameters_16_heads,
+    points=1,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Twice as many heads, each half as wide. Does any of the four layers change its size?
+# </details>
+#
+# A popular statement: "many heads have almost the same parameter count as one head's q, k and v".
+# Counted, at D = 64:
+
+
+# %% tags=["skip-grading"]
+def count(*modules: nn.Module) -> int:
+    return sum(p.numel() for module in modules for p in module.parameters())
+
+
+for n_heads in (1, 4, 8, 16):
+    print(
+        f"{n_heads:2} heads of {64 // n_heads:2} features: "
+        f"{count(MultiHeadAttention(64, n_heads)):,} parameters"
+    )
+one = MultiHeadAttention(64, 1)
+three = count(one.w_q, one.w_k, one.w_v)
+print(f"w_q, w_k and w_v of one head: {three:,}")
+print(f"with w_o it is {count(one) / three - 1:.0%} more")
+
+# %% [markdown]
+# The number of heads changes nothing at all, not even a little. What changes the count is the
+# output projection: 16,640 against 12,480, a third more. One wide head could do without it, since
+# another linear layer usually follows. Several heads need it: only `w_o` lets what one head found
+# meet what the others found. So the statement is right about the heads, and leaves out the layer
+# that puts them together.
+#
+# ## 5. A list of small attentions, or one
+#
+# The heads could be written as a list: each with its own three small matrices (Dh, D), each an
+# attention of its own, in a loop.
+
+
+# %% tags=["skip-grading"]
+def attend_one_by_one(x: Tensor, heads: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
+    """Run heads as a list of small attentions, (B, T, D) -> (B, T, D)."""
+    found = [
+        scaled_dot_product_attention(x @ w_q.T, x @ w_k.T, x @ w_v.T)[0]  # (B, T, Dh)
+        for w_q, w_k, w_v in heads
+    ]
+    return torch.cat(found, -1)
+
+
+torch.manual_seed(0)
+small_heads = [tuple(torch.randn(3, 12) / 12**0.5 for _ in range(3)) for _ in range(4)]
+x = torch.randn(2, 5, 12)
+print(tuple(attend_one_by_one(x, small_heads).shape))
+
+# %% [markdown]
+# Four heads make twelve small products where three would do: the rows of the heads' matrices,
+# put under one another, are one matrix (D, D).
+#
+# ### Exercise: `fuse_heads`
+# *1 point · difficulty 2 of 5 · 6 minutes*
+#
+# Make the three fused matrices, so that projecting with them and then calling `split_heads`
+# gives every head exactly what its own matrices gave.
+
+
+# %% exercise="fuse_heads"
+def fuse_heads(heads: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Join the matrices of H heads, so that x @ w.T holds all heads side by side.
+
+    Args:
+        heads: one triple (w_q, w_k, w_v) for each head, each matrix (Dh, D) as in nn.Linear.
+
+    Returns:
+        w_q, w_k, w_v, each (D, D).
+    """
+    # BEGIN SOLUTION
+    queries, keys, values = zip(*heads, strict=True)
+    return torch.cat(queries), torch.cat(keys), torch.cat(values)
+    # END SOLUTION
+
+
+# %% test="fuse_heads" points=1
+check.fuse_heads(fuse_heads)
+# BEGIN HIDDEN TESTS
+check.fuse_heads(
+    fuse_heads,
+    points=1,
+    hidden=[
+        dict(case="three heads", H=3, Dh=2),
+        dict(case="heads of one feature", H=4, Dh=1),
+        dict(case="two heads in float64", H=2, Dh=5, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `nn.Linear` keeps one row for each output. The first Dh outputs are head 0's.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Sort the triples into three lists (`zip(*heads)` does), then `torch.cat` each along axis 0.
+# </details>
+#
+# Do both give the same numbers? And what does *one large attention* give with the very same
+# matrices, without cutting? "One large attention is identical to many heads if the dimensions
+# match", says a popular text. **Predict** both.
+
+# %% tags=["skip-grading"]
+w_q, w_k, w_v = fuse_heads(small_heads)
+q, k, v = (x @ w.T for w in (w_q, w_k, w_v))
+cut = [split_heads(projected, 4) for projected in (q, k, v)]
+fused = merge_heads(scaled_dot_product_attention(*cut)[0])
+large = scaled_dot_product_attention(q, k, v)[0]
+listed = attend_one_by_one(x, small_heads)
+print(f"list of heads against one fused projection: {(listed - fused).abs().max():.2f}")
+print(f"list of heads against one large attention:  {(listed - large).abs().max():.2f}")
+
+scores = [a @ b.transpose(-2, -1) for a, b in zip(cut[0].unbind(1), cut[1].unbind(1), strict=True)]
+difference = (q @ k.transpose(-2, -1) - sum(scores)).abs().max()
+print(f"scores of the large one against the sum of the heads' scores: {difference:.2f}")
+
+# %% [markdown]
+# The list and the fused projection agree. The large attention does not, though all its matrices
+# are the same. The last line says why: its scores are the *sum* of the heads' scores. It adds up
+# what every head would have looked for, and then looks once. Many heads look first and add up
+# later. With a softmax in between, the order matters.
+#
+# ## 6. One head against several
+#
+# Now the drawers, with your attention. A question is a vector, the sum of an embedding for its
+# first drawer and one for its second. A linear layer reads both symbols off the attention's
+# output. All attentions have D = 32, and so the same number of parameters. One of the four models
+# has something more: a hidden layer *after* its single head.
+#
+# **Predict:** how often will one head get the first symbol right, the second, and both? Six
+# symbols make chance one in six. And will the hidden layer help?
+
+
+# %% tags=["skip-grading", "measured"]
+def trained(seed: int, n_heads: int, hidden: int = 0) -> lookups.LookupModel:
+    torch.manual_seed(seed)
+    model = lookups.LookupModel(MultiHeadAttention(32, n_heads), hidden=hidden)
+    lookups.train_lookups(model, seed)
+    return model.eval()
+
+
+unseen = lookups.lookup_batch(500, seed=99)
+SETTINGS = {"1 head": (1, 0), "2 heads": (2, 0), "8 heads": (8, 0), "1 head + hidden": (1, 64)}
+models = {name: [trained(seed, *sizes) for seed in range(5)] for name, sizes in SETTINGS.items()}
+results = {
+    name: torch.tensor([lookups.lookup_accuracy(model, unseen) for model in five])
+    for name, five in models.items()
+}
+for name, result in results.items():
+    both = "  ".join(f"{share:4.0%}" for share in result[:, 2].tolist())
+    size = count(models[name][0].attention)
+    print(f"{name:<16} {size:,} parameters in attention; both symbols right: {both}")
+
+# %% [markdown]
+# Five runs each, from five seeds. Here they are one by one, each symbol apart:
+
+# %% tags=["skip-grading"]
+fig, ax = plt.subplots(figsize=(7.5, 3))
+for part, (label, marker) in enumerate((("first", "o"), ("second", "s"), ("both", "^"))):
+    for place, result in enumerate(results.values()):
+        where = [place + 0.26 * (part - 1) + 0.045 * (seed - 2) for seed in range(5)]
+        ax.plot(
+            where,
+            100 * result[:, part],
+            marker,
+            color=f"C{part}",
+            ms=6,
+            alpha=0.8,
+            label=label if place == 0 else None,
+        )
+ax.axhline(100 / lookups.N_SYMBOLS, color="0.4", ls=":")
+ax.text(1.5, 100 / lookups.N_SYMBOLS + 2, "chance", ha="center", color="0.3")
+ax.set_xticks(range(len(results)), list(results))
+ax.set(ylim=(0, 105), ylabel="right answers (%)", title="One head gets one of two symbols")
+ax.legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
+plots.show(
+    fig,
+    alt="With one head each of five runs gets one of the two symbols nearly always right and the "
+    "other no better than chance. With two or eight heads everything is right in every run. One "
+    "head with a hidden layer after it also gets everything right in most runs.",
+)
+
+# %% [markdown]
+# One head learns one of the two look-ups and gives the other up; chance decides which. Two heads
+# get everything right, at exactly the same number of parameters, and so do eight, with only four
+# features each.
+#
+# The last column is a warning against saying too much. With a hidden layer after it, one head
+# *can* answer both, though not every run finds out how. **Predict:** where does it look? Half of
+# its weight on each drawer would not do, as you saw at the start.
+
+# %% tags=["skip-grading", "measured"]
+question = lookups.lookup_batch(1, seed=4)
+first, second = question.asked[0].unbind(-1)
+names = [f"{a} then {b}" for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+best = {name: models[name][results[name][:, 2].argmax()] for name in results}  # of five
+panels = {
+    "1 head, run 0": (models["1 head"][0], 0),
+    "1 head, run 1": (models["1 head"][1], 0),
+    "1 head + hidden": (best["1 head + hidden"], 0),
+    "2 heads: head 0": (best["2 heads"], 0),
+    "2 heads: head 1": (best["2 heads"], 1),
+}
+fig, axes = plt.subplots(1, 5, figsize=(12, 2.4), sharey=True)
+for ax, (title, (model, h)) in zip(axes, panels.items(), strict=True):
+    weights = model(question)[1].detach()[0]  # (H, T, S)
+    last = ax is axes[-1]
+    plots.heat_map(ax, weights[h], title=title, rows=names, limits=(0, 1), numbers=False, bar=last)
+    ax.set(xlabel="drawer looked at", xticks=range(lookups.N_DRAWERS))
+axes[0].set(ylabel="drawers asked for")
+plots.show(
+    fig,
+    alt="Attention of four questions to eight drawers. One head alone looks at one of the two "
+    "drawers, or at both nearly alike. One head with a hidden layer looks at both, at one clearly "
+    "more than at the other. Of two heads, each looks at one of the two drawers.",
+)
+
+# %% [markdown]
+# One head alone ends in one of two ways here: all its weight lies on one drawer, or on both nearly
+# alike. Either way the linear layer reads only one symbol off it. With a hidden layer behind it,
+# the head looks at both, at one *clearly more* than at the other, and the hidden layer learned to
+# tell a large share of one symbol from a small share of another. So one head can do it, if what
+# follows is not linear and finds this code. Two heads need no code: each keeps its own look, and a
+# linear layer reads both.
+#
+# ## 7. Switching heads off
+#
+# A head reaches the output only through its own Dh columns of `w_o`. Set them to zero, and the
+# head is gone. **Predict** for a model with two heads: what is lost when one goes? And with eight?
+
+
+# %% tags=["skip-grading"]
+def without_head(model: lookups.LookupModel, head: int, n_heads: int) -> lookups.LookupModel:
+    """Copy a model and switch one of its heads off."""
+    changed, size = copy.deepcopy(model), 32 // n_heads
+    with torch.no_grad():
+        changed.attention.w_o.weight[:, head * size : (head + 1) * size] = 0
+    return changed
+
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 2.9), width_ratios=[3, 9], sharey=True)
+for ax, n_heads in zip(axes, (2, 8), strict=True):
+    model = best[f"{n_heads} heads"]
+    versions = [model, *(without_head(model, h, n_heads) for h in range(n_heads))]
+    shares = torch.tensor([lookups.lookup_accuracy(m, unseen)[:2] for m in versions])
+    for part, label in enumerate(("first", "second")):
+        ax.bar(
+            torch.arange(n_heads + 1) + 0.4 * part - 0.2,
+            100 * shares[:, part],
+            0.38,
+            label=label,
+            hatch=("", "//")[part],
+            edgecolor="white",
+        )
+    ax.set_xticks(range(n_heads + 1), ["none", *map(str, range(n_heads))])
+    ax.set(xlabel="head switched off", title=f"{n_heads} heads", ylim=(0, 105))
+axes[0].set(ylabel="right answers (%)")
+axes[1].legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
+plots.show(
+    fig,
+    alt="Bars: with two heads, switching one off destroys one of the two symbols and leaves the "
+    "other whole. With eight heads, switching off any single one costs little or nothing.",
+)
+
+# %% [markdown]
+# With two heads the work is divided cleanly: each head carries one look-up, and without it that
+# symbol falls to chance while the other stays. With eight, hardly any single head is needed: what
+# one of them found, others found too. Nobody told the heads to divide the work; training did. (In
+# large trained models, too, many heads can go at little cost: see Michel et al. and Voita et al.
+# below.)
+#
+# ## 8. Is it the attention that everyone else uses?
+#
+# If your block and torch's `nn.MultiheadAttention` get the same weights, they must give the same
+# output. torch keeps the three input projections in one matrix, `in_proj_weight` (3 D, D), the
+# rows of the queries first, then the keys, then the values; `in_proj_bias` (3 D,) likewise. The
+# output projection is `out_proj`, an `nn.Linear`. Without bias, `in_proj_bias` and
+# `out_proj.bias` are `None`.
+#
+# ### Exercise: `load_torch_attention`
+# *2 points · difficulty 3 of 5 · 10 minutes*
+#
+# Copy the weights. The two modules must stay independent: what happens to one later does not
+# happen to the other, and yours can still be trained.
+
+
+# %% exercise="load_torch_attention"
+def load_torch_attention(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
+    """Copy torch's weights into ours, so that both give the same output.
+
+    Args:
+        mha: is changed in place: the numbers in w_q, w_k, w_v and w_o, and nothing else.
+        torch_mha: with the same D, H and bias; stays as it is.
+    """
+    # BEGIN SOLUTION
+    layers = (mha.w_q, mha.w_k, mha.w_v)
+    with torch.no_grad():
+        for layer, weight in zip(layers, torch_mha.in_proj_weight.chunk(3), strict=True):
+            layer.weight.copy_(weight)
+        mha.w_o.weight.copy_(torch_mha.out_proj.weight)
+        if torch_mha.in_proj_bias is None:
+            return
+        for layer, bias in zip(layers, torch_mha.in_proj_bias.chunk(3), strict=True):
+            layer.bias.copy_(bias)
+        mha.w_o.bias.copy_(torch_mha.out_proj.bias)
+    # END SOLUTION
+
+
+# %% test="load_torch_attention" points=2
+check.load_torch_attention(load_torch_attention)
+# BEGIN HIDDEN TESTS
+check.load_torch_attention(
+    load_torch_attention,
+    points=2,
+    hidden=[
+        dict(case="one head", H=1, Dh=5),
+        dict(case="four heads without bias", H=4, Dh=3, bias=False),
+        dict(case="without bias in float64", H=2, Dh=5, bias=False, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `x = y` makes a second name for the same tensor. To write numbers into a parameter, use
+# `parameter.copy_(...)` under `torch.no_grad()`.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `torch_mha.in_proj_weight.chunk(3)` gives the three parts in the order q, k, v. Copy each into
+# its layer, `out_proj.weight` into `w_o.weight`, and the biases in the same way if there are any.
+# </details>
+#
+# One trap when you compare: torch's `key_padding_mask` is **upside down**. There, `True` means
+# "is padding, ignore"; in this course, and in torch's own `F.scaled_dot_product_attention`,
+# `True` means "may be attended to". And torch returns the mean of the weights over the heads,
+# unless you ask for all of them.
+
+# %% tags=["skip-grading"]
+worst = {"output": 0.0, "weights": 0.0, "gradients": 0.0}
+for size, length, d_model, n_heads in ((2, 5, 12, 3), (3, 7, 64, 8), (1, 1, 10, 1), (4, 33, 48, 6)):
+    torch.manual_seed(size)
+    theirs = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+    ours = MultiHeadAttention(d_model, n_heads)
+    load_torch_attention(ours, theirs)
+    x = torch.randn(size, length, d_model, requires_grad=True)
+    y = x.detach().clone().requires_grad_()
+    real = torch.arange(length) < torch.randint(1, length + 1, (size, 1))  # (B, S)
+    output, weights = ours(x, x, x, mask=real.unsqueeze(1))
+    wanted = theirs(y, y, y, key_padding_mask=~real, average_attn_weights=False)
+    output.sum().backward()
+    wanted[0].sum().backward()
+    for name, a, b in (
+        ("output", output, wanted[0]),
+        ("weights", weights, wanted[1]),
+        ("gradients", x.grad, y.grad),
+    ):
+        worst[name] = max(worst[name], (a - b).abs().max().item())
+for name, difference in worst.items():
+    print(f"{name:<9} of ours and torch's differ by less than 1e-5: {difference < 1e-5}")
+
+# %% [markdown]
+# Yours is the same attention, with its gradients, padding included.
+#
+# ## 9. "Training accuracy will show if attention is wrong"
+#
+# So people say. Let us break it on purpose and train. The task is tagging: a sentence begins with
+# one of four topic words, and one word in five gets a tag that depends on the topic. All other
+# words always have the same tag. Four models, one right (yours), three with a fault:
+#
+# - the heads cut by `view` alone, as in the picture of labelled cells;
+# - softmax over the queries in place of the keys;
+# - the mask accepted and ignored.
+#
+# **Predict:** which of the three will you see in the accuracy?
+
+
+# %% tags=["skip-grading", "measured"]
+def tagger(seed: int, fault: str | None) -> topics.TopicTagger:
+    torch.manual_seed(seed)
+    right = fault is None
+    attention = MultiHeadAttention(32, 4) if right else topics.FaultyAttention(32, 4, fault)
+    model = topics.TopicTagger(attention)
+    topics.train_tagger(model, seed)
+    return model.eval()
+
+
+FAULTS = (None, "heads cut by view", "softmax over queries", "mask ignored")
+held_out, few = topics.topic_batch(500, seed=99), topics.topic_batch(40, seed=98)
+accuracy, change = {}, {}
+for fault in FAULTS:
+    taggers = [tagger(seed, fault) for seed in range(3)]
+    accuracy[fault] = [topics.tagging_accuracy(model, held_out)[0] for model in taggers]
+    change[fault] = [topics.change_by_padding(model, few) for model in taggers]
+    shares = "  ".join(f"{share:.1%}" for share in accuracy[fault])
+    print(f"{fault or 'right':<22} right tags: {shares}")
+
+# %% [markdown]
+# Beside the accuracy stands a law that can be tried without training: tag a sentence alone, tag it
+# again in a padded batch, and see by how much its scores change. They must not.
+
+# %% tags=["skip-grading"]
+labels = [fault or "right" for fault in FAULTS]
+fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
+for place, fault in enumerate(FAULTS):
+    axes[0].plot([100 * a for a in accuracy[fault]], [place] * 3, "o", color="C0", ms=7, alpha=0.7)
+    axes[1].plot([max(c, 1e-7) for c in change[fault]], [place] * 3, "s", color="C1", ms=7)
+axes[0].set(xlim=(50, 102), xlabel="right tags (%)", title="What accuracy shows")
+axes[1].set(
+    xscale="log",
+    xlim=(3e-8, 100),
+    xlabel="largest change of a score (log scale)",
+    title="A sentence alone against in a padded batch",
+)
+axes[0].set_yticks(range(4), labels)
+axes[0].set_ylim(3.5, -0.5)
+plots.show(
+    fig,
+    alt="Left: accuracy of three seeds each. The right model, the one with softmax over queries "
+    "and the one without a mask are all near 100 percent; heads cut by view reach about 90. "
+    "Right: padding changes nothing, up to rounding, for the right model, and a lot for all "
+    "three faulty ones.",
+)
+
+# %% [markdown]
+# With softmax over the wrong axis, or with the mask ignored, accuracy is as good as perfect. With
+# the heads cut by `view` it falls to about 90%: a word then sees only the quarter of the sentence
+# that it stands in, and the topic stands in the first. On real text nobody knows that 100% was
+# possible, and 90% looks like a fine tagger. So accuracy shows one of three faults, and only to
+# someone who knows the answer. The law on the right shows all three at once. It needs no trained
+# model, and no right answer to compare with.
+#
+# The checks of this course are full of such laws: rows sum to one, padding changes nothing, a
+# sentence alone gives what it gives in company. They are worth more than a score.
+#
+# ## 10. A split to repair
+#
+# Someone's model tags strangely. Here is the symptom: which words does each row of each head of
+# their `split_heads` depend on? (One word is changed at a time, to see which rows change.) With a
+# right split, row t of every head depends on word t and on nothing else: a diagonal in each head.
+
+
+# %% tags=["skip-grading"]
+WORDS = ["the", "old", "man", "the", "boats", "now"]
+
+
+def fed_by(split: Callable[..., Tensor], n_heads: int, width: int = 6) -> Tensor:
+    """Tell which tokens each row of each head depends on: (H, T, T), 0 or 1."""
+    torch.manual_seed(0)
+    x = torch.randn(1, len(WORDS), width)
+    columns = []
+    for t in range(len(WORDS)):
+        changed = x.clone()
+        changed[0, t] += 1.0
+        columns.append((split(changed, n_heads) != split(x, n_heads)).any(-1)[0])  # (H, T)
+    return torch.stack(columns, -1).float()
+
+
+def draw(split: Callable[..., Tensor]) -> plt.Figure:
+    """Draw what feeds the rows of two heads."""
+    fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True)
+    for h, ax in enumerate(axes):
+        table = fed_by(split, 2)[h]
+        plots.heat_map(
+            ax, table, title=f"head {h}", rows=WORDS, columns=WORDS, numbers=False, bar=False
+        )
+        ax.set(xlabel="word that was changed")
+    axes[0].set(ylabel="row of the head")
+    return fig
+
+
+# %% tags=["skip-grading"]
+plots.show(
+    draw(specimens.broken_split_heads),
+    alt="Two heat maps in place of two diagonals: the rows of head 0 depend on the first three "
+    "words only, two rows on each word; those of head 1 on the last three words only.",
+)
+
+# %% [markdown]
+# ### Exercise: `repaired_split_heads`
+# *1 point · difficulty 2 of 5 · 6 minutes*
+#
+# Below is the function that made this picture. Say to yourself what each head sees; then repair
+# it.
+
+
+# %% exercise="repaired_split_heads"
+def repaired_split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Cut features into heads: (B, T, D) -> (B, H, T, Dh)."""
+    size, length, d_model = x.shape
+    # BEGIN SOLUTION
+    return x.view(size, length, n_heads, d_model // n_heads).transpose(1, 2)
+    # STUB
+    # return x.view(size, n_heads, length, d_model // n_heads)
+    # END SOLUTION
+
+
+# %% test="repaired_split_heads" points=1
+check.repaired_split_heads(repaired_split_heads)
+# BEGIN HIDDEN TESTS
+check.repaired_split_heads(
+    repaired_split_heads,
+    points=1,
+    hidden=[
+        dict(case="longer sentences", B=2, T=7, H=4, Dh=3),
+        dict(case="as many heads as features", B=3, T=2, H=6, Dh=1),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Row 0 and row 1 of head 0 both come from the first word: its features were cut in two, and the
+# halves laid under one another. They belong to two different heads.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# In memory a token's heads lie side by side, so T comes before H when you cut. One step is then
+# left.
+# </details>
+#
+# The same picture with your repair:
+
+# %% tags=["skip-grading"]
+plots.show(
+    draw(repaired_split_heads),
+    alt="Two diagonals: row t of either head depends on word t alone.",
+)
+
+# %% [markdown]
+# ## Recap
+#
+# - One softmax makes one mixture. Heads look several times, and keep what they saw apart.
+# - Heads are slices of the features of every token: `view`, then `transpose`. `view` alone keeps
+#   the shape and mixes up tokens.
+# - The number of heads costs nothing. The output projection adds a third to what q, k and v cost.
+# - A list of small attentions and one fused projection are the same numbers; one large attention
+#   is not, because it adds scores before the softmax.
+# - Weights have shape (B, H, T, S). torch's `key_padding_mask` is True where ours is False.
+# - Accuracy does not prove attention right. Laws that must hold do.
+#
+# **Next:** attention treats a sentence as a bag of words. Lesson 04 gives the words places.
+#
+# **Sources.** A. Vaswani et al., *Attention Is All You Need*, NeurIPS 2017, section 3.2.2 (heads
+# and their projections). P. Michel, O. Levy, G. Neubig, *Are Sixteen Heads Really Better than
+# One?*, NeurIPS 2019, and E. Voita et al., *Analyzing Multi-Head Self-Attention*, ACL 2019 (on
+# switching heads off in trained models).

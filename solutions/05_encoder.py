@@ -1,0 +1,1332 @@
+# %% [markdown]
+# # 05 · The encoder
+#
+# **What this lesson answers:** what besides attention is in a Transformer encoder, what is each
+# part for, where do its parameters and its time go, and is yours the same as torch's?
+# **What it needs:** lessons 02 to 04. **Time:** 100 minutes. **Points:** 15.
+#
+# You have attention in heads, and positions. What is missing are three plain parts: a
+# normalisation, a small network for each token, and a way past both. Put together they are a
+# layer; six layers are the encoder. At the end you give your encoder the weights of torch's own,
+# and both must say the same.
+
+# %%
+import time
+import warnings
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.ticker import LogLocator
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils import plots, specimens
+from utils.carry import carry
+from utils.checks import check
+from utils.measure import seconds
+
+torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
+
+# %% [markdown]
+# This lesson builds on what you wrote before. `carry` looks for your own notebooks beside this
+# one. A block that passes its checks there is used here; for any other the course has a
+# stand-in, so you can go on either way.
+
+# %%
+MultiHeadAttention = carry("03_multi_head_attention", "MultiHeadAttention")
+PositionalEncoding = carry("04_positional_encoding", "PositionalEncoding")
+TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
+
+# %% [markdown]
+# ## 1. One token, normalised by hand
+#
+# A token is a vector of $D$ numbers. Layer after layer something is added to it, and it could
+# grow without end. Layer normalisation brings every token back to the same scale, each by itself:
+#
+# $$y_d = g_d \, \frac{x_d - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_d, \qquad
+# \mu = \frac1D \sum_d x_d, \qquad \sigma^2 = \frac1D \sum_d (x_d - \mu)^2$$
+#
+# **Predict** for the token below: its mean, its variance, and what becomes of its largest entry.
+
+# %%
+token = torch.tensor([2.0, 4.0, 4.0, 10.0])
+mean = token.mean()
+variance = ((token - mean) ** 2).mean()
+normal = (token - mean) / (variance + 1e-5).sqrt()
+gain, bias = torch.tensor([1.0, 1.0, 2.0, 1.0]), torch.tensor([0.0, 0.0, 0.0, 0.5])
+
+print("token             ", token.tolist())
+print("mean, variance    ", mean.item(), variance.item())
+print("minus the mean    ", (token - mean).tolist())
+print("over the root     ", [round(v, 3) for v in normal.tolist()])
+print(
+    "its mean, variance", round(normal.mean().item() + 0.0, 3), round((normal**2).mean().item(), 3)
+)
+print("gain and bias     ", [round(v, 3) for v in (gain * normal + bias).tolist()])
+
+# %% [markdown]
+# Mean 5, variance 9, so the root is 3: the entry 10 becomes $5/3 \approx 1.667$. The gain $g$ and
+# the bias $b$ are learned. They start at one and zero, and let the model undo the normalisation,
+# entry by entry, where that helps.
+#
+# **Predict:** what is the result for a token a hundred times as large? And for one whose entries
+# are all equal?
+
+# %%
+for name, other in (("a hundred times", 100 * token), ("all equal", torch.full((4,), 7.0))):
+    centred = other - other.mean()
+    spread = (centred**2).mean()
+    with_eps = [round(v, 3) for v in (centred / (spread + 1e-5).sqrt()).tolist()]
+    without = [round(v, 3) for v in (centred / spread.sqrt()).tolist()]
+    print(f"{name:16} {with_eps}   without epsilon: {without}")
+
+# %% [markdown]
+# Scale does not matter: the result is the same. And epsilon is there for the token without any
+# spread, where zero would be divided by zero. It stands under the root, beside the variance.
+#
+# The variance is divided by $D$, not by $D - 1$. torch's `var` and `std` divide by $D - 1$ unless
+# you ask for `correction=0`.
+#
+# ### Exercise: `LayerNorm`
+# *1 point · difficulty 2 of 5 · 10 minutes*
+#
+# Write it as a module, for tensors with any number of axes before the last. torch's own
+# normalisations are off limits.
+
+
+# %% exercise="LayerNorm"
+class LayerNorm(nn.Module):
+    """Layer normalisation: y = weight * (x - mean) / sqrt(variance + eps) + bias.
+
+    Mean and variance are those of each vector along the last axis; the variance is divided by D.
+
+    Args:
+        d_model: D, the size of the last axis.
+        eps: added to the variance.
+
+    Attributes:
+        weight: the gain g, (D,), trained, ones at the start.
+        bias: b, (D,), trained, zeros at the start.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        # BEGIN SOLUTION
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        # END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., D) -> (..., D)."""
+        # BEGIN SOLUTION
+        centred = x - x.mean(-1, keepdim=True)
+        variance = (centred**2).mean(-1, keepdim=True)
+        return self.weight * centred / (variance + self.eps).sqrt() + self.bias
+        # END SOLUTION
+
+
+# %% test="LayerNorm" points=1
+check.LayerNorm(LayerNorm)
+# BEGIN HIDDEN TESTS
+check.LayerNorm(
+    LayerNorm,
+    points=1,
+    hidden=[
+        dict(case="single tokens", B=4, T=1, D=7),
+        dict(case="two entries", B=3, T=5, D=2),
+        dict(case="a large epsilon, small numbers", B=2, T=3, D=5, eps=0.5, scale=0.1),
+        dict(case="far from zero in float64", B=2, T=5, D=6, offset=50.0, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `mean(-1, keepdim=True)` gives a mean that can be subtracted from x. What is averaged next?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Two parameters in `__init__`: `nn.Parameter(torch.ones(d_model))`, and zeros. In `forward`: take
+# the mean away; average the squares of what is left; divide by the root of that plus `eps`;
+# multiply by the gain, add the bias.
+# </details>
+#
+# ## 2. A small network for every token
+#
+# Attention moves information between tokens. What a token does with it is the work of a network
+# with one hidden layer, the same for every token:
+#
+# $$\mathrm{FFN}(x) = W_2 \, \max(0,\; W_1 x + b_1) + b_2$$
+#
+# The hidden layer is wider than the model, four times as a rule.
+#
+# ### Exercise: `FeedForward`
+# *1 point · difficulty 1 of 5 · 5 minutes*
+#
+# In training, dropout sets some hidden units to zero, after ReLU.
+
+
+# %% exercise="FeedForward"
+class FeedForward(nn.Module):
+    """Two linear layers with ReLU between them, for each token alone.
+
+    Args:
+        d_model: D, size of a token.
+        d_ff: F, hidden units.
+        dropout: share of hidden units that are dropped in train mode, after ReLU.
+
+    Attributes:
+        linear_1: nn.Linear from D to F.
+        linear_2: nn.Linear from F to D.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        # BEGIN SOLUTION
+        self.linear_1 = nn.Linear(d_model, d_ff)
+        self.linear_2 = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+        # END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., D) -> (..., D)."""
+        # BEGIN SOLUTION
+        hidden = torch.relu(self.linear_1(x))  # (..., F)
+        return self.linear_2(self.dropout(hidden))
+        # END SOLUTION
+
+
+# %% test="FeedForward" points=1
+check.FeedForward(FeedForward)
+# BEGIN HIDDEN TESTS
+check.FeedForward(
+    FeedForward,
+    points=1,
+    hidden=[
+        dict(case="a hidden layer of one unit", B=2, T=4, D=3, F=1),
+        dict(case="four axes", B=2, H=3, T=4, D=5, F=7),
+        dict(case="dropout in float64", B=3, T=2, D=5, F=4, dropout=1.0, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Read the formula from the inside out. Dropout stands where the hidden units are finished.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `nn.Linear(d_model, d_ff)`, `nn.Linear(d_ff, d_model)` and `nn.Dropout(dropout)` in `__init__`.
+# In `forward`: linear, ReLU, dropout, linear.
+# </details>
+#
+# ## 3. The way past: residuals at depth
+#
+# Each sub-layer could replace its input, $x \leftarrow f(x)$, or add to it:
+# $x \leftarrow x + f(x)$. The second is called a residual connection.
+#
+# "Residuals keep gradients from vanishing", one reads. So let us stack your feed-forward networks,
+# up to 32 of them, and look at the gradient that reaches the very first input.
+#
+# **Predict:** with depth, does it grow, stay or vanish? What does adding $x$ change? And what does
+# a normalisation after each network change?
+
+
+# %% tags=["skip-grading"]
+Stack = list[tuple[FeedForward, LayerNorm]]
+
+
+def through(stack: Stack, x: Tensor, residual: bool, normed: bool = True) -> Tensor:
+    for feed, norm in stack:
+        x = x + feed(x) if residual else feed(x)
+        x = norm(x) if normed else x
+    return x
+
+
+def first_gradient(depth: int, residual: bool, normed: bool, seed: int) -> float:
+    torch.manual_seed(seed)
+    stack = [(FeedForward(64, 256), LayerNorm(64)) for _ in range(depth)]
+    x = torch.randn(16, 64, requires_grad=True)
+    loss = (through(stack, x, residual, normed) * torch.randn(16, 64)).sum()
+    return torch.autograd.grad(loss, x)[0].norm().item()
+
+
+DEPTHS, PANELS = [1, 2, 4, 8, 16, 32], {"Without norms": False, "With norms": True}
+kinds = {"residuals": True, "no residuals": False}
+gradients = {
+    (title, name): torch.tensor(
+        [[first_gradient(d, residual, normed, seed) for d in DEPTHS] for seed in range(3)]
+    )
+    for title, normed in PANELS.items()
+    for name, residual in kinds.items()
+}
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.1))
+for ax, title in zip(axes, PANELS, strict=True):
+    plots.lines(ax, DEPTHS, {name: gradients[title, name].mean(0) for name in kinds})
+    for place, name in enumerate(kinds):
+        low, high = gradients[title, name].amin(0), gradients[title, name].amax(0)
+        ax.fill_between(DEPTHS, low, high, color=f"C{place}", alpha=0.2, lw=0)
+        change = gradients[title, name][:, -1].mean() / gradients[title, name][:, 0].mean()
+        print(f"{title.lower():13} {name:13} gradient at depth 32 / at depth 1 = {change:.2g}")
+    ax.set(title=title, xlabel="depth (networks)", xscale="log")
+    ax.set_xticks(DEPTHS, list(map(str, DEPTHS)))
+    ax.xaxis.minorticks_off()
+axes[0].set(ylabel="gradient at first input (2-norm)", yscale="log")
+axes[1].set(ylim=(0, None))
+plots.show(
+    fig,
+    alt="Gradient at the first input against depth, three seeds. Left, without norms, on a "
+    "logarithmic scale: with residuals it grows a little; without them it falls by a constant "
+    "factor per network, to less than a millionth of a millionth at depth 32. Right, with norms: "
+    "it stays level with residuals, and falls a little without them.",
+)
+
+# %% [markdown]
+# Without norms the sentence is right. With a residual there is a straight way through: the
+# derivative of $x + f(x)$ is one plus something. Without it the gradient vanishes for good. But
+# look at the right plot: a norm rescales what a network shrank, in both directions, and most of the
+# gradient is still there at depth 32. Are residuals needed where there are norms?
+#
+# **Predict:** train such stacks, all with norms, to name the word that they were given (20 words,
+# 60 steps). Guessing costs $\ln 20 \approx 3$. At which depth does it matter that $x$ is added?
+
+
+# %% tags=["skip-grading", "measured"]
+def train_stack(depth: int, residual: bool, seed: int) -> tuple[float, float]:
+    """Loss after 60 steps, and how alike the 20 words leave the stack at first (mean cosine)."""
+    torch.manual_seed(seed)
+    words, answer = nn.Embedding(20, 32), nn.Linear(32, 20)
+    stack = [(FeedForward(32, 64), LayerNorm(32)) for _ in range(depth)]
+    with torch.no_grad():
+        unit = F.normalize(through(stack, words.weight, residual))
+    modules = nn.ModuleList([words, answer, *(part for pair in stack for part in pair)])
+    optimizer, losses = torch.optim.Adam(modules.parameters(), 2e-3), []
+    for _ in range(60):
+        ids = torch.randint(20, (64,))
+        loss = F.cross_entropy(answer(through(stack, words(ids), residual)), ids)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return sum(losses[-5:]) / 5, ((unit @ unit.T).sum().item() - 20) / (20 * 19)
+
+
+depths = [1, 4, 12, 24]
+trained = {
+    name: torch.tensor([[train_stack(d, residual, seed) for seed in range(3)] for d in depths])
+    for name, residual in kinds.items()
+}
+
+# %% tags=["skip-grading", "measured"]
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3))
+titles = ("Loss after 60 steps", "How alike words leave the fresh stack")
+for part, (ax, title) in enumerate(zip(axes, titles, strict=True)):
+    for place, (name, runs) in enumerate(trained.items()):  # runs: (depths, seeds, 2)
+        ax.plot(range(4), runs[..., part].mean(1), color=f"C{place}", ls=("-", "--")[place])
+        ax.plot(range(4), runs[..., part], "os"[place], color=f"C{place}", ms=6, alpha=0.7)
+        ax.plot([], [], "os"[place], color=f"C{place}", ls=("-", "--")[place], label=name)
+    ax.set(title=title, xlabel="depth (networks)")
+    ax.set_xticks(range(4), list(map(str, depths)))
+axes[0].axhline(np.log(20), color="0.4", ls=":")
+axes[0].text(0.5, np.log(20) - 0.3, "guessing", ha="center", color="0.3")
+axes[0].set(ylabel="loss (nats)", ylim=(0, None))
+axes[1].set(ylabel="mean cosine between words", ylim=(-0.1, 1.05))
+axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+plots.show(
+    fig,
+    alt="Two plots against depth, three runs each. Left, the loss after training: with residuals "
+    "it is low at every depth; without them as low at depths 1 and 4, higher at 12, and at 24 no "
+    "better than guessing. Right, the mean cosine between words after a fresh stack: without "
+    "residuals it nears 1 with depth, with them it stays below a half.",
+)
+
+# %% [markdown]
+# At depths 1 and 4 residuals gain nothing. At 24 the stack without them has learned nothing, though
+# its gradients had a good *size*. The right plot tells why: on their way all words become nearly
+# the same vector, and what cannot be told apart cannot be named. So the sentence is half of the
+# truth. A norm can mend the size of a gradient; a residual keeps what it is about.
+#
+# ## 4. The encoder layer
+#
+# A layer is two sub-layers: attention, then feed-forward, each with a residual and a norm. There
+# are two orders. The paper of 2017 normalises the sum (post-norm); most later models normalise
+# what goes into the sub-layer (pre-norm):
+#
+# $$\text{post-norm:}\quad x \leftarrow \mathrm{norm}(x + f(x)) \qquad\qquad
+# \text{pre-norm:}\quad x \leftarrow x + f(\mathrm{norm}(x))$$
+#
+# ### Exercise: `EncoderLayer`
+# *3 points · difficulty 3 of 5 · 15 minutes*
+#
+# Build one layer that can do both. In train mode dropout acts in three places: on the attention
+# weights, inside the feed-forward (both parts take `dropout`), and on what each sub-layer adds.
+# (While this is graded right parts stand in for yours, so an earlier error costs you nothing here.)
+
+
+# %% exercise="EncoderLayer"
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each with a residual and a normalisation.
+
+    post-norm:  x = norm_1(x + attention(x));   x = norm_2(x + feed_forward(x))
+    pre-norm:   x = x + attention(norm_1(x));   x = x + feed_forward(norm_2(x))
+
+    Args:
+        d_model: D.
+        n_heads: H; D must be divisible by it.
+        d_ff: hidden units of the feed-forward network.
+        dropout: for the attention, the feed-forward, and what each of the two adds to x.
+        norm_first: pre-norm when True, else post-norm.
+
+    Attributes:
+        self_attention: MultiHeadAttention.
+        feed_forward: FeedForward.
+        norm_1, norm_2: LayerNorm, around (or before) attention and feed-forward.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+    ) -> None:
+        super().__init__()
+        # BEGIN SOLUTION
+        self.self_attention = MultiHeadAttention(d_model, n_heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout)
+        self.norm_1 = LayerNorm(d_model)
+        self.norm_2 = LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+        # END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(B, T, D) and a mask (B, T, T), (B, 1, T) or (1, T, T) -> (B, T, D)."""
+        # BEGIN SOLUTION
+        if self.norm_first:
+            normed = self.norm_1(x)
+            x = x + self.dropout(self.self_attention(normed, normed, normed, mask)[0])
+            return x + self.dropout(self.feed_forward(self.norm_2(x)))
+        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)[0]))
+        return self.norm_2(x + self.dropout(self.feed_forward(x)))
+        # END SOLUTION
+
+
+# %% test="EncoderLayer" points=3
+check.EncoderLayer(EncoderLayer)
+# BEGIN HIDDEN TESTS
+check.EncoderLayer(
+    EncoderLayer,
+    points=3,
+    hidden=[
+        dict(case="one token", B=3, T=1, D=8, H=4, F=5),
+        dict(case="one head, pre-norm", B=2, T=5, D=6, H=1, F=3, norm_first=True),
+        dict(case="any mask", B=2, T=4, D=9, H=3, F=7, mask="random"),
+        dict(case="pre-norm, an empty row", B=2, T=5, D=8, H=4, F=6, mask="empty", norm_first=True),
+        dict(case="float64, pre-norm", B=2, T=4, D=6, H=3, F=5, norm_first=True, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `self.self_attention(q, k, v, mask)` returns a pair; here only the output counts. In
+# self-attention, queries, keys and values are the same tensor.
+# </details>
+# <details><summary>Hint 2: pre-norm</summary>
+#
+# Keep the normalised input under a name of its own. Attention reads it three times; the residual
+# does not read it at all.
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# Post-norm: `x = norm_1(x + dropout(attention(x, x, x, mask)[0]))`, then the same with `norm_2`
+# and the feed-forward. Pre-norm: `x = x + dropout(attention(n, n, n, mask)[0])` with
+# `n = norm_1(x)`, then `x + dropout(feed_forward(norm_2(x)))`.
+# </details>
+#
+# ## 5. Post-norm and pre-norm at twelve layers
+#
+# **Predict:** twelve layers, fresh weights. In which order do the vectors grow with depth? And in
+# which does the first layer get the larger gradient?
+
+
+# %% tags=["skip-grading"]
+def gradient_norms(loss: Tensor, groups: list[list[Tensor]]) -> list[float]:
+    """2-norm of the loss's gradient for each group of parameters."""
+    found = [torch.autograd.grad(loss, group, retain_graph=True) for group in groups]
+    return [torch.cat([part.flatten() for part in parts]).norm().item() for parts in found]
+
+
+def pass_through(norm_first: bool, seed: int, depth: int = 12) -> tuple[list[float], list[float]]:
+    """Mean norm of a token after each layer, and the gradient of each layer's weights."""
+    torch.manual_seed(seed)
+    layers = [EncoderLayer(64, 4, 256, 0.0, norm_first) for _ in range(depth)]
+    x, norms = torch.randn(8, 16, 64), []
+    for layer in layers:
+        x = layer(x)
+        norms.append(x.norm(dim=-1).mean().item())
+    x = LayerNorm(64)(x) if norm_first else x
+    loss = (x * torch.randn(8, 16, 64)).mean()
+    return norms, gradient_norms(loss, [[*layer.parameters()] for layer in layers])
+
+
+orders = {"post-norm": False, "pre-norm": True}
+runs = {
+    name: torch.tensor([pass_through(first, seed) for seed in range(3)])  # (3, 2, layers)
+    for name, first in orders.items()
+}
+for name, measured in runs.items():
+    norms, gradients = measured.mean(0).tolist()
+    after = ", ".join(f"{norms[n - 1]:.1f} after {n}" for n in (1, 6, 12))
+    first_and_last = f"{gradients[0]:.2f} at layer 1, {gradients[-1]:.2f} at layer 12"
+    print(f"{name:9}  norm of a token: {after} layers; gradient: {first_and_last}")
+
+# %% tags=["skip-grading"]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3))
+number = list(range(1, 13))
+titles = ("Size of a token after each layer", "Gradient of each layer's weights")
+for part, (ax, title) in enumerate(zip(axes, titles, strict=True)):
+    plots.lines(ax, number, {name: three.mean(0)[part] for name, three in runs.items()})
+    for place, three in enumerate(runs.values()):
+        low, high = three[:, part].amin(0), three[:, part].amax(0)
+        ax.fill_between(number, low, high, color=f"C{place}", alpha=0.2, lw=0)
+    ax.set(title=title, xlabel="layer", ylabel="2-norm", ylim=(0, None), xticks=number)
+plots.show(
+    fig,
+    alt="Means of three seeds, with their spread. Left: a token's norm stays at 8 in post-norm and "
+    "grows with each layer in pre-norm, beyond 11. Right: the gradient of the weights is level "
+    "over the layers in post-norm, and falls from the first layer to the last in pre-norm.",
+)
+
+# %% [markdown]
+# In post-norm every layer ends with a norm, so each token leaves with the norm $\sqrt{D} = 8$. In
+# pre-norm nothing resets the sum: it grows with each layer, and that is why a pre-norm encoder
+# needs one more norm at its end.
+#
+# At these initial weights the *first* layer gets about the same gradient in both. The difference is
+# at the *last*: in pre-norm the gradient falls on the way up, in post-norm the last layers get as
+# much as the first. Xiong et al. (2020) show, for other initial weights, that the last layers of a
+# post-norm encoder get large gradients, and trace to this why it needs a learning rate that starts
+# low, and pre-norm does not.
+#
+# ## 6. A layer with a hole
+#
+# Somebody built a twelve-layer post-norm encoder, and it does not learn to look. Shapes are right,
+# every token leaves every layer with norm $\sqrt D$. Below on the left is the gradient of each
+# layer's weights, all together; on the right that of $W_q$ and $W_k$ alone, the weights that decide
+# where attention looks. **Before you scroll on:** what could make the gradient of these, of all
+# weights, vanish?
+
+
+# %% tags=["skip-grading"]
+def stacked(run: Callable[..., Tensor], depth: int = 12) -> tuple[list[float], ...]:
+    """After each layer: gradient of all weights, of w_q and w_k, and how alike tokens are."""
+    torch.manual_seed(0)
+    layers = [EncoderLayer(64, 4, 256, dropout=0.0) for _ in range(depth)]
+    x, alike = torch.randn(8, 16, 64), []
+    for layer in layers:
+        x = run(layer, x)
+        unit = F.normalize(x.detach(), dim=-1)
+        alike.append(((unit @ unit.mT).sum((1, 2)).mean().item() - 16) / (16 * 15))
+    loss = (x * torch.randn(8, 16, 64)).mean()
+    attentions = [layer.self_attention for layer in layers]
+    looking = [[a.w_q.weight, a.w_k.weight] for a in attentions]
+    everything = [[*layer.parameters()] for layer in layers]
+    return gradient_norms(loss, everything), gradient_norms(loss, looking), alike
+
+
+healthy, symptom = stacked(lambda layer, x: layer(x)), stacked(specimens.broken_layer)
+
+# %% tags=["skip-grading"]
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3), sharey=True)
+titles = ("Gradient of all weights", "Gradient of $W_q$ and $W_k$")
+for part, (ax, title) in enumerate(zip(axes, titles, strict=True)):
+    plots.lines(ax, number, {"your layer": healthy[part], "theirs": symptom[part]}, yscale="log")
+    ax.set(title=title, xlabel="layer", xticks=number)
+axes[0].set_ylabel("2-norm")
+plots.show(
+    fig,
+    alt="Gradients against layer, logarithmic scale. Of all weights together they are alike for "
+    "your layer and for theirs. Of the query and key weights, yours is level; theirs falls by four "
+    "orders of magnitude from the first to the third layer, and to rounding errors beyond.",
+)
+
+# %% [markdown]
+# From the third layer on it makes no difference where attention looks. Here is their layer, as a
+# function of a layer's parts.
+#
+# ### Exercise: `repaired_layer`
+# *1 point · difficulty 2 of 5 · 6 minutes*
+#
+# Find what is missing, and put it in.
+
+
+# %% exercise="repaired_layer"
+def repaired_layer(layer: nn.Module, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    """One post-norm layer without dropout, from the parts of `layer`.
+
+    Args:
+        layer: its self_attention, feed_forward, norm_1 and norm_2 are used.
+        x: (B, T, D).
+        mask: (B, T, T), (B, 1, T) or (1, T, T).
+
+    Returns:
+        (B, T, D).
+    """
+    # BEGIN SOLUTION
+    attended, _ = layer.self_attention(x, x, x, mask)
+    x = layer.norm_1(x + attended)
+    return layer.norm_2(x + layer.feed_forward(x))
+    # STUB
+    # attended, _ = layer.self_attention(x, x, x, mask)
+    # x = layer.norm_1(attended)
+    # return layer.norm_2(x + layer.feed_forward(x))
+    # END SOLUTION
+
+
+# %% test="repaired_layer" points=1
+check.repaired_layer(repaired_layer)
+# BEGIN HIDDEN TESTS
+check.repaired_layer(
+    repaired_layer,
+    points=1,
+    hidden=[
+        dict(case="one token", B=3, T=1, D=8, H=4, F=5),
+        dict(case="causal mask, float64", B=2, T=4, D=6, H=3, F=5, mask="causal", dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# What attention returns for a token is an average over all tokens. What of the token itself is
+# left in it?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Compare the two lines that call a norm. What stands inside the second, and not inside the first?
+# </details>
+#
+# What had happened? Look at how alike the tokens of a sentence are after each layer (the mean
+# cosine between two of them: 1 means that they point the same way).
+
+# %% tags=["skip-grading"]
+fig, ax = plt.subplots(figsize=(6.5, 3))
+curves = {"repaired": stacked(repaired_layer)[2], "theirs": symptom[2]}
+plots.lines(ax, number, curves, title="Tokens become one", xlabel="layer", xticks=number)
+ax.set(ylabel="mean cosine between tokens", ylim=(0, 1.05))
+plots.show(
+    fig,
+    alt="How alike tokens are, against layer. In theirs the cosine is above 0.9 after the first "
+    "layer and 1 from the second on. Repaired, it rises slowly and stays below 0.5.",
+)
+
+# %% [markdown]
+# Attention averages, and an average of averages soon makes all tokens equal. Then every key is the
+# same, and it makes no difference which one gets the weight: no gradient. With the residual each
+# token keeps what it was beside what it found. Norms cannot help here: equal vectors of the right
+# size are still equal. (Dong et al. 2021 prove how fast this goes.)
+#
+# ## 7. The whole encoder
+#
+# Words become vectors, positions are added, and $N$ layers follow one another:
+#
+# `ids (B, T)` → `embedding` → `positions` → `layers` → `final_norm` → `(B, T, D)`
+#
+# Sentences of a batch are filled up with padding. No word may attend to it: then a sentence gives
+# the same vectors alone and in any company.
+#
+# ### Exercise: `TransformerEncoder`
+# *3 points · difficulty 3 of 5 · 20 minutes*
+#
+# `embed` and `encode` are methods of their own, because later you will want to change what is
+# between them.
+
+
+# %% exercise="TransformerEncoder"
+class TransformerEncoder(nn.Module):
+    """Embedding, positions and a stack of encoder layers.
+
+    Args:
+        vocab_size: V, number of ids.
+        d_model: D.
+        n_heads: H.
+        n_layers: N.
+        d_ff: hidden units of each feed-forward network.
+        max_len: longest sequence; the positions raise ValueError past it.
+        dropout: for the positions and every layer.
+        norm_first: pre-norm when True, else post-norm.
+        padding_idx: the id that stands for padding.
+
+    Attributes:
+        embedding: TokenEmbedding.
+        positions: PositionalEncoding.
+        layers: nn.ModuleList of N EncoderLayers, each with weights of its own.
+        final_norm: LayerNorm where norm_first, else nn.Identity().
+        padding_idx: as given; lesson 06 asks for it.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int = 512,
+        n_heads: int = 8,
+        n_layers: int = 6,
+        d_ff: int = 2048,
+        max_len: int = 5000,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        padding_idx: int = 0,
+    ) -> None:
+        super().__init__()
+        # BEGIN SOLUTION
+        self.padding_idx = padding_idx
+        self.embedding = TokenEmbedding(vocab_size, d_model, padding_idx)
+        self.positions = PositionalEncoding(d_model, max_len, dropout)
+        self.layers = nn.ModuleList(
+            [EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first) for _ in range(n_layers)]
+        )
+        self.final_norm = LayerNorm(d_model) if norm_first else nn.Identity()
+        # END SOLUTION
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """Ids (B, T) -> embedded words with their positions (B, T, D)."""
+        # BEGIN SOLUTION
+        return self.positions(self.embedding(ids))
+        # END SOLUTION
+
+    def encode(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Vectors (B, T, D) through all layers and the final norm -> (B, T, D)."""
+        # BEGIN SOLUTION
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.final_norm(x)
+        # END SOLUTION
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Ids (B, T) -> (B, T, D).
+
+        A given mask, (B, T, T), (B, 1, T) or (1, T, T), is used as it is. Without one, no token
+        may attend to padding.
+        """
+        # BEGIN SOLUTION
+        if mask is None:
+            mask = (ids != self.padding_idx).unsqueeze(1)  # (B, 1, T)
+        return self.encode(self.embed(ids), mask)
+        # END SOLUTION
+
+
+# %% test="TransformerEncoder" points=3
+check.TransformerEncoder(TransformerEncoder)
+# BEGIN HIDDEN TESTS
+check.TransformerEncoder(
+    TransformerEncoder,
+    points=3,
+    hidden=[
+        dict(case="one token", V=11, B=3, T=1, D=8, H=4, L=2, F=5),
+        dict(
+            case="pre-norm, dropout",
+            V=9,
+            B=2,
+            T=3,
+            D=6,
+            H=1,
+            L=4,
+            F=5,
+            norm_first=True,
+            dropout=1.0,
+            train=True,
+        ),
+        dict(
+            case="another padding id, pre-norm",
+            V=9,
+            B=3,
+            T=6,
+            D=8,
+            H=4,
+            L=2,
+            F=5,
+            pad="some",
+            padding_idx=7,
+            norm_first=True,
+        ),
+        dict(
+            case="a causal mask, float64",
+            V=7,
+            B=2,
+            T=4,
+            D=6,
+            H=3,
+            L=1,
+            F=5,
+            mask="causal",
+            dtype="float64",
+        ),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: the layers</summary>
+#
+# `nn.ModuleList([... for _ in range(n_layers)])` makes a new layer at every turn and registers
+# all of them.
+# </details>
+# <details><summary>Hint 2: the mask</summary>
+#
+# `ids != padding_idx` is (B, T) and tells which keys are real. Attention wants an axis for the
+# queries between B and T: `unsqueeze(1)`.
+# </details>
+# <details><summary>Hint 3: almost the answer</summary>
+#
+# `embed`: positions of the embedding of ids. `encode`: `x = layer(x, mask)` for each layer, then
+# `final_norm`. `forward`: a mask if there is none, then `encode(embed(ids), mask)`.
+# </details>
+#
+# **Predict:** a sentence of three words alone, then beside a longer one, filled up with padding.
+# Does it get the same vectors?
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+encoder = TransformerEncoder(20, d_model=32, n_heads=4, n_layers=2, d_ff=64).eval()
+short, long = [5, 9, 3], [7, 4, 11, 2, 8, 13]
+alone = encoder(torch.tensor([short]))
+together = encoder(torch.tensor([short + [0] * 3, long]))
+print("alone", tuple(alone.shape), "  together", tuple(together.shape))
+print("the same vectors:", torch.allclose(alone[0], together[0, :3], atol=1e-5))
+
+# %% [markdown]
+# ## 8. Where the parameters are
+#
+# The base encoder of the paper has $D = 512$, 8 heads, 6 layers and $F = 2048$; say 10,000 words.
+# "The feed-forward layers hold two thirds of a Transformer's parameters", one reads often. Two
+# thirds of what?
+#
+# ### Exercise: `predict_feed_forward_share`
+# *1 point · difficulty 2 of 5 · 5 minutes*
+#
+# Take one layer of the base encoder: attention with its four linear layers, feed-forward, two
+# norms. Which share of its parameters is in the feed-forward? A number between 0 and 1; two
+# digits are enough.
+
+# %% exercise="predict_feed_forward_share"
+# BEGIN SOLUTION
+attention_size = 4 * (512 * 512 + 512)
+feed_forward_size = (512 * 2048 + 2048) + (2048 * 512 + 512)
+predict_feed_forward_share = feed_forward_size / (attention_size + feed_forward_size + 4 * 512)
+# STUB
+# predict_feed_forward_share = None  # a number between 0 and 1
+# END SOLUTION
+
+# %% test="predict_feed_forward_share" points=1
+check.predict_feed_forward_share(predict_feed_forward_share)
+# BEGIN HIDDEN TESTS
+check.predict_feed_forward_share(
+    predict_feed_forward_share,
+    points=1,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Count in squares of $D \times D$. How many are there in attention? How many fit into a matrix from
+# $D$ to $4 D$?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Four squares in attention, two matrices of four squares each in the feed-forward. Biases and norms
+# hardly count.
+# </details>
+#
+# ### Exercise: `count_parameters`
+# *1 point · difficulty 2 of 5 · 10 minutes*
+#
+# Now count, for any encoder. A tensor that several layers share is one tensor: count it once.
+
+
+# %% exercise="count_parameters"
+def count_parameters(encoder: nn.Module) -> dict[str, int]:
+    """Count an encoder's trained numbers, each once.
+
+    Returns:
+        embedding: in encoder.embedding.
+        attention: in the self_attention of all layers.
+        feed_forward: in the feed_forward of all layers.
+        layer_norm: in norm_1 and norm_2 of all layers and in final_norm.
+        total: in the whole encoder.
+    """
+    # BEGIN SOLUTION
+    layers = encoder.layers
+    norms = [norm for layer in layers for norm in (layer.norm_1, layer.norm_2)]
+    parts = {
+        "embedding": [encoder.embedding],
+        "attention": [layer.self_attention for layer in layers],
+        "feed_forward": [layer.feed_forward for layer in layers],
+        "layer_norm": [*norms, encoder.final_norm],
+        "total": [encoder],
+    }
+    # One list's parameters() gives each tensor once, however many modules share it.
+    return {
+        name: sum(p.numel() for p in nn.ModuleList(modules).parameters())
+        for name, modules in parts.items()
+    }
+    # END SOLUTION
+
+
+# %% test="count_parameters" points=1
+check.count_parameters(count_parameters)
+# BEGIN HIDDEN TESTS
+check.count_parameters(
+    count_parameters,
+    points=1,
+    hidden=[
+        dict(case="four layers", V=7, D=6, H=2, L=4, F=9),
+        dict(case="pre-norm, shared", V=9, D=8, H=4, L=2, F=6, norm_first=True, shared=True),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `sum(p.numel() for p in module.parameters())` counts a module, biases and all.
+# </details>
+# <details><summary>Hint 2: shared tensors</summary>
+#
+# Within one module, `parameters()` gives each tensor once, even if two parts share it. An
+# `nn.ModuleList` of all attentions is one module.
+# </details>
+
+# %% tags=["skip-grading"]
+base = TransformerEncoder(10_000)
+counts = count_parameters(base)
+in_layers = counts["total"] - counts["embedding"]
+print(f"{'part':13}{'parameters':>12}{'of all':>9}{'of the layers':>15}")
+for part, n in counts.items():
+    of_layers = "" if part in ("embedding", "total") else f"{n / in_layers:.1%}"
+    print(f"{part:13}{n:12,}{n / counts['total']:9.1%}{of_layers:>15}")
+
+# %% tags=["skip-grading"]
+shares = {}
+for words in (0, 10_000, 30_000, 100_000):
+    n_all = in_layers + words * 512
+    shares[f"{words:,} words" if words else "layers alone"] = 100 * counts["feed_forward"] / n_all
+fig, ax = plt.subplots(figsize=(6.5, 2.4))
+bars = ax.barh(list(shares), list(shares.values()))
+ax.bar_label(bars, [f"{share:.0f}%" for share in shares.values()], padding=3)
+ax.axvline(200 / 3, color="0.4", ls=":")
+ax.set(title="Share of the feed-forward in the base encoder", xlim=(0, 100))
+ax.set_xlabel("share of parameters (%; dotted: two thirds)")
+ax.invert_yaxis()
+plots.show(
+    fig,
+    alt="Four bars: the feed-forward networks hold 67 percent of the layers, 52 percent of an "
+    "encoder with 10,000 words, and less the more words there are.",
+)
+
+# %% [markdown]
+# So the statement is right for the layers alone, and about half is right for this encoder with
+# its words. With 100,000 words it is less than a fifth. Ask "of what?".
+#
+# ## 9. A stack that is not one
+#
+# Somebody builds a pre-norm encoder of six base layers and counts. Six layers should have
+# 18,914,304 parameters.
+
+# %% tags=["skip-grading"]
+stack = specimens.broken_stack(lambda: EncoderLayer(512, 8, 2048, norm_first=True), 6)
+print("layers:", len(stack))
+print(f"parameters: {sum(p.numel() for p in stack.parameters()):,}")
+
+# %% [markdown]
+# Six layers, and a sixth of the parameters. Outputs have the right shape, and nothing complains.
+#
+# ### Exercise: `repaired_stack`
+# *1 point · difficulty 1 of 5 · 4 minutes*
+#
+# This is the function that built it.
+
+
+# %% exercise="repaired_stack"
+def repaired_stack(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.ModuleList:
+    """Stack layers, each with weights of its own.
+
+    Args:
+        make_layer: called without arguments, makes a new layer.
+        n_layers: how many.
+    """
+    # BEGIN SOLUTION
+    return nn.ModuleList([make_layer() for _ in range(n_layers)])
+    # STUB
+    # return nn.ModuleList([make_layer()] * n_layers)
+    # END SOLUTION
+
+
+# %% test="repaired_stack" points=1
+check.repaired_stack(repaired_stack)
+# BEGIN HIDDEN TESTS
+check.repaired_stack(
+    repaired_stack,
+    points=1,
+    hidden=[dict(case="seven layers", L=7, D=3)],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# How often is `make_layer` called? What does `[x] * 3` hold?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# A list comprehension, `[... for _ in range(n_layers)]`, works out its first part anew each time.
+# </details>
+#
+# ## 10. Is it the same encoder as torch's?
+#
+# torch has `nn.TransformerEncoder`. If yours is right, it must give the same output with the same
+# weights. Names and layout differ:
+#
+# | torch's layer | yours |
+# |---|---|
+# | `self_attn.in_proj_weight`, `in_proj_bias` | `w_q`, `w_k`, `w_v`, stacked in this order |
+# | `self_attn.out_proj` | `w_o` |
+# | `linear1`, `linear2` | `linear_1`, `linear_2` |
+# | `norm1`, `norm2` | `norm_1`, `norm_2` |
+#
+# After its layers torch's encoder has `norm`, a LayerNorm or None.
+#
+# ### Exercise: `load_torch_encoder`
+# *2 points · difficulty 3 of 5 · 15 minutes*
+#
+# Copy the weights. Afterwards the two encoders are independent: training one must not change the
+# other. torch's encoder has no embedding, so yours keeps its own.
+
+
+# %% exercise="load_torch_encoder"
+def load_torch_encoder(encoder: nn.Module, torch_encoder: nn.Module) -> None:
+    """Copy the weights of an nn.TransformerEncoder into the layers and final_norm of `encoder`.
+
+    Args:
+        encoder: changed in place; sizes and norm order as torch_encoder's.
+        torch_encoder: has `layers` and `norm` (None where there is none); left as it is.
+
+    Raises:
+        ValueError: the two have different numbers of layers.
+    """
+    # BEGIN SOLUTION
+    pairs = list(zip(encoder.layers, torch_encoder.layers, strict=True))
+    for layer, theirs in pairs:
+        attention, both = layer.self_attention, theirs.self_attn
+        weights, biases = both.in_proj_weight.chunk(3), both.in_proj_bias.chunk(3)
+        projections = (attention.w_q, attention.w_k, attention.w_v)
+        for linear, weight, bias in zip(projections, weights, biases, strict=True):
+            linear.load_state_dict({"weight": weight, "bias": bias})
+        attention.w_o.load_state_dict(both.out_proj.state_dict())
+        layer.feed_forward.linear_1.load_state_dict(theirs.linear1.state_dict())
+        layer.feed_forward.linear_2.load_state_dict(theirs.linear2.state_dict())
+        layer.norm_1.load_state_dict(theirs.norm1.state_dict())
+        layer.norm_2.load_state_dict(theirs.norm2.state_dict())
+    if torch_encoder.norm is not None:
+        encoder.final_norm.load_state_dict(torch_encoder.norm.state_dict())
+    # END SOLUTION
+
+
+# %% test="load_torch_encoder" points=2
+check.load_torch_encoder(load_torch_encoder)
+# BEGIN HIDDEN TESTS
+check.load_torch_encoder(
+    load_torch_encoder,
+    points=2,
+    hidden=[
+        dict(case="one head, four layers", B=2, T=3, D=6, H=1, F=5, L=4),
+        dict(
+            case="pre-norm with padding",
+            B=3,
+            T=5,
+            D=8,
+            H=4,
+            F=6,
+            L=2,
+            norm_first=True,
+            mask="padding",
+        ),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `in_proj_weight.chunk(3)` gives the three projections. `linear.load_state_dict({...})` copies
+# numbers into a module; so does `parameter.copy_(...)` inside `torch.no_grad()`.
+# </details>
+# <details><summary>Hint 2: different depths</summary>
+#
+# `zip(a, b, strict=True)` raises ValueError when one is longer, but only at its end: make a list
+# of it first.
+# </details>
+#
+# The proof, in both orders, with and without padding. One thing must be minded: torch's mask
+# for padding is True where yours is False.
+
+
+# %% tags=["skip-grading"]
+def largest_difference(norm_first: bool, padded: bool) -> float:
+    torch.manual_seed(1)
+    theirs_layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, norm_first=norm_first)
+    norm = nn.LayerNorm(64) if norm_first else None
+    theirs = nn.TransformerEncoder(theirs_layer, 3, norm, enable_nested_tensor=False).eval()
+    yours = TransformerEncoder(50, 64, 4, 3, 128, norm_first=norm_first).eval()
+    load_torch_encoder(yours, theirs)
+    x, real = torch.randn(5, 12, 64), torch.arange(12) < torch.tensor([[12], [3], [7], [1], [9]])
+    real = real if padded else torch.ones_like(real)
+    difference = yours.encode(x, real.unsqueeze(1)) - theirs(x, src_key_padding_mask=~real)
+    return difference[real].abs().max().item()
+
+
+for norm_first in (False, True):
+    for padded in (False, True):
+        order, with_padding = (
+            "pre-norm" if norm_first else "post-norm",
+            "padded" if padded else "full",
+        )
+        close = largest_difference(norm_first, padded) < 1e-5
+        print(f"{order:10} {with_padding:7} largest difference below 1e-5: {close}")
+
+# %% [markdown]
+# They are the same. Only real tokens were compared, for what stands at padding itself is nobody's
+# business. And torch was kept from its fast path (`enable_nested_tensor=False`). See why, and one
+# more thing to know about a fresh `nn.TransformerEncoder`:
+
+# %% tags=["skip-grading"]
+torch.manual_seed(1)
+theirs = nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 128, batch_first=True), 2).eval()
+real = torch.tensor([[True, True, False], [True, True, True]])
+with warnings.catch_warnings(), torch.no_grad():
+    warnings.simplefilter("ignore")  # that nested tensors are new
+    output = theirs(torch.randn(2, 3, 64), src_key_padding_mask=~real)
+first, second = (layer.linear1.weight for layer in theirs.layers)
+print("at padding the fast path gives zeros:", not output[~real].any().item())
+print("two fresh layers have equal weights: ", torch.equal(first, second))
+
+# %% [markdown]
+# torch makes its other layers by copying the first, so they start equal; yours start apart.
+#
+# ## 11. Time against length
+#
+# "At 500 tokens an LSTM is five times slower than a Transformer." **Predict:** is it so on your
+# machine? Which of the two is faster at 32 tokens? The cell takes the base encoder without its
+# embedding, and an LSTM with two layers in both directions and 512 units in each. It measures one
+# sentence, forward and backward, on one core.
+
+# %% tags=["skip-grading", "measured"]
+torch.manual_seed(0)
+lstm = nn.LSTM(512, 512, num_layers=2, bidirectional=True, batch_first=True)
+models = {"encoder": base.train().encode, "LSTM": lambda x: lstm(x)[0]}
+sizes = {"encoder": in_layers, "LSTM": sum(p.numel() for p in lstm.parameters())}
+lengths = [32, 64, 128, 256, 512]
+
+
+def forward_and_backward(run: Callable[[Tensor], Tensor], length: int) -> None:
+    torch.autograd.backward(run(torch.randn(1, length, 512)).sum())
+
+
+def processor_time(run: Callable[[Tensor], Tensor], length: int) -> float:
+    """Seconds of one core: other programs on the machine do not count."""
+    return seconds(forward_and_backward, run, length, repeat=2, clock=time.process_time)
+
+
+times = {
+    name: torch.tensor([processor_time(run, length) for length in lengths])
+    for name, run in models.items()
+}
+base.zero_grad()
+lstm.zero_grad()
+
+# %% tags=["skip-grading", "measured"]
+ratios = times["LSTM"] / times["encoder"]
+turns = [i for i in range(len(lengths) - 1) if (ratios[i] > 1) != (ratios[i + 1] > 1)]
+fig, ax = plt.subplots(figsize=(6.5, 3.2))
+named = {f"{k} ({sizes[k] / 1e6:.1f} M parameters)": 1e3 * t for k, t in times.items()}
+plots.lines(ax, lengths, named, xscale="log", yscale="log", xlabel="length (tokens)")
+for i in turns:  # where the straight lines of the picture cross
+    share = (ratios[i].log() / (ratios[i].log() - ratios[i + 1].log())).item()
+    ax.axvline(lengths[i] * 2**share, color="0.4", ls=":")
+ax.set(title="One sentence on one core", ylabel="forward and backward (ms)")
+ax.set_xticks(lengths, list(map(str, lengths)))
+ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+ax.yaxis.set_major_formatter("{x:g}")
+ax.minorticks_off()
+plots.show(
+    fig,
+    alt="Time of one step against length for the base encoder and a two-layer bidirectional LSTM, "
+    "both axes logarithmic. A dotted line marks where one overtakes the other, if one does.",
+)
+shown = "  ".join(f"{r:.1f} at {n}" for n, r in zip(lengths, ratios.tolist(), strict=True))
+print(f"time of the LSTM / time of the encoder: {shown}")
+
+# %% [markdown]
+# On the machine that made this page the two stay close at every length, and cross once. Where your
+# lines cross, and whether they do, depends on your machine; the claim names none. On one core the
+# arithmetic decides: the encoder has nearly twice the parameters to multiply by, but does so in
+# larger products. What holds everywhere:
+#
+# - Attention's part grows with the square of the length, the LSTM's time only with the length. In
+#   long texts the encoder loses what it gained.
+# - The LSTM must do its steps one after another, however many processors wait. The encoder does all
+#   tokens at once: more cores make it faster, and a GPU has thousands. (Try it: set
+#   `torch.set_num_threads` to what you have, and `clock=time.perf_counter`.)
+#
+# ## 12. How far can a token see?
+#
+# In a recurrent network a word's trace fades with each step (lesson 01). In attention every token
+# is one step from every other. Put it to the test: set one token's input to zero and see how much
+# another token's output changes.
+#
+# ### Exercise: `influence`
+# *1 point · difficulty 2 of 5 · 10 minutes*
+#
+# Measure without dropout, and leave the encoder as you found it.
+
+
+# %% exercise="influence"
+def influence(encoder: nn.Module, ids: Tensor, source: int, target: int) -> float:
+    """How much one token's output depends on another token's input.
+
+    Row `source` of encoder.embed(ids) is set to zero, word and position together; the result is
+    the 2-norm of the change in row `target` of what encoder.encode gives. In eval mode;
+    afterwards the encoder is in the mode that it was in.
+
+    Args:
+        encoder: has embed, encode.
+        ids: (T,), one sentence without padding.
+        source: position of the token that is taken away.
+        target: position of the token that is looked at.
+    """
+    # BEGIN SOLUTION
+    was_training = encoder.training
+    encoder.eval()
+    with torch.no_grad():
+        x = encoder.embed(ids.unsqueeze(0))  # (1, T, D)
+        without = x.clone()
+        without[:, source] = 0.0
+        change = encoder.encode(without) - encoder.encode(x)
+    encoder.train(was_training)
+    return change[0, target].norm().item()
+    # END SOLUTION
+
+
+# %% test="influence" points=1
+check.influence(influence)
+# BEGIN HIDDEN TESTS
+check.influence(
+    influence,
+    points=1,
+    hidden=[
+        dict(case="backwards", ids=[4, 2, 7, 7, 1, 3], at=[5, 0], D=8, H=4, F=5, L=3),
+        dict(case="one token, one head", ids=[3], at=[0, 0], D=6, H=1, F=5, L=2, train=True),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `encoder.training` tells the mode. `encoder.embed` wants a batch: `ids.unsqueeze(0)`.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Remember the mode; `eval()`; inside `torch.no_grad()` embed, clone, set the row to zero, encode
+# both; `train(was_training)`; the norm of the difference at `target`, as `.item()`.
+# </details>
+#
+# **Predict:** draw it for all pairs of a sentence of 16 tokens, for your encoder and for a
+# bidirectional LSTM, both fresh. Which picture is dark along the diagonal only?
+
+
+# %% tags=["skip-grading"]
+def encoder_influences(seed: int, length: int = 16) -> Tensor:
+    torch.manual_seed(seed)
+    encoder = TransformerEncoder(100, 64, 4, 2, 128, dropout=0.0).eval()
+    ids = torch.randint(2, 100, (length,))
+    pairs = [[influence(encoder, ids, s, t) for s in range(length)] for t in range(length)]
+    return torch.tensor(pairs)
+
+
+@torch.no_grad()
+def lstm_influences(seed: int, length: int = 16) -> Tensor:
+    torch.manual_seed(seed)
+    rnn = nn.LSTM(64, 32, num_layers=2, bidirectional=True, batch_first=True)
+    x = torch.randn(1, length, 64)
+    without = x * (1 - torch.eye(length)).unsqueeze(-1)  # entry s has row s set to zero
+    return (rnn(without)[0] - rnn(x)[0]).norm(dim=-1).T
+
+
+kinds = {"encoder": encoder_influences, "LSTM": lstm_influences}
+found = {name: torch.stack([run(seed) for seed in range(3)]) for name, run in kinds.items()}
+
+# %% tags=["skip-grading"]
+distance = (torch.arange(16)[:, None] - torch.arange(16)).abs()
+far = range(1, 16)
+by_distance = {  # (distances, seeds), each seed relative to its own mean over neighbours
+    name: torch.stack([many[:, distance == d].mean(1) for d in far])
+    / many[:, distance == 1].mean(1)
+    for name, many in found.items()
+}
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.2))
+for ax, (name, many) in zip(axes, found.items(), strict=False):
+    others = many[0].masked_fill(distance == 0, 0.0)
+    plots.heat_map(ax, others / others.max(), title=f"{name}: influence of s on t", numbers=False)
+    ax.set(xlabel="source s", ylabel="target t")
+plots.lines(axes[2], far, {name: three.mean(1) for name, three in by_distance.items()})
+for place, three in enumerate(by_distance.values()):
+    axes[2].fill_between(far, three.amin(1), three.amax(1), color=f"C{place}", alpha=0.2, lw=0)
+axes[2].set(title="Mean influence by distance", xlabel="distance (tokens)", yscale="log")
+axes[2].set(ylabel="relative to distance 1")
+plots.show(
+    fig,
+    alt="Two heat maps of 16 by 16: in the encoder's the dark cells lie anywhere, in the LSTM's "
+    "beside the diagonal only. Right, the mean by distance with the spread of three seeds: without "
+    "a trend for the encoder, falling by a constant factor per token for the LSTM.",
+)
+for name, three in by_distance.items():
+    print(f"{name:8} at distance 15: {three[-1].mean():.1g} of the influence at distance 1")
+
+# %% [markdown]
+# In the fresh LSTM each step passes on a part of what came before, so influence falls by a constant
+# factor per step. In the encoder it depends on *which* tokens they are, and not on how far apart
+# they stand. (A trained LSTM learns to keep some things longer, and a trained encoder may learn to
+# look nearby; this is where each of them starts.)
+#
+# ## Recap
+#
+# - Layer normalisation treats each token by itself: variance over $D$, epsilon under the root.
+# - Norms keep the gradient's size at depth; residuals keep its use, and keep tokens from becoming
+#   one. A residual that is missing shows in gradients, part by part, not in shapes.
+# - Post-norm keeps tokens at one size; pre-norm lets them grow and needs a final norm.
+# - The feed-forward has two thirds of a layer and about half of the base encoder with 10,000
+#   words.
+# - Your encoder and torch's are the same function.
+# - A number such as "five times slower" needs a machine, a size and a length.
+#
+# **Next:** lesson 06 trains this encoder, yours, on real text.
+#
+# **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. L. Ba, J. R.
+# Kiros, G. E. Hinton, *Layer normalization*, 2016. K. He et al., *Deep residual learning for
+# image recognition*, CVPR 2016. R. Xiong et al., *On layer normalization in the Transformer
+# architecture*, ICML 2020. Y. Dong, J.-B. Cordonnier, A. Loukas, *Attention is not all you need:
+# pure attention loses rank doubly exponentially with depth*, ICML 2021.

@@ -1,0 +1,101 @@
+"""From one lesson to a later one: the student's own class where it is right, else the course's."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from grader.build.notebook import source_notebook
+from grader.engine.unit import grade_submission
+from grader.gradebook import stock
+from grader.gradebook.course import GradingCourse
+from tests.course.lesson_runs import ROOT, all_lessons, names_of
+from utils import blocks, carry
+
+LATER = "05_encoder"
+CARRIED = {
+    "MultiHeadAttention": "03_multi_head_attention",
+    "PositionalEncoding": "04_positional_encoding",
+    "TokenEmbedding": "04_positional_encoding",
+}
+
+
+@pytest.fixture
+def learn(tmp_path, monkeypatch):
+    """A learner's folder, inside lesson 05, with every lesson as it is handed out."""
+    for name in all_lessons():
+        shutil.copytree(ROOT / "notebooks" / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path / LATER)
+    for variable in (*carry.GRADING, carry.DEPTH):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+def finish(learn: Path, *names: str) -> None:
+    for name in names:
+        shutil.copy(ROOT / "solutions" / name / f"{name}.ipynb", learn / name)
+
+
+def lines_of_carry(text: str) -> dict[str, str]:
+    """What was said about each block."""
+    lines = (line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    return {name: rest for name, rest in lines if name in CARRIED}
+
+
+def test_finished_lessons_are_carried_into_an_encoder_that_equals_torchs(learn, capsys):
+    finish(learn, "02_attention", *set(CARRIED.values()))
+    lesson = names_of(all_lessons()[LATER])
+    assert lines_of_carry(capsys.readouterr().out) == {
+        name: f"your own, from ../{source}/{source}.ipynb" for name, source in CARRIED.items()
+    }
+    for name, source in CARRIED.items():
+        assert lesson[name].__module__ == f"carried_{source}_{name}"
+    encoder = lesson["TransformerEncoder"](9, 12, 3, 2, 20, dropout=0.0)
+    assert isinstance(encoder.layers[1].self_attention, lesson["MultiHeadAttention"])
+    layer = nn.TransformerEncoderLayer(12, 3, 20, 0.0, batch_first=True)
+    theirs = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    lesson["load_torch_encoder"](encoder, theirs)
+    x = torch.randn(2, 5, 12)
+    torch.testing.assert_close(encoder.encode(x), theirs(x), rtol=1e-5, atol=1e-5)
+
+
+def test_unfinished_lessons_give_way_to_the_stand_ins(learn, capsys):
+    lesson = names_of(all_lessons()[LATER])
+    said = lines_of_carry(capsys.readouterr().out)
+    for name, source in CARRIED.items():
+        assert lesson[name] is getattr(blocks, name)
+        wanted = f"the course's stand-in (yours, in ../{source}/{source}.ipynb, is not written yet)"
+        assert said[name] == wanted
+    assert lesson["TransformerEncoder"](9, 12, 3, 2, 20)(torch.tensor([[3, 1]])).shape == (1, 2, 12)
+
+
+def test_nbgraders_own_autograde_uses_the_stand_ins_whatever_lies_beside(tmp_path):
+    course = GradingCourse(ROOT, tmp_path)
+    for step, name in (("submitted", LATER), *(("autograded", n) for n in CARRIED.values())):
+        folder = tmp_path / step / "ada" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        notebook = json.dumps(source_notebook(all_lessons()[name]))
+        (folder / f"{name}.ipynb").write_text(notebook)
+    course.record(all_lessons()[LATER])
+    assert stock.autograde(course, [("ada", LATER)]) == []
+    graded = json.loads((tmp_path / "autograded" / "ada" / LATER / f"{LATER}.ipynb").read_text())
+    printed = [
+        "".join(output["text"])
+        for cell in graded["cells"]
+        for output in cell.get("outputs", [])
+        if output["output_type"] == "stream"
+    ]
+    stand_in = "the course's stand-in (as always while grading)"
+    assert lines_of_carry("".join(printed)) == dict.fromkeys(CARRIED, stand_in)
+
+
+def test_the_fast_engine_tells_the_lesson_that_it_is_graded():
+    notebook = source_notebook(all_lessons()[LATER])
+    cell = next(cell for cell in notebook.cells if cell.id == "LayerNorm")
+    cell.source = "import os\nassert os.environ['COURSE_GRADING']\n" + cell.source
+    data = json.dumps(notebook).encode()
+    outcome = grade_submission(data, all_lessons()[LATER], isolate=False)
+    assert outcome.score == all_lessons()[LATER].points

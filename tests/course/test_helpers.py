@@ -1,0 +1,44 @@
+"""What notebooks may import gives no exercise away."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import utils
+from grader.engine.shortcuts import refusals
+from grader.engine.unit import ruled_out
+from utils.checks.judge import judge
+from utils.checks.observe import observe_all
+from utils.checks.registry import exercises
+
+
+def helpers() -> dict[str, object]:
+    """Every public function and class of utils, the checks apart."""
+    names = [m.name for m in pkgutil.walk_packages(utils.__path__, "utils.")]
+    modules = [importlib.import_module(n) for n in names if not n.startswith("utils.checks")]
+    return {
+        f"{module.__name__}.{name}": thing
+        for module in modules
+        for name, thing in vars(module).items()
+        if getattr(thing, "__module__", "").startswith("utils.")
+        and (inspect.isfunction(thing) or inspect.isclass(thing))
+        and not name.startswith("_")
+    }
+
+
+HELPERS = helpers()
+NOTHING = ("torch.nothing",)
+CALLED = [e for e in exercises().values() if e.probe.kind in ("write", "repair")]
+
+
+@pytest.mark.parametrize("exercise", CALLED, ids=lambda exercise: exercise.id)
+def test_no_helper_earns_points_unless_it_is_refused(exercise):
+    for path, helper in HELPERS.items():
+        module, name = path.rsplit(".", 1)
+        source = f"from {module} import {name} as own\n{exercise.id} = own"
+        if refusals([source], {exercise.id: ruled_out(exercise.id) or NOTHING}):
+            continue
+        seen = observe_all(exercise.probe, exercise.probe.cases, helper, quiet=True)
+        assert judge(exercise, exercise.probe.cases, seen, 1.0).score == 0, path

@@ -1,0 +1,30 @@
+"""A cell that is gone, or does not run, costs its own exercise and no other."""
+
+import contextlib
+
+import pytest
+
+from tests.course.lesson_runs import exercise_ids, lesson_of
+
+
+def scores_without(lesson, missing):
+    """Run a lesson's cells as a notebook does, one of them left out and errors passed over."""
+    namespace, scores = {"__name__": "__main__"}, {}
+    for cell in lesson.cells:
+        if cell.kind != "code" or "skip-grading" in cell.tags or cell.exercise == missing:
+            continue
+        with contextlib.suppress(Exception):
+            exec(compile(cell.source, "<cell>", "exec"), namespace)
+        if cell.test in namespace:
+            exercise = next(e for e in lesson.exercises if e.id == cell.test)
+            check, answer = getattr(namespace["check"], cell.test), namespace[cell.test]
+            verdict = check.verdict(answer, points=exercise.points, hidden=exercise.hidden)
+            scores[cell.test] = verdict.score
+    return scores
+
+
+@pytest.mark.parametrize("missing", exercise_ids())
+def test_a_missing_cell_costs_its_own_exercise_alone(missing):
+    lesson = lesson_of(missing)
+    full = {e.id: e.points for e in lesson.exercises}
+    assert scores_without(lesson, missing) == {k: v for k, v in full.items() if k != missing}

@@ -1,0 +1,179 @@
+"""How the answers of lesson 01 are questioned."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.calling import prediction, unpack
+from utils.checks.exercise import Inputs, Probe, case
+from utils.checks.inputs import Draw
+from utils.checks.rnn_limits.reference import reference_cell, reference_forward
+
+RECURRENT = (
+    "torch.nn.RNN",
+    "torch.nn.RNNCell",
+    "torch.nn.modules.rnn.RNN",
+    "torch.nn.modules.rnn.RNNCell",
+    "torch.rnn_tanh",
+    "torch.rnn_tanh_cell",
+    "torch._VF.rnn_tanh",
+    "torch._VF.rnn_tanh_cell",
+)
+WEIGHTS = ("w_x", "w_h", "b")
+
+
+def _weights(draw: Draw, params: dict[str, Any]) -> Inputs:
+    width, units = params["I"], params["Hd"]
+    return {
+        "w_x": draw.normal(units, width, scale=0.6),
+        "w_h": draw.normal(units, units, scale=0.6),
+        "b": draw.normal(units, scale=0.5),
+    }
+
+
+def _cell_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    size, width, units = params["B"], params["I"], params["Hd"]
+    state = {"x_t": draw.normal(size, width), "h": draw.normal(size, units, scale=0.7)}
+    return state | _weights(draw, params)
+
+
+def _sequence_inputs(trained: bool = False, **params: Any) -> Inputs:
+    draw = Draw(trained=trained, **params)
+    size, width, units = params["B"], params["I"], params["Hd"]
+    sequence = {
+        "x": draw.normal(size, params["T"], width),
+        "h_0": draw.normal(size, units, scale=0.7),
+    }
+    weights = _weights(draw, params)
+    return sequence | {name: w.requires_grad_(trained) for name, w in weights.items()}
+
+
+def _arguments(inputs: Inputs) -> list[Tensor]:
+    return [inputs[name] for name in ("x", "h_0", *WEIGHTS)]
+
+
+def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
+    norms = answer(*_arguments(i))
+    behind = [name for name in WEIGHTS if i[name].grad is not None]
+    return {"norms": norms, "weights left with a gradient": behind}
+
+
+def _shift_inputs(dtype: str = "int64", **params: Any) -> Inputs:
+    draw = Draw(**params)
+    targets = draw.integers(90, params["B"], params["T"], low=10)
+    return {"targets": targets.to(getattr(torch, dtype)), "bos": params["bos"]}
+
+
+def _decode_inputs(script: list[int], **params: Any) -> Inputs:
+    """Logits by place, token read and token to write; the script wins where one follows it."""
+    draw = Draw(script=script, **params)
+    vocabulary = params["V"]
+    table = draw.normal(len(script) + 1, vocabulary, vocabulary) + params.get("shift", 0.0)
+    highest = table.max() + 1
+    for place, (read, write) in enumerate(zip([params["bos"], *script], script, strict=False)):
+        table[place, read, write] = highest
+    return {"table": table, **{name: params[name] for name in ("bos", "eos", "max_len")}}
+
+
+def _step(table: Tensor) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
+    """A decoder that looks its logits up: its state (1,) is its place in the script."""
+
+    def step(token: int, state: Tensor) -> tuple[Tensor, Tensor]:
+        place = int(state)
+        return table[place, token].clone(), torch.tensor([min(place + 1, len(table) - 1)])
+
+    return step
+
+
+def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
+    start = torch.tensor([0])
+    return {"tokens": answer(_step(i["table"]), start, i["bos"], i["eos"], i["max_len"])}
+
+
+def _prediction(name: str) -> Probe:
+    return Probe(
+        name,
+        dict,
+        lambda answer, _: prediction(answer),
+        (case("your prediction", required=True),),
+        kind="predict",
+        gradient=False,
+    )
+
+
+PROBES = (
+    Probe(
+        "rnn_cell",
+        _cell_inputs,
+        lambda answer, i: {"state": answer(i["x_t"], i["h"], i["w_x"], i["w_h"], i["b"])},
+        (
+            case("one sequence", required=True, B=1, I=3, Hd=4),
+            case("a batch", B=2, I=3, Hd=5),
+            case("large inputs", B=3, I=2, Hd=4, scale=30.0),
+            case("one input, one unit", B=3, I=1, Hd=1),
+            case("float64", B=2, I=5, Hd=3, dtype="float64"),
+        ),
+        forbidden=RECURRENT,
+    ),
+    Probe(
+        "rnn_forward",
+        _sequence_inputs,
+        lambda answer, i: unpack(answer(*_arguments(i)), "states", "h_T"),
+        (
+            case("one sequence", required=True, B=1, T=3, I=2, Hd=4),
+            case("a batch", B=2, T=4, I=3, Hd=5),
+            case("a single step", B=3, T=1, I=2, Hd=4),
+            case("float64", B=4, T=5, I=2, Hd=3, dtype="float64"),
+        ),
+        forbidden=RECURRENT,
+        stand_ins={"rnn_cell": reference_cell},
+    ),
+    _prediction("predict_rnn_steps"),
+    _prediction("predict_attention_steps"),
+    Probe(
+        "gradient_through_time",
+        _sequence_inputs,
+        _call_gradient,
+        (
+            case("one sequence", required=True, B=1, T=4, I=2, Hd=3),
+            case("a batch", B=2, T=5, I=3, Hd=4),
+            case("a single step", B=3, T=1, I=2, Hd=4),
+            case("weights that are being trained", B=2, T=4, I=5, Hd=3, trained=True),
+            case("float64", B=4, T=6, I=2, Hd=3, dtype="float64"),
+        ),
+        gradient=False,
+        stand_ins={"rnn_cell": reference_cell, "rnn_forward": reference_forward},
+    ),
+    Probe(
+        "shift_right",
+        _shift_inputs,
+        lambda answer, i: {"inputs": answer(i["targets"], i["bos"])},
+        (
+            case("one sequence", required=True, B=1, T=4, bos=2),
+            case("a batch", B=3, T=5, bos=2),
+            case("a single token", B=4, T=1, bos=7),
+            case("int32", B=2, T=3, bos=6, dtype="int32"),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "greedy_decode",
+        _decode_inputs,
+        _call_decode,
+        (
+            case("the end after three tokens", required=True,
+                 V=7, bos=2, eos=3, max_len=9, script=[5, 4, 6, 3]),
+            case("all logits below zero",
+                 V=8, bos=2, eos=3, max_len=10, script=[7, 4, 7, 5, 3], shift=-50.0),
+            case("the end at once", V=6, bos=2, eos=3, max_len=5, script=[3]),
+            case("no end in sight", V=9, bos=2, eos=3, max_len=4, script=[8, 5, 8, 6, 7, 4]),
+            case("other begin and end tokens",
+                 V=7, bos=5, eos=4, max_len=6, script=[3, 2, 6, 3, 4]),
+            case("room for one token", V=8, bos=2, eos=3, max_len=1, script=[6, 5, 3]),
+        ),
+        gradient=False,
+    ),
+)  # fmt: skip

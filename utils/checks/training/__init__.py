@@ -1,0 +1,1 @@
+"""Checks of lesson 06, training."""

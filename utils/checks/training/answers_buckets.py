@@ -1,0 +1,244 @@
+"""Batches within a budget: what is right and commonly wrong."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Generator
+
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.training.probes import PROBES
+
+_PROBE = next(probe for probe in PROBES if probe.exercise == "bucket_batches")
+Batches = list[list[int]]
+Fits = Callable[[Sequence[int], int], bool]
+Shuffle = Literal["batches", "nothing", "inside", "unseeded"]
+
+
+def buckets_oracle(
+    lengths: Sequence[int], max_tokens: int, generator: Generator | None = None
+) -> Batches:
+    """Longest first, so that the first sentence of a batch says how many more fit."""
+    order = torch.tensor(lengths, dtype=torch.long).sort(descending=True, stable=True)
+    batches, start = [], 0
+    while start < len(lengths):
+        room = max(max_tokens // max(int(order.values[start]), 1), 1)
+        batches.append(order.indices[start : start + room].tolist())
+        start += room
+    return [batches[n] for n in torch.randperm(len(batches), generator=generator).tolist()]
+
+
+def padded_fits(sizes: Sequence[int], budget: int) -> bool:
+    """Whether the padded size of these sentences is within the budget."""
+    return max(sizes) * len(sizes) <= budget
+
+
+def _sum_fits(sizes: Sequence[int], budget: int) -> bool:
+    return sum(sizes) <= budget
+
+
+def _count_fits(sizes: Sequence[int], budget: int) -> bool:
+    return len(sizes) <= budget
+
+
+def _fits_before(sizes: Sequence[int], budget: int) -> bool:
+    return len(sizes) == 1 or padded_fits(sizes[:-1], budget)
+
+
+def buckets(
+    *,
+    fits: Fits = padded_fits,
+    by_length: bool = True,
+    shuffle: Shuffle = "batches",
+    cut: Callable[[Sequence[int], Sequence[int], int, Fits], Batches] | None = None,
+    change: Callable[[Batches, Sequence[int]], Batches] = lambda batches, _: batches,
+) -> Callable[..., Any]:
+    """Build a bucket_batches with the given choices.
+
+    Args:
+        fits: (lengths of a batch, budget) -> whether it may be so large.
+        by_length: whether neighbours are of like length; else as drawn.
+        shuffle: what the generator puts in another order.
+        cut: another way to cut the ordered sentences into batches.
+        change: what happens to the batches at the end, given them and how sentences were ordered.
+
+    """
+
+    def build(
+        lengths: Sequence[int], max_tokens: int, generator: Generator | None = None
+    ) -> Batches:
+        order = torch.randperm(len(lengths), generator=generator).tolist()
+        order = sorted(order, key=lambda n: (lengths[n], n)) if by_length else order
+        batches = (cut or _cut)(order, lengths, max_tokens, fits)
+        return change(_shuffled(batches, shuffle, generator), order)
+
+    return build
+
+
+def _cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+    batches: Batches = []
+    for n in order:
+        if batches and fits([lengths[m] for m in (*batches[-1], n)], budget):
+            batches[-1].append(n)
+        else:
+            batches.append([n])
+    return batches
+
+
+def _cut_once(order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits) -> Batches:
+    """Batches of one count, from the mean length."""
+    size = max(1, budget * len(order) // max(sum(lengths), 1))
+    return [list(order[n : n + size]) for n in range(0, len(order), size)]
+
+
+def _cut_with_empty(order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits) -> Batches:
+    """Longest first; a batch is closed where a sentence does not fit, even with nothing in it."""
+    batches: Batches = [[]]
+    for n in reversed(order):
+        if not padded_fits([lengths[m] for m in (*batches[-1], n)], budget):
+            batches.append([])
+        batches[-1].append(n)
+    return batches
+
+
+def _cut_with_overlap(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    batches = _cut(order, lengths, budget, fits)
+    return [[*left[-1:], *right] for left, right in zip([[], *batches], batches, strict=False)]
+
+
+def _cut_without_last(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    return _cut(order, lengths, budget, fits)[:-1]
+
+
+def _cut_without_long(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    return _cut([n for n in order if lengths[n] <= budget], lengths, budget, fits)
+
+
+def _cut_singly(order: Sequence[int], *_: object) -> Batches:
+    return [[n] for n in order]
+
+
+def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
+    if shuffle == "nothing":
+        return batches
+    if shuffle == "inside":
+        return [_permuted(batch, generator) for batch in batches]
+    return _permuted(batches, None if shuffle == "unseeded" else generator)
+
+
+def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
+    return [items[n] for n in torch.randperm(len(items), generator=generator).tolist()]
+
+
+def _as_tensors(batches: Batches, _: object) -> Any:
+    return [list(torch.tensor(batch)) for batch in batches]
+
+
+def _places(batches: Batches, order: Sequence[int]) -> Batches:
+    """Places in the sorted order in place of the sentences' own numbers."""
+    place = {n: number for number, n in enumerate(order)}
+    return [[place[n] for n in batch] for batch in batches]
+
+
+BUCKETS = Exercise(
+    _PROBE,
+    buckets_oracle,
+    (
+        Mistake(
+            "budget_of_real_words",
+            "Real words were counted. Padding takes room too, so batches are past the budget.",
+            "A batch takes as much room as its longest sentence times their number.",
+            buckets(fits=_sum_fits),
+        ),
+        Mistake(
+            "budget_of_sentences",
+            "max_tokens was taken for a number of sentences.",
+            "A batch takes as much room as its longest sentence times their number.",
+            buckets(fits=_count_fits),
+        ),
+        Mistake(
+            "one_too_many",
+            "A batch is closed one sentence too late: it is past the budget already.",
+            "Ask what the padded size would be with the new sentence, before you add it.",
+            buckets(fits=_fits_before),
+        ),
+        Mistake(
+            "one_count_for_all",
+            "All batches have the same number of sentences, so those of long ones are too large.",
+            "Where sentences are long, fewer fit: look at the longest of each batch.",
+            buckets(cut=_cut_once),
+        ),
+        Mistake(
+            "last_batch_lost",
+            "Some sentences never come: the last batch is missing.",
+            "After the loop a batch is still open.",
+            buckets(cut=_cut_without_last),
+        ),
+        Mistake(
+            "sentence_repeated",
+            "The sentence that did not fit is in two batches.",
+            "It belongs to the new batch alone.",
+            buckets(cut=_cut_with_overlap),
+        ),
+        Mistake(
+            "places_for_indices",
+            "The batches hold places in the sorted order, not the sentences' own numbers.",
+            "Sort the indices, with the lengths as the key; not the lengths.",
+            buckets(change=_places),
+        ),
+        Mistake(
+            "not_sorted",
+            "Short and long sentences share batches, so a great part is padding.",
+            "Put sentences of like length beside one another before you cut.",
+            buckets(by_length=False),
+        ),
+        Mistake(
+            "one_sentence_each",
+            "Every sentence is a batch of its own: no padding, and no use of the budget.",
+            "Fill a batch until the next sentence would not fit.",
+            buckets(cut=_cut_singly),
+        ),
+        Mistake(
+            "never_shuffled",
+            "The batches come in the same order whatever the seed, short sentences first.",
+            "Sorting is for cutting. After it, the batches have to be put in random order.",
+            buckets(shuffle="nothing"),
+        ),
+        Mistake(
+            "shuffled_inside_only",
+            "Sentences change places inside their batch; the batches stay in order.",
+            "It is the list of batches that has to be shuffled.",
+            buckets(shuffle="inside"),
+        ),
+        Mistake(
+            "generator_not_used",
+            "The order is random, but the generator does not decide it: no run can be repeated.",
+            "torch.randperm takes a generator.",
+            buckets(shuffle="unseeded"),
+        ),
+        Mistake(
+            "long_sentence_dropped",
+            "A sentence longer than max_tokens is left out.",
+            "It gets a batch of its own.",
+            buckets(cut=_cut_without_long),
+        ),
+        Mistake(
+            "empty_batch",
+            "There is a batch with nothing in it, before a sentence that is too long.",
+            "Close a batch only when something is in it.",
+            buckets(cut=_cut_with_empty),
+        ),
+        Mistake(
+            "tensors_in_batches",
+            "The batches hold tensors, not numbers.",
+            "tolist() makes numbers of a tensor of indices.",
+            buckets(change=_as_tensors),
+        ),
+    ),
+)

@@ -1,0 +1,390 @@
+"""The learning rate and one step of training: what is right and commonly wrong."""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.training.probes import PROBES
+from utils.checks.training.reference import IGNORED, reference_token_loss
+
+_PROBES = {probe.exercise: probe for probe in PROBES}
+Rate = Callable[[int, int, int], float]
+
+
+def rate_oracle(step: int, d_model: int, warmup: int) -> float:
+    """The same rate, put together from logarithms.
+
+    Raises:
+        ValueError: there is no logarithm of step 0.
+
+    """
+    falling, rising = -math.log(step) / 2, math.log(step) - 1.5 * math.log(warmup)
+    return math.exp(min(falling, rising) - math.log(d_model) / 2)
+
+
+def _rate(
+    choose: Callable[[float, float], float] = min,
+    *,
+    falling: float = -0.5,
+    rising: float = -1.5,
+    width: float = -0.5,
+    late: int = 0,
+    refuses: bool = True,
+) -> Rate:
+    """A rate with other exponents, another choice of the two, or counted from elsewhere."""
+
+    def rate(step: int, d_model: int, warmup: int) -> float:
+        if step < 1 and refuses:
+            raise ValueError(f"steps count from 1, and this is step {step}")
+        now = step + late
+        return float(d_model**width * choose(now**falling, now * warmup**rising))
+
+    return rate
+
+
+NOAM = Exercise(
+    _PROBES["noam_rate"],
+    rate_oracle,
+    (
+        Mistake(
+            "larger_of_the_two",
+            "The larger of the two terms is taken: the rate is highest in the first steps.",
+            "Put in step = 1: which of the terms is small?",
+            _rate(max),
+        ),
+        Mistake(
+            "no_warm_up",
+            "There is no warm-up: the rate falls from the first step on.",
+            "Up to step `warmup` the second term is the smaller one.",
+            _rate(lambda falling, rising: falling),
+        ),
+        Mistake(
+            "never_falls",
+            "The rate rises for ever.",
+            "From step `warmup` on the first term is the smaller one.",
+            _rate(lambda falling, rising: rising),
+        ),
+        Mistake(
+            "warmup_to_the_half",
+            "warmup has the exponent -0.5; the two terms no longer meet at step `warmup`.",
+            "At step = warmup both terms must be equal.",
+            _rate(rising=-0.5),
+        ),
+        Mistake(
+            "falls_without_root",
+            "The rate falls as 1 / step, where 1 / sqrt(step) was asked for.",
+            "At step = warmup both terms must be equal.",
+            _rate(falling=-1.0),
+        ),
+        Mistake(
+            "width_left_out",
+            "d_model plays no part.",
+            "The wider the model, the smaller the rate.",
+            _rate(width=0.0),
+        ),
+        Mistake(
+            "multiplied_by_the_width",
+            "The rate grows with the root of d_model.",
+            "The wider the model, the smaller the rate: look at the exponent's sign.",
+            _rate(width=0.5),
+        ),
+        Mistake(
+            "divided_by_the_width",
+            "The rate is divided by d_model, where its root was asked for.",
+            "The exponent of d_model is -0.5.",
+            _rate(width=-1.0),
+        ),
+        Mistake(
+            "one_step_ahead",
+            "The rate is that of the next step.",
+            "Steps count from 1 already.",
+            _rate(late=1),
+        ),
+        Mistake(
+            "width_and_warmup_swapped",
+            "d_model and warmup have changed places.",
+            "The arguments are (step, d_model, warmup).",
+            lambda step, d_model, warmup: rate_oracle(step, warmup, d_model),
+        ),
+        Mistake(
+            "step_zero_accepted",
+            "Step 0 gets a rate, so a count that begins at 0 stays unnoticed.",
+            "Raise ValueError where step is below 1.",
+            lambda step, *rest: rate_oracle(step, *rest) if step else 0.0,
+        ),
+        Mistake(
+            "step_zero_divides",
+            "At step 0 the formula divides by zero; the message helps nobody.",
+            "Raise ValueError where step is below 1, and say so in its message.",
+            _rate(refuses=False),
+        ),
+    ),
+)
+
+
+def step_oracle(  # noqa: PLR0917 (these are the exercise's arguments)
+    model: nn.Module,
+    batch: tuple[Tensor, Tensor, Tensor],
+    optimizer: torch.optim.Optimizer,
+    scheduler: Any,
+    device: torch.device,
+    clip: float = 1.0,
+) -> float:
+    """Work the gradients out apart from the parameters, shorten them by hand, hand them over."""
+    ids, _, tags = (x.to(device) for x in batch)
+    parameters = list(model.train().parameters())
+    with _half_precision(device):
+        chosen = F.log_softmax(model(ids), -1).flatten(0, 1)
+        loss = F.nll_loss(chosen, tags.flatten(), ignore_index=IGNORED)
+    gradients = torch.autograd.grad(loss, parameters)
+    length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient * min(1.0, clip / (float(length) + 1e-6))
+    optimizer.step()
+    scheduler.step()
+    return loss.item()
+
+
+@contextlib.contextmanager
+def _half_precision(
+    device: torch.device, where: str = "cuda", dtype: torch.dtype = torch.bfloat16
+) -> Iterator[None]:
+    """Autocast where the device is of this type; "everywhere" and "nowhere" are types too."""
+    kinds = {"everywhere": device.type, "nowhere": ""}
+    with torch.autocast(device.type, dtype, enabled=kinds.get(where, where) == device.type):
+        yield
+
+
+def _by_norm(model: nn.Module, clip: float) -> None:
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+
+
+def _by_value(model: nn.Module, clip: float) -> None:
+    nn.utils.clip_grad_value_(model.parameters(), clip)
+
+
+def _each_alone(model: nn.Module, clip: float) -> None:
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_(parameter, clip)
+
+
+def _always(model: nn.Module, clip: float) -> None:
+    total = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            parameter.grad *= clip / (total + 1e-6)
+
+
+ORDER = ("zero", "forward", "backward", "clip", "step", "schedule")
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+def _step(
+    *order: str,
+    trains: bool = True,
+    clipper: Callable[[nn.Module, float], None] = _by_norm,
+    loss_of: Loss = reference_token_loss,
+    autocast: str = "cuda",
+    dtype: torch.dtype = torch.bfloat16,
+    moves: str = "words and tags",
+    gives: Callable[[Tensor, Callable[[], Tensor]], Any] = lambda loss, again: loss.item(),
+) -> Callable[..., Any]:
+    """A step of training with one thing done otherwise.
+
+    Args:
+        order: what is done, in order; ORDER where nothing is given.
+        trains: whether the model is set to train mode.
+        clipper: how gradients are cut.
+        loss_of: what is made of logits and tags.
+        autocast: the type of device on which precision is halved; or everywhere, nowhere.
+        dtype: the precision of autocast.
+        moves: what goes to the device.
+        gives: (loss, how to find it again) -> what is returned.
+
+    """
+
+    def train_step(  # noqa: PLR0917 (these are the exercise's arguments)
+        model: nn.Module, batch: Any, optimizer: Any, scheduler: Any, device: Any, clip: float = 1.0
+    ) -> Any:
+        model.train(trains)
+        ids = batch[0].to(device) if "words" in moves else batch[0]
+        tags = batch[2].to(device) if "tags" in moves else batch[2]
+
+        def forward() -> Tensor:
+            with _half_precision(device, autocast, dtype):
+                return loss_of(model(ids), tags)
+
+        actions: dict[str, Callable[[], Any]] = {
+            "zero": optimizer.zero_grad,
+            "clip": lambda: clipper(model, clip),
+            "step": optimizer.step,
+            "schedule": scheduler.step,
+        }
+        loss = torch.zeros(())
+        for action in order or ORDER:
+            if action == "forward":
+                loss = forward()
+            elif action == "backward":
+                torch.autograd.backward(loss)
+            else:
+                actions[action]()
+        return gives(loss, forward)
+
+    return train_step
+
+
+def _without(action: str) -> tuple[str, ...]:
+    return tuple(one for one in ORDER if one != action)
+
+
+def _padding_in_the_mean(logits: Tensor, tags: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), tags.flatten(), reduction="sum") / tags.numel()
+
+
+STEP = Exercise(
+    _PROBES["train_step"],
+    step_oracle,
+    (
+        Mistake(
+            "train_mode_forgotten",
+            "The model is not set to train mode: after an evaluation dropout would stay off.",
+            "Modules have a method for each of their two modes.",
+            _step(trains=False),
+        ),
+        Mistake(
+            "gradients_pile_up",
+            "Gradients of earlier steps are still there: backward() adds to what it finds.",
+            "Clear them before backward().",
+            _step(*_without("zero")),
+        ),
+        Mistake(
+            "gradients_cleared_too_late",
+            "The gradients are cleared between backward() and the optimiser's step: nothing is "
+            "learned.",
+            "Clear them before backward().",
+            _step("forward", "backward", "clip", "zero", "step", "schedule"),
+        ),
+        Mistake(
+            "gradients_cleared_at_the_end",
+            "The gradients are cleared after the step, so what an earlier user of the model left "
+            "is added to the first one.",
+            "Clear them before backward(), whoever came before.",
+            _step("forward", "backward", "clip", "step", "schedule", "zero"),
+        ),
+        Mistake(
+            "no_backward",
+            "No gradients are worked out.",
+            "The loss has a method for that.",
+            _step(*_without("backward")),
+        ),
+        Mistake(
+            "not_clipped",
+            "Large gradients are not cut.",
+            "torch.nn.utils has a function that cuts by norm; it works on finished gradients.",
+            _step(*_without("clip")),
+        ),
+        Mistake(
+            "clipped_by_value",
+            "Each entry of the gradient is cut by itself, which changes its direction.",
+            "Clip by norm: all gradients together are made shorter, none is bent.",
+            _step(clipper=_by_value),
+        ),
+        Mistake(
+            "clipped_each_alone",
+            "Each parameter's gradient is cut by itself.",
+            "One norm, over the gradients of all parameters together.",
+            _step(clipper=_each_alone),
+        ),
+        Mistake(
+            "small_gradients_made_longer",
+            "Gradients that are short already are stretched to the length `clip`.",
+            "`clip` is a limit, not a target.",
+            _step(clipper=_always),
+        ),
+        Mistake(
+            "clip_fixed",
+            "The gradients are always cut to 1, whatever `clip` says.",
+            "Hand the argument on.",
+            _step(clipper=lambda model, clip: _by_norm(model, 1.0)),
+        ),
+        Mistake(
+            "optimizer_not_stepped",
+            "The parameters never change.",
+            "Gradients are there: something has to take a step with them.",
+            _step(*_without("step")),
+        ),
+        Mistake(
+            "scheduler_not_stepped",
+            "The learning rate never changes.",
+            "The scheduler counts a step only when it is told to.",
+            _step(*_without("schedule")),
+        ),
+        Mistake(
+            "scheduler_first",
+            "The scheduler comes before the optimiser, so the first learning rate is skipped.",
+            "First take the step, then set the rate for the next one.",
+            _step("zero", "forward", "backward", "clip", "schedule", "step"),
+        ),
+        Mistake(
+            "returns_a_tensor",
+            "The loss comes back as a tensor, which keeps the whole graph in memory.",
+            "`.item()` makes a plain number of it.",
+            _step(gives=lambda loss, again: loss),
+        ),
+        Mistake(
+            "loss_after_the_step",
+            "The loss was worked out again, after the step.",
+            "Return the loss that the gradients came from; it costs nothing.",
+            _step(gives=lambda loss, again: again().item()),
+        ),
+        Mistake(
+            "padding_counted",
+            "Padding counts in the loss.",
+            "Use your token_loss.",
+            _step(loss_of=_padding_in_the_mean),
+        ),
+        Mistake(
+            "softmax_twice",
+            "Softmax is taken before the loss.",
+            "token_loss wants plain logits.",
+            _step(loss_of=lambda logits, tags: reference_token_loss(logits.softmax(-1), tags)),
+        ),
+        Mistake(
+            "autocast_everywhere",
+            "Precision is halved on the CPU too, where it costs accuracy and saves no time.",
+            "autocast has an argument `enabled`; ask for the type of the device.",
+            _step(autocast="everywhere"),
+        ),
+        Mistake(
+            "no_autocast_on_the_gpu",
+            "On a GPU everything runs in float32.",
+            "torch.autocast(device.type, ...) around the forward pass and the loss.",
+            _step(autocast="nowhere"),
+        ),
+        Mistake(
+            "float16_on_the_gpu",
+            "autocast runs in float16, in which small gradients vanish unless the loss is scaled.",
+            "Say dtype=torch.bfloat16.",
+            _step(dtype=torch.float16),
+        ),
+        Mistake(
+            "batch_not_moved",
+            "The batch stays on the CPU.",
+            "Words and tags have to be where the model is: .to(device).",
+            _step(moves="nothing"),
+        ),
+        Mistake(
+            "tags_not_moved",
+            "The words go to the device, the tags stay behind.",
+            "The loss needs both in one place.",
+            _step(moves="words"),
+        ),
+    ),
+    tolerance=1e-4,
+)

@@ -1,0 +1,241 @@
+"""Tagging new sentences: what is right and commonly wrong."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.training.probes import PROBES
+
+_PROBE = next(probe for probe in PROBES if probe.exercise == "tag_sentences")
+Sentences = Sequence[Sequence[str]]
+
+
+def tagging_oracle(
+    model: nn.Module,
+    sentences: Sentences,
+    vocab: Mapping[str, int],
+    tags: Sequence[str],
+    batch_size: int = 32,
+) -> list[list[str]]:
+    """Fill a table of ids in the order of the sentences, and read the best tags off it."""
+    found: list[list[str]] = []
+    with _mode(model, train=False), torch.no_grad():
+        for start in range(0, len(sentences), batch_size):
+            batch = sentences[start : start + batch_size]
+            table = torch.zeros(len(batch), max(map(len, batch)), dtype=torch.long)
+            for row, words in enumerate(batch):
+                for place, word in enumerate(words):
+                    table[row, place] = vocab.get(word, 1)
+            best = model(table).argmax(-1)
+            found += [
+                [tags[int(best[row, place])] for place in range(len(words))]
+                for row, words in enumerate(batch)
+            ]
+    return found
+
+
+@contextmanager
+def _mode(model: nn.Module, *, train: bool, after: bool | None = None) -> Iterator[None]:
+    """Set a mode, and give back the one before, or leave the model in another."""
+    before = model.training
+    model.train(train)
+    yield
+    model.train(before if after is None else after)
+
+
+Order = Literal["as given", "by length, restored", "by length"]
+
+
+def _tagger(
+    *,
+    evaluates: bool = True,
+    after: bool | None = None,
+    records: bool = False,
+    order: Order = "as given",
+    look_up: Callable[[Mapping[str, int], str], int] = lambda vocab, word: vocab.get(word, 1),
+    padding: int = 0,
+    in_front: bool = False,
+    trimmed: bool = True,
+    whole_batches_only: bool = False,
+    size: Callable[[int, int], int] = lambda batch_size, n: batch_size,
+    drops_empty: bool = False,
+    named: bool = True,
+) -> Callable[..., Any]:
+    """A tag_sentences with one thing done otherwise.
+
+    Args:
+        evaluates: whether the model runs in eval mode.
+        after: the mode that the model is left in; None for the one before.
+        records: whether gradients are recorded.
+        order: how sentences are put into batches, and whether that is undone.
+        look_up: (vocab, word) -> id.
+        padding: the id that fills up.
+        in_front: whether padding comes first.
+        trimmed: whether tags of padding are cut off.
+        whole_batches_only: whether a last batch that is not full is left out.
+        size: (batch_size, number of sentences) -> sentences in a batch.
+        drops_empty: whether empty sentences are left out.
+        named: whether names come back, not numbers.
+
+    """
+
+    def padded(ids: list[int], length: int) -> list[int]:
+        filling = [padding] * (length - len(ids))
+        return filling + ids if in_front else ids + filling
+
+    def read(model: nn.Module, batch: list[list[int]]) -> list[list[int]]:
+        length = max(map(len, batch))
+        best: Tensor = model(torch.tensor([padded(ids, length) for ids in batch]).long()).argmax(-1)
+        if in_front:
+            return [row[length - len(ids) :] for row, ids in zip(best.tolist(), batch, strict=True)]
+        return [
+            row[: len(ids)] if trimmed else row
+            for row, ids in zip(best.tolist(), batch, strict=True)
+        ]
+
+    def tag_sentences(
+        model: nn.Module,
+        sentences: Sentences,
+        vocab: Mapping[str, int],
+        tags: Sequence[str],
+        batch_size: int = 32,
+    ) -> Any:
+        ids = [[look_up(vocab, word) for word in sentence] for sentence in sentences]
+        ids = [row for row in ids if row or not drops_empty]
+        places = sorted(range(len(ids)), key=lambda n: -len(ids[n]) if "by" in order else 0)
+        step, found = size(batch_size, len(ids)), []
+        end = len(ids) // step * step if whole_batches_only else len(ids)
+        with (
+            _mode(model, train=model.training and not evaluates, after=after),
+            torch.set_grad_enabled(records),
+        ):
+            for start in range(0, end, step):
+                found += read(model, [ids[n] for n in places[start : start + step]])
+        if "restored" in order:
+            found = [row for _, row in sorted(zip(places, found, strict=True))]
+        return [[tags[n] for n in row] for row in found] if named else found
+
+    return tag_sentences
+
+
+def _at_once(*args: Any) -> Any:
+    return _tagger(size=lambda _, n: max(n, 1))(*args)
+
+
+def _fails_without_sentences(
+    model: nn.Module,
+    sentences: Sentences,
+    vocab: Mapping[str, int],
+    tags: Sequence[str],
+    batch_size: int = 32,
+) -> Any:
+    max(map(len, sentences))  # the length of all batches alike
+    return tagging_oracle(model, sentences, vocab, tags, batch_size)
+
+
+TAGGING = Exercise(
+    _PROBE,
+    tagging_oracle,
+    (
+        Mistake(
+            "dropout_acts",
+            "The model tags in train mode, so dropout acts.",
+            "eval() before the first batch.",
+            _tagger(evaluates=False),
+        ),
+        Mistake(
+            "left_in_eval_mode",
+            "The model was training, and is left in eval mode.",
+            "Remember model.training before eval(), and give it back at the end.",
+            _tagger(after=False),
+        ),
+        Mistake(
+            "left_in_train_mode",
+            "The model was in eval mode, and is left in train mode.",
+            "Give back the mode that it had: train(was_training).",
+            _tagger(after=True),
+        ),
+        Mistake(
+            "gradients_recorded",
+            "Gradients are recorded, which takes time and memory for nothing.",
+            "torch.no_grad() or torch.inference_mode().",
+            _tagger(records=True),
+        ),
+        Mistake(
+            "order_lost",
+            "The sentences were put in order of length, and came back so.",
+            "Remember where each came from. Or take them as they come.",
+            _tagger(order="by length"),
+        ),
+        Mistake(
+            "tags_of_padding",
+            "Short sentences get tags for their padding too.",
+            "Each sentence has as many tags as words.",
+            _tagger(trimmed=False),
+        ),
+        Mistake(
+            "unknown_word_fails",
+            "A word that is not in the vocabulary stops everything.",
+            "Such words have the id 1: a dictionary's get() takes a second argument.",
+            _tagger(look_up=lambda vocab, word: vocab[word]),
+        ),
+        Mistake(
+            "unknown_word_as_padding",
+            "A word that is not in the vocabulary becomes padding, which no other word sees.",
+            "0 is padding, 1 is unknown.",
+            _tagger(look_up=lambda vocab, word: vocab.get(word, 0)),
+        ),
+        Mistake(
+            "padded_with_unknown",
+            "The sentences are padded with 1, so the model reads unknown words there.",
+            "0 is padding, 1 is unknown.",
+            _tagger(padding=1),
+        ),
+        Mistake(
+            "last_batch_lost",
+            "The last sentences are missing where they do not fill a batch.",
+            "The last batch may be smaller.",
+            _tagger(whole_batches_only=True),
+        ),
+        Mistake(
+            "all_at_once",
+            "All sentences go into one batch, whatever batch_size says.",
+            "Take batch_size of them at a time.",
+            _at_once,
+        ),
+        Mistake(
+            "one_at_a_time",
+            "Each sentence is a batch of its own: right, and many times slower.",
+            "Take batch_size of them at a time.",
+            _tagger(size=lambda batch_size, n: 1),
+        ),
+        Mistake(
+            "empty_sentences_lost",
+            "Empty sentences are left out, so that later ones have moved up.",
+            "There is one list for each sentence; for an empty one it is empty.",
+            _tagger(drops_empty=True),
+        ),
+        Mistake(
+            "no_sentence_fails",
+            "An empty list of sentences stops everything.",
+            "max() has nothing to choose from there.",
+            _fails_without_sentences,
+        ),
+        Mistake(
+            "numbers_returned",
+            "The numbers of the tags come back, not their names.",
+            "`tags` is the list of names.",
+            _tagger(named=False),
+        ),
+        Mistake(
+            "padding_in_front",
+            "The padding comes before the words, so a sentence does not begin at position 0.",
+            "Fill up at the end.",
+            _tagger(in_front=True),
+        ),
+    ),
+)

@@ -1,0 +1,133 @@
+"""Turn your encoder into a rotary one, and see where an encoder looks."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Rotate = Callable[[Tensor, float], Tensor]
+
+
+class RotaryAttention(nn.Module):
+    """Your multi-head attention's four layers, with queries and keys turned by their positions.
+
+    torch's fused attention does the rest, and makes no weights; `attention_of` asks for them.
+
+    Args:
+        attention: has w_q, w_k, w_v and w_o.
+        n_heads: H.
+        turns: (2, max_len, Dh), cosines and sines from `turning_table`.
+        dropout: on the weights.
+
+    """
+
+    turns: Tensor
+
+    def __init__(self, attention: Any, n_heads: int, turns: Tensor, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.w_q, self.w_k = attention.w_q, attention.w_k
+        self.w_v, self.w_o = attention.w_v, attention.w_o
+        self.n_heads, self.dropout = n_heads, dropout
+        self.gives_weights = False
+        self.register_buffer("turns", turns, persistent=False)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """(B, T, D), twice (B, S, D), (B, T, S) -> output (B, T, D), weights or None."""
+        q, k = self._turned(self._cut(self.w_q(query))), self._turned(self._cut(self.w_k(key)))
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), self._cut(self.w_v(value)).transpose(1, 2)
+        shared = None if mask is None else mask.unsqueeze(1)  # the same for all heads
+        weights = self._weights(q, k, shared) if self.gives_weights else None
+        dropout = self.dropout if self.training else 0.0
+        found = F.scaled_dot_product_attention(q, k, v, shared, dropout)  # (B, H, T, Dh)
+        return self.w_o(found.transpose(1, 2).flatten(2)), weights
+
+    def _cut(self, x: Tensor) -> Tensor:
+        return x.view(*x.shape[:2], self.n_heads, -1)  # (B, T, H, Dh)
+
+    def _turned(self, x: Tensor) -> Tensor:
+        """Turn every pair (a, b) of x (B, T, H, Dh): (a cos - b sin, b cos + a sin)."""
+        length, most = x.shape[1], self.turns.shape[1]
+        if length > most:
+            raise ValueError(f"a sentence of {length} words, but rotary positions for {most}")
+        cos, sin = self.turns[:, :length].unsqueeze(2)  # (T, 1, Dh) each
+        swapped = x.view(*x.shape[:3], -1, 2).flip(-1).view(x.shape)
+        return torch.addcmul(x * cos, swapped, sin).to(x.dtype)
+
+    def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+        scores: Tensor = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        if mask is None:
+            return scores.softmax(-1)
+        weights: Tensor = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        return weights.masked_fill(~mask, 0.0)  # a row with nothing allowed was NaN
+
+
+def turning_table(rotate: Rotate, base: float, max_len: int, width: int) -> Tensor:
+    """Ask `rotate` once for all cosines and sines: (2, max_len, width), what `turns` must be.
+
+    A pair (1, 0) turned by an angle is its cosine and sine, whoever computes it. The sines come
+    with the sign that they need beside a pair whose halves changed places.
+    """
+    unit = torch.tensor([1.0, 0.0]).repeat(max_len, width // 2)  # (max_len, width)
+    turned = rotate(unit[None, None], base)[0, 0]
+    cos, sin = turned[:, 0::2], turned[:, 1::2]
+    return torch.stack([torch.stack([cos, cos], -1), torch.stack([-sin, sin], -1)]).flatten(2)
+
+
+def make_rotary(
+    encoder: Any,
+    n_heads: int,
+    rotate: Rotate,
+    base: float,
+    *,
+    max_len: int = 5000,
+    attention_dropout: float = 0.0,
+) -> Any:
+    """Replace an encoder's positions by rotary ones, in place; all its parameters stay its own.
+
+    Args:
+        encoder: your TransformerEncoder.
+        n_heads: H.
+        rotate: your rotary_embedding.
+        base: the greater, the slower the last columns turn.
+        max_len: the longest sentence.
+        attention_dropout: on the attention's weights.
+
+    """
+    width = encoder.layers[0].self_attention.w_q.out_features // n_heads
+    turns = turning_table(rotate, base, max_len, width)
+    encoder.positions = nn.Identity()
+    for layer in encoder.layers:
+        layer.self_attention = RotaryAttention(
+            layer.self_attention, n_heads, turns, attention_dropout
+        )
+    return encoder
+
+
+@contextmanager
+def attention_of(model: nn.Module) -> Iterator[list[Tensor]]:
+    """Collect the weights (B, H, T, S) of every self-attention that runs inside `with`.
+
+    One tensor for each layer and run, in order, of attentions named `self_attention`.
+    """
+    seen: list[Tensor] = []
+
+    def note(_module: nn.Module, _inputs: Any, result: tuple[Tensor, Tensor]) -> None:
+        seen.append(result[1].detach())
+
+    found = [m for name, m in model.named_modules() if name.endswith("self_attention")]
+    hooks = [module.register_forward_hook(note) for module in found]
+    rotary = [module for module in found if isinstance(module, RotaryAttention)]
+    for module in rotary:
+        module.gives_weights = True
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for module in rotary:
+            module.gives_weights = False
