@@ -13,6 +13,7 @@ COMMANDS = {
     "build": ("grader.build.command", "build notebooks and student releases from the lesson texts"),
     "autograde": ("grader.engine.command", "grade submissions, fast and isolated"),
     "grade": ("grader.gradebook.command_grade", "collect, grade, write feedback, show the grades"),
+    "predictions": ("grader.predictions.command", "score handed-in predictions as extra credit"),
     "demo": ("grader.gradebook.command_demo", "grade a made-up class of six in its own folder"),
 }
 

@@ -29,11 +29,11 @@ COUNT = re.compile(
 
 def run(arguments: str) -> tuple[int, str]:
     """Run a module, passing its output through; give its exit status and pytest's last count."""
-    environment = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"} | os.environ
+    defaults = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "COURSE_DATA": "made-up"}
     process = subprocess.Popen(
         [sys.executable, "-m", *arguments.split()],
         cwd=ROOT,
-        env=environment,
+        env=defaults | os.environ,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -14,6 +14,7 @@ from grader.build.notebook import METADATA
 from grader.errors import CourseError
 
 CELL_SECONDS = 600
+MADE_UP = "made-up"  # see utils.data
 START_SECONDS = 180
 _NO_KERNEL = (RuntimeError, AssertionError)  # the second is nbclient's, cleaning up after the first
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -65,14 +66,21 @@ def _client(notebook: Any, folder: str) -> NotebookClient:
 
 
 def _environment(root: Path) -> dict[str, str]:
-    """Return the kernel's environment: this Python's programs, the course's utils, a hash seed."""
+    """Return the kernel's environment: this Python's programs, the course's utils, a hash seed.
+
+    Lesson 06 gets its made-up data, unless COURSE_DATA says otherwise: a build needs no network.
+    """
     bin_folder = str(Path(sys.executable).parent)
     paths = [str(root), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {
-        "PATH": os.pathsep.join([bin_folder, os.environ.get("PATH", "")]),
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-        "PYTHONHASHSEED": "0",
-    }
+    return (
+        {"COURSE_DATA": MADE_UP}
+        | os.environ
+        | {
+            "PATH": os.pathsep.join([bin_folder, os.environ.get("PATH", "")]),
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            "PYTHONHASHSEED": "0",
+        }
+    )
 
 
 def _failure(notebook: Any, lesson: str, traceback: str) -> str:

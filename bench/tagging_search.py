@@ -1,0 +1,271 @@
+"""Search the settings of lesson 06: `python -m bench.tagging_search DIR` goes on where it stopped.
+
+The rotary encoder and the bidirectional LSTM are searched alike, one number after the other, on
+dev; then all models are trained with what was found, three seeds each. Every run is kept in
+bench/results/tagging_search.json as soon as it is done.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import torch
+from torch import nn
+
+from bench.__main__ import RESULTS, about
+from bench.tagging_parts import Tagger, bucket_batches, build_vocab, collate, tag_sentences
+from bench.tagging_parts import train_step as plain_train_step
+from utils.affixes import WithAffixes, affix_tables, affix_vocabularies
+from utils.baselines import Examiner, Scores, most_frequent_tag, with_suffixes
+from utils.blocks import TransformerEncoder, rotary_embedding
+from utils.data import Treebank, load_treebank, tags_of, words_of
+from utils.encoders import BiLSTMEncoder, PerWordEncoder, units_for
+from utils.fit import fit
+from utils.positions import redraw
+from utils.rotary import make_rotary
+from utils.settings import Settings
+
+FILE = RESULTS / "tagging_search.json"
+LAST = 3  # epochs whose dev accuracies are averaged: one alone is noisier
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: which model, and every number it takes.
+
+    Attributes:
+        model: per-word, bilstm, sinusoidal or rotary.
+        settings: sizes and training.
+        std: of the embeddings' first values.
+        attention_dropout: of the rotary encoder.
+
+    """
+
+    model: str
+    settings: Settings
+    std: float = 1.0
+    attention_dropout: float = 0.0
+
+
+class Data:
+    """A treebank as ids, for one pair of minimum counts."""
+
+    def __init__(self, treebank: Treebank, settings: Settings) -> None:
+        self.treebank = treebank
+        train = words_of(treebank.train)
+        everything = [*train, *words_of(treebank.dev), *words_of(treebank.test)]
+        self.lexicon = build_vocab(everything)
+        self.vocab = build_vocab(train, settings.min_count)
+        self.kinds = affix_vocabularies(train, build_vocab, settings.affix_min_count)
+        self.tables = affix_tables(self.lexicon, self.vocab, self.kinds)
+        self.tags = sorted({tag for tags in tags_of(treebank.train) for tag in tags})
+        number = {tag: index for index, tag in enumerate(self.tags)}
+        self.pairs = [
+            ([self.lexicon[word] for word, _ in s], [number[tag] for _, tag in s])
+            for s in treebank.train
+        ]
+        self.lengths = [len(ids) for ids, _ in self.pairs]
+        self.examiner = Examiner(treebank.train)
+
+    def batches(self, max_tokens: int) -> Callable[[torch.Generator], list[Any]]:
+        """Give `fit` its batches."""
+
+        def make(generator: torch.Generator) -> list[Any]:
+            groups = bucket_batches(self.lengths, max_tokens, generator)
+            return [collate([self.pairs[i] for i in group]) for group in groups]
+
+        return make
+
+    def scores(self, model: nn.Module, split: str) -> Scores:
+        """Tag dev or test and count."""
+        gold = getattr(self.treebank, split)
+        return self.examiner.score(
+            gold, tag_sentences(model, words_of(gold), self.lexicon, self.tags, 64)
+        )
+
+
+def build(trial: Trial, data: Data) -> Any:
+    """Make a trial's model."""
+    s = trial.settings
+    torch.manual_seed(s.seed)
+    encoder = make_encoder(trial, len(data.vocab))
+    tagger = Tagger(encoder, len(data.tags), [len(kind) for kind in data.kinds])
+    if trial.std != 1.0:
+        for table in (encoder.embedding, *tagger.features):
+            redraw(table, trial.std)
+    return WithAffixes(tagger, *data.tables, word_dropout=s.word_dropout)
+
+
+def make_encoder(trial: Trial, vocab_size: int) -> Any:
+    """Make one of the four; the LSTM gets the encoder's number of parameters."""
+    s = trial.settings
+    drop = {"dropout": s.dropout, "layer_dropout": s.layer_dropout}
+    if trial.model == "per-word":
+        return PerWordEncoder(vocab_size, s.d_model, s.n_layers, s.d_ff, **drop)
+    encoder: Any = TransformerEncoder(
+        vocab_size, s.d_model, s.n_heads, s.n_layers, s.d_ff, 5000, s.layer_dropout, norm_first=True
+    )
+    if trial.model == "bilstm":
+        units = units_for(parameters(encoder.layers), s.d_model, s.lstm_layers)
+        return BiLSTMEncoder(vocab_size, s.d_model, s.lstm_layers, units, **drop)
+    if trial.model == "rotary":
+        base, attention_dropout = s.rotary_base, trial.attention_dropout
+        make_rotary(encoder, s.n_heads, rotary_embedding, base, attention_dropout=attention_dropout)
+    encoder.positions = nn.Sequential(encoder.positions, nn.Dropout(s.dropout))
+    return encoder
+
+
+def parameters(module: nn.Module) -> int:
+    """Count them."""
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def run(trial: Trial, treebank: Treebank) -> dict[str, Any]:
+    """Train, measure, and give what goes into the record."""
+    data = Data(treebank, trial.settings)
+    model, seconds = build(trial, data), 0.0
+
+    def train_step(*arguments: Any) -> float:
+        nonlocal seconds
+        start = time.process_time()  # other work on the machine does not count
+        loss = plain_train_step(*arguments)
+        seconds += time.process_time() - start
+        return loss
+
+    history = fit(
+        model,
+        data.batches(trial.settings.max_tokens),
+        train_step,
+        lambda model: data.scores(model, "dev").overall.share,
+        trial.settings,
+        device="cpu",
+    )
+    words = sum(epoch.words for epoch in history.epochs)
+    return {
+        "trial": asdict(trial),
+        "dev": mean(epoch.accuracy for epoch in history.epochs[-LAST:]),
+        "test": shares(data.scores(model, "test")),
+        "dev by epoch": [round(epoch.accuracy, 4) for epoch in history.epochs],
+        "loss by epoch": [round(epoch.loss, 4) for epoch in history.epochs],
+        "words per second of processor time": round(words / seconds),
+        "parameters": parameters(model),
+        "parameters without embeddings": parameters(model.tagger.encoder)
+        - parameters(model.tagger.encoder.embedding),
+    }
+
+
+def shares(scores: Scores) -> dict[str, float]:
+    """Accuracies, rounded."""
+    return {name: round(value.share, 4) for name, value in vars(scores).items()}
+
+
+START = Trial("rotary", Settings(epochs=8, rate=3e-3, max_tokens=512, dropout=0.5), std=0.02)
+# One after the other; a value is kept where it is better on dev than what was best before.
+AXES: list[tuple[str, str, list[Any]]] = [
+    ("both", "dropout", [0.4, 0.6]),
+    ("both", "layer_dropout", [0.1]),
+    ("both", "rate", [1.5e-3, 5e-3]),
+    ("rotary", "rotary_base", [10.0, 1000.0]),
+    ("rotary", "n_layers", [2, 4]),
+    ("bilstm", "lstm_layers", [1]),
+    ("both", "word_dropout", [0.2]),
+]
+ENOUGH = 0.001  # better on dev by less is taken for chance
+SEEDS = (0, 1, 2)
+
+
+def changed(trial: Trial, name: str, value: Any) -> Trial:
+    """Change one number, of the trial or of its settings."""
+    if hasattr(trial.settings, name):
+        return replace(trial, settings=replace(trial.settings, **{name: value}))
+    return replace(trial, **{name: value})
+
+
+class Record:
+    """The file of all runs; a run that is in it is not made again."""
+
+    def __init__(self, treebank: Treebank, path: Path = FILE) -> None:
+        self.treebank, self.path = treebank, path
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self.content: dict[str, Any] = {**found, **about(), "data": str(treebank).split("\n")[0]}
+        self.content.setdefault("runs", [])
+
+    def run(self, trial: Trial, why: str) -> dict[str, Any]:
+        """Give a trial's result, made now where it is not there."""
+        wanted = asdict(trial)
+        for known in self.content["runs"]:
+            if known["trial"] == wanted:
+                return dict(known)
+        result = {"why": why} | run(trial, self.treebank)
+        self.content["runs"].append(result)
+        self.save()
+        print(why, f"dev {result['dev']:.4f}", result["test"], flush=True)
+        return result
+
+    def save(self) -> None:
+        """Write everything, whole or not at all."""
+        half = self.path.with_suffix(".part")
+        half.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
+        half.replace(self.path)
+
+
+def search(record: Record, start: Trial) -> Trial:
+    """Change one number at a time and keep what is better on dev."""
+    best, most = start, record.run(start, f"{start.model}: start")["dev"]
+    for model, name, values in AXES:
+        if model in {"both", start.model}:
+            base = best
+            for value in values:
+                trial = changed(base, name, value)
+                dev = record.run(trial, f"{start.model}: {name} = {value}")["dev"]
+                if dev > most + ENOUGH:
+                    best, most = trial, dev
+    return best
+
+
+def finals(rotary: Trial, bilstm: Trial) -> dict[str, Trial]:
+    """Give the scoreboard's models, each with what was found."""
+    sinusoidal = replace(rotary, model="sinusoidal", attention_dropout=0.0)
+    return {
+        "per-word network": replace(rotary, model="per-word"),
+        "bidirectional LSTM": bilstm,
+        "sinusoidal encoder": replace(sinusoidal, std=1.0),
+        "sinusoidal encoder, embedding scale lowered": sinusoidal,
+        "rotary encoder": rotary,
+    }
+
+
+def look_ups(treebank: Treebank) -> dict[str, dict[str, float]]:
+    """Score the two taggers that are dictionaries."""
+    examiner, words = Examiner(treebank.train), words_of(treebank.test)
+    kinds = {"most frequent tag": most_frequent_tag, "with suffix back-off": with_suffixes}
+    return {
+        name: shares(examiner.score(treebank.test, make(treebank.train).tag_sentences(words)))
+        for name, make in kinds.items()
+    }
+
+
+def main(folder: str) -> None:
+    """Search both, then train all."""
+    torch.set_num_threads(1)
+    treebank = load_treebank(folder=folder)
+    record = Record(treebank)
+    record.content["look-ups on test"] = look_ups(treebank)
+    rotary = search(record, START)
+    s = rotary.settings
+    sizes = replace(START.settings, n_layers=s.n_layers, d_ff=s.d_ff, n_heads=s.n_heads)
+    bilstm = search(record, Trial("bilstm", sizes, std=START.std))
+    record.content["best"] = {"rotary": asdict(rotary), "bilstm": asdict(bilstm)}
+    record.save()
+    for seed in SEEDS:
+        for name, trial in finals(rotary, bilstm).items():
+            record.run(changed(trial, "seed", seed), f"final: {name}, seed {seed}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,79 @@
+"""Enter points for predictions in the gradebook, as extra credit with a comment.
+
+nbgrader adds extra credit to a cell's score and keeps it when the cell is graded again. That of
+HOME's cell belongs to this command, which sets or clears it in every submission of the lesson.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.errors import CourseError
+from grader.gradebook.course import GradingCourse
+
+LESSON: Final = "06_training"
+HOME: Final = "tag_sentences"  # the exercise that predictions are made with
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """What came of one student's file.
+
+    Attributes:
+        points: extra credit; 0 where the file could not be scored.
+        says: a sentence for the student.
+
+    """
+
+    points: int
+    says: str
+
+
+def enter(course: GradingCourse, hand_ins: Mapping[str, HandIn]) -> list[str]:
+    """Set or clear the extra credit of every graded submission of the lesson.
+
+    Args:
+        course: whose gradebook.
+        hand_ins: student -> what came of their file; others handed none in.
+
+    Returns:
+        Students whose notebook is not in the gradebook yet, so that nothing could be entered.
+
+    Raises:
+        CourseError: the gradebook refuses.
+
+    """
+    with _submissions(course) as submissions:
+        for student, submission in submissions.items():
+            _set(submission, hand_ins.get(student))
+        return [student for student in hand_ins if student not in submissions]
+
+
+@contextmanager
+def _submissions(course: GradingCourse) -> Iterator[dict[str, Any]]:
+    """Student -> submission of the lesson; changes are kept when all of them went well."""
+    with course.gradebook() as gradebook:
+        try:
+            assignments = [a for a in gradebook.assignments if a.name == LESSON]
+            yield {s.student.id: s for a in assignments for s in a.submissions}
+            gradebook.db.commit()
+        except SQLAlchemyError as error:
+            gradebook.db.rollback()
+            reason = getattr(error, "orig", None) or error
+            raise CourseError(
+                f"The gradebook refused the points for predictions ({reason}). Close the program "
+                "that holds it, then run the same command."
+            ) from None
+
+
+def _set(submission: Any, hand_in: HandIn | None) -> None:
+    for notebook in submission.notebooks:
+        for grade in notebook.grades:
+            if grade.cell.name == f"test_{HOME}":
+                grade.extra_credit = hand_in and float(hand_in.points)
+        for comment in notebook.comments:
+            if comment.cell.name == HOME and hand_in is not None:
+                comment.auto_comment = hand_in.says
