@@ -4,9 +4,11 @@ The lessons' is made of the definitions in solutions/, as a student who solved a
 """
 
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -43,17 +45,20 @@ class Size:
 
 
 @cache
-def solution() -> dict[str, Any]:
-    """Run what NEEDED leads to in the lessons' texts; none of it is a stand-in."""
+def solution(names: tuple[str, ...] = NEEDED) -> dict[str, Any]:
+    """Run the definitions in the lessons' texts that names lead to; none is a stand-in."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(SOLUTIONS.glob("0*.py"))]
-    source = source_of_parts(needed_parts([CARRIED.sub("", text) for text in texts], NEEDED))
-    names: dict[str, Any] = {"__name__": "solution"}
-    exec(compile(source, "<solutions>", "exec"), names)
-    return names
+    source = source_of_parts(needed_parts([CARRIED.sub("", text) for text in texts], names))
+    module = ModuleType(f"solution_{'_'.join(names)}")
+    sys.modules[module.__name__] = module  # torch.compile looks for it there
+    exec(compile(source, "<solutions>", "exec"), vars(module))
+    return vars(module)
 
 
 class FusedAttention(nn.Module):
-    """A MultiHeadAttention's four layers around `F.scaled_dot_product_attention`.
+    """A MultiHeadAttention's four layers around `F.scaled_dot_product_attention`, for x to itself.
+
+    Queries, keys and values come from one product with all three layers' weights.
 
     Args:
         attention: of the solution: has w_q, w_k, w_v, w_o, n_heads and dropout.
@@ -67,17 +72,18 @@ class FusedAttention(nn.Module):
         self.n_heads, self.dropout = attention.n_heads, attention.dropout.p
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+        self, x: Tensor, _key: Tensor, _value: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, None]:
-        """(B, T, D), twice (B, S, D), (B, T, S) -> output (B, T, D); no weights are made."""
-        q, k, v = (
-            layer(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
-            for layer, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value))
+        """Three times x (B, T, D), mask (B, T, T) -> output (B, T, D); no weights are made."""
+        layers = (self.w_q, self.w_k, self.w_v)
+        weight, bias = (
+            torch.cat([getattr(w, part) for w in layers]) for part in ("weight", "bias")
         )
+        heads = F.linear(x, weight, bias).view(*x.shape[:2], 3, self.n_heads, -1)
+        q, k, v = heads.permute(2, 0, 3, 1, 4)  # each (B, H, T, Dh)
         shared = None if mask is None else mask.unsqueeze(1)  # the same for all heads
-        found = F.scaled_dot_product_attention(
-            q, k, v, shared, self.dropout if self.training else 0.0
-        )
+        dropout = self.dropout if self.training else 0.0
+        found = F.scaled_dot_product_attention(q, k, v, shared, dropout)
         return self.w_o(found.transpose(1, 2).flatten(2)), None
 
 

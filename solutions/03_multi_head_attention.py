@@ -805,7 +805,7 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
 for place, fault in enumerate(FAULTS):
     axes[0].plot([100 * a for a in accuracy[fault]], [place] * 3, "o", color="C0", ms=7, alpha=0.7)
     axes[1].plot([max(c, 1e-7) for c in change[fault]], [place] * 3, "s", color="C1", ms=7)
-axes[0].set(xlim=(50, 102), xlabel="right tags (%)", title="What accuracy shows")
+axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
 axes[1].set(
     xscale="log",
     xlim=(3e-8, 100),
@@ -880,8 +880,8 @@ plots.show(
 # ### Exercise: `repaired_split_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Below is the function that made this picture. Say to yourself what each head sees; then repair
-# it.
+# Below is the function that made this picture. Without looking back, say to yourself what each head
+# sees; then repair it.
 
 
 # %% exercise="repaired_split_heads"

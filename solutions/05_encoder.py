@@ -521,11 +521,11 @@ plots.show(
 #
 # ## 6. A layer with a hole
 #
-# Somebody built a twelve-layer post-norm encoder, and it does not learn to look. Shapes are right,
-# every token leaves every layer with norm $\sqrt D$. Below on the left is the gradient of each
-# layer's weights, all together; on the right that of $W_q$ and $W_k$ alone, the weights that decide
-# where attention looks. **Before you scroll on:** what could make the gradient of these, of all
-# weights, vanish?
+# Somebody built a twelve-layer post-norm encoder whose attention gets hardly any gradient. Shapes
+# are right, every token leaves every layer with norm $\sqrt D$. Below on the left is the gradient
+# of each layer's weights, all together; on the right that of $W_q$ and $W_k$ alone, the weights
+# that decide where attention looks. **Before you scroll on:** what could make the gradient of
+# these, of all weights, vanish?
 
 
 # %% tags=["skip-grading"]
@@ -1188,7 +1188,7 @@ print(f"time of the LSTM / time of the encoder: {shown}")
 # - Attention's part grows with the square of the length, the LSTM's time only with the length. In
 #   long texts the encoder loses what it gained.
 # - The LSTM must do its steps one after another, however many processors wait. The encoder does all
-#   tokens at once: more cores make it faster, and a GPU has thousands. (Try it: set
+#   tokens at once: more cores can make it faster, and a GPU has thousands. (Try it: set
 #   `torch.set_num_threads` to what you have, and `clock=time.perf_counter`.)
 #
 # ## 12. How far can a token see?
@@ -1255,7 +1255,8 @@ check.influence(
 # </details>
 #
 # **Predict:** draw it for all pairs of a sentence of 16 tokens, for your encoder and for a
-# bidirectional LSTM, both fresh. Which picture is dark along the diagonal only?
+# bidirectional LSTM, both fresh. How do the two pictures differ? (What a token does to itself is
+# left out.)
 
 
 # %% tags=["skip-grading"]

@@ -253,7 +253,7 @@ def rate_at(settings: Settings, step: int, steps: int) -> float:
         return settings.rate * step / warmup
     if settings.decay == "root":
         return settings.rate * math.sqrt(warmup / step)
-    left = max(0.0, (steps - step) / max(1, steps - warmup))
+    left = (steps - step) / max(1, steps - warmup)
     if settings.decay == "cosine":
         left = (1 - math.cos(math.pi * left)) / 2
     return settings.rate * max(left, LEAST)

@@ -25,11 +25,16 @@ from tqdm import tqdm
 
 from utils.checkpoint import load_checkpoint, save_checkpoint
 from utils.environment import best_device
+from utils.errors import UserError
 from utils.fit import Batch, Batches, Epoch, History, Rates, TrainStep, fit
 from utils.settings import Settings
 
 NO_TAG = -100
 STRIDE = 1_000_003  # between the seeds of steps and processes
+
+
+class NotTrainedYet(UserError):
+    """There is no result of a training; the message says where it was looked for."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +102,12 @@ def load_trained(file: Path | str, model: nn.Module) -> History:
     """Give a model the weights that `train_parallel` wrote to a file, and return the curves.
 
     Raises:
-        FileNotFoundError: there is no such file, or none that can be read.
+        NotTrainedYet: there is no such file, or none that can be read.
 
     """
     state = load_checkpoint(Path(file))
     if state is None:
-        raise FileNotFoundError(f"{file} is not there or cannot be read: did training end well?")
+        raise NotTrainedYet(f"{file} is not there or cannot be read: did training end well?")
     model.load_state_dict(state["model"])
     history = state["history"]
     epochs = [Epoch(**epoch) for epoch in history["epochs"]]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from utils.definitions import MAGIC, Definition, NotFoundInNotebook
+from utils.definitions import MAGIC, Definition
+from utils.errors import UserError
 
 NEEDED = ("make_model", "batches", "train_step", "dev_accuracy", "settings")
 KNOWN = {*dir(builtins), "__name__", "__file__"}
@@ -40,6 +41,10 @@ if __name__ == "__main__":
 '''
 
 
+class NotDefinedYet(UserError):
+    """The notebook has not run a definition that the script needs; the message says which."""
+
+
 def write_script(
     path: Path | str, cells: Sequence[str], names: Sequence[str] = NEEDED
 ) -> list[str]:
@@ -54,7 +59,7 @@ def write_script(
         The names that the script defines.
 
     Raises:
-        NotFoundInNotebook: a name that is needed is defined nowhere; the message says which.
+        NotDefinedYet: a name that is needed is defined nowhere; the message says which.
 
     """
     path, parts = Path(path), needed_parts(cells, names)
@@ -153,7 +158,7 @@ def needed_parts(cells: Sequence[str], names: Sequence[str]) -> list[Part]:
         names: what is needed.
 
     Raises:
-        NotFoundInNotebook: a name is defined nowhere; the message says which.
+        NotDefinedYet: a name is defined nowhere; the message says which.
 
     """
     parts = [part for cell in cells for part in _parts(cell)]
@@ -216,4 +221,4 @@ class _Choice:
     def _is_known(self, name: str, user: str) -> None:
         if name not in KNOWN and not self.imports_all:
             who = f", which {user} uses," if user else ""
-            raise NotFoundInNotebook(f"{name}{who} is not defined in the notebook yet")
+            raise NotDefinedYet(f"{name}{who} is not defined in the notebook yet")

@@ -109,8 +109,7 @@ def attend(supervisor: Supervisor, job: Path, results: IO[bytes]) -> NoReturn:
             lambda channel: work(server.steps, channel.send, channel.ask), answer=server.reply
         )
         ended = supervisor.poll()[number]
-        messages = tuple(map(server.restored, ended.messages))
-        body = pickle.dumps(asdict(ended) | {"messages": messages})
+        body = pickle.dumps(asdict(ended) | {"messages": server.restored(ended.messages)})
         results.write(LENGTH.pack(len(body)) + body)
         results.flush()
         code = 0

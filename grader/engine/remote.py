@@ -2,14 +2,15 @@
 
 In a "test the test" exercise the student's code calls versions of a function, right and broken
 ones. In grading these run in the attendant, not beside the student's code: what the isolated
-process holds is a proxy with a number that says nothing, in an order drawn anew each time. A
-verdict sent without asking the proxy is a guess.
+process holds is a proxy with a number that says nothing, in an order drawn anew each time. Every
+version comes twice, and its verdict counts where both agree. A verdict on a proxy that was never
+asked counts for nothing; one given without regard to the answer is a guess against 1 in 495.
 """
 
 import json
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -20,8 +21,10 @@ from utils.checks.observation import plain
 from utils.checks.registry import probes
 
 Steps = list[dict[str, Any]]
+Trial = tuple[str, int]  # exercise and number
 MOST_ENTRIES: Final = 4096  # of one argument
 MOST_CALLS: Final = 5000
+ROUNDS: Final = 2  # how often each version is tried
 
 
 class Proxy:
@@ -54,22 +57,23 @@ class Server:
     """The attendant's side: hides which version is which, and answers calls.
 
     Attributes:
-        steps: the plan with every served case replaced by a number.
+        steps: the plan with every served case replaced by numbers.
     """
 
     def __init__(self, steps: Steps) -> None:
-        self._versions: dict[tuple[str, int], Any] = {}
-        self._places: dict[tuple[str, int], int] = {}
+        self._versions: dict[Trial, Any] = {}
+        self._places: dict[Trial, int] = {}
+        self._asked: set[Trial] = set()
+        self._in_time: list[bool] = []  # of each message that is no call
         self._calls = 0
         self.steps = [self._hide(step) for step in steps]
-        self._served = tuple({f'{{"exercise": "{name}"'.encode() for name, _ in self._places})
 
     def _hide(self, step: dict[str, Any]) -> dict[str, Any]:
         exercise = step["exercise"]
         served = probes()[exercise].served if exercise else ""
         if not served:
             return step
-        order = list(range(len(step["cases"])))
+        order = list(range(len(step["cases"]))) * ROUNDS
         random.SystemRandom().shuffle(order)
         for trial, place in enumerate(order):
             inputs = probes()[exercise].inputs(**step["cases"][place])
@@ -80,6 +84,8 @@ class Server:
     def reply(self, raw: bytes) -> bytes | None:
         """Answer a call; None for a message that is none."""
         if not raw.startswith(b'{"call"'):
+            trial = self._trial_of(raw)
+            self._in_time.append(trial is None or trial in self._asked)
             return None
         self._calls += 1
         try:
@@ -91,23 +97,46 @@ class Server:
             return json.dumps({"error": f"{type(error).__name__}: {error}"[:400]}).encode()
         return json.dumps({"results": [pack(plain(item)) for item in results]}).encode()
 
+    def restored(self, messages: Sequence[bytes]) -> tuple[bytes, ...]:
+        """The messages with verdicts on versions in place of those on trials.
+
+        A version has one where all its trials were asked before, and had the same.
+        """
+        rest, verdicts = [], dict[Trial, dict[str, Any]]()
+        for raw, in_time in zip(messages, self._in_time, strict=False):
+            trial = self._trial_of(raw)
+            if trial is None:
+                rest.append(raw)
+            elif in_time:
+                verdicts.setdefault(trial, json.loads(raw))
+        return (*rest, *self._agreed(verdicts))
+
+    def _agreed(self, verdicts: Mapping[Trial, dict[str, Any]]) -> Iterator[bytes]:
+        for exercise, place in sorted({(e, place) for (e, _), place in self._places.items()}):
+            trials = [t for t, p in self._places.items() if (t[0], p) == (exercise, place)]
+            found = [verdicts.get(trial, {}) | {"case": place} for trial in trials]
+            if all(trial in verdicts for trial in trials) and found.count(found[0]) == len(found):
+                yield json.dumps(found[0]).encode()
+
+    def _trial_of(self, raw: bytes) -> Trial | None:
+        """Which trial a message is about, if it is about one."""
+        if not self._places:
+            return None
+        try:
+            data = json.loads(raw)
+            trial = data["exercise"], data["case"]
+            return trial if trial in self._places else None
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
+
     def _call(self, request: Mapping[str, Any]) -> Sequence[Any]:
-        version = self._versions[str(request["exercise"]), int(request["trial"])]
+        trial = str(request["exercise"]), int(request["trial"])
+        version = self._versions[trial]
+        self._asked.add(trial)
         arguments = [_bounded(unpack(item)) for item in request["arguments"]]
         named = {str(name): _bounded(unpack(item)) for name, item in request["named"]}
         with torch.no_grad():
             return tuple(version(*arguments, **named))
-
-    def restored(self, raw: bytes) -> bytes:
-        """An observation with its case's true number in place of the trial's."""
-        if not raw.startswith(self._served):
-            return raw
-        try:
-            data = json.loads(raw)
-            data["case"] = self._places[data["exercise"], data["case"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            return raw
-        return json.dumps(data).encode()
 
 
 def _live(value: Any) -> Any:

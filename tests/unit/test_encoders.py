@@ -11,11 +11,10 @@ LENGTHS = [5, 7, 1, 4]
 MASK = (torch.arange(7) < torch.tensor(LENGTHS).unsqueeze(1)).unsqueeze(1)  # (4, 1, 7)
 
 
-def make(kind):
+def make(kind, **dropouts):
     torch.manual_seed(0)
-    if kind is PerWordEncoder:
-        return kind(11, 6, n_layers=2, d_ff=9, dropout=0.4, layer_dropout=0.3).eval()
-    return kind(11, 6, n_layers=2, units=5, dropout=0.4, layer_dropout=0.3).eval()
+    sizes = {"d_ff": 9} if kind is PerWordEncoder else {"units": 5}
+    return kind(11, 6, n_layers=2, **sizes, **(dropouts or {"dropout": 0.4})).eval()
 
 
 def ids():
@@ -40,12 +39,18 @@ def test_forward_embeds_masks_padding_and_encodes(kind):
 
 
 @pytest.mark.parametrize("kind", [PerWordEncoder, BiLSTMEncoder])
-def test_dropout_acts_in_training_only_and_gradients_reach_every_parameter(kind):
-    encoder, batch = make(kind), ids()
+@pytest.mark.parametrize("name", ["dropout", "layer_dropout"])
+def test_each_dropout_acts_in_training_only(kind, name):
+    encoder, batch = make(kind, **{name: 0.5}), ids()
     torch.testing.assert_close(encoder(batch), encoder(batch))
     encoder.train()
     assert not torch.equal(encoder(batch), encoder(batch))
-    encoder(batch)[MASK.squeeze(1)].square().sum().backward()
+
+
+@pytest.mark.parametrize("kind", [PerWordEncoder, BiLSTMEncoder])
+def test_gradients_reach_every_parameter(kind):
+    encoder = make(kind).train()
+    encoder(ids())[MASK.squeeze(1)].square().sum().backward()
     assert all(parameter.grad.any() for parameter in encoder.parameters())
 
 

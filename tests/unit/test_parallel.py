@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 from utils import launch
 from utils.fit import fit
-from utils.parallel import load_trained, share_of, train_parallel
+from utils.parallel import NotTrainedYet, load_trained, share_of, train_parallel
 from utils.script import NEEDED, needed_parts, source_of_parts, write_script
 
 needs_gloo = pytest.mark.skipif(
@@ -228,7 +228,7 @@ def test_a_script_run_by_itself_is_one_process(tmp_path, monkeypatch, capsys):
 
 
 def test_a_file_that_training_did_not_write_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"train\.pt is not there"):
+    with pytest.raises(NotTrainedYet, match=r"train\.pt is not there"):
         load_trained(tmp_path / "train.pt", torch.nn.Linear(2, 3))
 
 

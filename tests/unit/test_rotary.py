@@ -138,13 +138,16 @@ def test_attention_is_collected_from_every_layer_and_only_inside_with(turn):
         )
 
 
-def test_the_fused_function_gets_turned_queries(monkeypatch):
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_fused_function_gets_turned_queries_in_the_precision_of_the_layers(monkeypatch, mixed):
     seen = []
     fused = F.scaled_dot_product_attention
     monkeypatch.setattr(
         F, "scaled_dot_product_attention", lambda *a, **k: seen.append(a[0]) or fused(*a, **k)
     )
     attention, x = rotary(), torch.randn(B, T, D)
-    attention(x, x, x)
-    q = torch.stack(attention.w_q(x).split(D // H, -1), 1)
-    torch.testing.assert_close(seen[0], rotary_embedding(q, BASE))
+    with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
+        attention(x, x, x)
+        q = torch.stack(attention.w_q(x).split(D // H, -1), 1)
+    assert seen[0].dtype == q.dtype == (torch.bfloat16 if mixed else torch.float32)
+    torch.testing.assert_close(seen[0].float(), rotary_embedding(q.float(), BASE).to(q).float())

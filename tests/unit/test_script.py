@@ -4,8 +4,7 @@ import ast
 
 import pytest
 
-from utils.definitions import NotFoundInNotebook
-from utils.script import NEEDED, needed_parts, source_of_parts, write_script
+from utils.script import NEEDED, NotDefinedYet, needed_parts, source_of_parts, write_script
 
 CELLS = [
     "",  # IPython's In begins with an empty string
@@ -64,14 +63,14 @@ def test_a_changed_definition_changes_the_script(tmp_path):
 @pytest.mark.parametrize("name", NEEDED)
 def test_what_is_missing_is_named(tmp_path, name):
     cells = [cell for cell in CELLS if f"def {name}" not in cell and f"{name} = " not in cell]
-    with pytest.raises(NotFoundInNotebook, match=f"^{name} is not defined in the notebook yet$"):
+    with pytest.raises(NotDefinedYet, match=f"^{name} is not defined in the notebook yet$"):
         write_script(tmp_path / "train.py", cells)
     assert not (tmp_path / "train.py").exists()
 
 
 def test_a_missing_part_is_named_with_what_uses_it(tmp_path):
     cells = [cell for cell in CELLS if "def token_loss" not in cell]
-    with pytest.raises(NotFoundInNotebook, match=r"^token_loss, which train_step uses, is"):
+    with pytest.raises(NotDefinedYet, match=r"^token_loss, which train_step uses, is"):
         write_script(tmp_path / "train.py", cells)
 
 
