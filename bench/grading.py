@@ -3,6 +3,9 @@
 One run, one machine, the same made-up class again and again under other names.
 """
 
+import contextlib
+import io
+import json
 import resource
 import statistics
 import tempfile
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.build.lesson import Lesson, lessons
+from grader.build.notebook import source_notebook
 from grader.engine.autograde import autograde, read
 from grader.engine.plan import cases_of
 from grader.engine.pool import Pool
@@ -45,6 +49,7 @@ def measure() -> dict[str, Any]:
             "fast engine, submissions per second (start-up and records included)": round(fast, 2),
             "ratio": round(fast / slow, 1),
             **in_isolation(data, lesson),
+            **over_all_lessons(),
         }
 
 
@@ -95,8 +100,25 @@ def in_isolation(data: bytes, lesson: Lesson) -> dict[str, Any]:
         "seconds in isolation, median": round(statistics.median(seconds), 3),
         "seconds in isolation, 99th percentile": round(sorted(seconds)[int(0.99 * 50)], 3),
         "bare calls in one process, seconds": round(bare, 3),
-        "isolated over bare": round(statistics.median(seconds) / bare, 2),
+        "isolated over bare, lesson 02": round(statistics.median(seconds) / bare, 2),
         "judge's peak memory after 50 and after all (MiB)": memory,
+    }
+
+
+def over_all_lessons() -> dict[str, Any]:
+    """Right submissions of every lesson, one at a time: in isolation, and as bare calls."""
+    table = {}
+    with Pool(1, Limits()) as pool:
+        for lesson in lessons(ROOT):
+            data = json.dumps(source_notebook(lesson)).encode()
+            outcomes = list(grade_all([(data, lesson)] * 15, pool))
+            isolated = statistics.median(outcome.seconds for _, outcome in outcomes)
+            with contextlib.redirect_stdout(io.StringIO()):
+                table[lesson.name] = (round(isolated, 3), round(bare_seconds(data, lesson), 3))
+    isolated, bare = map(sum, zip(*table.values(), strict=True))
+    return {
+        "every lesson, seconds in isolation and bare": table,
+        "isolated over bare, all lessons together": round(isolated / bare, 2),
     }
 
 
