@@ -1180,8 +1180,8 @@ shown = "  ".join(f"{r:.1f} at {n}" for n, r in zip(lengths, ratios.tolist(), st
 print(f"time of the LSTM / time of the encoder: {shown}")
 
 # %% [markdown]
-# On the machine that made this page the two stay close at every length, and cross once. Where your
-# lines cross, and whether they do, depends on your machine; the claim names none. On one core the
+# On the machine that made this page the two stay close at every length: nothing like five times.
+# Where your lines cross, and whether they do, depends on your machine; the claim names none. On one core the
 # arithmetic decides: the encoder has nearly twice the parameters to multiply by, but does so in
 # larger products. What holds everywhere:
 #
