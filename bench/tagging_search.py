@@ -43,6 +43,7 @@ class Trial:
         settings: sizes and training.
         std: of the embeddings' first values.
         attention_dropout: of the rotary encoder.
+        norm_first: whether the encoders are pre-norm.
 
     """
 
@@ -50,6 +51,7 @@ class Trial:
     settings: Settings
     std: float = 1.0
     attention_dropout: float = 0.0
+    norm_first: bool = True
 
 
 class Data:
@@ -108,7 +110,13 @@ def make_encoder(trial: Trial, vocab_size: int) -> Any:
     if trial.model == "per-word":
         return PerWordEncoder(vocab_size, s.d_model, s.n_layers, s.d_ff, **drop)
     encoder: Any = TransformerEncoder(
-        vocab_size, s.d_model, s.n_heads, s.n_layers, s.d_ff, 5000, s.layer_dropout, norm_first=True
+        vocab_size,
+        s.d_model,
+        s.n_heads,
+        s.n_layers,
+        s.d_ff,
+        dropout=s.layer_dropout,
+        norm_first=trial.norm_first,
     )
     if trial.model == "bilstm":
         units = units_for(parameters(encoder.layers), s.d_model, s.lstm_layers)
@@ -174,6 +182,8 @@ AXES: list[tuple[str, str, list[Any]]] = [
     ("rotary", "n_layers", [2, 4]),
     ("bilstm", "lstm_layers", [1]),
     ("both", "word_dropout", [0.2]),
+    ("rotary", "norm_first", [False]),
+    ("both", "max_tokens", [256]),
 ]
 ENOUGH = 0.001  # better on dev by less is taken for chance
 SEEDS = (0, 1, 2)

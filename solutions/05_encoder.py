@@ -1181,9 +1181,9 @@ print(f"time of the LSTM / time of the encoder: {shown}")
 
 # %% [markdown]
 # On the machine that made this page the two stay close at every length: nothing like five times.
-# Where your lines cross, and whether they do, depends on your machine; the claim names none. On one core the
-# arithmetic decides: the encoder has nearly twice the parameters to multiply by, but does so in
-# larger products. What holds everywhere:
+# Where your lines cross, and whether they do, depends on your machine; the claim names none. On one
+# core the arithmetic decides: the encoder has nearly twice the parameters to multiply by, but does
+# so in larger products. What holds everywhere:
 #
 # - Attention's part grows with the square of the length, the LSTM's time only with the length. In
 #   long texts the encoder loses what it gained.

@@ -222,6 +222,7 @@ def numbered(sentences: list[list[tuple[str, str]]]) -> list[tuple[list[int], li
 
 
 train_pairs, dev_pairs = numbered(train), numbered(treebank.dev)
+longest = max(map(len, [*train, *treebank.dev, *treebank.test]))
 
 # %% tags=["skip-grading", "measured"]
 print(f"{len(vocab):,} words known, {len(lexicon):,} in the lexicon, {len(tag_names)} tags")
@@ -891,7 +892,14 @@ check.train_step(
 # %% tags=["skip-grading"]
 def make_encoder(s: Settings) -> nn.Module:
     encoder = TransformerEncoder(
-        len(vocab), s.d_model, s.n_heads, s.n_layers, s.d_ff, 512, s.layer_dropout, norm_first=True
+        len(vocab),
+        s.d_model,
+        s.n_heads,
+        s.n_layers,
+        s.d_ff,
+        longest,
+        s.layer_dropout,
+        norm_first=True,
     )
     # More dropout on embedded words than inside the layers.
     encoder.positions = nn.Sequential(encoder.positions, nn.Dropout(s.dropout))
@@ -910,7 +918,8 @@ def make_tagger(encoder: nn.Module, s: Settings, std: float = 0.03) -> nn.Module
 torch.manual_seed(0)
 plain = replace(settings, dropout=0.0, layer_dropout=0.0, word_dropout=0.0)
 model = make_tagger(make_encoder(plain), plain).to(device)
-eight = collate(sorted(train_pairs, key=lambda pair: len(pair[0]))[-8:])
+by_length = sorted(train_pairs, key=lambda pair: len(pair[0]))
+eight = collate(by_length[len(by_length) // 2 :][:8])
 optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
 constant = torch.optim.lr_scheduler.ConstantLR(optimizer, 1.0)
 losses = [train_step(model, eight, optimizer, constant, torch.device(device)) for _ in range(60)]
@@ -1041,7 +1050,7 @@ check.tag_sentences(
 # %% tags=["skip-grading"]
 def rotary(s: Settings) -> nn.Module:
     encoder = make_encoder(s)
-    make_rotary(encoder, s.n_heads, rotary_embedding, s.rotary_base, max_len=512)
+    make_rotary(encoder, s.n_heads, rotary_embedding, s.rotary_base, max_len=longest)
     encoder.positions = nn.Dropout(s.dropout)
     return encoder
 
