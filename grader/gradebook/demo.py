@@ -27,7 +27,12 @@ CLASS: Mapping[str, Sequence[Edit]] = {
     "ada": (),
     "ben": (
         Edit("stable_softmax", "(x - highest).exp()", "x.exp()"),
+        Edit("shift_right", "targets[:, :-1]", "targets"),
         Edit("scaled_dot_product_attention", " / q.shape[-1] ** 0.5", ""),
+        Edit("merge_heads", "x.transpose(1, 2)", "x"),
+        Edit("TokenEmbedding", " * math.sqrt(self.table.embedding_dim)", ""),
+        Edit("LayerNorm", "(centred**2).mean(-1, keepdim=True)", "x.var(-1, keepdim=True)"),
+        Edit("accuracy", "max(real.sum().item(), 1)", "max(tags.numel(), 1)"),
     ),
     "cleo": (
         Edit("masked_mean", "kept.sum(1).clamp(min=1)", "x.shape[1]"),
