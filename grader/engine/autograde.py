@@ -1,7 +1,5 @@
 """Grade what is in submitted/ and record it, with progress."""
 
-import os
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,6 +17,7 @@ from grader.engine.submission import MOST_BYTES
 from grader.engine.unit import grade_all
 from grader.gradebook.course import GradingCourse
 from grader.isolation import Limits
+from grader.plain_file import read_plain
 
 BATCH: Final = 20
 Submission = tuple[str, str]
@@ -110,27 +109,13 @@ def read(course: GradingCourse, student: str, lesson: str) -> bytes:
 
     Never more than is needed to see that it is too large.
     """
-    folder = course.folder / "submitted" / student / lesson
-    if folder.is_symlink():
-        return b""
-    return _read_plain(folder / f"{lesson}.ipynb", MOST_BYTES + 1)
-
-
-def _read_plain(path: Path, most: int) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    try:
-        is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return os.pread(descriptor, most, 0) if is_plain else b""
-    finally:
-        os.close(descriptor)
+    path = course.folder / "submitted" / student / lesson / f"{lesson}.ipynb"
+    return read_plain(path, MOST_BYTES + 1) or b""
 
 
 def _timestamp(folder: Path) -> str:
     """When it was submitted; nothing where the file is missing or holds no time."""
-    text = _read_plain(folder / "timestamp.txt", 64).decode(errors="replace").strip()
+    text = (read_plain(folder / "timestamp.txt", 64) or b"").decode(errors="replace").strip()
     try:
         return text if parse_utc(text) else ""
     except (ValueError, OverflowError):

@@ -1,9 +1,10 @@
 """Read a file of predictions: whatever it holds, the answer is tags or a list of faults."""
 
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
+
+from grader.plain_file import read_plain
 
 MOST_BYTES: Final = 8 << 20
 MOST_FAULTS: Final = 10  # told; the rest is counted
@@ -50,16 +51,11 @@ def _faults(tagged: Sequence[Sequence[str]], sizes: Sequence[int]) -> Iterator[s
 
 
 def _text(path: Path) -> str:
-    """Read a plain file of at most MOST_BYTES; a link is not followed."""
-    try:
-        about = path.lstat()
-        if not stat.S_ISREG(about.st_mode):
-            raise Faulty("it is no plain file")
-        if about.st_size > MOST_BYTES:
-            raise Faulty(f"it is larger than {MOST_BYTES >> 20} MiB")
-        data = path.read_bytes()
-    except OSError as error:
-        raise Faulty(f"it cannot be read ({error.strerror})") from None
+    data = read_plain(path, MOST_BYTES + 1)
+    if data is None:
+        raise Faulty("it is no plain file that can be read")
+    if len(data) > MOST_BYTES:
+        raise Faulty(f"it is larger than {MOST_BYTES >> 20} MiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,12 +4,13 @@ import json
 
 import pytest
 import torch
+from torch import nn
 
 from utils.checks import check
 from utils.checks.attention.variants import attention_variant
 from utils.checks.exercise import Case, hidden_case
 from utils.checks.judge import judge
-from utils.checks.observe import observe
+from utils.checks.observe import observe, observe_all
 from utils.checks.registry import exercises
 from utils.checks.verdict import MIME, CaseResult, Finding, Verdict
 
@@ -153,3 +154,26 @@ def test_the_visible_check_returns_nothing_and_the_graded_one_points(capsys):
     points = check.causal_mask(lambda n: torch.ones(1, n, n).tril().bool(), points=2, hidden=[])
     assert points == 2.0
     assert "2 of 2 points" in capsys.readouterr().out
+
+
+class EpsilonOutside(nn.Module):
+    """Wrong as in the bank, computed in other steps: where the variance is 0, gradients differ."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        centred = x - x.mean(-1, keepdim=True)
+        variance = (centred**2).mean(-1, keepdim=True)
+        return self.weight * centred / (variance.sqrt() + self.eps) + self.bias
+
+
+def test_a_mistake_that_the_first_failing_case_cannot_tell_is_named_by_a_later_one():
+    exercise = exercises()["LayerNorm"]
+    seen = observe_all(exercise.probe, exercise.probe.cases, EpsilonOutside)
+    verdict = judge(exercise, exercise.probe.cases, seen)
+    assert verdict.mistake is not None
+    assert verdict.mistake.name == "epsilon_outside_the_root"

@@ -90,11 +90,11 @@ def test_a_file_that_is_no_text_too_large_or_no_file_is_faulty(tmp_path):
     assert faults_of(file_of(tmp_path, b"A B\n\nC \xff E\n")) == ("line 3: not UTF-8 text",)
     assert "larger than" in faults_of(file_of(tmp_path, b"A " * (MOST_BYTES // 2 + 1)))[0]
     (tmp_path / "folder").mkdir()
-    assert faults_of(tmp_path / "folder") == ("it is no plain file",)
+    assert faults_of(tmp_path / "folder") == ("it is no plain file that can be read",)
     link = tmp_path / "link.txt"
     link.symlink_to(write_predictions(tmp_path, TAGGED))
-    assert faults_of(link) == ("it is no plain file",)
-    assert "cannot be read" in faults_of(tmp_path / "nothing.txt")[0]
+    assert faults_of(link) == ("it is no plain file that can be read",)
+    assert faults_of(tmp_path / "nothing.txt") == ("it is no plain file that can be read",)
 
 
 @pytest.mark.parametrize(
@@ -249,3 +249,11 @@ def test_data_that_is_not_there_is_told_in_a_sentence(own, monkeypatch, capsys):
     monkeypatch.setenv("COURSE_DATA", "/no/such/folder")
     assert main(["predictions"]) == 1
     assert "The test sentences cannot be had" in capsys.readouterr().err
+
+
+def test_a_file_in_a_linked_folder_is_not_read(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    write_predictions(tmp_path / "theirs", TAGGED)
+    (tmp_path / "mine").symlink_to(tmp_path / "theirs")
+    path = tmp_path / "mine" / "predictions.txt"
+    assert faults_of(path) == ("it is no plain file that can be read",)

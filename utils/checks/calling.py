@@ -35,18 +35,6 @@ def unpack(result: object, *names: str) -> dict[str, object]:
     return dict(zip(names, result, strict=True))
 
 
-def prediction(answer: object) -> dict[str, object]:
-    """Take a prediction: a number or a string, or (from our own side) a function that finds it.
-
-    Raises:
-        AnswerError: nothing was predicted yet.
-    """
-    value = answer() if callable(answer) else answer
-    if value is None or value is Ellipsis:
-        raise AnswerError("stub", "No prediction yet: put your answer in place of None.")
-    return {"prediction": value}
-
-
 def require_module(module: object, name: str) -> nn.Module:
     """Check that a class made an ``nn.Module``.
 

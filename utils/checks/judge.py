@@ -87,18 +87,19 @@ def name_mistake(
     pairs: Sequence[tuple[Case, Observation | None]],
     results: Sequence[CaseResult],
 ) -> Mistake | None:
-    """The known mistake that gives what was seen on the first failing case.
+    """The known mistake that gives what was seen on the first failing case that any explains.
 
     Of several that do, the one that agrees with most of the other cases: a mistake that shows
-    only with a mask looks like the right answer elsewhere.
+    only with a mask looks like the right answer elsewhere. Where none explains the first failing
+    case, it may be one in which the last digit decides; a later one can tell.
     """
-    failing = next((i for i, result in enumerate(results) if not result.passed), None)
-    if failing is None or pairs[failing][1] is None:
-        return None
-    fitting = [m for m in exercise.mistakes if _explains(exercise, m, pairs[failing])]
-    if not fitting:
-        return _general_mistake(results[failing].finding)
-    return max(fitting, key=lambda m: sum(_explains(exercise, m, pair) for pair in pairs))
+    failing = [i for i, result in enumerate(results) if not result.passed]
+    general = _general_mistake(results[failing[0]].finding) if failing else None
+    for pair in [pairs[i] for i in (failing[:1] if general else failing)]:
+        fitting = [m for m in exercise.mistakes if _explains(exercise, m, pair)]
+        if fitting:
+            return max(fitting, key=lambda m: sum(_explains(exercise, m, pair) for pair in pairs))
+    return general
 
 
 def _explains(exercise: Exercise, mistake: Mistake, pair: tuple[Case, Observation | None]) -> bool:

@@ -7,9 +7,10 @@ from torch import Tensor
 
 from utils.checks.attention.reference import reference_attention
 from utils.checks.attention.versions import version
-from utils.checks.calling import call_with, prediction, require_linear, require_module, unpack
+from utils.checks.calling import call_with, require_linear, require_module, unpack
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
+from utils.checks.predicting import asked
 
 SHORTCUTS = (
     "torch.nn.functional.scaled_dot_product_attention",
@@ -107,14 +108,7 @@ def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 PROBES = (
-    Probe(
-        "predict_score_spread",
-        dict,
-        lambda answer, _: prediction(answer),
-        (case("your prediction", required=True),),
-        kind="predict",
-        gradient=False,
-    ),
+    asked("predict_score_spread"),
     Probe(
         "additive_scores",
         _additive_inputs,

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from utils import blocks
 from utils.checks.attention.probes import broadcast_mask
-from utils.checks.calling import AnswerError, call_with, prediction, require_linear, require_module
+from utils.checks.calling import AnswerError, call_with, require_linear, require_module
 from utils.checks.encoder.probes_use import USE
 from utils.checks.encoder.requirements import (
     LAYER_PARTS,
@@ -21,6 +21,7 @@ from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.multi_head_attention.probes import WHOLE
 from utils.checks.observation import describe
+from utils.checks.predicting import asked
 from utils.specimens import broken_layer
 
 NORMALISERS = (
@@ -333,14 +334,7 @@ PROBES = (
         forbidden=(*WHOLE, "utils.blocks.TransformerEncoder"),
         stand_ins={**EARLIER, **PARTS, "EncoderLayer": blocks.EncoderLayer},
     ),
-    Probe(
-        "predict_feed_forward_share",
-        dict,
-        lambda answer, _: prediction(answer),
-        (case("your prediction", required=True),),
-        kind="predict",
-        gradient=False,
-    ),
+    asked("predict_feed_forward_share"),
     Probe(
         "repaired_stack",
         lambda **params: dict(params),

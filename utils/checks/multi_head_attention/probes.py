@@ -8,10 +8,11 @@ from torch import Tensor, nn
 
 from utils.checks.attention.probes import SHORTCUTS, broadcast_mask, weights_first
 from utils.checks.attention.reference import reference_attention
-from utils.checks.calling import call_with, prediction, require_linear, require_module, unpack
+from utils.checks.calling import call_with, require_linear, require_module, unpack
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.multi_head_attention.reference import reference_merge, reference_split
+from utils.checks.predicting import asked
 
 LAYERS = ("w_q", "w_k", "w_v", "w_o")
 # Whole attentions under any name: what the exercise builds, and what contains one.
@@ -210,17 +211,6 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
             "changing torch's module later changes nothing here": apart}  # fmt: skip
 
 
-def _prediction(name: str) -> Probe:
-    return Probe(
-        name,
-        dict,
-        lambda answer, _: prediction(answer),
-        (case("your prediction", required=True),),
-        kind="predict",
-        gradient=False,
-    )
-
-
 PROBES = (
     Probe(
         "split_heads",
@@ -256,8 +246,8 @@ PROBES = (
             "merge_heads": reference_merge,
         },
     ),
-    _prediction("predict_parameters_8_heads"),
-    _prediction("predict_parameters_16_heads"),
+    asked("predict_parameters_8_heads"),
+    asked("predict_parameters_16_heads"),
     Probe(
         "fuse_heads",
         _fuse_inputs,

@@ -6,10 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.calling import AnswerError, call_with, prediction, require_module
+from utils.checks.calling import AnswerError, call_with, require_module
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.positional_encoding.reference import reference_encoding
+from utils.checks.predicting import asked, prediction
 
 
 def _raised(call: Callable[[], object]) -> str:
@@ -198,14 +199,7 @@ _LAYER_CASES = (
     case("dropout", B=4, T=6, D=8, spare=3, dropout=0.5),
 )
 PROBES = (
-    Probe(
-        "predict_fastest_column",
-        dict,
-        lambda answer, _: _answer_words(answer),
-        (case("your prediction", required=True),),
-        kind="predict",
-        gradient=False,
-    ),
+    asked("predict_fastest_column", _answer_words),
     Probe(
         "sinusoidal_encoding",
         lambda **sizes: sizes,

@@ -6,9 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.calling import prediction, unpack
+from utils.checks.calling import unpack
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
+from utils.checks.predicting import asked
 from utils.checks.rnn_limits.reference import reference_cell, reference_forward
 
 RECURRENT = (
@@ -93,17 +94,6 @@ def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
     return {"tokens": answer(_step(i["table"]), start, i["bos"], i["eos"], i["max_len"])}
 
 
-def _prediction(name: str) -> Probe:
-    return Probe(
-        name,
-        dict,
-        lambda answer, _: prediction(answer),
-        (case("your prediction", required=True),),
-        kind="predict",
-        gradient=False,
-    )
-
-
 PROBES = (
     Probe(
         "rnn_cell",
@@ -131,8 +121,8 @@ PROBES = (
         forbidden=RECURRENT,
         stand_ins={"rnn_cell": reference_cell},
     ),
-    _prediction("predict_rnn_steps"),
-    _prediction("predict_attention_steps"),
+    asked("predict_rnn_steps"),
+    asked("predict_attention_steps"),
     Probe(
         "gradient_through_time",
         _sequence_inputs,

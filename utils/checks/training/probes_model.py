@@ -9,7 +9,6 @@ from utils import blocks
 from utils.checks.calling import (
     AnswerError,
     call_with,
-    prediction,
     require_linear,
     require_module,
 )
@@ -17,6 +16,7 @@ from utils.checks.encoder.weights import layer_weights, only_weights
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.observation import describe
+from utils.checks.predicting import asked
 from utils.checks.training.reference import IGNORED
 
 LOUD = 30.0  # what stands at padding is larger than what counts
@@ -152,17 +152,6 @@ def _scored_inputs(lengths: list[int], C: int, longest: int = 0, **params: Any) 
     return {"logits": logits, "tags": tags.masked_fill(~real, IGNORED)}
 
 
-def _predict(name: str) -> Probe:
-    return Probe(
-        name,
-        dict,
-        lambda answer, _: prediction(answer),
-        (case("your prediction", required=True),),
-        kind="predict",
-        gradient=False,
-    )
-
-
 _SMALL: dict[str, Any] = {"V": 11, "D": 8, "H": 4, "F": 5, "L": 2}
 MODEL = (
     Probe(
@@ -180,7 +169,7 @@ MODEL = (
         ),
         stand_ins={"TokenEmbedding": blocks.TokenEmbedding},
     ),
-    _predict("predict_first_loss"),
+    asked("predict_first_loss"),
     Probe(
         "token_loss",
         _scored_inputs,
@@ -193,7 +182,7 @@ MODEL = (
             case("float64", lengths=[1, 6], C=5, dtype="float64"),
         ),
     ),
-    _predict("predict_padded_accuracy"),
+    asked("predict_padded_accuracy"),
     Probe(
         "accuracy",
         _scored_inputs,
