@@ -3,23 +3,15 @@
 The lessons' is made of the definitions in solutions/, as a student who solved all would have it.
 """
 
-import re
-import sys
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from utils.script import needed_parts, source_of_parts
+from bench.lesson_code import solution
 
-SOLUTIONS = Path(__file__).resolve().parents[1] / "solutions"
-NEEDED = ("TransformerEncoder", "Tagger", "collate", "bucket_batches", "train_step")
-CARRIED = re.compile(r"(?m)^\w+ = carry\(.*$")  # a lesson takes an earlier one's definition
 VOCAB, TAGS, DROPOUT = 20_000, 64, 0.1
 
 SOLUTION, FUSED, TORCH = "solution", "solution, fused attention", "nn.TransformerEncoder"
@@ -42,17 +34,6 @@ class Size:
     def words(self) -> int:
         """Of a batch without padding."""
         return self.batch * self.length
-
-
-@cache
-def solution(names: tuple[str, ...] = NEEDED) -> dict[str, Any]:
-    """Run the definitions in the lessons' texts that names lead to; none is a stand-in."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(SOLUTIONS.glob("0*.py"))]
-    source = source_of_parts(needed_parts([CARRIED.sub("", text) for text in texts], names))
-    module = ModuleType(f"solution_{'_'.join(names)}")
-    sys.modules[module.__name__] = module  # torch.compile looks for it there
-    exec(compile(source, "<solutions>", "exec"), vars(module))
-    return vars(module)
 
 
 class FusedAttention(nn.Module):

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import nn
 
 from bench.__main__ import RESULTS, about
-from bench.tagging_parts import Tagger, bucket_batches, build_vocab, collate, tag_sentences
-from bench.tagging_parts import train_step as plain_train_step
+from bench.lesson_code import solution
 from utils.affixes import WithAffixes, affix_tables, affix_vocabularies
 from utils.baselines import Examiner, Scores, most_frequent_tag, with_suffixes
 from utils.blocks import TransformerEncoder, rotary_embedding
@@ -30,6 +30,7 @@ from utils.positions import redraw
 from utils.rotary import make_rotary
 from utils.settings import Settings
 
+LESSON = SimpleNamespace(**solution())  # the functions that students write
 FILE = RESULTS / "tagging_search.json"
 LAST = 3  # epochs whose dev accuracies are averaged: one alone is noisier
 
@@ -61,9 +62,9 @@ class Data:
         self.treebank = treebank
         train = words_of(treebank.train)
         everything = [*train, *words_of(treebank.dev), *words_of(treebank.test)]
-        self.lexicon = build_vocab(everything)
-        self.vocab = build_vocab(train, settings.min_count)
-        self.kinds = affix_vocabularies(train, build_vocab, settings.affix_min_count)
+        self.lexicon = LESSON.build_vocab(everything)
+        self.vocab = LESSON.build_vocab(train, settings.min_count)
+        self.kinds = affix_vocabularies(train, LESSON.build_vocab, settings.affix_min_count)
         self.tables = affix_tables(self.lexicon, self.vocab, self.kinds)
         self.tags = sorted({tag for tags in tags_of(treebank.train) for tag in tags})
         number = {tag: index for index, tag in enumerate(self.tags)}
@@ -78,8 +79,8 @@ class Data:
         """Give `fit` its batches."""
 
         def make(generator: torch.Generator) -> list[Any]:
-            groups = bucket_batches(self.lengths, max_tokens, generator)
-            return [collate([self.pairs[i] for i in group]) for group in groups]
+            groups = LESSON.bucket_batches(self.lengths, max_tokens, generator)
+            return [LESSON.collate([self.pairs[i] for i in group]) for group in groups]
 
         return make
 
@@ -87,7 +88,7 @@ class Data:
         """Tag dev or test and count."""
         gold = getattr(self.treebank, split)
         return self.examiner.score(
-            gold, tag_sentences(model, words_of(gold), self.lexicon, self.tags, 64)
+            gold, LESSON.tag_sentences(model, words_of(gold), self.lexicon, self.tags, 64)
         )
 
 
@@ -96,7 +97,7 @@ def build(trial: Trial, data: Data) -> Any:
     s = trial.settings
     torch.manual_seed(s.seed)
     encoder = make_encoder(trial, len(data.vocab))
-    tagger = Tagger(encoder, len(data.tags), [len(kind) for kind in data.kinds])
+    tagger = LESSON.Tagger(encoder, len(data.tags), [len(kind) for kind in data.kinds])
     if trial.std != 1.0:
         for table in (encoder.embedding, *tagger.features):
             redraw(table, trial.std)
@@ -141,7 +142,7 @@ def run(trial: Trial, treebank: Treebank) -> dict[str, Any]:
     def train_step(*arguments: Any) -> float:
         nonlocal seconds
         start = time.process_time()  # other work on the machine does not count
-        loss = plain_train_step(*arguments)
+        loss = LESSON.train_step(*arguments)
         seconds += time.process_time() - start
         return loss
 

@@ -25,6 +25,7 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from bench.__main__ import RESULTS, about, keep
+from bench.lesson_code import solution
 from bench.speed_models import (
     COMPILED,
     FUSED,
@@ -34,7 +35,6 @@ from bench.speed_models import (
     Size,
     batch_of,
     build,
-    solution,
 )
 from bench.speed_timing import (
     Run,

@@ -8,7 +8,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench import speed_timing, train_speed
-from bench.speed_models import FUSED, SOLUTION, TORCH, Size, batch_of, build, solution
+from bench.lesson_code import solution
+from bench.speed_models import FUSED, SOLUTION, TORCH, Size, batch_of, build
 from bench.train_speed import forward_backward, waste
 
 SMALL = Size(24, 4, 2, 20, batch=3, length=7)
