@@ -6,14 +6,16 @@ stage that fails does not stop the others. The last line is pytest's own count.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+COPIES = ROOT / "build" / "nbval"
 # Warnings of nbval's own code must not fail it: the suite's "error" filter is for our code.
-NBVAL = "pytest --nbval solutions -p tests.executed --nbval-current-env -W default"
+NBVAL = "pytest --nbval build/nbval -p tests.executed --nbval-current-env -W default"
 STAGES = {
     "ruff": "ruff check .",
     "format": "ruff format --check .",
@@ -47,6 +49,15 @@ def run(arguments: str) -> tuple[int, str]:
     return process.wait(), count
 
 
+def copy_notebooks() -> None:
+    """Copy the executed notebooks, each to a place of its own: some write files beside them."""
+    shutil.rmtree(COPIES, ignore_errors=True)
+    for notebook in sorted(ROOT.glob("solutions/*/*.ipynb")):
+        home = COPIES / notebook.stem / notebook.stem  # no other lesson is beside it
+        home.mkdir(parents=True)
+        shutil.copy(notebook, home)
+
+
 def main(names: list[str]) -> int:
     """Run the named stages, or all; give 1 when one of them failed."""
     if unknown := [name for name in names if name not in STAGES]:
@@ -55,6 +66,8 @@ def main(names: list[str]) -> int:
     for name in names or STAGES:
         print(f"\n--- {name}: {STAGES[name]}", flush=True)
         start = time.monotonic()
+        if name == "nbval":
+            copy_notebooks()
         status, counted = run(STAGES[name])
         failed |= status != 0
         count = counted or count

@@ -23,6 +23,7 @@ WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
 BLIND_SECONDS: Final = 0.01  # between two looks at a process where there are no pidfds
 FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
 USERS_EACH: Final = 1024  # how many of them one warm process takes in turn
+TURNS: Final = itertools.count()  # one for all supervisors: what a killed task left may still count
 
 
 class Supervisor:
@@ -83,7 +84,7 @@ class Supervisor:
         replace the supervisor's, but for `forks`, which is settled once for all.
         """
         number = next(self._numbers)
-        plan = self._plan(number, replace(limits or self.limits, forks=self.limits.forks))
+        plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
         with processes.undisturbed():
             try:
                 self._running[number] = started(task, plan, answer)
@@ -122,11 +123,11 @@ class Supervisor:
         left = until - time.monotonic()
         events.poll(None if left == float("inf") else max(0, int(left * 1000) + 1))
 
-    def _plan(self, number: int, limits: Limits) -> Plan:
+    def _plan(self, limits: Limits) -> Plan:
         walls = self.walls
         user, group = os.geteuid(), os.getegid()
         if walls.drop_root:
-            user = group = nobody(number)
+            user = group = nobody()
         counted_apart = walls.drop_root or "user" in walls.namespaces
         others = 0 if counted_apart else tasks_of(user)
         folder = None if "mount" in walls.namespaces else self._folder(user, group)
@@ -166,9 +167,9 @@ def patience(task: Running) -> float:
     return WATCH_SECONDS if task.folder else float("inf")
 
 
-def nobody(number: int) -> int:
+def nobody() -> int:
     """A user id for a task that no other process has at the same time."""
-    turn = number % USERS_EACH
+    turn = next(TURNS) % USERS_EACH
     start = FIRST_USER + os.getpid() % 65536 * USERS_EACH
     last = last_user()
     return start + turn if start + turn <= last else last - turn

@@ -5,8 +5,9 @@ import ctypes
 import os
 import signal
 import struct
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,18 @@ SHORT = Limits(wall_seconds=0.4)
 
 def end_of(task: Callable[[Channel], None], limits: Limits | None = None) -> Ended:
     return run_isolated(task, limits or Limits(wall_seconds=30))
+
+
+@contextlib.contextmanager
+def one_thread_more() -> Iterator[None]:
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def marked_processes(mark: str) -> list[str]:
@@ -281,6 +294,26 @@ def test_a_fork_bomb_stays_within_its_number_and_is_gone_with_its_task() -> None
     ended = end_of(task, Limits(wall_seconds=30, forks=True, tasks=8))
     assert (ended.status, ended.messages) == ("finished", (b"7",))
     assert marked_processes(mark) == []
+
+
+def test_what_a_killed_task_left_is_not_counted_against_the_next_one() -> None:
+    needs_process_namespace()
+
+    def hold_memory(channel: Channel) -> None:
+        held = bytearray(100_000_000)  # the kernel takes a while to free it
+        time.sleep(60 + len(held))
+
+    def fork_six_times(channel: Channel) -> None:
+        for _ in range(6):
+            if os.fork() == 0:
+                time.sleep(60)
+        channel.send(b"six")
+
+    with one_thread_more():  # a killed task is then not waited for to its very end
+        for _ in range(5):
+            end_of(hold_memory, Limits(wall_seconds=0.2, forks=True))
+            ended = end_of(fork_six_times, Limits(wall_seconds=30, forks=True, tasks=7))
+            assert (ended.status, ended.messages) == ("finished", (b"six",))
 
 
 def test_a_task_that_is_killed_takes_its_children_with_it() -> None:
