@@ -149,6 +149,17 @@ def test_the_prediction_is_judged_without_giving_it_away():
     assert "8" not in words
 
 
+@pytest.mark.parametrize("answer", ["7.99", True, [8.0], torch.tensor(8.0)])
+def test_a_prediction_of_another_type_is_refused_without_giving_the_number_away(answer):
+    finding = check.predict_score_spread.verdict(answer).results[0].finding
+    assert finding.says.startswith("prediction: expected a plain number, got ")
+
+
+def test_a_number_where_a_word_is_predicted_is_told_so():
+    finding = check.predict_fastest_column.verdict(0).results[0].finding
+    assert finding.says == "prediction: expected one of the words, in quotes, got 0."
+
+
 def test_the_visible_check_returns_nothing_and_the_graded_one_points(capsys):
     assert check.causal_mask(lambda n: torch.ones(1, n, n).tril().bool()) is None
     points = check.causal_mask(lambda n: torch.ones(1, n, n).tril().bool(), points=2, hidden=[])
@@ -177,3 +188,39 @@ def test_a_mistake_that_the_first_failing_case_cannot_tell_is_named_by_a_later_o
     verdict = judge(exercise, exercise.probe.cases, seen)
     assert verdict.mistake is not None
     assert verdict.mistake.name == "epsilon_outside_the_root"
+
+
+class StandardDeviationAndEpsilon(EpsilonOutside):
+    """In the first failing case this one cannot be told from a division by the variance."""
+
+    def forward(self, x):
+        spread = x.std(-1, keepdim=True, correction=0)
+        return self.weight * (x - x.mean(-1, keepdim=True)) / (spread + self.eps) + self.bias
+
+
+def test_a_mistake_that_explains_one_case_of_several_is_not_named():
+    exercise = exercises()["LayerNorm"]
+    seen = observe_all(exercise.probe, exercise.probe.cases, StandardDeviationAndEpsilon)
+    verdict = judge(exercise, exercise.probe.cases, seen)
+    assert verdict.mistake is not None
+    assert verdict.mistake.name == "epsilon_outside_the_root"
+
+
+def test_a_mistake_that_would_fail_where_the_answer_is_right_is_not_named():
+    exercise = exercises()["greedy_decode"]
+
+    def largest_by_size(step, state, bos, eos, max_len):
+        """Right unless a negative logit is the largest without its sign."""
+        token, tokens = bos, []
+        for _ in range(max_len):
+            logits, state = step(token, state)
+            token = int(logits.abs().argmax())
+            if token == eos:
+                break
+            tokens.append(token)
+        return tokens
+
+    seen = observe_all(exercise.probe, exercise.probe.cases, largest_by_size)
+    verdict = judge(exercise, exercise.probe.cases, seen)
+    assert not verdict.passed
+    assert verdict.mistake is None

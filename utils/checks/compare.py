@@ -8,6 +8,9 @@ import numpy as np
 
 from utils.checks.observation import Array, Observation, Other, Plain
 
+# The right answer of a prediction is for the experiment to show, not for the check.
+PREDICTION = "prediction"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -162,12 +165,13 @@ def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) ->
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return _wrong_type(name, wanted, value)
         right = bool(np.isclose(value, wanted, rtol=tolerance, atol=0, equal_nan=True))
+    elif isinstance(wanted, str) and not isinstance(value, str):
+        return _wrong_type(name, wanted, value)
     else:
         right = type(value) is type(wanted) and value == wanted
     if right:
         return None
-    # The right answer of a prediction is for the experiment to show, not for the check.
-    said = f"{name}: " + ("" if name == "prediction" else f"expected {_short(wanted)}, ")
+    said = f"{name}: " + ("" if name == PREDICTION else f"expected {_short(wanted)}, ")
     return Finding("values", name, f"{said}got {_short(value)}.")
 
 
@@ -199,7 +203,11 @@ def _compare_gradients(expected: Observation, got: Observation, tolerance: float
 
 
 def _wrong_type(name: str, wanted: Plain, value: Plain) -> Finding:
-    says = f"{name}: expected {_short(wanted)}, got {_short(value)}."
+    if name == PREDICTION:
+        kind = "one of the words, in quotes" if isinstance(wanted, str) else "a plain number"
+        says = f"{name}: expected {kind}, got {_short(value)}."
+    else:
+        says = f"{name}: expected {_short(wanted)}, got {_short(value)}."
     return Finding("nothing" if value is None else "return", name, says)
 
 

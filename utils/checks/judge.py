@@ -9,6 +9,9 @@ from utils.checks.observation import Observation
 from utils.checks.observe import observe
 from utils.checks.verdict import CaseResult, Verdict
 
+Pair = tuple[Case, Observation | None]
+ENOUGH = 2  # failing cases must be explained by a mistake that is named, or half of them
+
 # Mistakes that show in what kind of difference was found, whatever the exercise.
 GENERAL = {
     "changed": Mistake(
@@ -84,25 +87,42 @@ def _broken_law(exercise: Exercise, case: Case, seen: Observation) -> Finding | 
 
 def name_mistake(
     exercise: Exercise,
-    pairs: Sequence[tuple[Case, Observation | None]],
+    pairs: Sequence[Pair],
     results: Sequence[CaseResult],
 ) -> Mistake | None:
-    """The known mistake that gives what was seen on the first failing case that any explains.
+    """The known mistake that best explains what was seen; None where none does.
 
-    Of several that do, the one that agrees with most of the other cases: a mistake that shows
-    only with a mask looks like the right answer elsewhere. Where none explains the first failing
-    case, it may be one in which the last digit decides; a later one can tell.
+    It must be right where the answer is right, and give what the answer gives in two failing cases
+    or in half of them: on a single one different mistakes can look alike, and a second mistake may
+    change the others. The first failing case is the one that is shown; what it says of itself (an
+    exception, a shape) must agree.
     """
-    failing = [i for i, result in enumerate(results) if not result.passed]
-    general = _general_mistake(results[failing[0]].finding) if failing else None
-    for pair in [pairs[i] for i in (failing[:1] if general else failing)]:
-        fitting = [m for m in exercise.mistakes if _explains(exercise, m, pair)]
-        if fitting:
-            return max(fitting, key=lambda m: sum(_explains(exercise, m, pair) for pair in pairs))
-    return general
+    passed = [pair for pair, result in zip(pairs, results, strict=True) if result.passed]
+    failed = [pair for pair, result in zip(pairs, results, strict=True) if not result.passed]
+    shown = next((result.finding for result in results if not result.passed), None)
+    general = GENERAL.get(shown.kind) if shown is not None else None
+    best, most = general, 0
+    for mistake in exercise.mistakes:
+        agrees = _agreement(exercise, mistake, failed, shown)
+        if agrees > most and all(_explains(exercise, mistake, pair) for pair in passed):
+            best, most = mistake, agrees
+    return best
 
 
-def _explains(exercise: Exercise, mistake: Mistake, pair: tuple[Case, Observation | None]) -> bool:
+def _agreement(
+    exercise: Exercise, mistake: Mistake, failed: Sequence[Pair], shown: Finding | None
+) -> int:
+    """How many failing cases a mistake explains; 0 where that is too little."""
+    explained = [_explains(exercise, mistake, pair) for pair in failed]
+    seen = [pair for pair in failed if pair[1] is not None]
+    # Where numbers differ, the last digit may decide in the first case; a later one can tell.
+    must_agree_first = shown is None or shown.kind not in {"values", "gradient"}
+    if not seen or (must_agree_first and not explained[0]):
+        return 0
+    return sum(explained) if sum(explained) >= min(ENOUGH, len(seen) / 2) else 0
+
+
+def _explains(exercise: Exercise, mistake: Mistake, pair: Pair) -> bool:
     case, seen = pair
     if seen is None or mistake.answer is None:
         return False
@@ -122,7 +142,3 @@ def _observe_own(exercise: Exercise, name: str, answer: Any, case: Case) -> Obse
             _OWN.clear()
         _OWN[key] = observe(exercise.probe, case, answer, trusted=True)
     return _OWN[key]
-
-
-def _general_mistake(finding: Finding | None) -> Mistake | None:
-    return GENERAL.get(finding.kind) if finding is not None else None

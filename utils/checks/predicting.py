@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from utils.checks.calling import AnswerError
+from utils.checks.compare import PREDICTION
 from utils.checks.exercise import Probe, case
 
 
@@ -15,7 +16,7 @@ def prediction(answer: object) -> dict[str, object]:
     value = answer() if callable(answer) else answer
     if value is None or value is Ellipsis:
         raise AnswerError("stub", "No prediction yet: put your answer in place of None.")
-    return {"prediction": value}
+    return {PREDICTION: value}
 
 
 def asked(name: str, read: Callable[[object], dict[str, object]] = prediction) -> Probe:

@@ -31,7 +31,7 @@ class Verdict:
     Attributes:
         exercise: the exercise's id.
         results: in the order of the cases, easiest first.
-        mistake: the known mistake that explains the first failing case, if one does.
+        mistake: the known mistake that explains what was seen, if one does.
         points: the exercise's points where it is graded, else None.
         halved: a failing visible case costs half of what the other cases earned: the check has
             told its author. (Where each case is worth its own points, it costs nothing more.)
