@@ -164,7 +164,8 @@ check.rnn_forward(
 # ### A look inside
 #
 # Two sentences that differ in their first word alone. Each word has a random vector, the weights
-# are random too, and nothing is trained.
+# are random too, and nothing is trained. (`turning_matrix` makes recurrent weights that turn every
+# state and shorten it to 0.9 of its length.)
 #
 # **Predict:** the first words differ. After how many words will you see nothing of that in the
 # state any more?
@@ -257,7 +258,8 @@ plots.show(
 
 # %% [markdown]
 # Means of three seeds, which hardly differ. A larger state moves the edge, and does not remove it.
-# The right picture shows *which* symbols are lost: the oldest.
+# The right picture shows *which* symbols are lost: the oldest. (Limit 3, below, may have a part in
+# this.)
 #
 # Is that the state's fault, or was training too short? **Predict:** 16 symbols again, and four
 # times as many steps. What will each of the two states make of them?
@@ -387,8 +389,8 @@ with torch.no_grad():
             times[name].append(1000 * measure.seconds(run))
 
 fig, ax = plt.subplots(figsize=(6.4, 3.6))
-plots.lines(ax, lengths, times, title="Waiting makes the difference", xscale="log", yscale="log",
-            xlabel="length (tokens)", ylabel="time (milliseconds)")  # fmt: skip
+plots.lines(ax, lengths, times, title="One call after another, or one call", xscale="log",
+            yscale="log", xlabel="length (tokens)", ylabel="time (milliseconds)")  # fmt: skip
 ax.set_xticks(lengths, lengths)
 ax.minorticks_off()
 plots.show(
@@ -402,9 +404,9 @@ for name, (*_, last) in times.items():
 
 # %% [markdown]
 # All three grow with length in the end, for all have more to do. But a recurrent network has only
-# about twice the arithmetic of `x @ w`. The rest of the distance is waiting: each step is too small
-# to keep a processor busy, and the next one may not begin. torch's own layer saves the trips
-# through Python, and has to wait as well.
+# about twice the arithmetic of `x @ w`. The rest of the distance is the price of 2,048 small steps
+# in place of one large one. They cannot be joined, for each waits for the one before. torch's own
+# layer saves the trips through Python, and has to wait as well.
 #
 # ## Limit 3: gradients on a long way back
 #
@@ -549,6 +551,8 @@ plots.show(
 # is plain gradient descent: the longer the gradient, the longer the step.
 #
 # **Predict:** what do a few very long steps do to the network, even if all later ones are short?
+# (The loss is cross-entropy with the natural logarithm, in nats: guessing gives
+# $\ln 8 \approx 2.08$. Lengths and medians are those before clipping.)
 
 # %% tags=["skip-grading", "measured"]
 silent = partial(recurrence.draw_recall, length=40, noise=0.0, size=32)
@@ -562,16 +566,20 @@ for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=Tru
                                      clip=clip, method=torch.optim.SGD)  # fmt: skip
         runs.append(run)
         saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
-        print(f"{name}, seed {seed}: gradient {run.norms[0]:.0f} at the first step, median "
-              f"{median(run.norms):4.1f}; in the end loss {run.losses[-1]:.2f} and "
-              f"{saturated:3.0%} of states saturated")  # fmt: skip
+        print(
+            f"{name}, seed {seed}: gradient {run.norms[0]:.0f} at the first step, median "
+            f"{median(run.norms):.1f}, above 5 at {sum(n > 5 for n in run.norms)} steps of 150\n"
+            f"    in the end loss {run.losses[-1]:.2f}, {saturated:3.0%} of states saturated, "
+            f"gradient used for w_x {model.reader.w_x.grad.norm():.0e}, "
+            f"for the last layer {model.to_logits.weight.grad.norm():.1f}"
+        )
 
 # %% tags=["skip-grading", "measured"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
 for ax, (name, runs) in zip(axes, runs_by_clip.items(), strict=True):
     curves = {f"seed {seed}": run.losses for seed, run in zip(seeds, runs, strict=True)}
     plots.lines(ax, range(150), curves, title=name, markers=False, xlabel="training step")
-    ax.axhline(torch.tensor(8.0).log(), color="0.5", ls=":", label="guessing")
+    ax.axhline(torch.tensor(8.0).log(), color="0.5", ls=":", label="guessing: ln 8")
 axes[0].get_legend().remove()
 axes[1].legend(loc="center right")
 axes[0].set_ylabel("loss (nats)")
@@ -582,9 +590,11 @@ plots.show(
 )
 
 # %% [markdown]
-# The damage is done in the first steps. One leap, and many units are saturated; from there on the
-# gradient is short, and training hardly moves. Clipping takes the leaps away. It cannot lengthen a
-# gradient that has vanished: for that, the network itself has to change.
+# A few leaps, or more than a few with seed 1, saturate many units. Afterwards steps are still made,
+# most of them nearly as long as the clipped ones. But nothing comes back through saturated units to
+# the first symbol: the gradient of `w_x` is as good as zero, and it is mostly the last layer that
+# still moves. Clipping takes the leaps away. It cannot lengthen a gradient that has vanished: for
+# that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -625,8 +635,9 @@ for name, curve in curves.items():
 
 # %% [markdown]
 # A gate of one half lets half through at each step, and after 50 steps next to nothing is left: at
-# its start torch's LSTM forgets faster than the tanh network. An LSTM whose gates begin open
-# ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through.
+# its start torch's LSTM forgets faster than the tanh network. (It is more than
+# $0.5^{50} \approx 10^{-15}$: the gates vary around one half, and $c$ is not the only way back.) An
+# LSTM whose gates begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through.
 #
 # **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
 # place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.
@@ -801,8 +812,8 @@ check.greedy_decode(
 # ### Reversing 20 and 40 symbols
 #
 # Encoder and decoder are GRUs; the encoder reads from both ends with 32 numbers each, and the
-# decoder starts from these 64. Three seeds for each length, and sequences grow during training,
-# which helps. Measured on sequences that were never seen:
+# decoder starts from these 64. Three seeds for each length, and sequences grow during training.
+# Measured on sequences that were never seen:
 #
 # - **token accuracy**: the share of symbols that are right; guessing gives 1/16;
 # - **sequence accuracy**: the share of answers in which *every* symbol is right;
@@ -872,14 +883,14 @@ plots.show(
     fig,
     alt="Share of right symbols by place in the answer, for lengths 20 and 40. Both curves fall "
     "from the first places on; the free-running one falls to guessing, the teacher-forced one "
-    "stays above it. Length 40 is worse than 20.",
+    "stays above it but for the last of 40 places. Length 40 is worse than 20.",
 )
 
 # %% [markdown]
 # The state of 64 numbers is the only way from question to answer, and not much gets through.
 # Running free, the model often gets the first symbol right and soon is little better than guessing.
-# (At the last place it is even worse: a decoder that stops early has no symbol there.) Hardly a
-# sequence is right as a whole. That is limit 1 again, now with gates. More training or a larger
+# (At the last place it is even worse: a decoder that stops early has no symbol there.) No sequence
+# is right as a whole. That is limit 1 again, now with gates. More training or a larger
 # state would raise these numbers, as with copying. Lesson 02 gives the same network a second way to
 # its source, and compares the two at equal training.
 #

@@ -56,7 +56,7 @@ print("blue then red:", (look @ torch.stack([blue, red])).tolist())
 # %% [markdown]
 # It does not: *which* symbols are there survives, *where* they are does not. The weights could be
 # uneven, 0.7 and 0.3, and then the order is in the numbers. But something has to read it out of
-# them, and section 6 shows that a linear layer does not.
+# them: in section 6 a linear layer reads the larger share and not the smaller.
 #
 # The way out is to look twice, with two sets of weights, and keep what was seen apart. That is
 # all that "multi-head" means. The rest of this lesson is about doing it in one go.
@@ -209,7 +209,7 @@ check.merge_heads(
 # attended head by head, joined, and projected once more:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D_h}}\right) V_h, \qquad
-# \text{output} = w_o\big(\text{head}_1 \,\|\, \dots \,\|\, \text{head}_H\big)$$
+# \text{output} = w_o\big(\text{head}_0 \,\|\, \dots \,\|\, \text{head}_{H-1}\big)$$
 #
 # with $Q = w_q(\text{query})$, $K = w_k(\text{key})$, $V = w_v(\text{value})$. Since the heads are
 # one more leading axis, the attention of lesson 02 handles all of them in one product.
@@ -220,7 +220,7 @@ check.merge_heads(
 # Three things to watch. A mask has no axis for heads: all heads share it. Dropout acts on the
 # weights, in train mode only, and the weights that you return are those before dropout. And a D
 # that H does not divide is an error, a `ValueError` whose message names both numbers. (While this
-# is graded right functions stand in for yours, so an earlier error costs you nothing here.)
+# is graded, right functions stand in for yours, so an earlier error costs you nothing here.)
 
 
 # %% exercise="MultiHeadAttention"
@@ -330,7 +330,7 @@ print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 # %% [markdown]
 # The second axis is H. Every head has its own (T, S) table; the features inside a head are what
 # the product sums over, so no axis is left of them. With the comment's shape, memory would be
-# eight times what it is: `features` and `heads` got mixed up, and 64 / 8 is 8.
+# eight times what it is.
 #
 # ## 4. What do several heads cost?
 #
@@ -567,15 +567,15 @@ for part, (label, marker) in enumerate((("first", "o"), ("second", "s"), ("both"
             label=label if place == 0 else None,
         )
 ax.axhline(100 / lookups.N_SYMBOLS, color="0.4", ls=":")
-ax.text(1.5, 100 / lookups.N_SYMBOLS + 2, "chance", ha="center", color="0.3")
+ax.text(1.5, 100 / lookups.N_SYMBOLS + 2, "chance (one symbol)", ha="center", color="0.3")
 ax.set_xticks(range(len(results)), list(results))
 ax.set(ylim=(0, 105), ylabel="right answers (%)", title="One head gets one of two symbols")
 ax.legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
     fig,
     alt="With one head each of five runs gets one of the two symbols nearly always right and the "
-    "other no better than chance. With two or eight heads everything is right in every run. One "
-    "head with a hidden layer after it also gets everything right in most runs.",
+    "other hardly better than chance. With two or eight heads everything is right in every run. "
+    "One head with a hidden layer after it also gets everything right in most runs.",
 )
 
 # %% [markdown]
@@ -614,12 +614,25 @@ plots.show(
 )
 
 # %% [markdown]
-# One head alone ends in one of two ways here: all its weight lies on one drawer, or on both nearly
-# alike. Either way the linear layer reads only one symbol off it. With a hidden layer behind it,
-# the head looks at both, at one *clearly more* than at the other, and the hidden layer learned to
-# tell a large share of one symbol from a small share of another. So one head can do it, if what
-# follows is not linear and finds this code. Two heads need no code: each keeps its own look, and a
-# linear layer reads both.
+# How do one head's five runs share their weight out, over all 2,000 unseen questions?
+
+# %% tags=["skip-grading", "measured"]
+for run, model in enumerate(models["1 head"]):
+    with torch.no_grad():
+        weights = model(unseen)[1][:, 0]  # (B, T, S)
+    first, second = weights.gather(-1, unseen.asked).unbind(-1)  # weight on the drawers asked for
+    print(
+        f"run {run}: weight {first.mean():.2f} on the first drawer, {second.mean():.2f} on the "
+        f"second; more on the first in {(first > second).float().mean():.0%} of the questions"
+    )
+
+# %% [markdown]
+# One head alone ends in one of two ways here: all its weight lies on one drawer, or on both, with
+# a little more on the same one every time or nearly. Either way the linear layer reads one symbol
+# off it, the one with the larger share. With a hidden layer behind it, the head looks at both, at
+# one *clearly more* than at the other, and the hidden layer learned to tell a large share of one
+# symbol from a small share of another. So one head can do it, if what follows is not linear and
+# finds this code. Two heads need no code: each keeps its own look, and a linear layer reads both.
 #
 # ## 7. Switching heads off
 #
@@ -797,14 +810,15 @@ for fault in FAULTS:
 
 # %% [markdown]
 # Beside the accuracy stands a law that can be tried without training: tag a sentence alone, tag it
-# again in a padded batch, and see by how much its scores change. They must not.
+# again in a padded batch, and see by how much its scores change. They must not, beyond rounding.
 
 # %% tags=["skip-grading"]
 labels = [fault or "right" for fault in FAULTS]
 fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
 for place, fault in enumerate(FAULTS):
-    axes[0].plot([100 * a for a in accuracy[fault]], [place] * 3, "o", color="C0", ms=7, alpha=0.7)
-    axes[1].plot([max(c, 1e-7) for c in change[fault]], [place] * 3, "s", color="C1", ms=7)
+    rows = [place - 0.15, place, place + 0.15]  # seeds apart, or their points would merge
+    axes[0].plot([100 * a for a in accuracy[fault]], rows, "o", color="C0", ms=5, alpha=0.6)
+    axes[1].plot([max(c, 1e-7) for c in change[fault]], rows, "s", color="C1", ms=5, alpha=0.6)
 axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
 axes[1].set(
     xscale="log",

@@ -4,7 +4,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
+from utils.checks import check
 from utils.checks.inputs import Draw
 from utils.checks.multi_head_attention.answers_split import fuse_oracle
 from utils.checks.multi_head_attention.reference import reference_merge, reference_split
@@ -57,6 +59,58 @@ def test_the_dropout_case_shows_what_was_dropped(dropped, seen):
     case = next(case for case in probe.cases if case.name == "dropout")
     values = observe(probe, case, heads_variant(dropped=dropped)).values
     assert [values[name] for name in NAMES] == seen
+
+
+class PlainHeads(nn.Module):
+    """Heads in plain operations, with a mask that meets the scores as it comes."""
+
+    def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError(f"{d_model} features for {n_heads} heads")
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            nn.Linear(d_model, d_model, bias=bias) for _ in range(4)
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def placed(self, mask):
+        return mask
+
+    def forward(self, query, key, value, mask=None):
+        given = ((self.w_q, query), (self.w_k, key), (self.w_v, value))
+        q, k, v = (w(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for w, x in given)
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~self.placed(mask), -torch.inf)
+        weights = scores.softmax(-1).nan_to_num(0.0)
+        joined = (self.dropout(weights) @ v).transpose(1, 2).flatten(2)
+        return self.w_o(joined), weights
+
+
+class RightHeads(PlainHeads):
+    def placed(self, mask):
+        return mask[:, None]
+
+
+class DropoutTwice(RightHeads):
+    def forward(self, *args):
+        output, weights = super().forward(*args)
+        return self.dropout(output), weights
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (RightHeads, None),
+        (PlainHeads, "mask_without_an_axis_for_heads"),
+        (DropoutTwice, "dropout_twice"),
+    ],
+)
+def test_heads_in_plain_operations_are_judged_by_what_they_do(answer, name):
+    verdict = check.MultiHeadAttention.verdict(answer)
+    assert verdict.passed == (name is None)
+    assert (verdict.mistake and verdict.mistake.name) == name
 
 
 def test_padding_cases_hold_a_last_sentence_that_is_shorter_than_the_batch():

@@ -87,6 +87,15 @@ def test_sizes_are_called_by_their_letters():
     )
 
 
+def test_a_wrong_shape_gets_no_letters_where_one_would_stand_twice():
+    def one_query_too_many(q, k, v, mask=None):
+        output, weights = right(q, k, v, mask)
+        return torch.cat([output[:, :1], output, output, output], 1)[:, :6], weights
+
+    says = attention_verdict(one_query_too_many).first_failure.finding.says
+    assert says == "output: expected shape (2, 3, 6) = (B, T, Dv), got (2, 6, 6)."
+
+
 def result(name, passed, **options):
     return CaseResult(Case(name, **options), None if passed else Finding("values", "", "differs"))
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from utils.checks import check
 from utils.checks.positional_encoding.reference import (
@@ -60,6 +61,53 @@ def test_rotation_equals_the_formula_pair_by_pair(length, half, base):
 def test_an_odd_width_is_refused_by_the_stand_in():
     with pytest.raises(ValueError, match="must be even, not 5"):
         reference_encoding(3, 5)
+
+
+def sinusoids_down_to_the_base(max_len, d_model):
+    """As some programs space them: divided by one pair less than there is."""
+    if d_model % 2:
+        raise ValueError("odd")
+    pairs = d_model // 2
+    rates = torch.exp(torch.arange(pairs) * -(math.log(10000.0) / max(pairs - 1, 1)))
+    angles = torch.arange(max_len)[:, None] * rates
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+
+
+def test_frequencies_down_to_the_base_are_named_and_not_called_doubled():
+    verdict = check.sinusoidal_encoding.verdict(sinusoids_down_to_the_base)
+    assert verdict.mistake.name == "divided_by_one_pair_less"
+
+
+class InsideAnEmbedding(nn.Module):
+    def __init__(self, d_model, max_len, dropout=0.0):
+        super().__init__()
+        self.places = nn.Embedding(max_len, d_model)
+
+    def forward(self, x):
+        return x + self.places(torch.arange(x.shape[1]))
+
+
+class PlainTable(nn.Module):
+    def __init__(self, d_model, max_len, dropout=0.0):
+        super().__init__()
+        self.weight = torch.randn(max_len, d_model)
+
+    def forward(self, x):
+        return x + self.weight[: x.shape[1]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "found", "name"),
+    [
+        (InsideAnEmbedding, "missing", "under_another_name"),
+        (PlainTable, "a plain attribute", "plain_attribute"),
+    ],
+)
+def test_a_table_that_is_no_parameter_called_weight_is_told_what_it_is(answer, found, name):
+    verdict = check.LearnedPositionalEncoding.verdict(answer)
+    says = verdict.first_failure.finding.says
+    assert says == f"self.weight is {found}; it should be an nn.Parameter."
+    assert verdict.mistake.name == name
 
 
 def test_the_repair_as_released_is_called_still_broken():

@@ -78,6 +78,41 @@ def test_the_longest_wait_is_counted_on_the_needs():
     assert longest_wait([[], [], [0, 1], [], [2, 3]]) == 3
 
 
+def decode_until_the_end(step, state, bos, eos, max_len):
+    token, tokens = bos, []
+    while True:
+        logits, state = step(token, state)
+        token = int(logits.argmax())
+        if token == eos:
+            return tokens[:max_len]
+        tokens.append(token)
+
+
+def test_a_decoder_that_never_counts_is_stopped_and_named():
+    verdict = check.greedy_decode.verdict(decode_until_the_end)
+    failing = [r.case.name for r in verdict.results if not r.passed]
+    assert failing == ["no end in sight"]
+    assert verdict.mistake.name == "runs_until_the_end_token"
+    assert "step was called 200 times; max_len is 4" in verdict.first_failure.finding.says
+
+
+def gradient_by_keeping(x, h_0, w_x, w_h, b):
+    """Asks the states to keep their gradients, but nothing asks for any."""
+    h, states = h_0, []
+    for t in range(x.shape[1]):
+        h = torch.tanh(x[:, t] @ w_x.T + h @ w_h.T + b)
+        h.retain_grad()
+        states.append(h)
+    h.sum().backward()
+    return torch.tensor([h.grad.norm() for h in states])
+
+
+def test_keeping_gradients_where_nothing_is_recorded_is_named():
+    verdict = check.gradient_through_time.verdict(gradient_by_keeping)
+    assert verdict.first_failure.finding.kind == "exception"
+    assert verdict.mistake.name == "nothing_to_retain"
+
+
 def with_torchs_weights(layer, w_x, w_h, b):
     """Put the given weights into one of torch's recurrent layers."""
     values = (w_x, w_h, b, torch.zeros_like(b))

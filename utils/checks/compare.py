@@ -114,7 +114,7 @@ def _compare_tensor(
     if not isinstance(value, np.ndarray):
         return _wrong_type(name, wanted, value)
     if wanted.shape != value.shape:
-        letters = _letters(wanted.shape, sizes), _letters(value.shape, sizes)
+        letters = _letters(wanted.shape, sizes), _letters(value.shape, sizes, once=True)
         says = f"{name}: expected shape {wanted.shape}{letters[0]}, got {value.shape}{letters[1]}."
         return Finding("shape", name, says)
     if wanted.dtype != value.dtype:
@@ -227,8 +227,15 @@ def number(value: Any) -> str:
     return f"{float(value):.4g}" if not isinstance(value, (bool, np.bool_)) else str(bool(value))
 
 
-def _letters(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> str:
-    """Name sizes as the lesson does: (2, 3, 5) becomes " = (B, T, S)" where it is unambiguous."""
+def _letters(shape: tuple[int, ...], sizes: Mapping[str, Any], *, once: bool = False) -> str:
+    """Name sizes as the lesson does: (2, 3, 5) becomes " = (B, T, S)" where it is unambiguous.
+
+    Args:
+        shape: the sizes.
+        sizes: the case's parameters.
+        once: give no names where one would stand twice. In a wrong shape, one of the two is there
+            by accident: T + 1 states are not Hd.
+    """
     names: dict[int, list[str]] = {}
     for letter, size in sizes.items():
         if isinstance(size, int) and not isinstance(size, bool) and letter[:1].isupper():
@@ -236,7 +243,8 @@ def _letters(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> str:
     found = [names.get(n, []) for n in shape]
     if not shape or any(len(letters) != 1 for letters in found):
         return ""
-    return f" = ({', '.join(letters[0] for letters in found)})"
+    named = [letters[0] for letters in found]
+    return "" if once and len(set(named)) < len(named) else f" = ({', '.join(named)})"
 
 
 def _count_unusual(value: Array, wanted: Array) -> str:

@@ -22,9 +22,9 @@ GENERAL = {
     ),
     "dtype": Mistake(
         "changes_the_dtype",
-        "The result has another number type than the inputs.",
-        "A tensor made without dtype= is float32, and .float() makes one. Take the dtype of the "
-        "input instead.",
+        "The result has another number type than it should.",
+        "Compare the two dtypes above. A tensor that you make yourself gets the one that you give "
+        "it (dtype=...): the input's, where there is an input.",
     ),
     "gradient": Mistake(
         "cuts_the_gradient",

@@ -105,6 +105,18 @@ class LearnedFromZero(nn.Module):
         return self.dropout(self.weight[None, : x.shape[1]] + x)
 
 
+class LearnedWithBatchAxis(nn.Module):
+    def __init__(self, d_model, max_len, dropout=0.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(1, max_len, d_model))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        if x.shape[1] > self.weight.shape[1]:
+            raise ValueError(f"{x.shape[1]} > {self.weight.shape[1]}")
+        return self.dropout(x + self.weight[:, : x.shape[1]])
+
+
 class EmbeddingDerived(nn.Embedding):
     def __init__(self, vocab_size, d_model, padding_idx=0):
         super().__init__(vocab_size, d_model, padding_idx=padding_idx)
@@ -173,7 +185,7 @@ FORMS = {
     "repaired_encoding": ENCODINGS,
     "shift_matrix": [shift_by_blocks, shift_by_diagonals],
     "PositionalEncoding": [PositionsWithBatchAxis, PositionsNotSaved],
-    "LearnedPositionalEncoding": [LearnedAsEmbedding, LearnedFromZero],
+    "LearnedPositionalEncoding": [LearnedAsEmbedding, LearnedFromZero, LearnedWithBatchAxis],
     "TokenEmbedding": [EmbeddingDerived, EmbeddingByTable],
     "rotary_embedding": [
         rotary_by_matrices,

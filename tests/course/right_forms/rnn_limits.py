@@ -111,6 +111,19 @@ def decode_and_cut(step, state, bos, eos, max_len):
     return tokens[: tokens.index(eos)] if eos in tokens else tokens
 
 
+def decode_one_step_ahead(step, state, bos, eos, max_len):
+    """Asks for one more token than it has room for, and never uses it."""
+    tokens = []
+    logits, state = step(bos, state)
+    for _ in range(max_len):
+        token = int(logits.argmax())
+        if token == eos:
+            break
+        tokens.append(token)
+        logits, state = step(token, state)
+    return tokens
+
+
 def decode_feeding_tensors(step, state, bos, eos, max_len):
     tokens, token = [], torch.tensor(bos)
     for _ in range(max_len):
@@ -133,5 +146,10 @@ FORMS = {
         shift_by_roll,
         lambda targets, bos: torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1),
     ],
-    "greedy_decode": [decode_while, decode_and_cut, decode_feeding_tensors],
+    "greedy_decode": [
+        decode_while,
+        decode_and_cut,
+        decode_one_step_ahead,
+        decode_feeding_tensors,
+    ],
 }

@@ -13,6 +13,20 @@ from utils.checks.multi_head_attention.probes import PROBES
 
 _PROBES = {probe.exercise: probe for probe in PROBES}
 D_MODEL = 512
+BY_THE_HEADS = (
+    Mistake(
+        "doubled_with_the_heads",
+        "The count would double only if every head kept its width.",
+        "D stays the same: when there are more heads, what becomes of Dh?",
+        8 * (D_MODEL**2 + D_MODEL),
+    ),
+    Mistake(
+        "halved_with_the_width",
+        "Each head became narrower, but there are more of them.",
+        "Does any of the four layers change its size?",
+        2 * (D_MODEL**2 + D_MODEL),
+    ),
+)
 
 
 def _count(n_heads: int) -> int:
@@ -183,10 +197,10 @@ EXERCISES = (
         Exercise(
             _PROBES[f"predict_parameters_{n_heads}_heads"],
             lambda n_heads=n_heads: _count(n_heads),
-            _count_mistakes(n_heads),
+            _count_mistakes(n_heads) + further,
             tolerance=1e-7,
         )
-        for n_heads in (8, 16)
+        for n_heads, further in ((8, ()), (16, BY_THE_HEADS))
     ),
     FUSE,
     Exercise(_PROBES["load_torch_attention"], load_oracle, LOAD_MISTAKES),

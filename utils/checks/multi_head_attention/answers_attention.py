@@ -9,6 +9,7 @@ from utils.checks.attention.answers_first import mask_mistakes
 from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake
 from utils.checks.multi_head_attention.probes import PROBES
 from utils.checks.multi_head_attention.variants import (
+    MaskPassedOn,
     OneSoftmaxForAll,
     SplitBeforeProjection,
     heads_variant,
@@ -168,6 +169,16 @@ SCALING = (
     ),
 )
 
+_NO_AXIS = (
+    "The mask has no axis for heads: its first axis, the batch, meets the heads.",
+    "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
+    "missing?",
+)
+MASK_AXIS = (
+    Mistake("mask_passed_on_as_it_is", *_NO_AXIS, MaskPassedOn),
+    _mistake("mask_without_an_axis_for_heads", *_NO_AXIS, heads_axis=False),
+)
+
 RESULTS = (
     _mistake(
         "weights_averaged",
@@ -221,6 +232,12 @@ DROPOUT = (
         dropped="output",
     ),
     _mistake(
+        "dropout_twice",
+        "Dropout acts on the weights, and once more after w_o.",
+        "One dropout is asked for: between softmax and the product with the values.",
+        dropped="twice",
+    ),
+    _mistake(
         "kept_weights_not_scaled_up",
         "What is kept is not scaled up, so that the output shrinks in train mode.",
         "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",
@@ -236,6 +253,6 @@ def _mask_variant(**choices: Any) -> Any:
 ATTENTION = Exercise(
     _PROBE,
     TorchHeads,
-    (*HEADS, *SCALING, *mask_mistakes(_mask_variant), *RESULTS, *DROPOUT),
+    (*HEADS, *SCALING, *mask_mistakes(_mask_variant), *MASK_AXIS, *RESULTS, *DROPOUT),
     LAWS,
 )

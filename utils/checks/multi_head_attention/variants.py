@@ -40,8 +40,10 @@ class HeadsVariant(nn.Module):
         projected: which of w_q, w_k, w_v, w_o are used.
         swapped: whether queries and keys change places.
         values: which of the arguments ("query", "key", "value") the values come from.
-        dropped: what dropout acts on: "weights", "scores", "context", "output", "nothing",
-            "always" (the weights, in eval mode too) or "unscaled" (what is kept is not scaled up).
+        heads_axis: whether the mask gets an axis for heads.
+        dropped: what dropout acts on: "weights", "scores", "context", "output", "twice" (weights
+            and output), "nothing", "always" (the weights, in eval mode too) or "unscaled" (what is
+            kept is not scaled up).
         returned: "weights", "dropped", "mean" over heads, "scores" or "nothing".
         checked: whether D must be divisible by H.
 
@@ -53,6 +55,7 @@ class HeadsVariant(nn.Module):
     masking: Masking = "before"
     fill = -torch.inf
     axis = -1
+    heads_axis = True
     projected = "qkvo"
     shared_bias = True
     swapped = False
@@ -76,16 +79,16 @@ class HeadsVariant(nn.Module):
         if self.swapped:
             q, k = k, q
         weights = self._weights(q, k, mask)
-        used = self._drop(weights, "weights", "always", "unscaled")
+        used = self._drop(weights, "weights", "twice", "always", "unscaled")
         joined = self._drop(self.merge(used @ v), "context")
-        output = self._drop(self._layer("o", joined), "output")
+        output = self._drop(self._layer("o", joined), "output", "twice")
         returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}
         return output if self.returned == "nothing" else (output, returned[self.returned])
 
     def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
         factor = self.scale(q.shape[1] * q.shape[-1], q.shape[-1])
         scores = self._drop(q @ k.transpose(-2, -1) * factor, "scores")
-        allowed = None if mask is None else mask.unsqueeze(1)
+        allowed = mask.unsqueeze(1) if mask is not None and self.heads_axis else mask
         return masked_softmax(scores, allowed, self.masking, self.fill, self.axis)
 
     def _layer(self, name: str, x: Tensor) -> Tensor:
@@ -117,6 +120,13 @@ class SplitBeforeProjection(HeadsVariant):
         bias = None if layer.bias is None else layer.bias[:small]
         cut = reference_split(x, self.n_heads)
         return nn.functional.linear(cut, layer.weight[:small, :small], bias)
+
+
+class MaskPassedOn(HeadsVariant):
+    """Hands the mask to the attention of lesson 02 as it came, without an axis for heads."""
+
+    def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+        return reference_attention(q, k, k, mask)[1]
 
 
 class OneSoftmaxForAll(HeadsVariant):

@@ -33,6 +33,12 @@ def _powers(exponent: float) -> Rates:
     return lambda width: 10000.0 ** (exponent * torch.arange(width // 2).double() / width)
 
 
+def _down_to_the_base(width: int) -> Tensor:
+    """Rates from 1 down to 1/10000 itself, as some programs space them."""
+    pairs = width // 2
+    return 10000.0 ** -(torch.arange(pairs).double() / max(pairs - 1, 1))
+
+
 def _growing(width: int) -> Tensor:
     return 1 / rates(width)
 
@@ -148,6 +154,13 @@ ENCODINGS = (
                 "The exponent is half as large as it should be.",
                 "In the formula it is 2i / D, where i counts pairs of columns.",
                 encoding_variant(angle_per_position=_powers(-1)),
+            ),
+            Mistake(
+                "divided_by_one_pair_less",
+                "The frequencies run down to 1/10000 itself: i is divided by D/2 - 1.",
+                "Some programs do that, and it works too, but here the exponent is -2i / D: the "
+                "last frequency stays a little above 1/10000.",
+                encoding_variant(angle_per_position=_down_to_the_base),
             ),
             Mistake(
                 "pairs_do_not_share_a_frequency",

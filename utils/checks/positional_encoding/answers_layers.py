@@ -126,6 +126,13 @@ LAYERS = (
         (
             *_layer_mistakes(learned=True),
             Mistake(
+                "under_another_name",
+                "There is no parameter called `weight`.",
+                "A table inside an nn.Embedding has another name: make it an nn.Parameter called "
+                "`weight`.",
+                layer_variant(learned=True, kept_as="embedding"),
+            ),
+            Mistake(
                 "a_buffer",
                 "The table is a buffer, which no optimiser trains.",
                 "What is trained is an nn.Parameter.",
@@ -176,9 +183,9 @@ LAYERS = (
             ),
             Mistake(
                 "padding_row_drawn_again",
-                "The padding row is not zero at the start: something filled it after nn.Embedding "
-                "had cleared it.",
-                "Functions of torch.nn.init fill the whole table. Clear the row after them.",
+                "The padding row is not zero at the start.",
+                "Functions of torch.nn.init fill the whole table, and so does torch.randn. Clear "
+                "the row after them.",
                 embedding_variant(zeroed=False),
             ),
             Mistake(

@@ -87,6 +87,24 @@ ROTARY = Exercise(
             angle_per_position=lambda width, base: rates(width, base) ** 2,
         ),
         _mistake(
+            "index_not_doubled",
+            "The exponent is half as large as it should be.",
+            "Pair i has the exponent -2i/Dh: 2i is the number of the pair's even column.",
+            angle_per_position=lambda width, base: rates(width, base) ** 0.5,
+        ),
+        _mistake(
+            "both_signs_plus",
+            "Both signs are plus: that is no rotation, for it changes lengths.",
+            "Look at the two formulas again, sign by sign.",
+            both_plus=True,
+        ),
+        Mistake(
+            "not_turned_at_all",
+            "x comes back as it was: nothing is turned.",
+            "Is what you computed returned? A position's angle is 0 at the first word only.",
+            lambda x, base=10000.0: x,
+        ),
+        _mistake(
             "base_ignored",
             "The base is 10,000 whatever is asked for.",
             "It is the second argument.",

@@ -98,17 +98,33 @@ def _call_sines(answer: Any, i: Inputs) -> dict[str, object]:
     return held | _call_layer(module, i, module)
 
 
-def _call_learned(answer: Any, i: Inputs) -> dict[str, object]:
-    module = _make_layer(answer, "LearnedPositionalEncoding", i)
+def _require_parameter(module: nn.Module) -> nn.Parameter:
+    """Check that ``module.weight`` is a parameter, and return it.
+
+    Raises:
+        AnswerError: it is missing, a buffer or a plain attribute.
+
+    """
     if "weight" in dict(module.named_buffers()):
         raise AnswerError("attribute", "self.weight is a buffer, which no optimiser trains.")
+    if "weight" not in dict(module.named_parameters()):
+        found = "is a plain attribute" if hasattr(module, "weight") else "is missing"
+        raise AnswerError("attribute", f"self.weight {found}; it should be an nn.Parameter.")
+    return dict(module.named_parameters())["weight"]
+
+
+def _call_learned(answer: Any, i: Inputs) -> dict[str, object]:
+    module = _make_layer(answer, "LearnedPositionalEncoding", i)
+    own = _require_parameter(module)
     weight = i["weight"].to(getattr(torch, i["dtype"]))
+    if own.shape == (1, *weight.shape):  # as a buffer pe may have it, too
+        weight = weight.unsqueeze(0)
 
     def forward(x: Tensor) -> Any:
         return call_with(module, {"weight": weight}, x)
 
     seen = _call_layer(module, i, forward)
-    return seen | {"weight is trained": dict(module.named_parameters())["weight"].requires_grad}
+    return seen | {"weight is trained": own.requires_grad}
 
 
 def _call_layer(

@@ -72,7 +72,7 @@ class LayerVariant(nn.Module):
     Attributes:
         learned: whether the table is trained (and called weight, not pe).
         kept_as: how the table is kept: as it should be, or "attribute", "parameter", "buffer",
-            "frozen".
+            "frozen" or "embedding" (a module in the module).
         along: the axis of x along which positions run.
         rows: which rows of the table are taken: the first, the last, all, or from the second on.
         limit: how many positions more than max_len are let through before ValueError; None for
@@ -108,6 +108,8 @@ class LayerVariant(nn.Module):
             setattr(self, name, table)
         elif kept_as == "buffer":
             self.register_buffer(name, table)
+        elif kept_as == "embedding":
+            self.rows_of = nn.Embedding(max_len, d_model)
         else:
             setattr(self, name, nn.Parameter(table, kept_as != "frozen"))
 
@@ -115,13 +117,16 @@ class LayerVariant(nn.Module):
         """(B, T, D) -> the same, positions added."""
         if self.limit is not None and x.shape[1] > self.max_len + self.limit:
             raise ValueError("too long")
-        table = self.weight if self.learned else self.pe
+        table = self.rows_of.weight if self.kept_as == "embedding" else self._own_table()
         rows = self._chosen(table, x.shape[self.along])
         rows = rows if self.along == 1 else rows.unsqueeze(1)
         width = x.shape[-1]
         result: Tensor = self._sum(x * type(self).factor(width), rows)
         result = result * type(self).sum_factor(width)
         return result.float() if self.float32 else result
+
+    def _own_table(self) -> Any:
+        return self.weight if self.learned else self.pe
 
     def _chosen(self, table: Any, n: int) -> Any:
         choices = {"first": table[:n], "last": table[-n:], "from one": table[1 : n + 1]}
@@ -194,6 +199,7 @@ def rotary_variant(
     ignores_base: bool = False,
     added: bool = False,
     second_from_turned: bool = False,
+    both_plus: bool = False,
 ) -> Callable[..., Tensor]:
     """Build a rotary embedding with the given choices.
 
@@ -206,6 +212,7 @@ def rotary_variant(
         ignores_base: take 10,000 whatever is asked for.
         added: add sines and cosines where a rotation was meant.
         second_from_turned: the second column is made from the first one's new value.
+        both_plus: neither formula has a minus sign.
 
     """
 
@@ -216,7 +223,10 @@ def rotary_variant(
         circles = turns(direction * (torch.arange(x.shape[axis]) + first), rate).to(_complex(x))
         circles = circles if axis == -2 else circles.unsqueeze(1)
         cos, sin = circles.real, circles.imag
-        turned = a * cos - b * sin, (a * cos - b * sin if second_from_turned else a) * sin + b * cos
+        turned = (
+            a * cos + (b if both_plus else -b) * sin,
+            (a * cos - b * sin if second_from_turned else a) * sin + b * cos,
+        )
         return _together(*((a + sin, b + cos) if added else turned), layout=layout)
 
     return rotary

@@ -50,17 +50,17 @@ def _decode(
     carried: bool = True,
     fed_back: bool = True,
     stops: bool = True,
-    largest: bool = True,
+    choose: Callable[[Tensor], Tensor] = torch.argmax,
     room: int = 0,
 ) -> Callable[..., list[int]]:
-    """A decoder with one thing left out, or with more or less room than max_len."""
+    """A decoder with one thing left out or chosen, or with more or less room than max_len."""
 
     def decode(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
         token, now, written = bos, state, []
         for _ in range(max_len + room):
             logits, after = step(token, now)
             now = after if carried else now
-            best = int(logits.argmax() if largest else logits.argmin())
+            best = int(choose(logits))
             if stops and best == eos:
                 break
             written.append(best)
@@ -68,6 +68,11 @@ def _decode(
         return written
 
     return decode
+
+
+def _until_the_end(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written = _decode(room=10**6)(step, state, bos, eos, max_len)
+    return written[:max_len]
 
 
 def _with_end(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
@@ -180,7 +185,19 @@ DECODING = (
                 "lowest_logit",
                 "The least likely token is chosen.",
                 "Greedy means the largest logit.",
-                _decode(largest=False),
+                _decode(choose=torch.argmin),
+            ),
+            Mistake(
+                "value_for_index",
+                "The largest logit itself is taken for a token.",
+                "The token is the place at which the largest logit stands.",
+                _decode(choose=torch.max),
+            ),
+            Mistake(
+                "runs_until_the_end_token",
+                "Decoding runs until the end token comes. Where none comes, it never stops.",
+                "Let the loop itself count to max_len: cutting the list afterwards is too late.",
+                _until_the_end,
             ),
             Mistake(
                 "tensors_in_the_list",

@@ -75,6 +75,25 @@ def _nothing_recorded(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
     return _norm_by_step(torch.autograd.grad(last.sum(), states)[0])
 
 
+def _through_a_copy(*args: Tensor) -> Tensor:
+    copy = torch.stack(_states(*args)[1:], 1)
+    return _norm_by_step(torch.autograd.grad(copy[:, -1].sum(), copy)[0])
+
+
+def _of_the_norm(*args: Tensor) -> Tensor:
+    states = _states(*args)
+    return torch.stack([g.norm() for g in torch.autograd.grad(states[-1].norm(), states[1:])])
+
+
+def _nothing_to_retain(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states = [h_0]
+    for x_t in x.unbind(1):
+        states.append(reference_cell(x_t, states[-1], *weights))
+        states[-1].retain_grad()
+    torch.autograd.backward(states[-1].sum())
+    return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
+
+
 def _left_behind(*args: Tensor) -> Tensor:
     states = _states(*args)
     for state in states:
@@ -140,6 +159,25 @@ GRADIENT = Exercise(
             "No input asks for gradients, so torch recorded nothing.",
             "A detached copy of h_0 with requires_grad_() starts the recording.",
             _nothing_recorded,
+        ),
+        Mistake(
+            "nothing_to_retain",
+            "No input asks for gradients, so torch recorded nothing, and a state has none to keep.",
+            "A detached copy of h_0 with requires_grad_() starts the recording.",
+            _nothing_to_retain,
+        ),
+        Mistake(
+            "through_a_stacked_copy",
+            "Only the last gradient is there: h_T was cut out of a stacked copy, and the rest of "
+            "the copy plays no part in it.",
+            "Keep the states in a list as they are made, and differentiate by those.",
+            _through_a_copy,
+        ),
+        Mistake(
+            "of_the_norm",
+            "The norm of h_T is differentiated, not the sum of its entries.",
+            "First the gradient of h_T.sum(), then the norm of that gradient.",
+            _of_the_norm,
         ),
         Mistake(
             "gradients_left_behind",

@@ -74,6 +74,13 @@ STEPS = (
                 1000,
             ),
             Mistake(
+                "scores_then_outputs",
+                "Scores and weights are no outputs of the layer: as the lesson counts, they belong "
+                "to the same step.",
+                "A new step begins only where an output of the layer needs another output.",
+                2,
+            ),
+            Mistake(
                 "pairs",
                 "That is how many scores are computed. The question is how many computations have "
                 "to wait for others.",

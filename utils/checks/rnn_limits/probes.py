@@ -1,5 +1,6 @@
 """How the answers of lesson 01 are questioned."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ RECURRENT = (
     "torch._VF.rnn_tanh_cell",
 )
 WEIGHTS = ("w_x", "w_h", "b")
+MOST_CALLS = 200  # of `step` in one case: more than any decoder needs for ten tokens
 
 
 def _weights(draw: Draw, params: dict[str, Any]) -> Inputs:
@@ -68,21 +70,33 @@ def _shift_inputs(dtype: str = "int64", **params: Any) -> Inputs:
     return {"targets": targets.to(getattr(torch, dtype)), "bos": params["bos"]}
 
 
-def _decode_inputs(script: list[int], **params: Any) -> Inputs:
-    """Logits by place, token read and token to write; the script wins where one follows it."""
+def _decode_inputs(script: list[int], endless: bool = False, **params: Any) -> Inputs:
+    """Logits by place, token read and token to write; the script wins where one follows it.
+
+    Endless means that the end token comes nowhere, not even by accident.
+    """
     draw = Draw(script=script, **params)
     vocabulary = params["V"]
     table = draw.normal(len(script) + 1, vocabulary, vocabulary) + params.get("shift", 0.0)
     highest = table.max() + 1
+    if endless:
+        table[:, :, params["eos"]] = table.min() - 1
     for place, (read, write) in enumerate(zip([params["bos"], *script], script, strict=False)):
         table[place, read, write] = highest
     return {"table": table, **{name: params[name] for name in ("bos", "eos", "max_len")}}
 
 
-def _step(table: Tensor) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
-    """A decoder that looks its logits up: its state (1,) is its place in the script."""
+def _step(table: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
+    """A decoder that looks its logits up: its state (1,) is its place in the script.
+
+    Raises:
+        RuntimeError: it is called so often that no loop seems to count.
+    """
+    calls = itertools.count(1)
 
     def step(token: int, state: Tensor) -> tuple[Tensor, Tensor]:
+        if next(calls) > MOST_CALLS:
+            raise RuntimeError(f"step was called {MOST_CALLS} times; max_len is {max_len}")
         place = int(state)
         return table[place, token].clone(), torch.tensor([min(place + 1, len(table) - 1)])
 
@@ -91,7 +105,8 @@ def _step(table: Tensor) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
 
 def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
     start = torch.tensor([0])
-    return {"tokens": answer(_step(i["table"]), start, i["bos"], i["eos"], i["max_len"])}
+    step = _step(i["table"], i["max_len"])
+    return {"tokens": answer(step, start, i["bos"], i["eos"], i["max_len"])}
 
 
 PROBES = (
@@ -159,7 +174,8 @@ PROBES = (
             case("all logits below zero",
                  V=8, bos=2, eos=3, max_len=10, script=[7, 4, 7, 5, 3], shift=-50.0),
             case("the end at once", V=6, bos=2, eos=3, max_len=5, script=[3]),
-            case("no end in sight", V=9, bos=2, eos=3, max_len=4, script=[8, 5, 8, 6, 7, 4]),
+            case("no end in sight",
+                 V=9, bos=2, eos=3, max_len=4, script=[8, 5, 8, 6, 7, 4], endless=True),
             case("other begin and end tokens",
                  V=7, bos=5, eos=4, max_len=6, script=[3, 2, 6, 3, 4]),
             case("room for one token", V=8, bos=2, eos=3, max_len=1, script=[6, 5, 3]),
