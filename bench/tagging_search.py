@@ -125,7 +125,7 @@ def make_encoder(trial: Trial, vocab_size: int) -> Any:
     if trial.model == "rotary":
         base, attention_dropout = s.rotary_base, trial.attention_dropout
         make_rotary(encoder, s.n_heads, rotary_embedding, base, attention_dropout=attention_dropout)
-    encoder.positions = nn.Sequential(encoder.positions, nn.Dropout(s.dropout))
+    encoder.positions = nn.Sequential(nn.Dropout(s.dropout), encoder.positions)
     return encoder
 
 

@@ -124,7 +124,8 @@ class LayerNorm(nn.Module):
         # BEGIN SOLUTION
         centred = x - x.mean(-1, keepdim=True)
         variance = (centred**2).mean(-1, keepdim=True)
-        return self.weight * centred / (variance + self.eps).sqrt() + self.bias
+        normal = centred * (variance + self.eps).rsqrt()  # times 1 / root
+        return self.weight * normal + self.bias
         # END SOLUTION
 
 
@@ -273,11 +274,10 @@ for ax, title in zip(axes, PANELS, strict=True):
     for place, name in enumerate(kinds):
         low, high = gradients[title, name].amin(0), gradients[title, name].amax(0)
         ax.fill_between(DEPTHS, low, high, color=f"C{place}", alpha=0.2, lw=0)
-        change = gradients[title, name][:, -1].mean() / gradients[title, name][:, 0].mean()
-        print(f"{title.lower():13} {name:13} gradient at depth 32 / at depth 1 = {change:.2g}")
-    ax.set(title=title, xlabel="depth (networks)", xscale="log")
-    ax.set_xticks(DEPTHS, list(map(str, DEPTHS)))
-    ax.xaxis.minorticks_off()
+        change = gradients[title, name][:, -1] / gradients[title, name][:, 0]
+        least_most = f"{change.min():.2g} to {change.max():.2g}"
+        print(f"{title.lower():13} {name:13} gradient at depth 32 / at depth 1 = {least_most}")
+    ax.set(title=title, xlabel="depth (networks)", xticks=[1, 4, *DEPTHS[3:]])
 axes[0].set(ylabel="gradient at first input (2-norm)", yscale="log")
 axes[1].set(ylim=(0, None))
 plots.show(
@@ -285,14 +285,16 @@ plots.show(
     alt="Gradient at the first input against depth, three seeds. Left, without norms, on a "
     "logarithmic scale: with residuals it grows a little; without them it falls by a constant "
     "factor per network, to less than a millionth of a millionth at depth 32. Right, with norms: "
-    "it stays level with residuals, and falls a little without them.",
+    "it stays level with residuals; without them the runs lie apart, at depth 32 between a third "
+    "of what they began with and a little more than that.",
 )
 
 # %% [markdown]
 # Without norms the sentence is right. With a residual there is a straight way through: the
 # derivative of $x + f(x)$ is one plus something. Without it the gradient vanishes for good. But
-# look at the right plot: a norm rescales what a network shrank, in both directions, and most of the
-# gradient is still there at depth 32. Are residuals needed where there are norms?
+# look at the right plot: a norm rescales what a network shrank, in both directions, and in each run
+# a third of the gradient or more is still there at depth 32. Are residuals needed where there are
+# norms?
 #
 # **Predict:** train such stacks, all with norms, to name the word that they were given (20 words,
 # 60 steps). Guessing costs $\ln 20 \approx 3$. At which depth does it matter that $x$ is added?
@@ -521,11 +523,11 @@ plots.show(
 #
 # ## 6. A layer with a hole
 #
-# Somebody built a twelve-layer post-norm encoder whose attention gets hardly any gradient. Shapes
-# are right, every token leaves every layer with norm $\sqrt D$. Below on the left is the gradient
-# of each layer's weights, all together; on the right that of $W_q$ and $W_k$ alone, the weights
-# that decide where attention looks. **Before you scroll on:** what could make the gradient of
-# these, of all weights, vanish?
+# Somebody built a twelve-layer post-norm encoder whose attention hardly learns where to look.
+# Shapes are right, every token leaves every layer with norm $\sqrt D$. Below on the left is the
+# gradient of each layer's weights, all together; on the right that of $W_q$ and $W_k$ alone, the
+# weights that decide where attention looks. **Before you scroll on:** what could make the gradient
+# of these, of all weights, vanish?
 
 
 # %% tags=["skip-grading"]
@@ -1089,6 +1091,7 @@ def largest_difference(norm_first: bool, padded: bool) -> float:
     torch.manual_seed(1)
     theirs_layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, norm_first=norm_first)
     norm = nn.LayerNorm(64) if norm_first else None
+    # Nested tensors are for post-norm; left on in pre-norm, they bring a warning and nothing else.
     theirs = nn.TransformerEncoder(theirs_layer, 3, norm, enable_nested_tensor=False).eval()
     yours = TransformerEncoder(50, 64, 4, 3, 128, norm_first=norm_first).eval()
     load_torch_encoder(yours, theirs)
@@ -1109,19 +1112,23 @@ for norm_first in (False, True):
 
 # %% [markdown]
 # They are the same. Only real tokens were compared, for what stands at padding itself is nobody's
-# business. And torch was kept from its fast path (`enable_nested_tensor=False`). See why, and one
-# more thing to know about a fresh `nn.TransformerEncoder`:
+# business. torch itself gives two answers there. With gradients recorded it takes its ordinary
+# path; without them it may take a fast one. See both, and one more thing to know about a fresh
+# `nn.TransformerEncoder`:
 
 # %% tags=["skip-grading"]
 torch.manual_seed(1)
 theirs = nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 128, batch_first=True), 2).eval()
 real = torch.tensor([[True, True, False], [True, True, True]])
+x = torch.randn(2, 3, 64)
+ordinary = theirs(x, src_key_padding_mask=~real)
 with warnings.catch_warnings(), torch.no_grad():
     warnings.simplefilter("ignore")  # that nested tensors are new
-    output = theirs(torch.randn(2, 3, 64), src_key_padding_mask=~real)
+    fast = theirs(x, src_key_padding_mask=~real)
 first, second = (layer.linear1.weight for layer in theirs.layers)
-print("at padding the fast path gives zeros:", not output[~real].any().item())
-print("two fresh layers have equal weights: ", torch.equal(first, second))
+print("zeros at padding, ordinary path:    ", not ordinary[~real].any().item())
+print("zeros at padding, fast path:        ", not fast[~real].any().item())
+print("two fresh layers have equal weights:", torch.equal(first, second))
 
 # %% [markdown]
 # torch makes its other layers by copying the first, so they start equal; yours start apart.
@@ -1165,7 +1172,10 @@ named = {f"{k} ({sizes[k] / 1e6:.1f} M parameters)": 1e3 * t for k, t in times.i
 plots.lines(ax, lengths, named, xscale="log", yscale="log", xlabel="length (tokens)")
 for i in turns:  # where the straight lines of the picture cross
     share = (ratios[i].log() / (ratios[i].log() - ratios[i + 1].log())).item()
-    ax.axvline(lengths[i] * 2**share, color="0.4", ls=":")
+    crossing = lengths[i] * 2**share
+    ax.axvline(crossing, color="0.4", ls=":")
+    side, below = "left" if crossing < 128 else "right", ("data", "axes fraction")
+    ax.annotate(" equal time ", (crossing, 0.04), xycoords=below, ha=side)
 ax.set(title="One sentence on one core", ylabel="forward and backward (ms)")
 ax.set_xticks(lengths, list(map(str, lengths)))
 ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -1174,7 +1184,8 @@ ax.minorticks_off()
 plots.show(
     fig,
     alt="Time of one step against length for the base encoder and a two-layer bidirectional LSTM, "
-    "both axes logarithmic. A dotted line marks where one overtakes the other, if one does.",
+    "both axes logarithmic. A dotted line, equal time, marks where one overtakes the other, if one "
+    "does.",
 )
 shown = "  ".join(f"{r:.1f} at {n}" for n, r in zip(lengths, ratios.tolist(), strict=True))
 print(f"time of the LSTM / time of the encoder: {shown}")

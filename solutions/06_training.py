@@ -58,7 +58,7 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # Every word of a Czech sentence gets a tag: its part of speech and, where it has one, its **case**.
 # The part of speech alone would show nothing: the ending of a word nearly decides it. Case is
 # different. *hrady* may be nominative, accusative or instrumental; what stands before it tells
-# which. So a model that looks around must beat one that does not, and we can measure by how much.
+# which. So a model that looks around should beat one that does not, and we can measure by how much.
 #
 # The text is the Czech-CAC treebank of Universal Dependencies. It is fetched once, verified, and
 # kept. Without a network a **made-up language** takes its place, in which endings are shared
@@ -407,8 +407,9 @@ def batches(generator: torch.Generator) -> list[tuple[Tensor, Tensor, Tensor]]:
 
 
 # %% [markdown]
-# Slices of 32 sorted sentences waste as little. But a slice of long sentences costs several times
-# as much as one of short ones, and needs as much more memory. Yours all cost nearly the same.
+# Slices of 32 sorted sentences waste even a little less. But a slice of long sentences costs
+# several times as much as one of short ones, and needs as much more memory. Yours all cost nearly
+# the same.
 #
 # ## 4. The model, its loss, its score
 #
@@ -625,9 +626,9 @@ check.token_loss(
 # ### Exercise: `predict_padded_accuracy`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# A model tags 83 % of the real words rightly. In its batches 60 % of all positions are padding, and
-# there it answers "padding", always. Somebody forgets the mask and counts every position. What
-# accuracy is reported, as a number from 0 to 1?
+# Say that padding has a tag of its own, which a model never misses. Of the real words it tags 83 %
+# rightly, and 60 % of all positions are padding. Somebody counts every position. What accuracy is
+# reported, as a number from 0 to 1?
 
 # %% exercise="predict_padded_accuracy"
 # BEGIN SOLUTION
@@ -655,7 +656,7 @@ check.predict_padded_accuracy(
 # ### Exercise: `accuracy`
 # *1 point · difficulty 1 of 5 · 5 minutes*
 #
-# So count real words only.
+# So count real words only; here padding's tag is -100.
 
 
 # %% exercise="accuracy"
@@ -769,7 +770,7 @@ cosine = [rate_at(replace(Settings(), rate=max(paper), warmup=0.2), s, 2000) for
 fig, ax = plt.subplots(figsize=(6.5, 2.8))
 curves = {"the paper's, D = 512": paper, "cosine": cosine}
 plots.lines(ax, steps, curves, markers=False, xlabel="step", ylabel="learning rate")
-ax.set_title("Two ways to warm up over 400 steps")
+ax.set_title("One warm-up, two ways down")
 plots.show(
     fig,
     alt="Two curves that rise in the same straight line for 400 steps. The paper's then falls "
@@ -901,8 +902,8 @@ def make_encoder(s: Settings) -> nn.Module:
         s.layer_dropout,
         norm_first=True,
     )
-    # More dropout on embedded words than inside the layers.
-    encoder.positions = nn.Sequential(encoder.positions, nn.Dropout(s.dropout))
+    # More dropout than inside the layers, on the words alone: positions stay.
+    encoder.positions = nn.Sequential(nn.Dropout(s.dropout), encoder.positions)
     return encoder
 
 
@@ -954,7 +955,7 @@ def tag_sentences(
     Afterwards the model is in the mode that it was in.
 
     Args:
-        model: called as model(ids (B, T)) -> logits (B, T, C).
+        model: called as model(ids (B, T)) -> logits (B, T, C); ids go to where its parameters are.
         sentences: lists of words, left as they are. One may be empty, and so may the whole.
         vocab: from build_vocab; words that it lacks have the id of "<unk>".
         tags: the C tags' names, in the order of their ids.
@@ -1253,6 +1254,8 @@ print(f"{len(shares)} such words; by chance {sum(chance) / len(chance):.0%} of t
 for number, share in enumerate(means.tolist()):
     layer, head = divmod(number, settings.n_heads)
     print(f"layer {layer + 1}, head {head + 1}: {share:.0%} on prepositions")
+above = sum(share > sum(chance) / len(chance) for share in means.tolist())
+print(f"{above} of {len(means)} heads look at them more than by chance.")
 
 # %% [markdown]
 # Here is the head that looks at them most, on one of these sentences. (It was chosen for that; and
@@ -1280,9 +1283,9 @@ print(f"{words[place]}: {treebank.test[n][place][1]}")
 # %% [markdown]
 # ## 11. Would accuracy show that attention is wrong?
 #
-# "Training accuracy will show if attention is wrong", say many texts. In lesson 03 a toy task gave
-# one answer. Does it hold here? Three faults are built into the sinusoidal encoder, each of them
-# the kind that no shape shows, and each is trained like the right one:
+# "Training accuracy will show if attention is wrong", say many texts. In lesson 03, on a toy task,
+# it showed one fault of three. And on text? Three faults are built into the sinusoidal encoder,
+# each of them the kind that no shape shows, and each is trained like the right one:
 #
 # - **scale**: scores are not divided by $\sqrt{D_h}$;
 # - **mask**: padding may be attended to;
@@ -1304,7 +1307,7 @@ for name, share in found.items():
 
 # %% [markdown]
 # These are single runs; a difference of a point is chance. And you see the right one beside the
-# wrong: alone, either number looks fine.
+# wrong: alone, any of these numbers looks fine.
 #
 # Now an **invariant**, and no training at all: tag a sentence alone, and in a batch beside a longer
 # one. The logits must not move. **Predict** which faults that shows.

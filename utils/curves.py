@@ -51,6 +51,7 @@ class LiveCurves:
             axes[0].plot(smooth(history.losses), **style)
             axes[1].plot(range(1, len(accuracies) + 1), accuracies, **style)
         axes[2].plot(history.rates, color=plots.INK)
+        axes[0].set_yscale("log")  # else all runs lie on the axis in the end
         _name(axes[0], "Loss", "step", f"mean of {WINDOW} steps (nats per word)")
         _name(axes[1], "Accuracy", "epoch", f"{self.measured} (%)")
         _name(axes[2], "Learning rate of the last run", "step", "rate")

@@ -22,8 +22,9 @@ from utils.checks.training import probes
 from utils.checks.training.answers_buckets import buckets, buckets_oracle
 from utils.checks.training.answers_data import collate_oracle, vocab_oracle
 from utils.checks.training.answers_model import TaggerOracle
+from utils.checks.training.answers_rate import rate_oracle
 from utils.checks.training.answers_scores import accuracy_oracle, loss_oracle
-from utils.checks.training.answers_steps import rate_oracle, step_oracle
+from utils.checks.training.answers_steps import step_oracle
 from utils.checks.training.answers_tagging import tagging_oracle
 from utils.checks.training.reference import reference_collate, reference_token_loss
 from utils.checks.training.watched import Descent, Reader, Slowing, Watched
@@ -151,6 +152,32 @@ def test_the_taggers_oracle_gives_the_same_alone_as_in_a_padded_batch():
     together = student(ids, features)
     torch.testing.assert_close(together[1:, :2], student(ids[1:, :2], features[1:, :2]))
     torch.testing.assert_close(tagger(ids, features)[1, :2], together[1, :2])
+
+
+def test_the_taggers_oracle_reads_padding_where_a_given_mask_allows_it():
+    torch.manual_seed(2)
+    encoder = blocks.TransformerEncoder(20, 8, 2, 2, 16, 12, dropout=0.0).eval()
+    tagger, ids = TaggerOracle(encoder, 5), torch.tensor([[3, 4, 5, 6], [7, 8, 0, 0]])
+    anywhere = torch.ones(1, 4, 4, dtype=torch.bool)
+    wanted = tagger.output(encoder(ids, anywhere))
+    torch.testing.assert_close(tagger(ids, mask=anywhere), wanted)
+    assert not torch.allclose(tagger(ids)[1, :2], wanted[1, :2])
+
+
+@pytest.mark.parametrize(
+    ("batches", "past"),
+    [
+        ([[0, 1], [2]], False),
+        ([[0, 2], [1]], "by its padding"),
+        ([[0, 1], [2, 3]], "even by its words alone"),
+        ([[3]], False),
+    ],
+)
+def test_a_batch_past_the_budget_is_told_with_what_takes_it_there(batches, past):
+    probe = exercises()["bucket_batches"].probe
+    case = Case("four", {"lengths": [2, 3, 5, 30], "max_tokens": 7})
+    found = observe(probe, case, lambda *_: batches).values
+    assert found["a batch is past max_tokens"] == past
 
 
 @given(st.lists(st.text("abx ", max_size=6), max_size=7), st.integers(1, 4))

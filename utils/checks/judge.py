@@ -10,7 +10,7 @@ from utils.checks.observe import observe
 from utils.checks.verdict import CaseResult, Verdict
 
 Pair = tuple[Case, Observation | None]
-ENOUGH = 2  # failing cases must be explained by a mistake that is named, or half of them
+NEARLY_ALL, SEVERAL = 0.75, 2  # cases with which a mistake must agree to be named
 
 # Mistakes that show in what kind of difference was found, whatever the exercise.
 GENERAL = {
@@ -92,34 +92,36 @@ def name_mistake(
 ) -> Mistake | None:
     """The known mistake that best explains what was seen; None where none does.
 
-    It must be right where the answer is right, and give what the answer gives in two failing cases
-    or in half of them: on a single one different mistakes can look alike, and a second mistake may
-    change the others. The first failing case is the one that is shown; what it says of itself (an
-    exception, a shape) must agree.
+    Of those that give what the answer gives where it fails, the one that agrees with it in most
+    cases. The first failing case is the one that is shown; what it says of itself (an exception, a
+    shape) must be explained.
     """
-    passed = [pair for pair, result in zip(pairs, results, strict=True) if result.passed]
-    failed = [pair for pair, result in zip(pairs, results, strict=True) if not result.passed]
-    shown = next((result.finding for result in results if not result.passed), None)
-    general = GENERAL.get(shown.kind) if shown is not None else None
-    best, most = general, 0
+    failed = [result.finding for result in results if not result.passed]
+    if not failed:
+        return None
+    best, most = GENERAL.get(failed[0].kind if failed[0] else ""), 0
     for mistake in exercise.mistakes:
-        agrees = _agreement(exercise, mistake, failed, shown)
-        if agrees > most and all(_explains(exercise, mistake, pair) for pair in passed):
-            best, most = mistake, agrees
+        agrees = [_explains(exercise, mistake, pair) for pair in pairs]
+        if sum(agrees) > most and _is_meant(agrees, results):
+            best, most = mistake, sum(agrees)
     return best
 
 
-def _agreement(
-    exercise: Exercise, mistake: Mistake, failed: Sequence[Pair], shown: Finding | None
-) -> int:
-    """How many failing cases a mistake explains; 0 where that is too little."""
-    explained = [_explains(exercise, mistake, pair) for pair in failed]
-    seen = [pair for pair in failed if pair[1] is not None]
+def _is_meant(agrees: Sequence[bool], results: Sequence[CaseResult]) -> bool:
+    """Whether a mistake that agrees so with an answer is the one that was made.
+
+    On a single case different mistakes look alike. So it must agree with nearly all cases; or, for
+    there may be a second mistake in some of them, with all that pass and with several that fail.
+    """
+    passing = [agreed for agreed, result in zip(agrees, results, strict=True) if result.passed]
+    failing = [agreed for agreed, result in zip(agrees, results, strict=True) if not result.passed]
+    shown = next(result.finding for result in results if not result.passed)
     # Where numbers differ, the last digit may decide in the first case; a later one can tell.
-    must_agree_first = shown is None or shown.kind not in {"values", "gradient"}
-    if not seen or (must_agree_first and not explained[0]):
-        return 0
-    return sum(explained) if sum(explained) >= min(ENOUGH, len(seen) / 2) else 0
+    must_explain_it = shown is None or shown.kind not in {"values", "gradient"}
+    if not any(failing) or (must_explain_it and not failing[0]):
+        return False
+    several = sum(failing) >= min(SEVERAL, len(failing) / 2)
+    return sum(agrees) >= NEARLY_ALL * len(results) or (several and all(passing))
 
 
 def _explains(exercise: Exercise, mistake: Mistake, pair: Pair) -> bool:

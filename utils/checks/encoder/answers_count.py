@@ -32,15 +32,28 @@ def count_oracle(encoder: nn.Module) -> dict[str, int]:
     return counts
 
 
-def _miscount(change: Callable[[nn.Module, dict[str, int]], dict[str, int]]) -> Any:
-    """A count in which some parts are other than they should be, and the total follows."""
+Change = Callable[[nn.Module, dict[str, int]], dict[str, int]]
+
+
+def _miscount(change: Change, *, follows: bool = True) -> Any:
+    """A count in which some parts are other than they should be, and the total follows or not."""
 
     def count(encoder: nn.Module) -> dict[str, int]:
         right = count_oracle(encoder)
-        parts = {name: n for name, n in right.items() if name != "total"} | change(encoder, right)
-        return parts if "total" in parts else parts | {"total": sum(parts.values())}
+        found = right | change(encoder, right)
+        parts = sum(n for name, n in found.items() if name != "total")
+        return found | ({"total": parts} if follows and found["total"] == right["total"] else {})
 
     return count
+
+
+def _of_parts(name: str, says: str, hint: str, change: Change) -> tuple[Mistake, Mistake]:
+    """A miscount of parts, by those who add them up and by those who count the total apart."""
+    apart = _miscount(change, follows=False)
+    return (
+        Mistake(name, says, hint, _miscount(change)),
+        Mistake(f"{name}_with_the_total_right", f"{says} The total is right.", hint, apart),
+    )
 
 
 def _shared_twice(encoder: Any, _: dict[str, int]) -> dict[str, int]:
@@ -125,23 +138,23 @@ COUNTING = (
         _PROBES["count_parameters"],
         count_oracle,
         (
-            Mistake(
+            *_of_parts(
                 "output_projection_left_out",
                 "attention lacks w_o.",
                 "Attention has four linear layers: count the whole module.",
-                _miscount(_without_output),
+                _without_output,
             ),
-            Mistake(
+            *_of_parts(
                 "biases_left_out",
                 "Only weights are counted, not biases.",
                 "module.parameters() gives both.",
-                _miscount(_weights_alone),
+                _weights_alone,
             ),
-            Mistake(
+            *_of_parts(
                 "one_layer_only",
                 "Only the first layer is counted.",
                 "The parts add up over all layers.",
-                _miscount(_one_layer),
+                _one_layer,
             ),
             Mistake(
                 "embedding_left_out_of_the_total",
@@ -155,18 +168,18 @@ COUNTING = (
                 "parameters() leaves buffers out, state_dict() does not.",
                 _miscount(_buffers_too),
             ),
-            Mistake(
+            *_of_parts(
                 "final_norm_left_out",
                 "With norm_first there is one more norm, after the last layer.",
                 "Compare the sum of your parts with the total.",
-                _miscount(_final_norm_forgotten),
+                _final_norm_forgotten,
             ),
-            Mistake(
+            *_of_parts(
                 "shared_weights_counted_again",
                 "Weights that several layers share are counted once for each of them.",
                 "A module's parameters() gives each tensor once; a loop over layers does not. "
                 "Put the parts into one nn.ModuleList and ask that.",
-                _miscount(_shared_twice),
+                _shared_twice,
             ),
         ),
     ),

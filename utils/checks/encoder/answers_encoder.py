@@ -8,7 +8,7 @@ from torch import nn
 
 from utils.checks.encoder.probes import PROBES
 from utils.checks.encoder.reference import TorchStack
-from utils.checks.encoder.variants import EncoderVariant, variant
+from utils.checks.encoder.variants import PASSED, EncoderVariant, variant
 from utils.checks.exercise import Exercise, Mistake
 
 _PROBES = {probe.exercise: probe for probe in PROBES}
@@ -16,6 +16,10 @@ _PROBES = {probe.exercise: probe for probe in PROBES}
 
 def _encoder(name: str, says: str, hint: str, **choices: Any) -> Mistake:
     return Mistake(name, says, hint, variant(EncoderVariant, **choices))
+
+
+def _without(*options: str) -> tuple[str, ...]:
+    return tuple(option for option in PASSED if option not in options)
 
 
 def stack_oracle(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.ModuleList:
@@ -85,6 +89,12 @@ ENCODER = (
                 final="unused",
             ),
             _encoder(
+                "final_norm_in_forward",
+                "final_norm is called in forward: who calls encode alone goes without it.",
+                "encode ends with it.",
+                final="forward",
+            ),
+            _encoder(
                 "padding_not_masked",
                 "Without a mask, words attend to padding: a sentence changes in longer company.",
                 "Compare the ids with padding_idx, and give the mask an axis for the queries.",
@@ -103,28 +113,58 @@ ENCODER = (
                 default_mask="zero",
             ),
             _encoder(
+                "padding_blocked_as_query",
+                "The mask has its last axis for the queries: words still attend to padding.",
+                "(B, 1, T): the last axis counts the keys, the one before it the queries.",
+                default_mask="queries",
+            ),
+            _encoder(
                 "given_mask_ignored",
                 "A mask that the caller gives is not used.",
                 "Only where mask is None is one made from the ids.",
-                keeps_given_mask=False,
+                given_mask="ignored",
+            ),
+            _encoder(
+                "given_mask_joined",
+                "A mask that the caller gives is joined with that of the padding.",
+                "A given mask is used as it is: only where mask is None is one made from the ids.",
+                given_mask="joined",
             ),
             _encoder(
                 "norm_first_not_handed_on",
                 "norm_first does not reach the layers.",
                 "Every layer needs it, not only final_norm.",
-                passes=("dropout", "max_len"),
+                passes=_without("norm_first"),
             ),
             _encoder(
                 "dropout_not_handed_on",
                 "dropout does not reach the parts.",
                 "The positions and every layer take it.",
-                passes=("norm_first", "max_len"),
+                passes=_without("positions", "layers"),
+            ),
+            _encoder(
+                "dropout_not_handed_to_layers",
+                "dropout does not reach the layers, which take their own default.",
+                "The positions and every layer take it.",
+                passes=_without("layers"),
+            ),
+            _encoder(
+                "dropout_not_handed_to_positions",
+                "dropout does not reach the positions.",
+                "The positions and every layer take it.",
+                passes=_without("positions"),
             ),
             _encoder(
                 "max_len_not_handed_on",
                 "max_len does not reach the positions.",
                 "PositionalEncoding takes it.",
-                passes=("norm_first", "dropout"),
+                passes=_without("max_len"),
+            ),
+            _encoder(
+                "padding_idx_not_handed_on",
+                "TokenEmbedding was made without padding_idx: it takes 0 for padding.",
+                "TokenEmbedding takes padding_idx.",
+                passes=_without("padding_idx"),
             ),
             _encoder(
                 "scaled_twice",

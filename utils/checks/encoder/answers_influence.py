@@ -40,6 +40,9 @@ def _influence(
 
 def _both(encoder: Any, ids: Tensor, source: int, zeroed: str) -> tuple[Tensor, Tensor]:
     x = encoder.embed(ids.unsqueeze(0))[0]
+    if zeroed == "both":
+        x[source] = 0.0
+        return encoder.encode(x[None])[0], encoder.encode(x[None])[0]
     keep = torch.ones(len(ids), dtype=torch.bool)
     keep[source] = False
     if zeroed == "every such word":
@@ -63,6 +66,13 @@ def _wrong_influence(name: str, says: str, hint: str, **choices: Any) -> Mistake
     return Mistake(name, says, hint, found)
 
 
+def _mode_of_the_whole_alone(encoder: Any, ids: Tensor, source: int, target: int) -> float:
+    was = encoder.training
+    found = _influence(encoder, ids, source, target, mode=False)
+    encoder.training = was
+    return found
+
+
 def _mean_square(difference: Tensor) -> Tensor:
     return difference.square().mean()
 
@@ -83,6 +93,12 @@ INFLUENCE = (
                 "The encoder was in eval mode, and is left in train mode.",
                 "Give back the mode that it had: train(was_training).",
                 mode=True,
+            ),
+            Mistake(
+                "parts_left_in_eval_mode",
+                "The encoder is in its old mode again, its layers are not: dropout stays off.",
+                "An assignment to .training changes one module; train(...) all of its parts too.",
+                _mode_of_the_whole_alone,
             ),
             _wrong_influence(
                 "dropout_acts",
@@ -125,6 +141,12 @@ INFLUENCE = (
                 "The word is set to zero, and its position is added afterwards.",
                 "Zero the row of what embed returns: word and position together.",
                 zeroed="word",
+            ),
+            _wrong_influence(
+                "both_zeroed",
+                "Both sentences are one tensor: to set the row to zero changed the first one too.",
+                "Copy what embed returns before you write into it.",
+                zeroed="both",
             ),
             _wrong_influence(
                 "output_zeroed",

@@ -80,6 +80,12 @@ LAYER = (
                 order="pre",
             ),
             _layer(
+                "orders_swapped",
+                "The layer normalises first where it should normalise last, and the other way.",
+                "norm_first=True is pre-norm: look at your condition.",
+                order="other",
+            ),
+            _layer(
                 "norm_before_the_sum",
                 "The sub-layer's output is normalised before it is added.",
                 "Post-norm: first the sum, then the norm. Pre-norm: the norm of the input.",
@@ -138,6 +144,24 @@ LAYER = (
                 "What attention adds is not dropped out.",
                 "Dropout acts on both sub-layers' outputs before they are added.",
                 drops="f",
+            ),
+            _layer(
+                "pre_norm_not_dropped_out",
+                "In pre-norm, what the sub-layers add is not dropped out.",
+                "Dropout acts on each sub-layer's output in both orders.",
+                dropped=("found", "nothing"),
+            ),
+            _layer(
+                "sum_dropped_out",
+                "The sum of input and sub-layer is dropped out, so the way past is cut too.",
+                "Dropout acts on each sub-layer's output before it is added.",
+                dropped=("sum", "sum"),
+            ),
+            _layer(
+                "sum_dropped_out_in_post_norm",
+                "In post-norm the sum is dropped out before its norm, so the way past is cut too.",
+                "Dropout acts on each sub-layer's output before it is added.",
+                dropped=("sum", "found"),
             ),
             _layer(
                 "parts_get_no_dropout",

@@ -95,6 +95,13 @@ _NORM_MISTAKES = (
         bias_used=False,
     ),
     _norm(
+        "gain_and_bias_left_out",
+        "Neither the gain nor the bias is applied.",
+        "After the division come two more steps, both with something learned.",
+        gain=False,
+        bias_used=False,
+    ),
+    _norm(
         "gain_starts_at_zero",
         "At the start the gain is zero, so every output is the bias.",
         "A fresh layer should change nothing after the division: which gain and which bias?",
@@ -105,6 +112,18 @@ _NORM_MISTAKES = (
         "Gain and bias are plain tensors: an optimiser would not find them.",
         "nn.Parameter makes a tensor known to the module.",
         registered=False,
+    ),
+    _norm(
+        "gain_by_another_name",
+        "There is no self.weight: the gain must be called weight, as in torch.",
+        "The docstring names both attributes.",
+        names=("gamma", "bias"),
+    ),
+    _norm(
+        "bias_by_another_name",
+        "There is no self.bias: what is added must be called bias, as in torch.",
+        "The docstring names both attributes.",
+        names=("weight", "beta"),
     ),
     _norm(
         "variance_by_difference",

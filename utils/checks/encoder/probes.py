@@ -11,7 +11,10 @@ from utils.checks.calling import AnswerError, call_with, require_linear, require
 from utils.checks.encoder.probes_use import USE
 from utils.checks.encoder.requirements import (
     LAYER_PARTS,
+    dropout_of,
+    require_dropout,
     require_final_norm,
+    require_gain_and_bias,
     require_layers,
     require_padding_idx,
     require_parts,
@@ -71,6 +74,7 @@ def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
     width, eps = i["x"].shape[-1], i["eps"]
     made = answer(width) if eps is None else answer(width, eps)
     module = require_module(made, "LayerNorm").to(i["x"].dtype)
+    require_gain_and_bias(module)
     output = call_with(module, {"weight": i["weight"], "bias": i["bias"]}, i["x"])
     own = {name: value.detach().clone() for name, value in module.named_parameters()}
     return {"output": output, "weight at first": own["weight"], "bias at first": own["bias"]}
@@ -132,11 +136,9 @@ def _call_layer(answer: Any, i: Inputs) -> dict[str, object]:
 def _rates(layer: Any, given: float) -> dict[str, object]:
     """The share that each part drops out; where a part does not tell, what it should be."""
     parts = {"self_attention": layer.self_attention, "feed_forward": layer.feed_forward}
-    rates = {name: getattr(part, "dropout", given) for name, part in parts.items()}
-    found = {name: getattr(rate, "p", rate) for name, rate in rates.items()}
+    rates = {name: dropout_of(part) for name, part in parts.items()}
     return {
-        f"dropout of self.{name}": rate if isinstance(rate, float) else given
-        for name, rate in found.items()
+        f"dropout of self.{name}": given if rate is None else rate for name, rate in rates.items()
     }
 
 
@@ -205,6 +207,8 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
     require_layers(encoder, i["sizes"][3])
     require_final_norm(encoder, norm_first=i["options"][1])
     require_padding_idx(encoder, i["options"][2])
+    if i["train"]:
+        require_dropout(encoder, i["options"][0])
     weights, ids = only_weights(i), i["ids"]
     whole = Through(encoder)
     embedded = whole.call(weights, lambda own: own.embed(ids))
@@ -294,6 +298,17 @@ PROBES = (
             case("a row with nothing allowed", B=2, T=5, D=8, H=4, F=3, mask="empty"),
             case("dropout in eval mode", B=2, T=3, D=6, H=1, F=5, dropout=1.0),
             case("dropout of everything", B=2, T=3, D=8, H=4, F=5, dropout=1.0, train=True),
+            case(
+                "dropout of everything, pre-norm",
+                B=2,
+                T=5,
+                D=6,
+                H=3,
+                F=7,
+                dropout=1.0,
+                train=True,
+                norm_first=True,
+            ),
             case("float64", B=1, T=4, D=6, H=3, F=5, mask="random", dtype="float64"),
         ),
         forbidden=(*WHOLE, "utils.blocks.EncoderLayer"),
@@ -318,9 +333,21 @@ PROBES = (
         (
             case("one sentence", required=True, V=11, B=1, T=3, D=8, H=4, L=2, F=5),
             case("padding", V=11, B=3, T=5, D=8, H=4, L=2, F=7, pad="some"),
-            case("pre-norm", V=11, B=2, T=4, D=6, H=1, L=3, F=5, norm_first=True, pad="some"),
+            case("pre-norm", V=11, B=2, T=4, D=6, H=1, L=3, F=5, norm_first=True),
             case("a causal mask", V=7, B=2, T=5, D=8, H=4, L=3, F=6, mask="causal"),
             case("a mask of your own", V=7, B=3, T=5, D=8, H=4, L=2, F=6, mask="padding"),
+            case(
+                "a mask of your own, and padding",
+                V=11,
+                B=3,
+                T=5,
+                D=8,
+                H=4,
+                L=2,
+                F=7,
+                mask="random",
+                pad="some",
+            ),
             case(
                 "another padding id", V=9, B=3, T=5, D=8, H=4, L=2, F=6, pad="some", padding_idx=1
             ),

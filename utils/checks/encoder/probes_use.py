@@ -77,6 +77,12 @@ def _torch_encoder_for(i: Inputs, n_layers: int) -> nn.TransformerEncoder:
     return torch_encoder.to(i["x"].dtype).eval()
 
 
+def mode_of(module: nn.Module) -> bool | str:
+    """Whether a module and all of its parts are in train mode; a sentence where they differ."""
+    modes = {part.training for part in module.modules()}
+    return modes.pop() if len(modes) == 1 else "not the same mode in all parts"
+
+
 def _influence_inputs(
     ids: list[int], at: tuple[int, int], train: bool = False, **params: Any
 ) -> Inputs:
@@ -104,7 +110,7 @@ def _influence(answer: Any, i: Inputs) -> dict[str, object]:
     kept = all(torch.equal(tensor, weights[name]) for name, tensor in encoder.named_parameters())
     return {
         "influence": found.detach() if isinstance(found, Tensor) else found,
-        "train mode afterwards": encoder.training,
+        "train mode afterwards": mode_of(encoder),
         "the encoder's weights are as they were": kept,
     }
 

@@ -27,6 +27,43 @@ def require_parts(module: nn.Module, *names: str) -> None:
         found[id(part)] = name
 
 
+def require_gain_and_bias(norm: nn.Module) -> None:
+    """Check that a norm has something called ``weight``, and something called ``bias``.
+
+    Raises:
+        AnswerError: one is missing (whether it is a parameter is another question).
+
+    """
+    for name, what in (("weight", "gain"), ("bias", "bias")):
+        if not hasattr(norm, name):
+            message = f"self.{name} is missing; the {what} must be called {name}."
+            raise AnswerError("attribute", message)
+
+
+def dropout_of(part: object) -> float | None:
+    """The share that a part drops out; None where it does not tell."""
+    rate = getattr(part, "dropout", None)
+    rate = getattr(rate, "p", rate)
+    return rate if isinstance(rate, float) else None
+
+
+def require_dropout(encoder: nn.Module, dropout: float) -> None:
+    """Check that the positions and every layer were made with the encoder's dropout.
+
+    Raises:
+        AnswerError: some were made with another one (what a part does not tell is no fault).
+
+    """
+    layers = encoder.get_submodule("layers").named_children()
+    parts = {"self.positions": encoder.get_submodule("positions")}
+    parts |= {f"self.layers[{name}]": layer for name, layer in layers}
+    rates = {name: dropout_of(part) for name, part in parts.items()}
+    other = [f"{name} has {rate}" for name, rate in rates.items() if rate not in {None, dropout}]
+    if other:
+        message = f"dropout is {dropout}, and did not reach all parts: {', '.join(other)}."
+        raise AnswerError("attribute", message)
+
+
 def require_layers(encoder: nn.Module, n_layers: int) -> None:
     """Check that ``encoder.layers`` is a ModuleList of so many different layers.
 

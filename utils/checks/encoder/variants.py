@@ -25,6 +25,7 @@ class NormVariant(nn.Module):
         own_eps: an epsilon in place of the given one.
         by_difference: variance as mean of squares minus square of mean.
         registered: whether gain and bias are parameters.
+        names: what gain and bias are called.
 
     """
 
@@ -37,14 +38,15 @@ class NormVariant(nn.Module):
     own_eps: float | None = None
     by_difference = False
     registered = True
+    names = ("weight", "bias")
     gain_at_first = 1.0
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
         super().__init__()
         self.eps = eps if self.own_eps is None else self.own_eps
-        weight, bias = torch.full((d_model,), self.gain_at_first), torch.zeros(d_model)
-        self.weight = nn.Parameter(weight) if self.registered else weight
-        self.bias = nn.Parameter(bias) if self.registered else bias
+        tensors = torch.full((d_model,), self.gain_at_first), torch.zeros(d_model)
+        for name, tensor in zip(self.names, tensors, strict=True):
+            setattr(self, name, nn.Parameter(tensor) if self.registered else tensor)
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., D) -> (..., D)."""
@@ -54,8 +56,9 @@ class NormVariant(nn.Module):
         if self.by_difference:
             variance = (x * x).mean(axes, keepdim=True) - mean * mean
         normal = (x - mean if self.centred else x) / type(self).spread(variance, self.eps)
-        scaled = normal * self.weight if self.gain else normal
-        return scaled + self.bias if self.bias_used else scaled
+        weight, bias = (getattr(self, name) for name in self.names)
+        scaled = normal * weight if self.gain else normal
+        return scaled + bias if self.bias_used else scaled
 
 
 class FeedVariant(nn.Module):
@@ -93,12 +96,15 @@ class LayerVariant(blocks.EncoderLayer):
     """EncoderLayer, with choices.
 
     Attributes:
-        order: "post", "pre", "inside" (x + norm(f(x))), or None for what was asked.
+        order: "post", "pre", "inside" (x + norm(f(x))), None for what was asked, or "other" for
+            what was not.
         residuals: "a" after attention, "f" after feed-forward.
         residual_from: "input" of the sub-layer, its "normed" input, or the layer's "first" input.
         norms: whether each sub-layer has its own, "one" object, or they are "swapped".
         uses_mask: whether attention gets the mask.
         drops: sub-layers whose result is dropped out.
+        dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found", the
+            "sum" with its input, or "nothing".
         hands_on: sub-layers that get the dropout rate.
         plain_keys: in pre-norm, keys and values are not normalised.
         feeds_input: feed-forward reads the layer's input.
@@ -111,6 +117,7 @@ class LayerVariant(blocks.EncoderLayer):
     norms = "two"
     uses_mask = True
     drops = "af"
+    dropped = ("found", "found")
     hands_on = "af"
     plain_keys = False
     feeds_input = False
@@ -159,16 +166,23 @@ class LayerVariant(blocks.EncoderLayer):
         x: Tensor,
         first: Tensor,
     ) -> Tensor:
-        order = self.order or ("pre" if self.norm_first else "post")
+        order = self._order()
+        dropped = self.dropped[order == "pre"] if which in self.drops else "nothing"
         read = norm(x) if order == "pre" else x
         found = run(read, x)
-        found = self.dropout(found) if which in self.drops else found
+        found = self.dropout(found) if dropped == "found" else found
         base = {"input": x, "normed": read, "first": first}[self.residual_from]
         keeps = which in self.residuals
         if order == "inside":
             return base + _apply(norm, found) if keeps else _apply(norm, found)
         total: Tensor = base + found if keeps else found
+        total = self.dropout(total) if dropped == "sum" else total
         return total if order == "pre" else _apply(norm, total)
+
+    def _order(self) -> str:
+        if self.order not in {None, "other"}:
+            return str(self.order)
+        return "pre" if self.norm_first != (self.order == "other") else "post"
 
 
 def _apply(norm: nn.Module, x: Tensor) -> Tensor:
@@ -176,17 +190,22 @@ def _apply(norm: nn.Module, x: Tensor) -> Tensor:
     return normed
 
 
+PASSED = ("norm_first", "positions", "layers", "max_len", "padding_idx")
+
+
 class EncoderVariant(blocks.TransformerEncoder):
     """TransformerEncoder, with choices.
 
     Attributes:
-        stack: "own" layers, one layer "repeated", a plain "list", or one layer "too many".
+        stack: "own" layers, one layer "repeated", a plain "list", or one layer "too few".
         loop: each layer gets the last one's output ("chain"), or the "input"; "masks first" gives
             the mask to the first layer alone.
-        final: "asked", "never", "always", or "unused".
-        default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored).
-        keeps_given_mask: whether a given mask counts.
-        passes: options that are handed on to the parts.
+        final: "asked", "never", "always", "unused", or in "forward" in place of encode.
+        default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), or "queries"
+            (padding is blocked as a query, not as a key).
+        given_mask: what becomes of one: it is "kept", "ignored" or "joined" with padding's.
+        passes: options that are handed on to the parts; dropout to "positions" and "layers",
+            padding_idx to the embedding.
         scaled_again, without_positions: what embed does beside.
 
     """
@@ -195,8 +214,8 @@ class EncoderVariant(blocks.TransformerEncoder):
     loop = "chain"
     final = "asked"
     default_mask = "padding"
-    keeps_given_mask = True
-    passes: tuple[str, ...] = ("norm_first", "dropout", "max_len")
+    given_mask = "kept"
+    passes: tuple[str, ...] = PASSED
     scaled_again = False
     without_positions = False
 
@@ -213,10 +232,17 @@ class EncoderVariant(blocks.TransformerEncoder):
         padding_idx: int = 0,
     ) -> None:
         length = max_len if "max_len" in self.passes else 5000
-        p = dropout if "dropout" in self.passes else 0.0
         super().__init__(
-            vocab_size, d_model, n_heads, n_layers, d_ff, length, p, norm_first, padding_idx
+            vocab_size, d_model, n_heads, n_layers, d_ff, length, dropout, norm_first, padding_idx
         )
+        if "padding_idx" not in self.passes:
+            self.embedding = blocks.TokenEmbedding(vocab_size, d_model)
+        if "positions" not in self.passes:
+            self.positions = blocks.PositionalEncoding(d_model, length)
+        if "layers" not in self.passes:
+            sizes = d_model, n_heads, d_ff
+            kinds = (blocks.EncoderLayer(*sizes, norm_first=norm_first) for _ in self.layers)
+            self.layers = nn.ModuleList(kinds)
         if "norm_first" not in self.passes:
             for layer in self.layers:
                 cast("Any", layer).norm_first = False
@@ -246,18 +272,22 @@ class EncoderVariant(blocks.TransformerEncoder):
         for n, layer in enumerate(self.layers):
             allowed = None if self.loop == "masks first" and n else mask
             state = layer(x if self.loop == "input" else state, allowed)
-        normed: Tensor = state if self.final == "unused" else self.final_norm(state)
+        normed: Tensor = state if self.final in {"unused", "forward"} else self.final_norm(state)
         return normed
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Ids (B, T) -> (B, T, D)."""
-        if mask is None or not self.keeps_given_mask:
+        if mask is None or self.given_mask == "ignored":
             mask = self._padding(ids)
-        return self.encode(self.embed(ids), mask)
+        elif self.given_mask == "joined":
+            mask = mask & (ids != self.padding_idx).unsqueeze(1)
+        encoded = self.encode(self.embed(ids), mask)
+        return _apply(self.final_norm, encoded) if self.final == "forward" else encoded
 
     def _padding(self, ids: Tensor) -> Tensor | None:
         real = (ids != (0 if self.default_mask == "zero" else self.padding_idx)).unsqueeze(1)
-        return {"none": None, "inverted": ~real}.get(self.default_mask, real)
+        others = {"none": None, "inverted": ~real, "queries": real.mT}
+        return others.get(self.default_mask, real)
 
 
 def variant(base: type[nn.Module], **choices: Any) -> type[nn.Module]:

@@ -23,6 +23,11 @@ def _softmax_unshifted(x: Tensor, dim: int = -1) -> Tensor:
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
 
+def _softmax_unshifted_but_safe(x: Tensor, dim: int = -1) -> Tensor:
+    total = x.exp().sum(dim, keepdim=True)
+    return x.exp() / total.masked_fill(total == 0, 1.0)
+
+
 def _softmax_over_everything(x: Tensor, dim: int = -1) -> Tensor:
     del dim
     return _torch_softmax(x.flatten(), 0).view_as(x)
@@ -73,19 +78,19 @@ def _sums_to_one(inputs: Inputs, seen: Observation) -> bool:
     return torch.allclose(sums, expected, atol=1e-4)
 
 
+_OVERFLOW = (
+    "exp of a large number overflows to infinity, and infinity divided by infinity is NaN.",
+    "Softmax does not change when the same number is taken from every entry of a slice. Which "
+    "number makes the largest exponent zero?",
+)
+
 EXERCISES = (
     Exercise(
         _SOFTMAX,
         softmax_oracle,
         (
-            Mistake(
-                "no_shift",
-                "exp of a large number overflows to infinity, and infinity divided by infinity is "
-                "NaN.",
-                "Softmax does not change when the same number is taken from every entry of a "
-                "slice. Which number makes the largest exponent zero?",
-                _softmax_unshifted,
-            ),
+            Mistake("no_shift", *_OVERFLOW, _softmax_unshifted),
+            Mistake("no_shift_blocked_rows_right", *_OVERFLOW, _softmax_unshifted_but_safe),
             Mistake(
                 "shift_by_global_maximum",
                 "The shift is one number for the whole tensor, so slices far below it vanish.",

@@ -101,6 +101,13 @@ def _cut_with_empty(order: Sequence[int], lengths: Sequence[int], budget: int, _
     return batches
 
 
+def _cut_by_the_newest(
+    order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits
+) -> Batches:
+    """Longest first, as if the sentence to be added were the longest."""
+    return _cut(order[::-1], lengths, budget, lambda sizes, most: sizes[-1] * len(sizes) <= most)
+
+
 def _cut_with_overlap(
     order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
 ) -> Batches:
@@ -167,6 +174,13 @@ BUCKETS = Exercise(
             "A batch is closed one sentence too late: it is past the budget already.",
             "Ask what the padded size would be with the new sentence, before you add it.",
             buckets(fits=_fits_before),
+        ),
+        Mistake(
+            "newest_taken_for_the_longest",
+            "Where sentences come longest first, the longest of a batch is its first, not the one "
+            "that you add.",
+            "Which sentence of the batch sets the length of every row?",
+            buckets(cut=_cut_by_the_newest),
         ),
         Mistake(
             "one_count_for_all",

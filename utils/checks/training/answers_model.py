@@ -15,7 +15,7 @@ _PROBE = next(probe for probe in PROBES if probe.exercise == "Tagger")
 
 
 class TaggerOracle(nn.Module):
-    """Reads every sentence by itself, cut to its words: no padding ever enters."""
+    """Reads every sentence by itself; without a mask cut to its words: no padding ever enters."""
 
     def __init__(self, encoder: Any, n_tags: int, feature_sizes: Sequence[int] = ()) -> None:
         super().__init__()
@@ -33,18 +33,18 @@ class TaggerOracle(nn.Module):
         return torch.stack(rows)
 
     def _read(self, ids: Tensor, features: Tensor | None, mask: Tensor | None) -> Tensor:
-        """(T,) -> (T, C), zero at padding."""
+        """(T,) -> (T, C)."""
         real = int((ids != self.encoder.padding_idx).sum())
-        kept = real or len(ids)  # a sentence of padding alone has nothing to be cut to
-        if not real:
+        kept = real if real and mask is None else len(ids)
+        if not real:  # there is nothing to be cut to
             mask = torch.zeros(1, 1, kept, dtype=torch.bool)
-        x = self.encoder.embed(ids[None, :kept])
+        x = self.encoder.embedding(ids[None, :kept])
         for number, table in enumerate(self.features):
             assert isinstance(table, nn.Embedding)
             assert features is not None
             chosen = F.one_hot(features[:kept, number], table.num_embeddings).to(x.dtype)
             x = x + chosen @ table.weight * table.embedding_dim**0.5
-        encoded = self.encoder.encode(x, mask)[0]
+        encoded = self.encoder.encode(self.encoder.positions(x), mask)[0]
         logits = torch.einsum("td,cd->tc", encoded, self.output.weight) + self.output.bias
         return F.pad(logits, (0, 0, 0, len(ids) - kept))
 
@@ -53,11 +53,13 @@ class TaggerVariant(nn.Module):
     """The class of the exercise with choices; derived classes set them.
 
     Attributes:
-        masking: "padding", "none", "inverted", or "zero" (the encoder's padding_idx is ignored).
-        keeps_given_mask: whether a given mask counts.
+        masking: "padding", "none", "inverted", "zero" (the encoder's padding_idx is ignored), or
+            "queries" (padding is blocked as a query, not as a key).
+        given_mask: what becomes of one: it is "kept", "ignored" or "joined" with padding's.
         used: how many feature columns are added; None for all.
-        add: "before" the encoder, "after" it, or as a "mean" with the words.
-        reads: what the words go through, "embed" or "embedding" (without positions).
+        add: "before" positions, "between" positions and encoder, "after" the encoder, or as a
+            "mean" with the words.
+        positions: how often they are added.
         table: what features are looked up in.
         ends: "plain" logits or "softmax".
         output_bias: whether the last layer has one.
@@ -67,10 +69,10 @@ class TaggerVariant(nn.Module):
     """
 
     masking = "padding"
-    keeps_given_mask = True
+    given_mask = "kept"
     used: int | None = None
     add = "before"
-    reads = "embed"
+    positions = 1
     table: type[nn.Embedding] = blocks.TokenEmbedding
     ends = "plain"
     output_bias = True
@@ -89,23 +91,28 @@ class TaggerVariant(nn.Module):
         self, ids: Tensor, features: Tensor | None = None, mask: Tensor | None = None
     ) -> Tensor:
         """(B, T) -> (B, T, C)."""
-        if mask is None or not self.keeps_given_mask:
+        if mask is None or self.given_mask == "ignored":
             mask = self._mask(ids)
+        elif self.given_mask == "joined":
+            mask = mask & (ids != self.encoder.padding_idx).unsqueeze(1)
         extra = self._extra(features)
-        x = getattr(self.encoder, self.reads)(ids)
-        if self.add == "mean":
-            x = (x + extra) / (1 + len(self.features))
-        elif self.add == "before":
-            x = x + extra
-        x = self.encoder.encode(x, mask)
+        x = self.encoder.encode(self._embed(ids, extra), mask)
         x = x.detach() if self.frozen else x
         logits: Tensor = self.output(x + extra if self.add == "after" else x)
         return logits.softmax(-1) if self.ends == "softmax" else logits
 
+    def _embed(self, ids: Tensor, extra: Any) -> Tensor:
+        x: Tensor = self.encoder.embedding(ids)
+        x = x + extra if self.add in {"before", "mean"} else x
+        x = x / (1 + len(self.features)) if self.add == "mean" else x
+        for _ in range(self.positions):
+            x = self.encoder.positions(x)
+        return x + extra if self.add == "between" else x
+
     def _mask(self, ids: Tensor) -> Tensor | None:
         padding = 0 if self.masking == "zero" else self.encoder.padding_idx
         real = (ids != padding).unsqueeze(1)
-        return {"none": None, "inverted": ~real}.get(self.masking, real)
+        return {"none": None, "inverted": ~real, "queries": real.mT}.get(self.masking, real)
 
     def _extra(self, features: Tensor | None) -> Any:
         if features is None:
@@ -141,10 +148,22 @@ TAGGER = Exercise(
             masking="zero",
         ),
         _tagger(
+            "padding_blocked_as_query",
+            "The mask has its last axis for the queries: words still attend to padding.",
+            "(B, 1, T): the last axis counts the keys, the one before it the queries.",
+            masking="queries",
+        ),
+        _tagger(
             "given_mask_ignored",
             "A mask that the caller gives is not used.",
             "Only where mask is None is one made from the ids.",
-            keeps_given_mask=False,
+            given_mask="ignored",
+        ),
+        _tagger(
+            "given_mask_joined",
+            "A mask that the caller gives is joined with that of the padding.",
+            "A given mask is used as it is: only where mask is None is one made from the ids.",
+            given_mask="joined",
         ),
         _tagger(
             "features_ignored",
@@ -161,8 +180,14 @@ TAGGER = Exercise(
         _tagger(
             "features_after_the_encoder",
             "The features are added behind the encoder, so that no other word sees them.",
-            "Add them to what `embed` gives, before `encode`.",
+            "Add them to the words' vectors, before `positions`.",
             add="after",
+        ),
+        _tagger(
+            "features_after_positions",
+            "The features are added behind the positions, where dropout on words misses them.",
+            "Add them to the words' vectors, before `positions`.",
+            add="between",
         ),
         _tagger(
             "features_averaged",
@@ -180,8 +205,14 @@ TAGGER = Exercise(
         _tagger(
             "positions_lost",
             "The words have no positions.",
-            "`encoder.embedding` is the table alone; `encoder.embed` adds the positions.",
-            reads="embedding",
+            "`encoder.embedding` is the table alone; `encoder.positions` adds the positions.",
+            positions=0,
+        ),
+        _tagger(
+            "positions_twice",
+            "The positions are added twice.",
+            "`encoder.embed` adds them already; `encoder.embedding` is the table alone.",
+            positions=2,
         ),
         _tagger(
             "already_normalised",

@@ -61,6 +61,11 @@ def _log_of_softmax(logits: Tensor, tags: Tensor) -> Tensor:
     return -right.log().sum() / real.sum().clamp(min=1)
 
 
+def _logits_as_logarithms(logits: Tensor, tags: Tensor) -> Tensor:
+    total = F.nll_loss(logits.flatten(0, 1), tags.flatten(), reduction="sum")
+    return total / (tags != IGNORED).sum().clamp(min=1)
+
+
 def _zero_ignored(logits: Tensor, tags: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tags.flatten(), ignore_index=0)
 
@@ -108,6 +113,12 @@ LOSS = Exercise(
             "Softmax is taken before a loss that takes it again: the model hardly learns.",
             "F.cross_entropy wants plain logits.",
             lambda logits, tags: loss_oracle(logits.softmax(-1), tags),
+        ),
+        Mistake(
+            "softmax_left_out",
+            "The logits are taken for logarithms of probabilities; no softmax was taken.",
+            "F.nll_loss wants what log_softmax gives, F.cross_entropy wants plain logits.",
+            _logits_as_logarithms,
         ),
         Mistake(
             "softmax_over_time",
@@ -341,7 +352,7 @@ FIRST_LOSS = _prediction(
 PADDED_ACCURACY = _prediction(
     "predict_padded_accuracy",
     _padded_share,
-    0.002,
+    0.005,
     _guess(
         "unchanged",
         "That is the share among real words; padding would have to count for nothing.",

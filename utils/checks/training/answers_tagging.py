@@ -122,6 +122,13 @@ def _tagger(
     return tag_sentences
 
 
+def _mode_of_the_whole_alone(model: nn.Module, *rest: Any) -> Any:
+    was = model.training
+    found = _tagger(after=False)(model, *rest)
+    model.training = was
+    return found
+
+
 def _at_once(*args: Any) -> Any:
     return _tagger(size=lambda _, n: max(n, 1))(*args)
 
@@ -158,6 +165,12 @@ TAGGING = Exercise(
             "The model was in eval mode, and is left in train mode.",
             "Give back the mode that it had: train(was_training).",
             _tagger(after=True),
+        ),
+        Mistake(
+            "parts_left_in_eval_mode",
+            "The model is in its old mode again, its parts are not: dropout stays off.",
+            "An assignment to .training changes one module; train(...) all of its parts too.",
+            _mode_of_the_whole_alone,
         ),
         Mistake(
             "gradients_recorded",

@@ -88,15 +88,26 @@ def _facts(batches: Batches, lengths: Sequence[int], i: Inputs) -> dict[str, obj
     counts = Counter(index for batch in batches for index in batch)
     known = [[n for n in batch if 0 <= n < len(lengths)] for batch in batches]
     sizes = [len(batch) * max((lengths[n] for n in batch), default=0) for batch in known]
-    past = [len(b) > 1 and size > i["max_tokens"] for b, size in zip(batches, sizes, strict=True)]
     facts: dict[str, object] = {
         "a sentence is left out": any(n not in counts for n in range(len(lengths))),
         "a sentence is there twice": any(count > 1 for count in counts.values()),
         "an index is of no sentence": any(not 0 <= n < len(lengths) for n in counts),
         "a batch is empty": not all(batches),
-        "a batch is past max_tokens": any(past),
+        "a batch is past max_tokens": _past(known, sizes, lengths, i["max_tokens"]),
     }
     return facts | (_thrift(batches, sizes, lengths, i["max_tokens"]) if i["mixed"] else {})
+
+
+def _past(
+    batches: Batches, sizes: Sequence[int], lengths: Sequence[int], max_tokens: int
+) -> bool | str:
+    """Whether a batch is past the budget, and if so, whether its words alone are."""
+    pairs = zip(batches, sizes, strict=True)
+    past = [batch for batch, size in pairs if len(batch) > 1 and size > max_tokens]
+    if not past:
+        return False
+    words = max(sum(lengths[n] for n in batch) for batch in past)
+    return "even by its words alone" if words > max_tokens else "by its padding"
 
 
 def _thrift(

@@ -29,6 +29,7 @@ def _tagger_inputs(
     mask: str = "none",
     padding_idx: int = 0,
     norm_first: bool = False,
+    drops_words: bool = False,
     **params: Any,
 ) -> Inputs:
     sizes = features or []
@@ -39,6 +40,7 @@ def _tagger_inputs(
         "features": _padded_features(draw, lengths, sizes) if sizes else None,
         "mask": draw.mask(mask, 1, longest, longest),
         "encoder": (params["H"], params["L"], longest + 1, norm_first, padding_idx),
+        "drops_words": drops_words,
         **_tagger_weights(draw, params, sizes, padding_idx, norm_first),
     }
 
@@ -97,6 +99,7 @@ def _made_tagger(answer: Any, i: Inputs) -> nn.Module:
     sizes = tuple(len(table) for name, table in i.items() if name.startswith("features."))
     made = answer(encoder, n_tags, sizes) if sizes else answer(encoder, n_tags)
     tagger = require_module(made, "Tagger").to(i["output.weight"].dtype).eval()
+    encoder.get_submodule("positions").train(i["drops_words"])
     if getattr(tagger, "encoder", None) is not encoder:
         raise AnswerError("attribute", "self.encoder should be the encoder that is handed in.")
     _require_tables(tagger, sizes, width)
@@ -108,9 +111,12 @@ def _encoder_for(i: Inputs) -> nn.Module:
     n_heads, n_layers, max_len, norm_first, padding_idx = i["encoder"]
     vocab_size, width = i["encoder.embedding.weight"].shape
     inner = len(i["encoder.layers.0.feed_forward.linear_1.weight"])
-    return blocks.TransformerEncoder(
+    encoder = blocks.TransformerEncoder(
         vocab_size, width, n_heads, n_layers, inner, max_len, 0.0, norm_first, padding_idx
     )
+    if i["drops_words"]:  # as in the contest, but all of them: only positions are left
+        encoder.add_module("positions", nn.Sequential(nn.Dropout(1.0), encoder.positions))
+    return encoder
 
 
 def _require_tables(tagger: nn.Module, sizes: tuple[int, ...], width: int) -> None:
@@ -163,7 +169,9 @@ MODEL = (
             case("padding", lengths=[5, 3, 2], C=6, **_SMALL),
             case("word and features", lengths=[4, 4], features=[7, 5], C=3, **_SMALL),
             case("features and padding", lengths=[6, 4, 3], features=[5, 7, 6], C=3, **_SMALL),
+            case("dropout on words", lengths=[3, 3], features=[6], drops_words=True, C=7, **_SMALL),
             case("a mask of your own", lengths=[5, 5], mask="causal", C=7, **_SMALL),
+            case("a mask of your own, and padding", lengths=[6, 3], mask="random", C=3, **_SMALL),
             case("another padding id", lengths=[5, 2], padding_idx=3, C=6, **_SMALL),
             case("float64", lengths=[3, 2], features=[6], C=7, dtype="float64", **_SMALL),
         ),

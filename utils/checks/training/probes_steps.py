@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from utils.checks.encoder.probes_use import mode_of
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.observation import describe
@@ -146,7 +147,7 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
     most, rows = i["batch_size"] or 32, max(model.rows, default=0)
     facts: dict[str, object] = {
         "train mode while tagging": model.trained,
-        "train mode afterwards": model.training,
+        "train mode afterwards": mode_of(model),
         "gradients are recorded": model.recorded,
         "a batch is past batch_size": rows > most,
         "one sentence at a time": rows == 1,
