@@ -74,7 +74,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 def _step(
     *order: str,
-    trains: bool = True,
+    mode: Callable[[nn.Module], object] = nn.Module.train,
     clipper: Callable[[nn.Module, float], None] = _by_norm,
     loss_of: Loss = reference_token_loss,
     autocast: str = "cuda",
@@ -86,7 +86,7 @@ def _step(
 
     Args:
         order: what is done, in order; ORDER where nothing is given.
-        trains: whether the model is set to train mode.
+        mode: sets the model's mode.
         clipper: how gradients are cut.
         loss_of: what is made of logits and tags.
         autocast: the type of device on which precision is halved; or everywhere, nowhere.
@@ -99,7 +99,7 @@ def _step(
     def train_step(  # noqa: PLR0917 (these are the exercise's arguments)
         model: nn.Module, batch: Any, optimizer: Any, scheduler: Any, device: Any, clip: float = 1.0
     ) -> Any:
-        model.train(trains)
+        mode(model)
         ids = batch[0].to(device) if "words" in moves else batch[0]
         tags = batch[2].to(device) if "tags" in moves else batch[2]
 
@@ -142,7 +142,13 @@ STEP = Exercise(
             "train_mode_forgotten",
             "The model is not set to train mode: after an evaluation dropout would stay off.",
             "Modules have a method for each of their two modes.",
-            _step(trains=False),
+            _step(mode=nn.Module.eval),
+        ),
+        Mistake(
+            "parts_not_in_train_mode",
+            "The model says that it trains, its parts are still in eval mode.",
+            "An assignment to .training changes one module; train() all of its parts too.",
+            _step(mode=lambda model: setattr(model, "training", True)),
         ),
         Mistake(
             "gradients_pile_up",

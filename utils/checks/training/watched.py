@@ -23,6 +23,7 @@ class Watched(nn.Module):
     def __init__(self, table: Tensor, weight: Tensor) -> None:
         super().__init__()
         self.table, self.weight = (nn.Parameter(x.detach().clone()) for x in (table, weight))
+        self.part = nn.Identity()  # has a mode of its own
         leaf: Any = self.table  # torch leaves its methods without types
         leaf.register_hook(lambda _: self._count("backward passes"))
         self.noted: dict[str, object] = {}
@@ -47,7 +48,7 @@ class Watched(nn.Module):
         """Ids (B, T) -> logits (B, T, C)."""
         del features, mask
         facts = {
-            "train mode while it runs": self.training,
+            "train mode while it runs": mode_of(self),
             "precision on the CPU": _precision("cpu"),
             "precision on the GPU": _precision("cuda"),
             "the ids are on the device": not isinstance(ids, Elsewhere),
