@@ -10,7 +10,7 @@ import torch
 
 from bench.speed_models import Size, parameters
 
-ROUNDS, WARM_UPS, LEAST_SECONDS = 7, 3, 0.2
+ROUNDS, WARM_UPS, LEAST_SECONDS = 15, 3, 0.2
 # Dense bf16 TFLOP/s as the makers state them; the first that stands in the device's name counts.
 PEAKS = {
     "H200 NVL": 835.5,

@@ -50,7 +50,8 @@ from utils.made_up import made_up_sentences
 
 NAME = "train_speed"
 LESSON = Size(128, 4, 3, 256, batch=32, length=32)
-CPU_SIZES = (LESSON, Size(256, 8, 4, 1024, batch=8, length=128))
+BASE = Size(512, 8, 6, 2048, batch=4, length=64)  # the paper's, and the exercise's defaults
+CPU_SIZES = (LESSON, Size(256, 8, 4, 1024, batch=8, length=128), BASE)
 LARGE = Size(1024, 16, 12, 4096, batch=64, length=512)
 PER_SENTENCE = 2.2e9  # bytes of the GPU, for all models and the plain attention at the large size
 NOT_YET = "not yet measured: no machine with a GPU has run this"
