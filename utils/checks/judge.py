@@ -92,36 +92,48 @@ def name_mistake(
 ) -> Mistake | None:
     """The known mistake that best explains what was seen; None where none does.
 
-    Of those that give what the answer gives where it fails, the one that agrees with it in most
-    cases. The first failing case is the one that is shown; what it says of itself (an exception, a
-    shape) must be explained.
+    The first failing case is the one that is shown, so those that explain it come first. What it
+    says of itself (an exception, a shape) must be explained. Where numbers differ, the last digit
+    may decide in that case, and a later one can tell.
     """
-    failed = [result.finding for result in results if not result.passed]
-    if not failed:
+    first = next((i for i, result in enumerate(results) if not result.passed), None)
+    if first is None:
         return None
-    best, most = GENERAL.get(failed[0].kind if failed[0] else ""), 0
-    for mistake in exercise.mistakes:
+    shown = results[first].finding
+    explained = [m for m in exercise.mistakes if _explains(exercise, m, pairs[first])]
+    found = _most_alike(exercise, explained, pairs, results)
+    if found is None and shown is not None and shown.kind in {"values", "gradient"}:
+        others = [m for m in exercise.mistakes if m not in explained]
+        found = _most_alike(exercise, others, pairs, results)
+    return found or GENERAL.get(shown.kind if shown is not None else "")
+
+
+def _most_alike(
+    exercise: Exercise,
+    mistakes: Sequence[Mistake],
+    pairs: Sequence[Pair],
+    results: Sequence[CaseResult],
+) -> Mistake | None:
+    """Of the mistakes that can be meant, the one that agrees with the answer in most cases."""
+    best, most = None, 0
+    for mistake in mistakes:
         agrees = [_explains(exercise, mistake, pair) for pair in pairs]
-        if sum(agrees) > most and _is_meant(agrees, results):
+        if sum(agrees) > most and _can_be_meant(agrees, results):
             best, most = mistake, sum(agrees)
     return best
 
 
-def _is_meant(agrees: Sequence[bool], results: Sequence[CaseResult]) -> bool:
-    """Whether a mistake that agrees so with an answer is the one that was made.
+def _can_be_meant(agrees: Sequence[bool], results: Sequence[CaseResult]) -> bool:
+    """Whether a mistake that agrees so with an answer may be the one that was made.
 
     On a single case different mistakes look alike. So it must agree with nearly all cases; or, for
     there may be a second mistake in some of them, with all that pass and with several that fail.
     """
     passing = [agreed for agreed, result in zip(agrees, results, strict=True) if result.passed]
     failing = [agreed for agreed, result in zip(agrees, results, strict=True) if not result.passed]
-    shown = next(result.finding for result in results if not result.passed)
-    # Where numbers differ, the last digit may decide in the first case; a later one can tell.
-    must_explain_it = shown is None or shown.kind not in {"values", "gradient"}
-    if not any(failing) or (must_explain_it and not failing[0]):
-        return False
     several = sum(failing) >= min(SEVERAL, len(failing) / 2)
-    return sum(agrees) >= NEARLY_ALL * len(results) or (several and all(passing))
+    nearly_all = sum(agrees) >= NEARLY_ALL * len(results)
+    return any(failing) and (nearly_all or (several and all(passing)))
 
 
 def _explains(exercise: Exercise, mistake: Mistake, pair: Pair) -> bool:
