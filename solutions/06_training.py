@@ -1175,7 +1175,8 @@ plots.show(
 #
 # Rotary encoder and LSTM are close: over the seeds, 88.9 to 89.5% against 89.2 to 89.8%. On
 # ambiguous words, where the words around decide, the encoder is a little ahead; on unknown words,
-# and in speed, the LSTM. With large words the encoder falls below the network that sees no context.
+# and in speed, the LSTM. Half as wide, with two layers, they are level, 88.7 against 88.8%, and the
+# encoder is 6% faster. With large words the encoder falls below the network that sees no context.
 # Lost positions are only a part of that: a large table also learns slowly. (*One word at a time*
 # with the same table: 71.6%.) What the whole treebank, 473,000 words, and a GPU make of all this,
 # your own run will show.
