@@ -3,9 +3,9 @@
 The rotary encoder and the bidirectional LSTM are searched alike, one number after the other, on
 dev; then all models are trained with what was found, three seeds each. Every run is kept in
 bench/results/tagging_search.json as soon as it is done. Runs that the search does not make by
-itself were asked of `Record.run` one by one: those called "final, 256 tokens" and "D = 64" among them, which the
-lesson and the README quote. "explored" there holds others, learned without CAC's dev file and
-measured on all of it, because the dev sentences of the search are few.
+itself were asked of `Record.run` one by one, among them those called "final, 256 tokens" and
+"D = 64", which the lesson and the README quote. "explored" there holds others, learned without
+CAC's dev file and measured on all of it, because the dev sentences of the search are few.
 """
 
 import json
