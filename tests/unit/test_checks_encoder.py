@@ -4,8 +4,7 @@ import pytest
 from torch import nn
 
 from utils import blocks
-from utils.checks.calling import AnswerError
-from utils.checks.encoder.probes_use import mode_of
+from utils.checks.calling import AnswerError, mode_of
 from utils.checks.encoder.requirements import dropout_of, require_dropout, require_gain_and_bias
 from utils.checks.registry import exercises
 

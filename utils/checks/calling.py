@@ -66,6 +66,12 @@ def require_linear(module: nn.Module, name: str, n_in: int, n_out: int, *, bias:
         raise AnswerError("attribute", f"self.{name} should have {word}.")
 
 
+def mode_of(module: nn.Module) -> bool | str:
+    """Whether a module and all of its parts are in train mode; a sentence where they differ."""
+    modes = {part.training for part in module.modules()}
+    return modes.pop() if len(modes) == 1 else "not the same mode in all parts"
+
+
 def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any) -> Any:
     """Call a module with the given parameters in place of its own, so that gradients reach them.
 

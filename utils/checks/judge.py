@@ -10,7 +10,7 @@ from utils.checks.observe import observe
 from utils.checks.verdict import CaseResult, Verdict
 
 Pair = tuple[Case, Observation | None]
-NEARLY_ALL, SEVERAL = 0.75, 2  # cases with which a mistake must agree to be named
+SEVERAL = 2  # failing cases that a mistake must explain to be named, where there are so many
 
 # Mistakes that show in what kind of difference was found, whatever the exercise.
 GENERAL = {
@@ -126,14 +126,12 @@ def _most_alike(
 def _can_be_meant(agrees: Sequence[bool], results: Sequence[CaseResult]) -> bool:
     """Whether a mistake that agrees so with an answer may be the one that was made.
 
-    On a single case different mistakes look alike. So it must agree with nearly all cases; or, for
-    there may be a second mistake in some of them, with all that pass and with several that fail.
+    It must be right where the answer is right, and explain several of the failing cases, or half:
+    on a single one different mistakes look alike, and in others there may be a second mistake.
     """
     passing = [agreed for agreed, result in zip(agrees, results, strict=True) if result.passed]
     failing = [agreed for agreed, result in zip(agrees, results, strict=True) if not result.passed]
-    several = sum(failing) >= min(SEVERAL, len(failing) / 2)
-    nearly_all = sum(agrees) >= NEARLY_ALL * len(results)
-    return any(failing) and (nearly_all or (several and all(passing)))
+    return all(passing) and sum(failing) >= min(SEVERAL, len(failing) / 2)
 
 
 def _explains(exercise: Exercise, mistake: Mistake, pair: Pair) -> bool:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from utils import blocks
+from utils.checks.calling import mode_of
 from utils.checks.encoder.weights import layer_weights, torch_names
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
@@ -75,12 +76,6 @@ def _torch_encoder_for(i: Inputs, n_layers: int) -> nn.TransformerEncoder:
     norm = nn.LayerNorm(width) if first else None
     torch_encoder = _TorchEncoder(layer, n_layers, norm, enable_nested_tensor=False)
     return torch_encoder.to(i["x"].dtype).eval()
-
-
-def mode_of(module: nn.Module) -> bool | str:
-    """Whether a module and all of its parts are in train mode; a sentence where they differ."""
-    modes = {part.training for part in module.modules()}
-    return modes.pop() if len(modes) == 1 else "not the same mode in all parts"
 
 
 def _influence_inputs(

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.encoder.probes_use import mode_of
+from utils.checks.calling import mode_of
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.observation import describe

@@ -8,7 +8,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-from utils.checks.encoder.probes_use import mode_of
+from utils.checks.calling import mode_of
 
 
 class Watched(nn.Module):
