@@ -14,7 +14,8 @@ Rotate = Callable[[Tensor, float], Tensor]
 class RotaryAttention(nn.Module):
     """Your multi-head attention's four layers, with queries and keys turned by their positions.
 
-    torch's fused attention does the rest, and makes no weights; `attention_of` asks for them.
+    It is self-attention: query, key and value are of the same sentences. torch's fused attention
+    does the rest, and makes no weights; `attention_of` asks for them.
 
     Args:
         attention: has w_q, w_k, w_v and w_o.
@@ -37,17 +38,24 @@ class RotaryAttention(nn.Module):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """(B, T, D), twice (B, S, D), (B, T, S) -> output (B, T, D), weights or None."""
-        q, k = self._turned(self._cut(self.w_q(query))), self._turned(self._cut(self.w_k(key)))
-        q, k, v = q.transpose(1, 2), k.transpose(1, 2), self._cut(self.w_v(value)).transpose(1, 2)
+        """Three times (B, T, D), (B, 1 or T, T) -> output (B, T, D), weights or None."""
+        qkv = self._projected(query, key, value).view(*query.shape[:2], 3 * self.n_heads, -1)
+        qk, v = qkv[:, :, : 2 * self.n_heads], qkv[:, :, 2 * self.n_heads :]
+        q, k = self._turned(qk).transpose(1, 2).chunk(2, 1)  # (B, H, T, Dh) each
         shared = None if mask is None else mask.unsqueeze(1)  # the same for all heads
         weights = self._weights(q, k, shared) if self.gives_weights else None
         dropout = self.dropout if self.training else 0.0
-        found = F.scaled_dot_product_attention(q, k, v, shared, dropout)  # (B, H, T, Dh)
+        found = F.scaled_dot_product_attention(q, k, v.transpose(1, 2), shared, dropout)
         return self.w_o(found.transpose(1, 2).flatten(2)), weights
 
-    def _cut(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:2], self.n_heads, -1)  # (B, T, H, Dh)
+    def _projected(self, *inputs: Tensor) -> Tensor:
+        """Queries, keys and values side by side, (B, T, 3 D)."""
+        layers = (self.w_q, self.w_k, self.w_v)
+        if any(x is not inputs[0] for x in inputs):
+            return torch.cat([layer(x) for layer, x in zip(layers, inputs, strict=True)], -1)
+        # One product of all three is faster than three.
+        bias = None if self.w_q.bias is None else torch.cat([layer.bias for layer in layers])
+        return F.linear(inputs[0], torch.cat([layer.weight for layer in layers]), bias)
 
     def _turned(self, x: Tensor) -> Tensor:
         """Turn every pair (a, b) of x (B, T, H, Dh): (a cos - b sin, b cos + a sin)."""

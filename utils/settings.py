@@ -58,10 +58,10 @@ ON_A_CPU = Settings(
     d_model=64,
     n_layers=2,
     d_ff=128,
-    dropout=0.2,
+    dropout=0.5,
     epochs=8,
     max_tokens=512,
-    rate=5e-3,
+    rate=8e-3,
     most_sentences=1500,
 )
 ON_A_GPU = Settings(

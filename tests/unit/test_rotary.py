@@ -18,19 +18,20 @@ def rotary(dtype=torch.float32, dropout=0.0):
     return RotaryAttention(attention, H, turns, dropout)
 
 
-def by_hand(attention, x, mask=None):
+def by_hand(attention, x, mask=None, key=None, value=None):
     """Turn queries and keys by lesson 04's function, and attend by the formula."""
+    key, value = (x if other is None else other for other in (key, value))
 
     def heads(y):
         return torch.stack(y.split(D // H, -1), 1)  # (B, H, T, Dh)
 
     q = rotary_embedding(heads(attention.w_q(x)), BASE)
-    k = rotary_embedding(heads(attention.w_k(x)), BASE)
+    k = rotary_embedding(heads(attention.w_k(key)), BASE)
     scores = torch.einsum("bhtd,bhsd->bhts", q, k) / (D // H) ** 0.5
     if mask is not None:
         scores = scores.masked_fill(~mask.unsqueeze(1), -1e9)
     weights = scores.softmax(-1)
-    found = torch.einsum("bhts,bhsd->bthd", weights, heads(attention.w_v(x)))
+    found = torch.einsum("bhts,bhsd->bthd", weights, heads(attention.w_v(value)))
     return attention.w_o(found.reshape(x.shape)), weights
 
 
@@ -49,6 +50,20 @@ def test_it_is_attention_between_turned_queries_and_keys(dtype, mask):
     torch.testing.assert_close(output, wanted)
     attention.gives_weights = True
     torch.testing.assert_close(attention(x, x, x, mask)[1], weights)
+
+
+def test_queries_keys_and_values_each_come_from_their_own_input():
+    attention = rotary()
+    x, key, value = torch.randn(3, B, T, D).unbind()
+    wanted = by_hand(attention, x, some_mask(), key, value)[0]
+    torch.testing.assert_close(attention(x, key, value, some_mask())[0], wanted)
+
+
+def test_layers_without_bias_are_taken_as_they_are():
+    attention, x = rotary(), torch.randn(B, T, D)
+    for layer in (attention.w_q, attention.w_k, attention.w_v):
+        layer.bias = None
+    torch.testing.assert_close(attention(x, x, x)[0], by_hand(attention, x)[0])
 
 
 def test_a_row_with_nothing_allowed_has_zero_weights_and_the_bias_as_output():
