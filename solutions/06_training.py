@@ -1169,9 +1169,9 @@ plots.show(
 # The encoder is better than an LSTM as deep and as large. An LSTM with all its parameters in one
 # layer is better still; an encoder of three layers and eight heads, and that LSTM made as large,
 # are level: 88.9 and 89.1%. (Seeds differ by up to 0.9.) On ambiguous words, where the words around
-# decide, the encoder is ahead of both in the table; on unknown ones it is behind.
+# decide, the encoder is ahead of both in the table; on unknown ones the single layer is.
 #
-# And speed? It depends on what it is measured on, so ask for that. On an Intel Xeon, training took
+# And speed? It depends on what it is measured on, so ask for that. In training, on an Intel Xeon
 # (thousands of words per second, `bench/tagging_speed.py`):
 #
 # | | one core | two cores |
