@@ -190,6 +190,7 @@ AXES: list[tuple[str, str, list[Any]]] = [
     ("rotary", "rotary_base", [10.0, 1000.0]),
     ("bilstm", "lstm_layers", [1]),
 ]
+DEEPER = {"n_layers": 3, "n_heads": 8}  # the same contest once more, not searched anew
 ENOUGH = 0.001  # better on dev by less is taken for chance
 SEEDS = (0, 1, 2)  # of the search; a trial counts by their mean
 FINAL_SEEDS = (0, 1, 2, 3, 4, 5)
@@ -250,7 +251,7 @@ def search(record: Record, start: Trial) -> Trial:
 
 
 def finals(rotary: Trial, bilstm: Trial) -> dict[str, Trial]:
-    """Give the scoreboard's models, each with what was found."""
+    """Give the scoreboard's models, each with what was found, and two that are deeper."""
     sinusoidal = replace(rotary, model="sinusoidal", attention_dropout=0.0)
     return {
         "per-word network": replace(rotary, model="per-word"),
@@ -261,7 +262,13 @@ def finals(rotary: Trial, bilstm: Trial) -> dict[str, Trial]:
         "sinusoidal encoder": replace(sinusoidal, std=1.0),
         "sinusoidal encoder, embedding scale lowered": sinusoidal,
         "rotary encoder": rotary,
+        "rotary encoder, deeper": _deeper(START),
+        "bidirectional LSTM, as large as the deeper encoder": _deeper(bilstm),
     }
+
+
+def _deeper(trial: Trial) -> Trial:
+    return replace(trial, settings=replace(trial.settings, **DEEPER))
 
 
 def look_ups(treebank: Treebank) -> dict[str, dict[str, float]]:
