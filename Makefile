@@ -1,8 +1,8 @@
 # Two commands matter: `make lab` takes the course, `make test` runs everything that must pass.
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899"
 PY := .venv/bin/python
-STUDENT_FILES := LICENSE Makefile README.md constraints.txt environment.yml notebooks pyproject.toml \
-	setup.sh utils
+STUDENT_FILES := LICENSE Makefile README.md constraints.txt docs environment.yml notebooks \
+	pyproject.toml setup.sh utils
 BUNDLE := dist/transformer-encoder-course.zip
 
 .PHONY: help lab test build grade demo bench bundle clean

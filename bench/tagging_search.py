@@ -1,10 +1,11 @@
 """Search the settings of lesson 06: `python -m bench.tagging_search DIR` goes on where it stopped.
 
 The rotary encoder and the bidirectional LSTM are searched alike, one number after the other, by the
-mean of three seeds on dev; then all models are trained with what was found, six seeds each. Every
-run is kept in bench/results/tagging_search.json as soon as it is done. Those called "earlier" are
-of searches with D = 128 and with other numbers to start from. "explored" there holds more of them,
-learned without CAC's dev file and measured on all of it.
+mean of three seeds on dev; then all models are trained with what was found, six seeds each (of two
+deeper ones the encoder as it started, the LSTM as found). Every run is kept in
+bench/results/tagging_search.json as soon as it is done. Those called "earlier" are of searches with
+D = 128 and with other numbers to start from. "explored" there holds more of them, learned without
+CAC's dev file and measured on all of it.
 """
 
 import json

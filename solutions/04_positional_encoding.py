@@ -489,7 +489,7 @@ class LearnedPositionalEncoding(nn.Module):
     """Adds a trained row for each position, then applies dropout to the sum.
 
     Attributes:
-        weight: parameter (max_len, d_model), trained; any small random start.
+        weight: parameter (max_len, d_model), trained; any small start.
 
     Args:
         d_model: D, even or odd.

@@ -40,7 +40,7 @@ class RotaryAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Three times (B, T, D), (B, 1 or T, T) -> output (B, T, D), weights or None."""
         qkv = self._projected(query, key, value).view(*query.shape[:2], 3 * self.n_heads, -1)
-        qk, v = qkv[:, :, : 2 * self.n_heads], qkv[:, :, 2 * self.n_heads :]
+        qk, v = torch.split(qkv, [2 * self.n_heads, self.n_heads], 2)  # (B, T, 2 H or H, Dh)
         q, k = self._turned(qk).transpose(1, 2).chunk(2, 1)  # (B, H, T, Dh) each
         shared = None if mask is None else mask.unsqueeze(1)  # the same for all heads
         weights = self._weights(q, k, shared) if self.gives_weights else None
@@ -63,7 +63,8 @@ class RotaryAttention(nn.Module):
         if length > most:
             raise ValueError(f"a sentence of {length} words, but rotary positions for {most}")
         cos, sin = self.turns[:, :length].unsqueeze(2)  # (T, 1, Dh) each
-        swapped = x.view(*x.shape[:3], -1, 2).flip(-1).view(x.shape)
+        a, b = x.view(*x.shape[:-1], -1, 2).unbind(-1)
+        swapped = torch.stack([b, a], -1).flatten(-2)  # faster than flip
         return torch.addcmul(x * cos, swapped, sin).to(x.dtype)
 
     def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:

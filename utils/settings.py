@@ -27,7 +27,7 @@ class Settings:
         decay: how the rate falls after that.
         weight_decay: of AdamW.
         clip: the longest gradient.
-        seed: decides dropout and the order of batches.
+        seed: decides the first weights, dropout and the order of batches.
         most_sentences: to learn from; None takes all.
 
     """

@@ -43,6 +43,16 @@ def test_what_cannot_be_compared_is_explained(answer, kind, name):
     assert verdict.earned == 0
 
 
+def test_numbers_that_differ_late_are_shown_with_the_digits_that_tell_them_apart():
+    def rounded(q, k, v, mask=None):
+        return tuple(x.round(decimals=4) for x in right(q, k, v, mask))
+
+    details = attention_verdict(rounded).first_failure.finding.details
+    for line in details:
+        expected, got = line.partition("expected ")[2].split(", got ")
+        assert expected != got
+
+
 def right(q, k, v, mask=None):
     return attention_variant()(q, k, v, mask)
 

@@ -96,18 +96,25 @@ class PlainTable(nn.Module):
         return x + self.weight[: x.shape[1]]
 
 
+class EmbeddingAsTable(InsideAnEmbedding):
+    def __init__(self, d_model, max_len, dropout=0.0):
+        super().__init__(d_model, max_len, dropout)
+        self.weight = self.places
+
+
 @pytest.mark.parametrize(
     ("answer", "found", "name"),
     [
         (InsideAnEmbedding, "missing", "under_another_name"),
         (PlainTable, "a plain attribute", "plain_attribute"),
+        (EmbeddingAsTable, "a value of type Embedding", None),
     ],
 )
 def test_a_table_that_is_no_parameter_called_weight_is_told_what_it_is(answer, found, name):
     verdict = check.LearnedPositionalEncoding.verdict(answer)
     says = verdict.first_failure.finding.says
     assert says == f"self.weight is {found}; it should be an nn.Parameter."
-    assert verdict.mistake.name == name
+    assert (verdict.mistake.name if verdict.mistake else None) == name
 
 
 def test_the_repair_as_released_is_called_still_broken():

@@ -193,6 +193,7 @@ def test_the_bundle_holds_what_students_need_and_no_answers(committed: Path) -> 
         "Makefile",
         "README.md",
         "constraints.txt",
+        "docs",
         "environment.yml",
         "notebooks",
         "pyproject.toml",

@@ -132,8 +132,8 @@ def _compare_entries(
     unusual = _count_unusual(value, wanted)
     says = f"{name}: {far.sum()} of {far.size} entries differ{unusual}."
     details = tuple(
-        f"{name}[{', '.join(map(str, index))}]: expected {number(wanted[tuple(index)])}, "
-        f"got {number(value[tuple(index)])}"
+        f"{name}[{', '.join(map(str, index))}]: "
+        + _apart(wanted[tuple(index)], value[tuple(index)])
         for index in np.argwhere(far)[:3]
     )
     return Finding(kind, name, says, details, pictures=_pictures(wanted, value, far))
@@ -171,8 +171,13 @@ def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) ->
         right = type(value) is type(wanted) and value == wanted
     if right:
         return None
-    said = f"{name}: " + ("" if name == PREDICTION else f"expected {_short(wanted)}, ")
-    return Finding("values", name, f"{said}got {_short(value)}.")
+    if name == PREDICTION:
+        says = f"got {_short(value)}"
+    elif isinstance(wanted, float) and isinstance(value, float):
+        says = _apart(wanted, value)
+    else:
+        says = f"expected {_short(wanted)}, got {_short(value)}"
+    return Finding("values", name, f"{name}: {says}.")
 
 
 def _compare_changed(expected: Observation, got: Observation) -> Finding | None:
@@ -222,9 +227,17 @@ def _short(value: Plain) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
-def number(value: Any) -> str:
+def number(value: Any, digits: int = 4) -> str:
     """Four significant digits: the same text on every machine."""
-    return f"{float(value):.4g}" if not isinstance(value, (bool, np.bool_)) else str(bool(value))
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    return f"{float(value):.{digits}g}"
+
+
+def _apart(wanted: Any, value: Any) -> str:
+    """Both numbers, with as many digits as it takes to see that they differ."""
+    digits = next((n for n in (4, 8) if number(wanted, n) != number(value, n)), 17)
+    return f"expected {number(wanted, digits)}, got {number(value, digits)}"
 
 
 def _letters(shape: tuple[int, ...], sizes: Mapping[str, Any], *, once: bool = False) -> str:

@@ -21,6 +21,7 @@ from utils.checks.exercise import Case, Inputs, Probe
 from utils.checks.forbidden import Forbidden, absent
 from utils.checks.observation import Observation, Plain, Problem, plain
 from utils.checks.stand_ins import standing_in
+from utils.checks.torch_state import put_back, usual_torch
 
 _COURSE = str(Path(__file__).resolve().parents[1])
 
@@ -34,7 +35,7 @@ def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> 
         answer: the student's object, or on the trusted side an oracle or a known mistake.
         trusted: leave the forbidden shortcuts in place (oracles are built on them).
     """
-    with contextlib.nullcontext() if trusted else conditions(probe, answer):
+    with usual_torch() if trusted else conditions(probe, answer):
         return attempt(probe, case, answer)
 
 
@@ -48,23 +49,32 @@ def observe_all(
 
 @contextlib.contextmanager
 def conditions(probe: Probe, answer: Any, *, quiet: bool = False) -> Iterator[None]:
-    """What holds while an answer is observed: no shortcuts, and right earlier exercises.
+    """What holds while an answer is observed: no shortcuts, right earlier exercises, usual torch.
 
     Quietly (as in grading) its prints and warnings go nowhere.
     """
     silence = _silence() if quiet else contextlib.nullcontext()
-    with silence, absent(probe.forbidden), standing_in(probe.stand_ins, answer):
+    with (
+        silence,
+        usual_torch(),
+        absent(probe.forbidden),
+        standing_in(probe.stand_ins, answer),
+    ):
         yield
 
 
 def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
     """Call an answer on one case, under conditions that hold already."""
     try:
-        return _observe(probe, case, answer)
+        seen = _observe(probe, case, answer)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Observation(problem=explain_exception(error))
+        seen = Observation(problem=explain_exception(error))
+    left = put_back()
+    if left and (seen.problem is None or seen.problem.kind == "backward"):
+        return Observation(problem=Problem("exception", left))
+    return seen
 
 
 def _observe(probe: Probe, case: Case, answer: Any) -> Observation:

@@ -151,6 +151,14 @@ class TaggerOfLikes(nn.Module):
         return self.output(self.encoder.encode(self.encoder.positions(x), mask=mask))
 
 
+class TaggerSilentAtPadding(TaggerOfLikes):
+    """What stands at padding is nobody's business."""
+
+    def forward(self, ids, features=None, mask=None):
+        real = ids != self.encoder.padding_idx
+        return super().forward(ids, features, mask) * real.unsqueeze(-1)
+
+
 def loss_of_real_words(logits, tags):
     real = tags != -100
     if not real.any():
@@ -281,7 +289,7 @@ FORMS = {
     "build_vocab": [vocab_by_two_sorts, vocab_by_most_common],
     "collate": [collate_by_filling, collate_by_lists, reference_collate],
     "bucket_batches": [buckets_longest_first, buckets_with_noise, buckets_by_width],
-    "Tagger": [TaggerByEmbed, TaggerWithWholeMask, TaggerOfLikes],
+    "Tagger": [TaggerByEmbed, TaggerWithWholeMask, TaggerOfLikes, TaggerSilentAtPadding],
     "predict_first_loss": [math.log(64), 4.1589, 4.16],
     "token_loss": [loss_of_real_words, loss_by_gather, loss_with_tags_second],
     "predict_padded_accuracy": [0.932, 0.93, 0.6 + 0.4 * 0.83],

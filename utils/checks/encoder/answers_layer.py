@@ -49,6 +49,12 @@ def _input_added_at_the_end(layer: Any, x: Tensor, mask: Tensor | None = None) -
 
 
 _RESIDUAL_HINT = "Each sub-layer only adds to what it was given."
+_DROPOUT_HINT = "Dropout acts on both sub-layers' outputs before they are added."
+_PARTS = (  # what is not dropped out, and what still is
+    ("sub_layers", "the sub-layers add", ""),
+    ("attention", "attention adds", "f"),
+    ("feed_forward", "the feed-forward adds", "a"),
+)
 LAYER = (
     Exercise(
         _PROBES["EncoderLayer"],
@@ -137,19 +143,29 @@ LAYER = (
                 "sub_layers_not_dropped_out",
                 "What the sub-layers add is not dropped out.",
                 "Dropout acts on each sub-layer's output before it is added.",
-                drops="",
+                drops=("", ""),
             ),
             _layer(
                 "attention_not_dropped_out",
                 "What attention adds is not dropped out.",
-                "Dropout acts on both sub-layers' outputs before they are added.",
-                drops="f",
+                _DROPOUT_HINT,
+                drops=("f", "f"),
             ),
             _layer(
-                "pre_norm_not_dropped_out",
-                "In pre-norm, what the sub-layers add is not dropped out.",
-                "Dropout acts on each sub-layer's output in both orders.",
-                dropped=("found", "nothing"),
+                "feed_forward_not_dropped_out",
+                "What the feed-forward adds is not dropped out.",
+                _DROPOUT_HINT,
+                drops=("a", "a"),
+            ),
+            *(
+                _layer(
+                    f"{order}_norm_{part}_not_dropped_out",
+                    f"In {order}-norm, what {adds} is not dropped out.",
+                    "Dropout acts on each sub-layer's output in both orders.",
+                    drops=(left, "af") if order == "post" else ("af", left),
+                )
+                for order in ("post", "pre")
+                for part, adds, left in _PARTS
             ),
             _layer(
                 "sum_dropped_out",

@@ -102,9 +102,9 @@ class LayerVariant(blocks.EncoderLayer):
         residual_from: "input" of the sub-layer, its "normed" input, or the layer's "first" input.
         norms: whether each sub-layer has its own, "one" object, or they are "swapped".
         uses_mask: whether attention gets the mask.
-        drops: sub-layers whose result is dropped out.
-        dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found", the
-            "sum" with its input, or "nothing".
+        drops: sub-layers whose result is dropped out, in post-norm and in pre-norm.
+        dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found", or
+            the "sum" with its input.
         hands_on: sub-layers that get the dropout rate.
         plain_keys: in pre-norm, keys and values are not normalised.
         feeds_input: feed-forward reads the layer's input.
@@ -116,7 +116,7 @@ class LayerVariant(blocks.EncoderLayer):
     residual_from = "input"
     norms = "two"
     uses_mask = True
-    drops = "af"
+    drops = ("af", "af")
     dropped = ("found", "found")
     hands_on = "af"
     plain_keys = False
@@ -167,7 +167,7 @@ class LayerVariant(blocks.EncoderLayer):
         first: Tensor,
     ) -> Tensor:
         order = self._order()
-        dropped = self.dropped[order == "pre"] if which in self.drops else "nothing"
+        dropped = self.dropped[order == "pre"] if which in self.drops[order == "pre"] else "nothing"
         read = norm(x) if order == "pre" else x
         found = run(read, x)
         found = self.dropout(found) if dropped == "found" else found

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from utils.checks.calling import AnswerError, call_with, require_module
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
+from utils.checks.observation import describe
 from utils.checks.positional_encoding.reference import reference_encoding
 from utils.checks.predicting import asked, prediction
 
@@ -108,8 +109,10 @@ def _require_parameter(module: nn.Module) -> nn.Parameter:
     if "weight" in dict(module.named_buffers()):
         raise AnswerError("attribute", "self.weight is a buffer, which no optimiser trains.")
     if "weight" not in dict(module.named_parameters()):
-        found = "is a plain attribute" if hasattr(module, "weight") else "is missing"
-        raise AnswerError("attribute", f"self.weight {found}; it should be an nn.Parameter.")
+        found = getattr(module, "weight", None)
+        what = "a plain attribute" if isinstance(found, Tensor) else describe(found)
+        what = "is missing" if found is None else f"is {what}"
+        raise AnswerError("attribute", f"self.weight {what}; it should be an nn.Parameter.")
     return dict(module.named_parameters())["weight"]
 
 

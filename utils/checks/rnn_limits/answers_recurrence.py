@@ -195,9 +195,9 @@ RECURRENCE = (
         (
             Mistake(
                 "one_tensor_for_all_states",
-                "All states are equal to the last one: the list holds one tensor many times.",
-                "A state that is changed in place changes wherever it was put. Every step needs "
-                "a new tensor.",
+                "All states are equal to the last one: one tensor stands there many times.",
+                "Every step needs a tensor of its own; one that is changed in place changes "
+                "wherever it was put.",
                 _aliased,
             ),
             Mistake(

@@ -128,7 +128,7 @@ PROBES = (
         _sequence_inputs,
         lambda answer, i: unpack(answer(*_arguments(i)), "states", "h_T"),
         (
-            case("one sequence", required=True, B=1, T=3, I=2, Hd=4),
+            case("one sequence", required=True, B=1, T=3, I=5, Hd=4),
             case("a batch", B=2, T=4, I=3, Hd=5),
             case("a single step", B=3, T=1, I=2, Hd=4),
             case("float64", B=4, T=5, I=2, Hd=3, dtype="float64"),

@@ -220,8 +220,8 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "never_shuffled",
-            "The batches come in the same order whatever the seed, short sentences first.",
-            "Sorting is for cutting. After it, the batches have to be put in random order.",
+            "The batches come in the same order whatever the generator's seed.",
+            "After the cutting, put them in an order that is drawn from the generator.",
             buckets(shuffle="nothing"),
         ),
         Mistake(

@@ -212,6 +212,11 @@ def _padding_is_right(found: Tensor, tags: Tensor) -> Tensor:
     return (found == tags) | (tags == IGNORED)
 
 
+def _highest_scores(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
+
+
 ACCURACY = Exercise(
     _PROBES["accuracy"],
     accuracy_oracle,
@@ -258,6 +263,12 @@ ACCURACY = Exercise(
             "That is the share of errors.",
             "Count what is equal.",
             _share(hit=lambda found, tags: found != tags),
+        ),
+        Mistake(
+            "scores_for_places",
+            "The highest logits themselves are compared with the tags.",
+            "max() gives values and indices; the tag is the index.",
+            _highest_scores,
         ),
         Mistake(
             "number_of_hits",

@@ -79,6 +79,8 @@ def _step(
     loss_of: Loss = reference_token_loss,
     autocast: str = "cuda",
     dtype: torch.dtype = torch.bfloat16,
+    halves_loss: bool = True,
+    halves_backward: bool = False,
     moves: str = "words and tags",
     gives: Callable[[Tensor, Callable[[], Tensor]], Any] = lambda loss, again: loss.item(),
 ) -> Callable[..., Any]:
@@ -91,6 +93,8 @@ def _step(
         loss_of: what is made of logits and tags.
         autocast: the type of device on which precision is halved; or everywhere, nowhere.
         dtype: the precision of autocast.
+        halves_loss: whether the loss is worked out under autocast.
+        halves_backward: whether the gradients are.
         moves: what goes to the device.
         gives: (loss, how to find it again) -> what is returned.
 
@@ -105,7 +109,9 @@ def _step(
 
         def forward() -> Tensor:
             with _half_precision(device, autocast, dtype):
-                return loss_of(model(ids), tags)
+                logits = model(ids)
+            with _half_precision(device, autocast if halves_loss else "nowhere", dtype):
+                return loss_of(logits, tags)
 
         actions: dict[str, Callable[[], Any]] = {
             "zero": optimizer.zero_grad,
@@ -118,7 +124,8 @@ def _step(
             if action == "forward":
                 loss = forward()
             elif action == "backward":
-                torch.autograd.backward(loss)
+                with _half_precision(device, autocast if halves_backward else "nowhere", dtype):
+                    torch.autograd.backward(loss)
             else:
                 actions[action]()
         return gives(loss, forward)
@@ -256,9 +263,21 @@ STEP = Exercise(
         ),
         Mistake(
             "no_autocast_on_the_gpu",
-            "On a GPU everything runs in float32.",
+            "On a GPU there is no autocast.",
             "torch.autocast(device.type, ...) around the forward pass and the loss.",
             _step(autocast="nowhere"),
+        ),
+        Mistake(
+            "loss_without_autocast",
+            "On a GPU the loss is worked out after autocast has ended, so in bfloat16 throughout.",
+            "The loss belongs inside the `with` block too: there autocast takes float32 for it.",
+            _step(halves_loss=False),
+        ),
+        Mistake(
+            "backward_under_autocast",
+            "On a GPU the gradients are worked out under autocast.",
+            "End the `with` block after the loss: backward takes the precision of what it undoes.",
+            _step(halves_backward=True),
         ),
         Mistake(
             "float16_on_the_gpu",

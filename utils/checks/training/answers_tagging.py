@@ -203,6 +203,12 @@ TAGGING = Exercise(
             _tagger(look_up=lambda vocab, word: vocab.get(word, 0)),
         ),
         Mistake(
+            "words_in_lower_case",
+            "Words are looked up in lower case, so those with capitals become other words.",
+            "The vocabulary holds words as they are written.",
+            _tagger(look_up=lambda vocab, word: vocab.get(word.lower(), 1)),
+        ),
+        Mistake(
             "padded_with_unknown",
             "The sentences are padded with 1, so the model reads unknown words there.",
             "0 is padding, 1 is unknown.",

@@ -137,12 +137,12 @@ def _require_tables(tagger: nn.Module, sizes: tuple[int, ...], width: int) -> No
 
 
 def _real_rows(output: Any, i: Inputs) -> Any:
-    """Leave out what stands at padding; an empty sentence stays, for it must not become NaN."""
+    """Leave out what stands at padding; but an empty sentence must not become NaN."""
     padding = i["ids"] == i["encoder"][-1]
-    padding &= ~padding.all(1, keepdim=True)
     if not isinstance(output, Tensor) or output.shape[:2] != padding.shape:
         return output
-    return output.masked_fill(padding.unsqueeze(-1), 0.0)
+    stays = padding.all(1, keepdim=True).unsqueeze(-1) & output.isnan()
+    return output.masked_fill(padding.unsqueeze(-1) & ~stays, 0.0)
 
 
 def _scored_inputs(lengths: list[int], C: int, longest: int = 0, **params: Any) -> Inputs:  # noqa: N803

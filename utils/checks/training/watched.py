@@ -6,9 +6,14 @@ from typing import Any, cast
 from unittest import mock
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from utils.checks.calling import mode_of
+
+LOSS_PRECISION = "precision of the loss on the GPU"
+BACKWARD_PRECISION = "precision of backward on the GPU"
 
 
 class Watched(nn.Module):
@@ -25,7 +30,7 @@ class Watched(nn.Module):
         self.table, self.weight = (nn.Parameter(x.detach().clone()) for x in (table, weight))
         self.part = nn.Identity()  # has a mode of its own
         leaf: Any = self.table  # torch leaves its methods without types
-        leaf.register_hook(lambda _: self._count("backward passes"))
+        leaf.register_hook(self._note_backward)
         self.noted: dict[str, object] = {}
 
     def begin(self) -> "Watched":
@@ -33,6 +38,10 @@ class Watched(nn.Module):
         self.noted = {"backward passes": 0, "steps of the optimiser": 0}
         self.eval()
         return self
+
+    def _note_backward(self, _gradient: Tensor) -> None:
+        self._count("backward passes")
+        self.noted.setdefault(BACKWARD_PRECISION, _precision("cuda"))
 
     def _count(self, what: str) -> None:
         self.noted[what] = cast("int", self.noted[what]) + 1
@@ -65,6 +74,32 @@ def _precision(device_type: str) -> str:
     if not torch.is_autocast_enabled(device_type):
         return "float32"
     return str(torch.get_autocast_dtype(device_type)).removeprefix("torch.")
+
+
+class LossWatch(TorchFunctionMode):
+    """Notes the precision in which one of torch's functions works the loss out.
+
+    Args:
+        model: whose note it is.
+
+    """
+
+    LOSSES = frozenset(
+        {F.cross_entropy, F.nll_loss, F.log_softmax, torch.log_softmax, torch.logsumexp}
+        | {Tensor.log_softmax, Tensor.logsumexp}
+    )
+
+    def __init__(self, model: Watched) -> None:
+        super().__init__()
+        self.model = model
+
+    def __torch_function__(
+        self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Note, and let torch do its work."""
+        if called in self.LOSSES:
+            self.model.noted.setdefault(LOSS_PRECISION, _precision("cuda"))
+        return called(*args, **(kwargs or {}))
 
 
 class Descent:
