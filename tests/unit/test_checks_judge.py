@@ -1,7 +1,9 @@
 """How observations are judged: order, names, points, words."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -176,3 +178,51 @@ def test_the_visible_check_returns_nothing_and_the_graded_one_points(capsys):
     points = check.causal_mask(lambda n: torch.ones(1, n, n).tril().bool(), points=2, hidden=[])
     assert points == 2.0
     assert "2 of 2 points" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("gradient", [np.zeros(7), np.zeros((1, 1)), np.zeros(3, dtype=int)])
+def test_a_gradient_of_another_shape_or_type_is_a_finding_and_no_crash(gradient):
+    cases = SDPA.probe.cases[:1]
+    seen = observe(SDPA.probe, cases[0], SDPA.oracle, trusted=True)
+    forged = replace(seen, gradients=dict.fromkeys(seen.gradients, gradient))
+    verdict = judge(SDPA, cases, [forged])
+    assert verdict.first_failure.finding.kind == "gradient"
+    assert "gradient of q: expected" in verdict.first_failure.finding.says
+
+
+BUCKETS = exercises()["bucket_batches"]
+
+
+def bucket_verdict(change):
+    cases = BUCKETS.probe.cases
+    seen = [observe(BUCKETS.probe, case, BUCKETS.oracle, trusted=True) for case in cases]
+    return judge(BUCKETS, cases, [replace(o, values=change(dict(o.values))) for o in seen])
+
+
+def test_facts_about_values_are_found_by_the_judge():
+    assert bucket_verdict(lambda values: values).passed
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"a sentence is left out": False, "a sentence is there twice": False},
+        {"with a seed": 3},
+        {"with a seed": [[0, "1"]]},
+        {"with a seed": np.zeros((2, 2))},
+        {"with a seed": [np.zeros(2)]},
+    ],
+)
+@pytest.mark.parametrize("rest", [False, True])
+def test_facts_that_are_sent_and_values_that_are_none_earn_nothing(forged, rest):
+    verdict = bucket_verdict(lambda values: (values if rest else {}) | forged)
+    assert verdict.passed == (rest and "with a seed" not in forged)
+    if not verdict.passed:
+        assert verdict.earned == 0
+
+
+def test_a_layer_to_be_repaired_holds_no_repair():
+    def inherited(layer, x, mask):
+        return super(type(layer), layer).forward(x, mask)
+
+    assert check.repaired_layer.verdict(inherited).earned == 0

@@ -1,6 +1,8 @@
 """What the questioning half sees, and that it leaves the world as it was."""
 
+import functools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,3 +122,42 @@ def test_a_stand_in_for_a_missing_name_is_removed_again():
 def test_unpack_says_what_was_returned_instead_of_a_pair():
     with pytest.raises(Exception, match=r"return \(a, b\), and returned a tensor of shape \(2,\)"):
         unpack(torch.zeros(2), "a", "b")
+
+
+def prior(x):
+    raise NotImplementedError
+
+
+def once_more(times, x):
+    return times * prior(x)
+
+
+class Base:
+    def __call__(self, x):
+        return 2 * prior(x)
+
+
+class Inherited(Base):
+    pass
+
+
+@torch.no_grad()
+def decorated(x):
+    return 2 * prior(x)
+
+
+@pytest.mark.parametrize(
+    "answer", [decorated, functools.partial(once_more, 2), Base(), Inherited()]
+)
+def test_an_earlier_exercise_is_stood_in_for_whatever_form_the_answer_has(answer):
+    seen = observe(probe(stand_ins={"prior": lambda x: x}, gradient=False), CASE, answer)
+    assert seen.problem is None
+    np.testing.assert_allclose(seen.values["y"], 2 * Draw(B=2, T=3).normal(2, 3).numpy())
+    with pytest.raises(NotImplementedError):
+        prior(1)
+
+
+def test_a_class_that_inherits_all_its_methods_gets_stand_ins_too():
+    call = lambda answer, i: {"y": answer()(i["x"])}  # noqa: E731
+    asked = replace(probe(stand_ins={"prior": lambda x: x}), call=call)
+    assert observe(asked, CASE, Inherited).problem is None

@@ -174,7 +174,7 @@ def committed(tmp_path: Path) -> Path:
     """A repository of one commit with the Makefile and one file in every folder of the course."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     names = "LICENSE README.md constraints.txt environment.yml pyproject.toml setup.sh"
-    folders = ("bench", "grader", "notebooks", "solutions", "tests", "utils")
+    folders = ("bench", "docs", "grader", "notebooks", "solutions", "tests", "utils")
     for name in (*names.split(), *(f"{folder}/some_file" for folder in folders)):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("some text\n")

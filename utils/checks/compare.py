@@ -199,6 +199,9 @@ def _compare_gradients(expected: Observation, got: Observation, tolerance: float
         if not isinstance(value, np.ndarray):
             says = f"The results are right, but no gradient reaches {name}."
             return Finding("gradient", name, says)
+        if (value.shape, value.dtype) != (gradient.shape, gradient.dtype):
+            says = f"gradient of {name}: expected {_short(gradient)}, got {_short(value)}."
+            return Finding("gradient", name, says)
         finding = _compare_entries(
             "gradient", f"gradient of {name}", gradient, value, tolerance * 10
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from utils.checks.observation import Observation
+from utils.checks.observation import Observation, Plain
 
 Inputs = dict[str, Any]
 Kind = Literal["write", "predict", "repair", "test the test"]
@@ -115,6 +115,9 @@ class Exercise:
         oracle: an independent right answer, called as the student's object is.
         mistakes: the bank of known wrong variants.
         invariants: laws that right answers keep.
+        facts: what is asked of the observed values, where many are right: (inputs, values) ->
+            named facts, which are compared in their place. They are found where no student code
+            runs.
         tolerance: largest relative and absolute difference that counts as equal in float32
             (float64 is held to a thousandth of a millionth); for predictions, the relative margin.
     """
@@ -123,6 +126,7 @@ class Exercise:
     oracle: Any
     mistakes: tuple[Mistake, ...]
     invariants: tuple[Invariant, ...] = ()
+    facts: Callable[[Inputs, Mapping[str, Plain]], dict[str, Plain]] | None = None
     tolerance: float = 1e-5
 
     @property

@@ -1,11 +1,12 @@
 """Compare observations with the oracle's, explain the first difference, name the mistake."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from utils.checks.compare import Finding, compare, same
 from utils.checks.exercise import Case, Exercise, Mistake
-from utils.checks.observation import Observation
+from utils.checks.observation import Observation, Problem
 from utils.checks.observe import observe
 from utils.checks.verdict import CaseResult, Verdict
 
@@ -59,11 +60,22 @@ def judge(
         observations: what came back for each case; None where nothing did.
         points: the exercise's points, where it is graded.
     """
-    pairs = list(zip(cases, observations, strict=True))
+    pairs = [(c, _told(exercise, c, seen)) for c, seen in zip(cases, observations, strict=True)]
     results = tuple(CaseResult(c, judge_case(exercise, c, seen)) for c, seen in pairs)
     mistake = name_mistake(exercise, pairs, results)
     halved = exercise.probe.kind != "test the test"
     return Verdict(exercise.id, results, mistake, points, halved)
+
+
+def _told(exercise: Exercise, case: Case, seen: Observation | None) -> Observation | None:
+    """An observation with the facts about its values in their place, where facts are compared."""
+    if exercise.facts is None or seen is None or seen.problem is not None:
+        return seen
+    try:
+        values = exercise.facts(exercise.probe.inputs(**case.params), seen.values)
+    except (KeyError, ValueError):
+        return Observation(problem=Problem("return", "What came back is not what was asked for."))
+    return replace(seen, values=values)
 
 
 def judge_case(exercise: Exercise, case: Case, seen: Observation | None) -> Finding | None:
@@ -152,5 +164,6 @@ def _observe_own(exercise: Exercise, name: str, answer: Any, case: Case) -> Obse
     if key not in _OWN:
         if len(_OWN) >= _MOST_KEPT:
             _OWN.clear()
-        _OWN[key] = observe(exercise.probe, case, answer, trusted=True)
+        seen = observe(exercise.probe, case, answer, trusted=True)
+        _OWN[key] = _told(exercise, case, seen) or seen
     return _OWN[key]

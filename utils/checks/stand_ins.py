@@ -1,6 +1,7 @@
 """Put a right implementation in place of an earlier exercise while a later one is observed."""
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,6 +31,16 @@ def standing_in(stand_ins: Mapping[str, Any], answer: Any) -> Iterator[None]:
 
 
 def _globals_of(answer: Any) -> dict[str, Any]:
-    parts = vars(answer).values() if inspect.isclass(answer) else (answer,)
-    functions = [part for part in parts if inspect.isfunction(part)]
-    return functions[0].__globals__ if functions else {}
+    """Those of a function of the answer's own module: decorated, partial, inherited or not."""
+    while isinstance(answer, functools.partial):
+        answer = answer.func
+    home = getattr(answer, "__module__", None)
+    kinds = answer.__mro__ if inspect.isclass(answer) else type(answer).__mro__
+    parts = [answer, *(part for kind in kinds for part in vars(kind).values())]
+    found = filter(inspect.isfunction, map(_bare, parts))
+    return next((f.__globals__ for f in found if f.__module__ == home), {})
+
+
+def _bare(part: Any) -> Any:
+    """What a decorator or a descriptor wraps."""
+    return inspect.unwrap(part) if callable(part) else getattr(part, "fget", part)

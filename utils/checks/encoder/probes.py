@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from utils import blocks
 from utils.checks.attention.probes import broadcast_mask
@@ -142,8 +142,16 @@ def _rates(layer: Any, given: float) -> dict[str, object]:
     }
 
 
-class _TheirLayer(_Layer):
-    """The parts that a repaired layer is made of; called as it is, it has the fault still."""
+class _TheirLayer(nn.Module):
+    """The parts that a repaired layer is made of; called as it is, it has the fault still.
+
+    It is no EncoderLayer, whose forward would be the repair.
+    """
+
+    def __init__(self, *sizes: Any) -> None:
+        super().__init__()
+        for name, part in _Layer(*sizes).named_children():
+            self.add_module(name, part)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D), wrongly."""

@@ -7,6 +7,7 @@ import torch
 from torch import Generator
 
 from utils.checks.exercise import Exercise, Mistake
+from utils.checks.training.bucket_facts import bucket_facts
 from utils.checks.training.probes import PROBES
 
 _PROBE = next(probe for probe in PROBES if probe.exercise == "bucket_batches")
@@ -255,4 +256,5 @@ BUCKETS = Exercise(
             buckets(change=_as_tensors),
         ),
     ),
+    facts=bucket_facts,
 )
