@@ -10,7 +10,7 @@ from grader.gradebook.course import GradingCourse
 from grader.gradebook.feedback import write_feedback
 from grader.predictions.reading import Faulty, read_predictions
 from grader.predictions.record import LESSON, HandIn, enter
-from grader.predictions.scoring import Examination, examine
+from grader.predictions.scoring import NEARLY_PERFECT, Examination, examine
 from utils import data, predictions
 
 
@@ -71,7 +71,7 @@ def assess(path: Path, examination: Examination) -> HandIn:
     points = examination.points(share)
     best = f" (better than {examination.levels[points - 1].says})" if points else ""
     says = f"Your predictions: {share:.1%} of the words are right{best}. Extra credit: {points}"
-    return HandIn(points, f"{says} of {len(examination.levels)}.")
+    return HandIn(points, f"{says} of {len(examination.levels)}.", share > NEARLY_PERFECT)
 
 
 def table(examination: Examination, hand_ins: dict[str, HandIn], waiting: list[str]) -> str:
@@ -85,6 +85,7 @@ def table(examination: Examination, hand_ins: dict[str, HandIn], waiting: list[s
         lines.append(f"  above {level.share:.1%} ({level.says}): {points}")
     width = max(map(len, hand_ins))
     for student, hand_in in hand_ins.items():
-        later = "  (not graded yet: run make grade, then this again)"
-        lines.append(f"{student:<{width}}  {hand_in.says}{later if student in waiting else ''}")
+        later = "  (not graded yet: run make grade, then this again)" * (student in waiting)
+        doubt = "  (nearly perfect: ask how it was made)" * hand_in.doubtful
+        lines.append(f"{student:<{width}}  {hand_in.says}{doubt}{later}")
     return "\n".join(lines)

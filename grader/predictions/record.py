@@ -25,11 +25,13 @@ class HandIn:
     Attributes:
         points: extra credit; 0 where the file could not be scored.
         says: a sentence for the student.
+        doubtful: better than any tagger that is known; for the instructor to look at.
 
     """
 
     points: int
     says: str
+    doubtful: bool = False
 
 
 def enter(course: GradingCourse, hand_ins: Mapping[str, HandIn]) -> list[str]:

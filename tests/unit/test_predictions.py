@@ -14,7 +14,7 @@ from grader.engine.record import Graded, record
 from grader.engine.unit import without_run
 from grader.gradebook.course import GradingCourse
 from grader.gradebook.export import StatusExportPlugin
-from grader.predictions.command import assess
+from grader.predictions.command import assess, table
 from grader.predictions.reading import MOST_BYTES, MOST_FAULTS, Faulty, read_predictions
 from grader.predictions.record import HOME, LESSON
 from grader.predictions.scoring import Examination, Level, examine
@@ -107,6 +107,8 @@ def test_each_level_that_is_exceeded_is_a_point(tmp_path, changed, share, points
     path = write_predictions(tmp_path, [wrong[:2], [], wrong[2:]])
     hand_in = assess(path, EXAMINATION)
     assert hand_in.points == points
+    told = table(EXAMINATION, {"ada": hand_in}, [])
+    assert ("nearly perfect: ask how it was made" in told) == (changed == 0)
     assert f"{share} of the words are right" in hand_in.says
     assert f"Extra credit: {points} of 3." in hand_in.says
 
