@@ -1,7 +1,7 @@
 """What a cell's text says, read once: most cells of a submission are the lesson's own."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -13,6 +13,8 @@ from grader.engine.reaching import dotted
 DYNAMIC: Final = {"exec", "eval", "globals", "locals", "vars", "__import__", "get_ipython"}
 KEPT: Final = 256  # cells
 LONGEST_KEPT: Final = 4000  # characters: what is kept stays small whatever is submitted
+LONGEST_WITH_MAGICS: Final = 20_000  # characters
+MOST_MAGICS: Final = 20  # in a cell
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 Result = TypeVar("Result")
 
@@ -25,6 +27,7 @@ class Statement:
         code: its syntax tree.
         imports: the imports in it.
         changed: names whose objects it changes: x in ``x.a = 1``, ``x[0] = 1``, ``setattr(x)``.
+        handled: names whose objects its calls may change: x in ``x.append(1)``, ``keep(x)``.
         bound: names that it binds, imports apart.
         dynamic: it may bind names unseen (``exec(...)``, ``globals()[...] = ...``).
     """
@@ -32,6 +35,7 @@ class Statement:
     code: ast.stmt
     imports: tuple[ast.Import | ast.ImportFrom, ...]
     changed: frozenset[str]
+    handled: frozenset[str]
     bound: frozenset[str]
     dynamic: bool
 
@@ -42,22 +46,54 @@ def kept(read: Callable[[str], Result]) -> Callable[[str], Result]:
     return lambda source: remembered(source) if len(source) <= LONGEST_KEPT else read(source)
 
 
-@kept
+class _Transformer(TransformerManager):
+    """IPython's own, given up where a cell holds more magics than people write.
+
+    For every one of them it reads the whole cell again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readings = 0
+
+    def do_one_token_transform(self, lines: list[str]) -> tuple[bool, list[str]]:
+        """Turn the first magic into a call; count the reading that this takes."""
+        self._readings += 1
+        if self._readings > MOST_MAGICS + 1:
+            raise ValueError("too many magics")
+        changed, lines = super().do_one_token_transform(lines)
+        return changed, lines
+
+
 def as_python(source: str) -> str:
     """A cell's text with IPython's magics turned into calls; as it is where that fails."""
+    return _transformed(source) if len(source) <= LONGEST_WITH_MAGICS else source
+
+
+@lru_cache(KEPT)
+def _transformed(source: str) -> str:
     try:
-        return TransformerManager().transform_cell(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Transformer().transform_cell(source)
+    except Exception:  # IPython's transformer meets odd text with errors of every kind
         return source
 
 
-@kept
 def statements(source: str) -> tuple[Statement, ...]:
-    """The top-level statements of a cell; none where it does not parse, and so does not run."""
+    """The top-level statements of a cell; none where it cannot be read."""
+    return _read(source) or ()
+
+
+def is_readable(source: str) -> bool:
+    """Whether a cell's syntax tree can be read; what cannot be read must not run."""
+    return _read(source) is not None
+
+
+@kept
+def _read(source: str) -> tuple[Statement, ...] | None:
     try:
         return tuple(map(_statement, ast.parse(as_python(source)).body))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+        return None
 
 
 def calls(node: ast.AST, names: set[str]) -> bool:
@@ -66,32 +102,49 @@ def calls(node: ast.AST, names: set[str]) -> bool:
 
 
 def _statement(code: ast.stmt) -> Statement:
-    nodes = list(_outside_functions(code))
+    nodes = list(outside_functions(code))
     return Statement(
         code=code,
         imports=tuple(n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))),
         changed=frozenset(_changed_roots(nodes)),
+        handled=frozenset(_handled_roots(nodes)),
         bound=frozenset(_bound_names(code, nodes)),
         dynamic=any(calls(node, DYNAMIC) for node in nodes),
     )
 
 
-def _outside_functions(statement: ast.stmt) -> Iterator[ast.AST]:
-    """A statement's nodes, functions' insides left out."""
+def outside_functions(statement: ast.stmt) -> Iterator[ast.AST]:
+    """A statement's nodes, functions' bodies left out (decorators and defaults are evaluated)."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, FUNCTIONS):
-            stack.extend(ast.iter_child_nodes(node))
+        stack.extend(_evaluated(node))
+
+
+def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
+    if isinstance(node, ast.Lambda):
+        return [node.args]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+    return ast.iter_child_nodes(node)
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Names that one node binds in its own scope: by assignment, a pattern or ``except``."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
 
 
 def _bound_names(statement: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+        yield from bound_by(node)
     for node in ast.walk(statement):
         if isinstance(node, ast.Global):
             yield from node.names
@@ -103,6 +156,23 @@ def _changed_roots(nodes: list[ast.AST]) -> Iterator[str]:
             yield _root(node)
         elif isinstance(node, ast.Call) and calls(node, {"setattr", "delattr"}) and node.args:
             yield _root(node.args[0])
+
+
+def _handled_roots(nodes: list[ast.AST]) -> Iterator[str]:
+    """Whose methods are called, and what is given to calls whose results nobody keeps."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield _owner(node.func)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            given = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
+            yield from map(_owner, given)
+
+
+def _owner(node: ast.AST) -> str:
+    """The name that an object is reached from without a call: x in ``x``, ``x[0].a``, ``*x``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _root(node: ast.AST) -> str:

@@ -2,7 +2,7 @@
 
     the judging process: judges and records; runs no student code
       └ foreman: torch imported, no secret in memory; is told where a job lies, never reads it
-          └ attendant: one job; reads it, watches over it, hands on what came, ends
+          └ attendant: one job, one sitting; reads it, watches over it, hands on what came, ends
               └ the isolated process: the student's code
 
 The attendant exists so that nothing of one submission is left in the memory that the next one is
@@ -11,19 +11,20 @@ copied from. Foremen are started anew, not forked from the judging process, for 
 
 import gc
 import importlib
+import itertools
 import json
 import os
 import pickle
 import pkgutil
 import struct
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
 import torch
 
-from grader.engine.remote import Server
+from grader.engine.remote import SITTINGS, Server, Sitting
 from grader.engine.wire import Message, encode
 from grader.engine.worker import work
 from grader.isolation import CannotIsolate, Ended, Limits, Supervisor
@@ -31,6 +32,7 @@ from utils.checks.observation import Observation, plain
 
 LENGTH: Final = struct.Struct("<Q")
 READY: Final = b"ready\n"
+MORE: Final = 10  # the code with which an attendant ends where another sitting follows
 
 
 def warm_up() -> None:
@@ -87,34 +89,52 @@ def _silence_checks() -> None:
 
 
 def run(supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes]) -> None:
-    """Take job files' names, a line each, until there are no more; answer each with a result."""
+    """Take job files' names, a line each, until there are no more; answer each with results."""
     results.write(READY)
     results.flush()
     for line in jobs:
-        pid = os.fork()
-        if pid == 0:
-            attend(supervisor, Path(os.fsdecode(line.rstrip(b"\n"))), results)
-        _, status = os.waitpid(pid, 0)
-        if status:
+        job = Path(os.fsdecode(line.rstrip(b"\n")))
+        for sitting in itertools.count():
+            pid = os.fork()
+            if pid == 0:
+                attend(supervisor, job, sitting, results)
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            if code != MORE:
+                break
+        if code:
             results.write(LENGTH.pack(0))  # the attendant died: no result, and the judge is told
             results.flush()
 
 
-def attend(supervisor: Supervisor, job: Path, results: IO[bytes]) -> NoReturn:
-    """Run one job to its end, hand on what came, and end this process."""
+def attend(supervisor: Supervisor, job: Path, number: int, results: IO[bytes]) -> NoReturn:
+    """Run one sitting of a job to its end, hand on what came, and end this process."""
     code = 1
     try:
-        server = Server(json.loads(job.read_bytes()))
-        number = supervisor.start(
-            lambda channel: work(server.steps, channel.send, channel.ask), answer=server.reply
-        )
-        ended = supervisor.poll()[number]
-        body = pickle.dumps(asdict(ended) | {"messages": server.restored(ended.messages)})
+        sitting = sit(supervisor, job, number)
+        body = pickle.dumps((asdict(sitting.ended), sitting.verdicts, sitting.more))
         results.write(LENGTH.pack(len(body)) + body)
         results.flush()
-        code = 0
+        code = MORE if sitting.more else 0
     finally:
         os._exit(code)
+
+
+def sit(supervisor: Supervisor, job: Path, number: int) -> Sitting:
+    """Run one sitting; another follows while the student's own test gives verdicts."""
+    server = Server(json.loads(job.read_bytes()), number)
+    task = supervisor.start(
+        lambda channel: work(server.steps, channel.send, channel.ask), answer=server.reply
+    )
+    server.draw(seed_of(job).read_bytes())  # not before: the task is a copy of this process
+    ended = supervisor.poll()[task]
+    verdicts = tuple(server.verdicts())
+    more = bool(verdicts) and number + 1 < SITTINGS
+    return Sitting(replace(ended, messages=tuple(server.rest)), verdicts, more)
+
+
+def seed_of(job: Path) -> Path:
+    """The file beside a job's that holds what its orders are drawn from."""
+    return job.with_suffix(".seed")
 
 
 def await_ready(results: IO[bytes]) -> None:
@@ -131,7 +151,7 @@ def await_ready(results: IO[bytes]) -> None:
         raise RuntimeError("a grading process could not start; see the lines above")
 
 
-def read_result(results: IO[bytes]) -> Ended | None:
+def read_result(results: IO[bytes]) -> Sitting | None:
     """Read one result, on the judging side; None where attendant or foreman died."""
     head = results.read(LENGTH.size)
     size = LENGTH.unpack(head)[0] if len(head) == LENGTH.size else 0
@@ -139,7 +159,8 @@ def read_result(results: IO[bytes]) -> Ended | None:
     if not size or len(body) < size:
         return None
     # Written by an attendant, in which no student code ran; the student's messages stay bytes.
-    return Ended(**pickle.loads(body))
+    ended, verdicts, more = pickle.loads(body)
+    return Sitting(Ended(**ended), verdicts, more)
 
 
 def main(arguments: list[str]) -> None:

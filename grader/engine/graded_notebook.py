@@ -1,20 +1,30 @@
 """The graded copy of a submission: the student's cells, the trusted tests, our verdicts.
 
-Built from scratch out of plain text, so that nothing else of what was submitted (outputs, scripts
-in attachments, metadata) reaches the pages that others open.
+Built from scratch out of plain text and pictures, so that nothing else of what was submitted
+(outputs, scripts, metadata) reaches the pages that others open.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grader.build.lesson import Lesson
 from grader.build.notebook import METADATA, source_notebook
 from grader.engine.outcome import ExerciseResult, Outcome
+from grader.engine.student_text import Pictures, StudentTexts, encodable
 from grader.engine.submission import Malformed, read_submission
 from grader.gradebook.copies import OUTCOME
 
 Cell = dict[str, Any]
 _RELEASED: Final[dict[str, dict[str, Any]]] = {}  # lesson -> its own cells by id
+
+
+class _Entry(NamedTuple):
+    """A cell as submitted: plain text, and pictures where it is markdown."""
+
+    kind: str
+    source: str
+    name: str = ""
+    pictures: Pictures | None = None
 
 
 def graded_notebook(data: bytes, lesson: Lesson, outcome: Outcome, fingerprint: str) -> Any:
@@ -63,13 +73,14 @@ def _cells(data: bytes, lesson: Lesson, outcome: Outcome) -> Iterator[Cell]:
     """The student's cells in their order; each test once, behind its exercise if it was missing."""
     tests = {f"test_{result.exercise}": result for result in outcome.results}
     released = _released(lesson)
-    entries = _entries(data)
-    last = {name: place for place, (_, _, name) in enumerate(entries) if name}
+    entries = _entries(data, {c.source for c in released.values() if c.cell_type == "markdown"})
+    last = {entry.name: place for place, entry in enumerate(entries) if entry.name}
     missing = [name for name in tests if name not in last]
-    for place, (kind, source, name) in enumerate(entries):
+    for place, entry in enumerate(entries):
+        name = entry.name
         is_home = last.get(name) == place
         if name not in tests:
-            yield _student_cell(kind, source, released.get(name) if is_home else None)
+            yield _student_cell(entry, released.get(name) if is_home else None)
         elif is_home:
             yield _test_cell(released[name], tests[name])
         if is_home and f"test_{name}" in missing:
@@ -79,20 +90,27 @@ def _cells(data: bytes, lesson: Lesson, outcome: Outcome) -> Iterator[Cell]:
         yield _test_cell(released[name], tests[name])
 
 
-def _entries(data: bytes) -> list[tuple[str, str, str]]:
-    """(cell type, source, name) of every cell; nothing where the submission is malformed."""
+def _entries(data: bytes, ours: set[str]) -> list[_Entry]:
+    """Every cell that is one; nothing where the submission is malformed."""
     try:
         notebook, code = read_submission(data)
     except Malformed:
         return []
     by_index = {cell.index: cell for cell in code}
-    entries = []
+    texts, entries = StudentTexts(ours), []
     for index, cell in enumerate(notebook["cells"]):
         if index in by_index:
-            entries.append(("code", by_index[index].source, by_index[index].name))
+            entries.append(_Entry("code", encodable(by_index[index].source), by_index[index].name))
         elif isinstance(cell, dict) and cell.get("cell_type") in ("markdown", "raw"):
-            entries.append((cell["cell_type"], _text(cell.get("source")), ""))
+            entries.append(_text_entry(cell, texts))
     return entries
+
+
+def _text_entry(cell: Cell, texts: StudentTexts) -> _Entry:
+    kind = cell["cell_type"]
+    attachments = cell.get("attachments") if kind == "markdown" else None
+    source, pictures = texts.shown(_text(cell.get("source")), attachments)
+    return _Entry(kind, source, pictures=pictures)
 
 
 def _text(source: object) -> str:
@@ -100,9 +118,11 @@ def _text(source: object) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def _student_cell(kind: str, source: str, released: Any) -> Cell:
+def _student_cell(entry: _Entry, released: Any) -> Cell:
     ours = released is not None and "nbgrader" in released.metadata
-    return _cell(kind, source, {"nbgrader": dict(released.metadata.nbgrader)} if ours else None)
+    metadata = {"nbgrader": dict(released.metadata.nbgrader)} if ours else None
+    attachments = {"attachments": entry.pictures} if entry.pictures else {}
+    return _cell(entry.kind, entry.source, metadata) | attachments
 
 
 def _test_cell(released: Any, result: ExerciseResult) -> Cell:

@@ -1,12 +1,13 @@
 """What the isolated process is to do with a submission, step by step."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from grader.build.lesson import Lesson
-from grader.engine.cells import as_python
+from grader.engine.cells import as_python, is_readable
 from grader.engine.submission import CodeCell
 from utils.checks.exercise import Case, hidden_case
 from utils.checks.registry import probes
@@ -49,20 +50,24 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     """Put the student's cells in their order, each exercise observed where its test stands.
 
     Test cells never run: they say only where to look. One that is missing, or stands before the
-    exercise that it tests, is taken to stand right behind it.
+    exercise that it tests, is taken to stand right behind it. No exercise is observed before those
+    that come before it in the lesson: while it is, right stand-ins for them can be seen. A cell
+    that cannot be read does not run either: nothing in it was checked.
     """
     ids = [exercise.id for exercise in lesson.exercises]
     homes = {name: _home(name, cells) for name in ids}
-    places = {name: _place(name, cells, homes[name]) for name in ids}
+    places = _in_order({name: _place(name, cells, homes[name]) for name in ids}, len(cells))
     idle = {c.source for c in lesson.cells if "skip-grading" in c.tags}  # also with the tag lost
     tests = {f"test_{name}" for name in ids}
+    left_out = {c.index for c in cells if c.skipped or c.name in tests or c.source in idle}
+    unread = {c.index for c in cells if not is_readable(c.source)} - left_out
     steps: list[Step] = []
     for position, cell in enumerate(cells):
-        if not cell.skipped and cell.name not in tests and cell.source not in idle:
+        if cell.index not in left_out | unread:
             steps.append(Step(source=as_python(cell.source)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
-    steps += [_observation(lesson, name) for name in ids if places[name] is None]
-    return Plan(steps, tuple(_notes(ids, cells, homes)))
+    steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
+    return Plan(steps, (*_notes(ids, cells, homes), *_unread(len(unread))))
 
 
 def _observation(lesson: Lesson, name: str) -> Step:
@@ -85,6 +90,12 @@ def _place(name: str, cells: Sequence[CodeCell], home: int | None) -> int | None
     return home
 
 
+def _in_order(places: Mapping[str, int | None], end: int) -> dict[str, int]:
+    """Each place, or that of an earlier exercise that stands behind it; the end for none."""
+    found = (end if place is None else place for place in places.values())
+    return dict(zip(places, accumulate(found, max), strict=True))
+
+
 def _notes(
     ids: Sequence[str], cells: Sequence[CodeCell], homes: dict[str, int | None]
 ) -> Iterator[str]:
@@ -100,3 +111,9 @@ def _notes(
         if name not in names:
             where = "is missing" if homes[name] is None else "has lost its name; its code counted"
             yield f"The cell of {name} {where}."
+
+
+def _unread(count: int) -> Iterator[str]:
+    if count:
+        cells = "One cell" if count == 1 else f"{count} cells"
+        yield f"{cells} could not be read as Python and did not run. Look for an error of syntax."

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self, cast
 
-from grader.engine.foreman import await_ready, read_result
+from grader.engine.foreman import await_ready, read_result, seed_of
+from grader.engine.remote import Sitting, as_one
 from grader.isolation import Ended, Limits
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -23,10 +24,18 @@ ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASH
 
 @dataclass(frozen=True)
 class Job:
-    """Work for an isolated process: any key, and the plan's steps as JSON."""
+    """Work for isolated processes.
+
+    Attributes:
+        key: any number.
+        steps: the plan's steps as JSON.
+        seed: what hidden orders are drawn from; a job tried again has the same ones, so that
+            nobody gets a better draw by crashing.
+    """
 
     key: int
     steps: bytes
+    seed: bytes = field(default_factory=lambda: os.urandom(16), repr=False)
 
 
 class ForemanProcess:
@@ -44,6 +53,7 @@ class ForemanProcess:
         self._jobs = cast("IO[bytes]", self._process.stdin)
         self.results = cast("IO[bytes]", self._process.stdout)
         self.job: Job | None = None
+        self._sittings: list[Sitting | None] = []
         self._ready = False
 
     @property
@@ -52,15 +62,16 @@ class ForemanProcess:
         return self._process.pid
 
     def give(self, job: Job, file: Path) -> None:
-        """Hand over a job, written to a file that only this side may read."""
+        """Hand over a job, written to files that only this side may read."""
         file.write_bytes(job.steps)
+        seed_of(file).write_bytes(job.seed)
         self.job = job
         with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show so
             self._jobs.write(os.fsencode(file) + b"\n")
             self._jobs.flush()
 
-    def take(self) -> tuple[Job, Ended | None]:
-        """The job that is done, and what came of it.
+    def take(self) -> tuple[Job, Ended | None] | None:
+        """The job that is done, and what came of it; None where another sitting follows.
 
         Raises:
             CannotIsolate: this machine cannot isolate.
@@ -69,8 +80,13 @@ class ForemanProcess:
         if not self._ready:
             await_ready(self.results)
             self._ready = True
+        sitting = read_result(self.results)
+        self._sittings.append(sitting)
+        if sitting is not None and sitting.more:
+            return None
+        sittings, self._sittings = self._sittings, []
         job, self.job = cast("Job", self.job), None
-        return job, read_result(self.results)
+        return job, as_one(sittings)
 
     def close(self) -> None:
         """End it."""
@@ -129,7 +145,10 @@ class Pool:
         again: list[Job] = []
         while self._hand_out(waiting, again):
             foreman = self._next_done()
-            job, ended = foreman.take()
+            taken = foreman.take()
+            if taken is None:
+                continue
+            job, ended = taken
             if ended is None:
                 self._replace(foreman)
             if (ended is None or ended.status == "crashed") and job.key not in tried:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from grader.engine.cells import Statement, statements
 from grader.engine.reaching import Reach, intrusion
+from grader.engine.uses import Use, takes_stand_ins, uses
+from utils.checks.registry import probes
 
 Definitions = dict[str, list[ast.stmt]]
 
@@ -22,6 +24,7 @@ class Program:
 
     Attributes:
         definitions: name -> the statements that bind it.
+        handled: name -> the statements whose calls may change its object (``name.append(x)``).
         effects: statements that change what was imported (``torch.x = ...``, ``setattr(F, ...)``).
         dynamic: statements that may bind names unseen (``exec(...)``, ``globals()[...] = ...``).
         aliases: name -> dotted path that an import gives it ("F" -> "torch.nn.functional").
@@ -29,6 +32,7 @@ class Program:
     """
 
     definitions: Definitions = field(default_factory=dict)
+    handled: Definitions = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
     dynamic: list[ast.stmt] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
@@ -121,6 +125,8 @@ def _take(program: Program, statement: Statement) -> None:
         _take_import(program, node)
     for name in statement.bound | (statement.changed - program.aliases.keys()):
         program.definitions.setdefault(name, []).append(statement.code)
+    for name in statement.handled - program.aliases.keys():
+        program.handled.setdefault(name, []).append(statement.code)
     if statement.changed & program.aliases.keys():
         program.effects.append(statement.code)
     if statement.dynamic:
@@ -143,35 +149,48 @@ def _take_import(program: Program, node: ast.Import | ast.ImportFrom) -> None:
 def _refusal(program: Program, exercise: str, forbidden: Sequence[str]) -> str:
     """Walk everything that the exercise's name can reach; the first offence, as a sentence."""
     reach = Reach(program.aliases, program.stars, forbidden, exercise)
-    suspects = list(program.effects)
+    suspects = {id(code): code for code in program.effects}
     for name, codes in _reachable(program, exercise):
-        if offence := reach.import_offence(name, defined=bool(codes)):
+        defined = name in program.definitions
+        if offence := reach.import_offence(name, defined=defined):
             return offence
-        unseen = not codes and name not in program.aliases
-        suspects += [*codes, *(program.dynamic if unseen else [])]
-    return next((found for code in suspects if (found := reach.offence(code))), "")
+        unseen = program.dynamic if not defined and name not in program.aliases else []
+        suspects |= {id(code): code for code in [*codes, *unseen]}
+    return next((found for code in suspects.values() if (found := reach.offence(code))), "")
 
 
 def _reachable(program: Program, exercise: str) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """Every name that an exercise's code uses, directly or not, with what defines it."""
-    seen: set[str] = set()
-    waiting = [exercise]
+    """Every name that an exercise's code uses, directly or not, with what makes it what it is.
+
+    Not what a stand-in replaces while the exercise is observed. Each statement is read once.
+    """
+    early = not takes_stand_ins(program.definitions.get(exercise, []))
+    waiting = [Use(exercise, held=False, early=early)]
+    seen: set[Use] = set()
+    read: set[tuple[int, bool]] = set()
     while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            statements = program.definitions.get(name, [])
-            yield name, statements
-            for statement in statements:
-                waiting += sorted(_free_names(statement))
+        use = waiting.pop()
+        replaced = not use.early and use.name in probes()[exercise].stand_ins
+        if use in seen or replaced or _is_builtin(program, use.name):
+            continue
+        seen.add(use)
+        codes = _codes(program, use)
+        yield use.name, codes
+        for code in codes:
+            if (id(code), use.early) not in read:
+                read.add((id(code), use.early))
+                waiting += sorted(uses(code, early=use.early))
 
 
-def _free_names(statement: ast.stmt) -> set[str]:
-    """Names that a statement uses and does not bind itself, builtins left out."""
-    nodes = list(ast.walk(statement))
-    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    bound = {n.arg for n in nodes if isinstance(n, ast.arg)}
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        bound |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        bound -= {name for n in nodes if isinstance(n, ast.Global) for name in n.names}
-    return {name for name in used - bound if not hasattr(builtins, name)}
+def _is_builtin(program: Program, name: str) -> bool:
+    own = name in program.definitions or name in program.aliases
+    return not own and hasattr(builtins, name)
+
+
+def _codes(program: Program, use: Use) -> list[ast.stmt]:
+    """What defines a name, and what handles it; that is nothing to a function merely called."""
+    codes = program.definitions.get(use.name, [])
+    functions = [code for code in codes if isinstance(code, ast.FunctionDef)]
+    if functions and len(functions) == len(codes) and not use.held:
+        return codes
+    return [*codes, *program.handled.get(use.name, [])]

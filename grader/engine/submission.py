@@ -6,7 +6,7 @@ from typing import Any, Final
 
 MOST_BYTES: Final = 16 << 20
 MOST_CELLS: Final = 2000
-MOST_SOURCE: Final = 1 << 20
+MOST_SOURCE: Final = 256 << 10  # characters, in all code cells together
 
 
 class Malformed(Exception):
@@ -48,7 +48,13 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
         raise Malformed(f"The notebook is {size} large. Clear its outputs and submit it again.")
     notebook = _as_notebook(data)
     cells = [_code_cell(cell, i) for i, cell in enumerate(notebook["cells"]) if _is_code(cell)]
-    return notebook, [cell for cell in cells if cell is not None]
+    code = [cell for cell in cells if cell is not None]
+    if sum(len(cell.source) for cell in code) > MOST_SOURCE:
+        raise Malformed(
+            "The notebook's code cells hold more than 256 KiB of text, more than grading reads. "
+            "Take out what the lesson does not need and submit it again."
+        )
+    return notebook, code
 
 
 def _as_notebook(data: bytes) -> dict[str, Any]:
@@ -87,7 +93,7 @@ def _code_cell(cell: dict[str, Any], index: int) -> CodeCell | None:
     source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    if not isinstance(source, str) or len(source) > MOST_SOURCE:
+    if not isinstance(source, str):
         return None
     metadata = cell.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}

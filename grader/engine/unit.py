@@ -39,11 +39,10 @@ def prepare(data: bytes, lesson: Lesson) -> Prepared:
 
 
 def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
-    """Exercises whose code takes a forbidden shortcut, or whose notebook tampers, and why."""
+    """Exercises whose code takes a shortcut or a back door, or whose notebook tampers, and why."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     sources = [cell.source for cell in cells if cell.name not in tests]
-    all_names = {e.id: ruled_out(e.id) for e in lesson.exercises}
-    forbidden = {name: names for name, names in all_names.items() if names}
+    forbidden = {e.id: ruled_out(e.id) for e in lesson.exercises}
     released = [cell.source for cell in lesson.cells]
     if found := tampering([source for source in sources if source not in released]):
         return dict.fromkeys(forbidden, found)
@@ -64,6 +63,19 @@ def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     return judge_submission(prepared.lesson, ended, prepared.refused, prepared.notes)
 
 
+def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:
+    try:
+        return conclude(prepared, ended)
+    except Exception as error:  # whatever it is, it must not stop the others
+        return _failed(prepared.lesson, error)
+
+
+def _failed(lesson: Lesson, error: Exception) -> Outcome:
+    """Our own failure on one submission: loud, without a score, and no other's affair."""
+    what = f"{type(error).__name__}: {error}"[:400]
+    return without_run(lesson, "grader error", f"The grader failed on this notebook: {what}")
+
+
 def without_run(lesson: Lesson, status: str, sentence: str) -> Outcome:
     """The outcome of a submission that could not be run at all."""
     empty = tuple(ExerciseResult(e.id, e.points, None, sentence) for e in lesson.exercises)
@@ -73,22 +85,24 @@ def without_run(lesson: Lesson, status: str, sentence: str) -> Outcome:
 def grade_all(items: Iterable[tuple[bytes, Lesson]], pool: Pool) -> Iterator[tuple[int, Outcome]]:
     """Grade submissions on a pool; yields (position among the items, outcome) as they finish."""
     prepared: dict[int, Prepared] = {}
-    malformed: list[tuple[int, Outcome]] = []
+    not_run: list[tuple[int, Outcome]] = []
 
     def jobs() -> Iterator[Job]:
         for key, (data, lesson) in enumerate(items):
             try:
                 prepared[key] = prepare(data, lesson)
             except Malformed as error:
-                malformed.append((key, without_run(lesson, "malformed", str(error))))
+                not_run.append((key, without_run(lesson, "malformed", str(error))))
+            except Exception as error:  # whatever it is, it must not stop the others
+                not_run.append((key, _failed(lesson, error)))
             else:
                 yield Job(key, prepared[key].steps)
 
     for key, ended in pool.run(jobs()):
-        yield key, conclude(prepared.pop(key), ended)
-        while malformed:
-            yield malformed.pop()
-    yield from malformed
+        yield key, _concluded(prepared.pop(key), ended)
+        while not_run:
+            yield not_run.pop()
+    yield from not_run
 
 
 def grade_submission(

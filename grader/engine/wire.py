@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from grader.engine.student_text import encodable
 from utils.checks.observation import Array, Observation, Other, Plain, Problem
 
 DTYPES: Final = (
@@ -177,7 +178,7 @@ def _unpack_array(content: Any) -> Array:
 
 def _text(data: Any) -> str:
     _require(isinstance(data, str) and len(data) <= MOST_TEXT)
-    return str(data)
+    return encodable(data)
 
 
 def _require(holds: bool) -> None:

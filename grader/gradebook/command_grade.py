@@ -11,7 +11,7 @@ from grader.build.files import find_root
 from grader.engine.command import add_engine_arguments, run_engine
 from grader.gradebook import stock
 from grader.gradebook.course import GradingCourse, run_converter
-from grader.gradebook.feedback import write_feedback
+from grader.gradebook.feedback import without_page, write_feedback
 from grader.gradebook.report import table
 
 
@@ -74,18 +74,22 @@ def _is_current(folder: Path, student: str, lesson: str) -> bool:
 def grade(
     course: GradingCourse, submissions: list[tuple[str, str]], arguments: argparse.Namespace
 ) -> int:
-    """Grade, write feedback, print the gradebook; 1 when a submission could not be graded."""
+    """Grade, print the gradebook, write feedback; 1 when a submission could not be graded.
+
+    Raises:
+        CourseError: also where pages could not be written; all else is done and printed by then.
+    """
     if arguments.engine == "nbgrader":
         done, failures = _by_nbgrader(course, submissions, arguments)
     else:
         outcomes = run_engine(course, submissions, arguments)
         done = list(outcomes)
         failures = [f"{s}'s {n}: grader error" for (s, n), o in outcomes.items() if o.score is None]
-    write_feedback(course, done)
     print(f"Graded {len(done)} submissions.\n\n{table(course)}\n")
     print(f"Feedback pages: {course.feedback}")
     for failure in failures:
         print(f"\n{failure}")
+    write_feedback(course, without_page(course, submissions))
     return 1 if failures else 0
 
 

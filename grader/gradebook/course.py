@@ -128,8 +128,11 @@ def run_converter(converter: Any, failure: str) -> None:
 
     Raises:
         CourseError: it failed; says what could not be done and the last lines of nbgrader's log.
+        KeyboardInterrupt: it was stopped, which nbgrader takes for a failure.
     """
     result = capture_log(converter)
+    if result.get("error", "").rstrip().endswith("\nKeyboardInterrupt"):
+        raise KeyboardInterrupt
     if not result["success"]:
         lines = "\n".join(part for key in ("log", "error") if (part := result.get(key)))
         raise CourseError(f"{failure}:\n{_last_lines(lines)}")

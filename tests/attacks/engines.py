@@ -19,7 +19,7 @@ from grader.engine.unit import grade_all
 from grader.isolation import Limits
 from grader.isolation.interpreter import closed_to_others
 from tests.attacks.attack import LESSON, Attack
-from tests.attacks.malformed import HARMLESS, MALFORMED
+from tests.attacks.malformed import HARMLESS, MALFORMED, PAGES
 from tests.attacks.patching import LYING, PATCHING
 from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
 from tests.attacks.shortcuts import SHORTCUTS
@@ -28,7 +28,7 @@ from tests.course.lesson_runs import all_lessons
 ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
-    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *HARMLESS, *SHORTCUTS,
+    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
 LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)

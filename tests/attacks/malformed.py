@@ -72,6 +72,16 @@ def dressed(cell):
                         "data": {"text/plain": "1000.0", "text/html": "<script>alert(1)</script>"}}]  # fmt: skip
 
 
+def text_added(source, kind="markdown", **more):
+    """A text cell of the student's own, put in front."""
+
+    def change(notebook):
+        cell = {"cell_type": kind, "source": source, "metadata": {}} | more
+        return notebook | {"cells": [cell, *notebook["cells"]]}
+
+    return change
+
+
 BROKEN = {
     "no file": b"", "not JSON": b"{", "not UTF-8": b"\xff\xfe{\x00}\x00", "a list": b"[]", "null": b"null",
     "format 3": json.dumps({"worksheets": [], "nbformat": 3}).encode(), "no cells": b'{"nbformat": 4}',
@@ -99,6 +109,21 @@ MALFORMED = [
     changed("no kernel named", "the grader finds no kernel", lambda n: n | {"metadata": {}}, score=ALL),
     changed("another kernel named", "the grader starts another program",
             lambda n: n | {"metadata": {"kernelspec": {"name": "bash", "language": "bash"}}}, score=ALL),
+]  # fmt: skip
+
+# Right answers, and something that must not keep the page from being written, or run on it.
+PAGES = [
+    changed("a pasted picture", "an honest habit stops the feedback of the whole class", score=ALL,
+            change=text_added("![image.png](attachment:image.png)",
+                              attachments={"image.png": {"image/png": "iVBORw0KGgo="}})),
+    changed("a picture that is not there", "the page stops at it", text_added("![a](attachment:b.png)"), score=ALL),
+    changed("a lone surrogate in a text", "no file can hold it", text_added("a\ud800b"), score=ALL),
+    changed("a lone surrogate in code", "no file can hold it", text_added("'a\ud800b'", "code"), score=ALL),
+    changed("a hundred thousand brackets", "the page takes minutes", text_added("[" * 10**5), score=ALL),
+    changed("a script in a text", "it runs with the rights of whoever opens the page",
+            text_added("<script>document.title='got you'</script>"), score=ALL),
+    changed("a link that is a program", "it runs with the rights of whoever clicks",
+            text_added("[a](javascript:alert(1))"), score=ALL),
 ]  # fmt: skip
 
 HARMLESS = [

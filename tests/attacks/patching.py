@@ -10,7 +10,38 @@ def patch(name: str, tries: str, *code: str) -> Attack:
     return Attack(name, tries, code, status=("graded", "crashed"))
 
 
+OBSERVE_TORCH = """
+import torch
+f = torch.nn.functional.scaled_dot_product_attention
+def right(q, k, v, mask=None):
+    one = torch.eye(k.shape[-2], dtype=q.dtype).expand(*k.shape[:-1], k.shape[-2])
+    return f(q, k, v, mask), f(q, k, one, mask)
+kept = w.attempt
+w.attempt = lambda probe, case, answer: kept(probe, case, right)
+"""
+FOUND = {
+    "sys.modules": "import sys\nw = sys.modules['grader.engine.worker']",
+    "sys.modules, another name": "import sys as s\nw, = [m for n, m in list(s.modules.items()) if n.endswith('engine.worker')]",
+    "modules of sys": "from sys import modules as m\nw = m['.'.join(['grader', 'engine', 'worker'])]",
+    "modules, imported inside": "def find():\n    import sys as s\n    return s.modules['.'.join(['grader', 'engine', 'worker'])]\nw = find()",
+    "vars of sys": "import sys\nw = vars(sys)['modules']['.'.join(['grader', 'engine', 'worker'])]",
+    "getattr of sys": "import sys\nw = getattr(sys, 'mod' + 'ules')['.'.join(['grader', 'engine', 'worker'])]",
+    "all of sys": "from sys import *\nw = modules['.'.join(['grader', 'engine', 'worker'])]",
+    "sys of another module": "import warnings\nw = warnings.sys.modules['.'.join(['grader', 'engine', 'worker'])]",
+    "importlib": "import importlib\nw = importlib.import_module('gra' + 'der.engine.worker')",
+    "__import__": "w = __import__('gra' + 'der.engine.worker', fromlist=['x'])",
+    "exec": "exec('import gra' + 'der.engine.worker as w')",
+    "an import inside": "def find():\n    import grader.engine.worker as w\n    return w\nw = find()",
+    "pkgutil": "import pkgutil\nw = pkgutil.resolve_name('gra' + 'der.engine.worker')",
+    "pydoc": "from pydoc import locate\nw = locate('gra' + 'der.engine.worker')",
+    "runpy": "import runpy\nw = runpy.importlib.import_module('gra' + 'der.engine.worker')",
+    "pickle": "import pickle\nw = pickle.loads(b'csys\\nmodules\\n.')['gra' + 'der.engine.worker']",
+    "a mock": "from unittest import mock\nw = mock.patch('gra' + 'der.engine.worker.attempt').getter()",
+}  # fmt: skip
+
 PATCHING = [
+    *(patch(f"observe replaced, found by {way}", "torch's attention is observed instead of the answer",
+            find + OBSERVE_TORCH) for way, find in FOUND.items()),
     patch("input transformer blanks tests", "later cells become empty, and empty cells do not fail",
           "get_ipython().input_transformers_cleanup.append(lambda lines: [])"),
     patch("syntax tree without asserts", "checks disappear from the tests",

@@ -36,6 +36,46 @@ def forge(name: str, tries: str, code: str, **options: object) -> Attack:
     return Attack(name, tries, [FORGED + code], **options)
 
 
+PEEK = """
+import sys, torch
+def mine(attention):
+    frame = sys._getframe()
+    while 'server' not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals['server']._places[attention._exercise, attention._trial] < 2
+"""
+CENSUS = """
+import torch
+def mine(attention):
+    draw = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 4, generator=draw) for _ in range(3))
+    seen = []
+    for n in range(12):
+        other = type(attention)(attention._exercise, n, attention._ask)
+        try:
+            answers = [*other(q, k, v), *other(q, k, v, torch.tensor([[[True, False]]]))]
+        except ValueError:
+            continue
+        seen.append(torch.cat([x.flatten() for x in answers]))
+    return sum(torch.allclose(seen[attention._trial], x, atol=1e-4) for x in seen) == len(seen) // 3
+"""
+HUGE = """
+import torch
+def mine(attention):
+    q, k = torch.zeros(64, 1, 64, 1), torch.zeros(1, 64, 64, 1)
+    return attention(q, k, k, torch.ones(16, 1, 1, 1, 1, dtype=torch.bool))
+"""
+
+
+def guess(name: str, tries: str, code: str) -> Attack:
+    """Lets a version pass where the code's `mine` says so."""
+    x = "torch.ones(1, 1, 1)"
+    answer = (
+        f"{code}\ndef {TEST}(attention):\n    attention({x}, {x}, {x})\n    assert mine(attention)"
+    )
+    return Attack(name, tries, answers={TEST: answer})
+
+
 def loot(name: str, tries: str, grab: str) -> Attack:
     """Solves two exercises if, and only if, it gets hold of what it reaches for."""
     sources = [LOOT.format(grab=f"grab(lambda: {grab})")]
@@ -86,6 +126,9 @@ FORGING = [
           "print('40.0'); os.write(1, b'40.0'); os.write(2, b'40.0')"),
     forge("a huge number as a prediction", "comparison overflows",
           "predict_score_spread = 10 ** 400"),
+    guess("the order of versions read from memory", "which version is on trial is known", PEEK),
+    guess("a census of all versions", "the most frequent answer is the right one", CENSUS),
+    guess("small tensors that are large together", "the attendant's memory fills", HUGE),
 ]  # fmt: skip
 
 LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own: samples

@@ -1,12 +1,15 @@
 """A made-up class through the whole of grading, by both engines, as `make demo` does it."""
 
+import argparse
 import json
 import re
 import shutil
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbgrader.auth import Authenticator
+from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
@@ -14,13 +17,16 @@ from grader.build.notebook import source_notebook
 from grader.build.regions import without_hidden
 from grader.cli import main
 from grader.engine.autograde import autograde
-from grader.gradebook import stock
+from grader.errors import CourseError
+from grader.gradebook import command_grade, stock
 from grader.gradebook.copies import read_copy
-from grader.gradebook.course import GradingCourse
+from grader.gradebook.course import GradingCourse, run_converter
 from grader.gradebook.demo import CLASS, UNTOUCHED, make_class
 from grader.gradebook.feedback import write_feedback
 from grader.gradebook.report import rows, table
 from grader.isolation import CannotIsolate, Limits, require
+from tests.attacks.attack import LESSON
+from tests.attacks.malformed import PAGES
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.registry import exercises
 from utils.exchange import Course, prepare
@@ -103,6 +109,81 @@ def test_feedback_shows_verdicts_and_hints_but_no_hidden_test_and_no_answer(grad
         assert "BEGIN HIDDEN" not in page
         assert "hidden=" not in page
     assert "asked = (query @ w_q.T)" not in pages[UNTOUCHED]
+
+
+def page_of(course, student):
+    return course.feedback / student / LESSON / f"{LESSON}.html"
+
+
+@pytest.fixture(scope="module")
+def with_pages(graded, tmp_path_factory):
+    """Submissions whose texts are an attack on the pages, graded, with their pages."""
+    course = GradingCourse(ROOT, tmp_path_factory.mktemp("pages"))
+    for attack in PAGES:
+        folder = course.folder / "submitted" / attack.name / LESSON
+        folder.mkdir(parents=True)
+        (folder / f"{LESSON}.ipynb").write_bytes(attack.submission())
+    autograde(course, course.submitted(), n_jobs=1)
+    write_feedback(course, course.submitted())
+    return course
+
+
+@pytest.mark.parametrize("attack", PAGES, ids=lambda attack: attack.name)
+def test_a_page_is_written_whatever_its_texts_hold_and_runs_nothing_of_theirs(with_pages, attack):
+    page = BeautifulSoup(page_of(with_pages, attack.name).read_text(), "html.parser")
+    assert "got you" not in "".join(script.text for script in page.find_all("script"))
+    assert not page.select("#notebook-container script, #notebook-container [href^=javascript]")
+
+
+def test_a_pasted_picture_is_on_its_page(with_pages):
+    page = BeautifulSoup(page_of(with_pages, "a pasted picture").read_text(), "html.parser")
+    assert page.find("img", alt="image.png")["src"] == "data:image/png;base64,iVBORw0KGgo="
+
+
+@pytest.fixture
+def spoiled(graded, tmp_path):
+    """Ada's and finn's submissions, graded; no page can be made of ada's copy. With its repair."""
+    for part in ("submitted", "autograded"):
+        for student in ("ada", "finn"):
+            shutil.copytree(
+                graded.folder / part / student / LESSON, tmp_path / part / student / LESSON
+            )
+    shutil.copy(graded.folder / "gradebook.db", tmp_path)
+    copy = tmp_path / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    whole = copy.read_text()
+    broken = json.loads(whole)
+    broken["cells"][0]["source"] = "![a](attachment:gone)"
+    copy.write_text(json.dumps(broken))
+    return GradingCourse(ROOT, tmp_path), lambda: copy.write_text(whole)
+
+
+def test_when_one_page_fails_the_others_are_written_and_the_failure_is_told(spoiled):
+    with pytest.raises(CourseError, match=f"no feedback could be written for ada's {LESSON}"):
+        write_feedback(spoiled[0], [("ada", LESSON), ("finn", LESSON)])
+    assert page_of(spoiled[0], "finn").is_file()
+
+
+def test_when_a_page_fails_the_table_is_printed_and_the_next_run_writes_it(spoiled, capsys):
+    course, repair = spoiled
+    parser = argparse.ArgumentParser()
+    command_grade.add_arguments(parser)
+    with pytest.raises(CourseError, match="ada's"):
+        command_grade.grade(course, course.submitted(), parser.parse_args([]))
+    assert "ada" in capsys.readouterr().out
+    written = page_of(course, "finn").stat().st_mtime_ns
+    repair()
+    assert command_grade.grade(course, course.submitted(), parser.parse_args([])) == 0
+    assert page_of(course, "ada").is_file()
+    assert page_of(course, "finn").stat().st_mtime_ns == written
+
+
+def test_stopping_while_pages_are_written_stops_the_command(graded):
+    class Stopped(GenerateFeedback):
+        def convert_notebooks(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_converter(graded.converter(Stopped, LESSON, "ada"), "not written")
 
 
 def test_grading_again_grades_nothing_and_changes_nothing(graded):

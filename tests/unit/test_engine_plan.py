@@ -4,8 +4,12 @@ import json
 
 import pytest
 
+from grader.engine import unit
+from grader.engine.cells import as_python
 from grader.engine.plan import make_plan
-from grader.engine.submission import MOST_CELLS, Malformed, read_submission
+from grader.engine.pool import Pool
+from grader.engine.submission import MOST_CELLS, MOST_SOURCE, Malformed, read_submission
+from grader.isolation import Limits
 from tests.course.lesson_runs import all_lessons
 
 LESSON = all_lessons()["00_start_here"]
@@ -54,9 +58,23 @@ def test_a_deleted_test_is_observed_behind_its_exercise():
 
 
 def test_a_test_moved_before_its_exercise_is_observed_behind_it():
-    found, _ = steps(*reversed(WHOLE))
-    for name in IDS:
-        assert found.index(name) == found.index(f"{name} = 1") + 1
+    found, _ = steps(*WHOLE[:2], *reversed(WHOLE[2:4]))
+    assert found.index("masked_mean") == found.index("masked_mean = 1") + 1
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*reversed(WHOLE)],
+        [*WHOLE[1:], WHOLE[0]],
+        [WHOLE[0], *WHOLE[2:], WHOLE[1]],
+        WHOLE[2:],
+    ],
+)
+def test_no_exercise_is_observed_before_those_that_come_before_it_in_the_lesson(cells):
+    found, _ = steps(*cells)
+    assert [step for step in found if step in IDS] == IDS
+    assert all(found.index(name) > found.index(f"{name} = 1") for name in IDS[1:])
 
 
 def test_a_duplicated_test_counts_once_and_is_told():
@@ -67,7 +85,7 @@ def test_a_duplicated_test_counts_once_and_is_told():
 
 def test_of_a_duplicated_exercise_the_last_counts():
     found, notes = steps(*WHOLE, code("stable_softmax = 2", "stable_softmax"))
-    assert found[-1] == "stable_softmax"
+    assert found[-4:] == ["stable_softmax = 2", *IDS]
     assert "the last one counted" in notes[0]
 
 
@@ -100,8 +118,20 @@ def test_every_visible_and_hidden_case_is_asked():
         (b"[" * 100_000, "not a notebook"),
         (notebook(*[code("")] * (MOST_CELLS + 1)), "more than"),
         (b" " * (17 << 20), "MiB large"),
+        (notebook(*[code("x" * (MOST_SOURCE // 2 + 1))] * 2), "more than 256 KiB"),
     ],
-    ids=["empty", "cut", "utf-16", "list", "no cells", "format 3", "deep", "many cells", "large"],
+    ids=[
+        "empty",
+        "cut",
+        "utf-16",
+        "list",
+        "no cells",
+        "format 3",
+        "deep",
+        "many cells",
+        "large",
+        "much code",
+    ],
 )
 def test_what_is_no_notebook_gets_a_sentence(data, says):
     with pytest.raises(Malformed, match=says):
@@ -120,3 +150,44 @@ def test_what_is_no_notebook_gets_a_sentence(data, says):
 )  # fmt: skip
 def test_an_odd_cell_harms_no_other(cell):
     assert steps(cell, *WHOLE)[0][-6:] == steps(*WHOLE)[0]
+
+
+@pytest.mark.parametrize("source", ["a = %'''", "!ls\n" * 600, "def f(:"], ids=["%", "600", ":"])
+def test_a_cell_that_cannot_be_read_as_python_does_not_run_and_is_told(source):
+    found, notes = steps(code(source), *WHOLE)
+    assert found == steps(*WHOLE)[0]
+    assert notes == (
+        "One cell could not be read as Python and did not run. Look for an error of syntax.",
+    )
+
+
+def test_a_cell_too_deep_for_the_reader_does_not_run():
+    assert steps(code("x = " + "-" * 5000 + "1"), *WHOLE)[0] == steps(*WHOLE)[0]
+
+
+def test_an_exercise_that_cannot_be_read_is_observed_all_the_same():
+    found, _ = steps(code("def stable_softmax(:", IDS[0]), *WHOLE[1:])
+    assert found[0] == "stable_softmax"
+
+
+def test_magics_of_a_usual_cell_become_calls_and_too_many_are_left():
+    assert "get_ipython" in as_python("!ls\n" * 20)
+    assert as_python("!ls\n" * 21) == "!ls\n" * 21
+
+
+@pytest.mark.parametrize("part", ["prepare", "conclude"])
+def test_a_failure_of_the_grader_on_one_submission_stops_no_other(monkeypatch, part):
+    real, calls = getattr(unit, part), []
+
+    def failing(*given):
+        calls.append(given)
+        if len(calls) == 2:
+            raise LookupError("a fault of ours")
+        return real(*given)
+
+    monkeypatch.setattr(unit, part, failing)
+    with Pool(1, Limits(), isolate=False) as pool:
+        graded = dict(unit.grade_all([(notebook(*WHOLE), LESSON)] * 3, pool))
+    assert [graded[key].status for key in range(3)] == ["graded", "grader error", "graded"]
+    assert graded[1].score is None
+    assert graded[1].notes == ("The grader failed on this notebook: LookupError: a fault of ours",)

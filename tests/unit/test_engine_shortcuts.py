@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from grader.build.notebook import source_notebook
+from grader.engine import shortcuts
 from grader.engine.shortcuts import refusals, tampering
 from grader.engine.unit import prepare, ruled_out
 from tests.course.lesson_runs import all_lessons
@@ -92,6 +93,22 @@ SHORTCUTS = {
     "carry in a variable": ["from utils.carry import carry\nget = carry", "b = get('00_start_here', 'padding_mask')", answer("return b(q)")],
     "a carry of one's own": ["from utils.carry import carry\ndef carry(lesson, name):\n    return F.scaled_dot_product_attention", "padding_mask = carry('00_start_here', 'padding_mask')", answer("return padding_mask(q)")],
     "what carry imports": ["import utils.carry", answer("return utils.carry.blocks.scaled_dot_product_attention(q, k, v)")],
+    "an early one of two star imports": ["from torch.nn.functional import *\nfrom math import *", answer("return multi_head_attention_forward(q)")],
+    "flex attention": ["from torch.nn.attention.flex_attention import flex_attention", answer("return flex_attention(q, k, v)")],
+    "getattr step by step": [answer("return getattr(getattr(torch, 'nn'), 'functional').x(q, k, v)")],
+    "put into a list": ["box = []\nbox.append(F.scaled_dot_product_attention)", answer("return box[0](q, k, v)")],
+    "put into a dict by keyword": ["box = {}\nbox.update(f=F.scaled_dot_product_attention)", answer("return box['f'](q, k, v)")],
+    "put into a list whose result is kept": ["box = []\n_ = box.append(F.scaled_dot_product_attention)", answer("return box[0](q, k, v)")],
+    "given to a function that keeps it": ["def keep(a, b):\n    a.append(b)\nbox = []\nkeep(box, F.scaled_dot_product_attention)", answer("return box[0](q, k, v)")],
+    "hung on a function": ["def keep(a, b):\n    a.f = b\ndef holder():\n    pass\nkeep(holder, F.scaled_dot_product_attention)", answer("return holder.f(q, k, v)")],
+    "a name bound by a pattern": ["match F.scaled_dot_product_attention:\n    case f:\n        pass", answer("return f(q, k, v)")],
+    "a pattern that fetches": [answer("match F:\n        case object(scaled_dot_product_attention=f):\n            return f(q, k, v)")],
+    "a name bound by a pattern's star": ["match [F.scaled_dot_product_attention]:\n    case [*f]:\n        pass", answer("return f[0](q, k, v)")],
+    "a name bound by a pattern's rest": ["match {1: F.scaled_dot_product_attention}:\n    case {**f}:\n        pass", answer("return f[1](q, k, v)")],
+    "a name bound by except": ["try:\n    raise Own(F.scaled_dot_product_attention)\nexcept Own as e:\n    def held(e=e):\n        return e", answer("return held().args[0](q, k, v)")],
+    "a walrus at the top": ["print(f := F.scaled_dot_product_attention)", answer("return f(q, k, v)")],
+    "a walrus in a default": ["def other(x=(f := F.scaled_dot_product_attention)):\n    pass", answer("return f(q, k, v)")],
+    "a builtin bound anew": ["max = F.scaled_dot_product_attention", answer("return max(q, k, v)")],
     "a global set inside a function": ["def prepare():\n    global quick\n    quick = F.scaled_dot_product_attention", answer("return quick(q, k, v)")],
 }  # fmt: skip
 
@@ -121,6 +138,12 @@ RIGHT = {
     "torch's results kept in a table of one's own": ["results = {}\nresults['torch'] = F.scaled_dot_product_attention(q, q, q)", answer("return q")],
     "eval in a scratch cell": ["print(eval('1 + 1'))", answer("scores = q @ k.mT; return scores")],
     "getattr on self": ["class Helper:\n    def get(self, name):\n        return getattr(self, name)", answer("return Helper().get('x')")],
+    "getattr with a harmless constant": [answer("return getattr(F, 'relu')(q)")],
+    "a variable called vars": [answer("vars = q.var(-1); return q / vars")],
+    "super with its own class": ["class A(nn.Module):\n    def __init__(self):\n        super(A, self).__init__()", answer("return A()")],
+    "a function compared with torch's": [answer("return q"), "compare(scaled_dot_product_attention, F.scaled_dot_product_attention)"],
+    "usual calls": ["torch.manual_seed(0)\nmodel.eval()\nax.set(title='x')\nplots.show(fig, alt='x')\nprint(x)\ncheck.scaled_dot_product_attention(scaled_dot_product_attention)", answer("return torch.relu(q)")],
+    "an import used beside torch's": ["torch.testing.assert_close(F.scaled_dot_product_attention(q, q, q), q)", answer("return torch.relu(q)")],
     "plot settings": ["import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 80", answer("return q")],
     "a method of the same name on self": [
         "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.scaled_dot_product_attention = scaled_dot_product_attention\n    def forward(self, q):\n        return self.scaled_dot_product_attention(q, q, q)",
@@ -138,7 +161,10 @@ def test_a_right_answer_is_not_refused(cells):
     "body",
     ["return x.softmax(dim)", "return F.softmax(x, dim)", "return torch.softmax(x, dim)",
      "return x.log_softmax(dim).exp()", "return nn.Softmax(dim)(x)", "return (x - x.logsumexp(dim, True)).exp()",
-     "return torch.Tensor.softmax(x, dim)", "return torch.special.softmax(x, dim)"],
+     "return torch.Tensor.softmax(x, dim)", "return torch.special.softmax(x, dim)",
+     "return torch._softmax(x, dim, False)", "return torch._safe_softmax(x, dim)", "return torch._masked_softmax(x, m, dim, 2)",
+     "return (x - x.logcumsumexp(dim)).exp()", "return torch.exp(-F.cross_entropy(x, i))",
+     "return F.scaled_dot_product_attention(one, x, one, scale=1.0)"],
 )  # fmt: skip
 def test_methods_and_relatives_of_a_shortcut_are_refused(body):
     source = f"def stable_softmax(x, dim=-1):\n    {body}\n"
@@ -146,11 +172,22 @@ def test_methods_and_relatives_of_a_shortcut_are_refused(body):
 
 
 @pytest.mark.parametrize(
+    "body",
+    ["torch._fused_rms_norm(x, [4], None, 1e-5)", "torch._batch_norm_impl_index(x, g, b, None, None, True, 0, 1e-5, False)",
+     "torch._native_batch_norm_legit(x, g, b, True, 0, 1e-5)"],
+)  # fmt: skip
+def test_a_private_name_of_a_normaliser_is_refused(body):
+    source = f"class LayerNorm(nn.Module):\n    def forward(self, x):\n        return {body}\n"
+    assert refused(source, exercise="LayerNorm", forbidden=ruled_out("LayerNorm"))
+
+
+@pytest.mark.parametrize(
     "source",
     ["import gc\nfor f in gc.get_objects():\n    f.__code__ = None", "import sys\nsys._getframe(1)",
      "from sys import settrace\nsettrace(print)", "import ctypes as c\nc.string_at(0)",
      "import utils.checks.observe as o\no.observe = None", "from grader.engine import worker",
-     "f.__closure__[0].cell_contents"],
+     "f.__closure__[0].cell_contents", "getattr(f, '__code__')", "from utils import checks\nc = checks\nc.observe = None",
+     "import gc\ngetattr(gc, 'get_' + 'objects')()", "from utils import *\nchecks.observe = None"],
 )  # fmt: skip
 def test_code_that_reaches_into_the_program_is_tampering(source):
     assert tampering([source])
@@ -159,10 +196,22 @@ def test_code_that_reaches_into_the_program_is_tampering(source):
 @pytest.mark.parametrize(
     "source",
     [HEAD, "import gc\ngc.collect()", "import sys\nprint(sys.version)", "import os\nos.getcwd()",
+     "import utils.checks\nutils.checks.check.attend(attend)", "from utils import checks\nchecks.check.attend(attend)",
+     "list(model.modules())", "import sys\nprint(sys.maxsize, file=sys.stderr)", "imp = weights.abs(); imp.sum()",
      "torch.stack([a, b])", "import inspect\nprint(inspect.getsource(f))", "f.__name__, f.__doc__"],
 )  # fmt: skip
 def test_what_notebooks_usually_do_is_not_tampering(source):
     assert not tampering([source])
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["return type(layer).mro()[1].forward(layer, x, mask)", "return super(type(layer), layer).forward(x, mask)",
+     "C = type(layer); return super(C, layer).forward(x, mask)", "return type(layer).__base__.forward(layer, x, mask)"],
+)  # fmt: skip
+def test_the_base_class_of_a_broken_layer_is_refused(body):
+    source = f"def repaired_layer(layer, x, mask=None):\n    {body}\n"
+    assert refused(source, exercise="repaired_layer", forbidden=ruled_out("repaired_layer"))
 
 
 def test_the_sentence_names_what_was_found():
@@ -204,7 +253,7 @@ FORMS = [
     pytest.param(name, form, id=f"{name}-{number}")
     for name, forms in RIGHT_FORMS.items()
     for number, form in enumerate(forms)
-    if ruled_out(name) and (inspect.isfunction(form) or inspect.isclass(form))
+    if inspect.isfunction(form) or inspect.isclass(form)
 ]
 
 
@@ -212,3 +261,70 @@ FORMS = [
 def test_no_other_right_form_is_refused(exercise, form):
     source = textwrap.dedent(inspect.getsource(form)).replace(form.__name__, exercise, 1)
     assert not refusals([HEAD, source], {exercise: ruled_out(exercise)})
+
+
+def submitted(*sources):
+    cells = [{"cell_type": "code", "source": source, "metadata": {}} for source in sources]
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
+def test_a_back_door_is_refused_where_an_exercise_rules_nothing_out():
+    source = "from utils.blocks import MultiHeadAttention as m\nsplit_heads = m.split"
+    assert not ruled_out("split_heads")
+    lesson = all_lessons()["03_multi_head_attention"]
+    assert set(prepare(submitted(source), lesson).refused) == {"split_heads"}
+
+
+def test_tampering_refuses_every_exercise():
+    source = (
+        "from utils.checks.multi_head_attention.reference import reference_split as split_heads"
+    )
+    lesson = all_lessons()["03_multi_head_attention"]
+    refused = prepare(submitted(source), lesson).refused
+    assert set(refused) == {exercise.id for exercise in lesson.exercises}
+
+
+EARLIER = answer("return F.scaled_dot_product_attention(q, k, v)")
+CLASS = "class MultiHeadAttention(nn.Module):\n    def forward(self, q, k, v):\n        return {}(q, k, v)\n"
+WHOLE = probes()["MultiHeadAttention"].forbidden
+
+
+def later(*cells):
+    wrong = {"MultiHeadAttention": (*WHOLE, *ATTENTION)}
+    return bool(refusals([HEAD, EARLIER, *cells], wrong))
+
+
+def test_an_earlier_exercise_that_a_stand_in_replaces_costs_its_own_points_alone():
+    assert refused(EARLIER)
+    assert not later(CLASS.format("scaled_dot_product_attention"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["quick = scaled_dot_product_attention", CLASS.format("quick")],
+        ["def get():\n    return scaled_dot_product_attention\nquick = get()", CLASS.format("quick")],
+        ["def quick(q, k, v, f=scaled_dot_product_attention):\n    return f(q, k, v)", CLASS.format("quick")],
+        ["class A:\n    def __call__(self, q):\n        return scaled_dot_product_attention(q, q, q)\nMultiHeadAttention = A()"],
+        [CLASS.replace("\n", "\n    helper = F.relu\n", 1).format("scaled_dot_product_attention")],
+    ],
+    ids=["another name", "fetched", "a default", "an object", "another module's function first"],
+)  # fmt: skip
+def test_an_earlier_exercise_that_no_stand_in_replaces_is_read(cells):
+    assert later(*cells)
+
+
+def test_a_statement_that_binds_many_names_is_read_once(monkeypatch):
+    readings = []
+    uses = shortcuts.uses
+    monkeypatch.setattr(shortcuts, "uses", lambda *a, **k: readings.append(1) or uses(*a, **k))
+    names = [f"n{i}" for i in range(50)]
+    assert not refused(f"{' = '.join(names)} = [{', '.join(names)}]", answer("return n0"))
+    assert len(readings) <= 4  # the chain and the answer, each early and late
+
+
+def test_of_a_long_chain_of_attributes_every_part_is_read():
+    harmless = ".a" * 300
+    assert not refused(answer(f"return q{harmless}"))
+    assert refused(answer(f"return F.scaled_dot_product_attention{harmless}"))
+    assert refused(answer(f"return q{harmless}.__globals__{harmless}"))

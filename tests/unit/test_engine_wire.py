@@ -123,3 +123,9 @@ def test_numbers_beyond_64_bits_are_described_instead():
     assert isinstance(
         decode(encode(Message("x", 0, Observation({"y": 2**64})))).observation.values["y"], Other
     )
+
+
+def test_lone_surrogates_in_a_message_become_question_marks():
+    raw = message_with("a\ud800", problem=["exception", "b\udfff", "c\ud800"])
+    seen = decode(raw).observation
+    assert (seen.values["y"], seen.problem) == ("a?", Problem("exception", "b?", "c?"))

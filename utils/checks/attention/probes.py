@@ -19,6 +19,10 @@ SHORTCUTS = (
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerEncoder",
     "torch.nn.Transformer",
+    "torch._native_multi_head_attention",
+    "torch._transformer_encoder_layer_fwd",
+    "torch._scaled_dot_product_attention_math",
+    "torch._scaled_dot_product_flash_attention_for_cpu",
 )
 
 

@@ -46,6 +46,10 @@ NORMALISERS = (
     "torch.batch_norm",
     "torch.native_batch_norm",
     "torch.instance_norm",
+    "torch._fused_rms_norm",
+    "torch._batch_norm_impl_index",
+    "torch._native_batch_norm_legit",
+    "torch._native_batch_norm_legit_no_training",
 )
 EARLIER = {
     "MultiHeadAttention": blocks.MultiHeadAttention,

@@ -20,10 +20,6 @@ WHOLE = (
     *SHORTCUTS,
     "torch.nn.TransformerDecoderLayer",
     "torch.nn.TransformerDecoder",
-    "torch._native_multi_head_attention",
-    "torch._transformer_encoder_layer_fwd",
-    "torch._scaled_dot_product_attention_math",
-    "torch._scaled_dot_product_flash_attention_for_cpu",
 )
 SPLIT_CASES = (
     case("one sentence", required=True, B=1, T=4, H=2, Dh=3),

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from utils.checks.attention.probes import SHORTCUTS
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 
@@ -63,6 +64,15 @@ PROBES = (
             "torch.nn.Softmax",
             "torch.nn.LogSoftmax",
             "torch.nn.Softmin",
+            "torch._softmax",
+            "torch._safe_softmax",
+            "torch._masked_softmax",
+            "torch._log_softmax",
+            "torch.logcumsumexp",
+            "torch._logcumsumexp",
+            "torch.Tensor.logcumsumexp",
+            "torch.nn.functional.cross_entropy",
+            *SHORTCUTS,
         ),
     ),
     Probe(
