@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score, enter, write the feedback pages anew, show a table; return the exit code."""
+    """Score, enter, show a table, write the feedback pages anew; return the exit code."""
     del arguments
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     examination = examine(_treebank())
     hand_ins = {student: assess(path, examination) for student, path in files.items()}
     waiting = enter(course, hand_ins)
-    write_feedback(course, [(student, LESSON) for student in hand_ins if student not in waiting])
     print(table(examination, hand_ins, waiting))
+    write_feedback(course, [(student, LESSON) for student in hand_ins if student not in waiting])
     return 0
 
 
