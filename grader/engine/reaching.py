@@ -59,7 +59,7 @@ class _Scope:
 
     def __init__(self, code: ast.AST, aliases: Mapping[str, str]) -> None:
         self._nodes = nodes = list(ast.walk(code))
-        self.aliases = {**aliases, **dict(_imported(nodes))}
+        self.aliases = {**aliases, **dict(imported(nodes))}
         names = [n for n in nodes if isinstance(n, ast.Name)]
         self.bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)}
         given = {n.arg for n in nodes if isinstance(n, ast.arg)}
@@ -81,7 +81,8 @@ class _Scope:
         return ".".join([self.aliases.get(root, root), *rest])
 
 
-def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Names that imports bind, and the dotted paths that they stand for."""
     for node in nodes:
         for alias in getattr(node, "names", ()) if isinstance(node, IMPORTS) else ():
             if isinstance(node, ast.ImportFrom):
@@ -245,6 +246,8 @@ INTRUSIVE_ROOTS: Final = {
 }  # fmt: skip
 # Kept or handed on, these give all of the above under a name that tells nothing.
 KEYS: Final = {"sys", "builtins", "gc", "inspect", "threading", "utils", "utils.checks"}
+NAMESPACES: Final = {"globals", "locals", "vars"}
+WRITERS: Final = {"update", "setdefault", "__setitem__", "__ior__"}
 INSIDE: Final = re.compile(r"(grader\.|utils\.checks|utils\.blocks)[\w.]*")
 
 
@@ -259,9 +262,19 @@ def _intruding(node: ast.AST, scope: _Scope) -> str:
         return node.value if isinstance(node.value, str) and _tells(node.value) else ""
     if isinstance(node, IMPORTS):
         return next(filter(_is_intrusive, _import_paths(node)), "")
+    if _binds_unseen(node):
+        return "globals()"
     path = _path_of(node)
     kept = isinstance(getattr(node, "ctx", None), ast.Load) and scope.resolve(path) in KEYS
     return path if kept or _is_intrusive(scope.resolve(path)) else ""
+
+
+def _binds_unseen(node: ast.AST) -> bool:
+    """``globals()["a"] = x`` or ``vars().update(a=x)``: binds a name where no reader sees it."""
+    if not isinstance(node, (ast.Attribute, ast.Subscript)) or not isinstance(node.value, ast.Call):
+        return False
+    writes = not isinstance(node.ctx, ast.Load) or getattr(node, "attr", "") in WRITERS
+    return writes and not node.value.args and dotted(node.value.func) in NAMESPACES
 
 
 def _tells(text: str) -> bool:

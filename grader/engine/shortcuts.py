@@ -9,12 +9,14 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from grader.engine.cells import Statement, statements
-from grader.engine.reaching import Reach, intrusion
+from grader.engine.reaching import Reach, imported, intrusion
 from grader.engine.uses import Use, takes_stand_ins, uses
 from utils.checks.registry import probes
 
+MOST_PATHS: Final = 8  # that imports may give one name
 Definitions = dict[str, list[ast.stmt]]
 
 
@@ -27,7 +29,7 @@ class Program:
         handled: name -> the statements whose calls may change its object (``name.append(x)``).
         effects: statements that change what was imported (``torch.x = ...``, ``setattr(F, ...)``).
         dynamic: statements that may bind names unseen (``exec(...)``, ``globals()[...] = ...``).
-        aliases: name -> dotted path that an import gives it ("F" -> "torch.nn.functional").
+        aliases: name -> dotted paths that imports give it ("F" -> "torch.nn.functional").
         stars: modules imported with ``*``.
     """
 
@@ -35,7 +37,7 @@ class Program:
     handled: Definitions = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
     dynamic: list[ast.stmt] = field(default_factory=list)
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, list[str]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
 
 
@@ -86,7 +88,7 @@ def _accept_carried(program: Program, carried: frozenset[str]) -> None:
 
     Every other use of `utils.carry` is an offence.
     """
-    if program.aliases.get("carry") != "utils.carry.carry" or "carry" in program.definitions:
+    if program.aliases.get("carry") != ["utils.carry.carry"] or "carry" in program.definitions:
         return
     for name, codes in program.definitions.items():
         program.definitions[name] = [
@@ -99,16 +101,15 @@ def tampering(sources: Sequence[str]) -> str:
 
     Such code could replace what is observed by what torch computes. No exercise needs it.
     """
-    aliases = read_program(sources).aliases
-    for source in sources:
-        for statement in statements(source):
-            if what := intrusion(statement.code, aliases):
-                return (
-                    f"`{what}` reaches into the running program, which no exercise needs. Answers "
-                    "that have to do without torch's own functions were not run: take it out and "
-                    "submit again."
-                )
-    return ""
+    program = read_program(sources)
+    codes = [statement.code for source in sources for statement in statements(source)]
+    many = (f"import as {n}" for n, paths in program.aliases.items() if len(paths) > MOST_PATHS)
+    found = (intrusion(code, aliases) for aliases in _readings(program) for code in codes)
+    what = next(filter(None, (*many, *found)), "")
+    return what and (
+        f"`{what}` reaches into the running program, which no exercise needs. Answers that have to "
+        "do without torch's own functions were not run: take it out and submit again."
+    )
 
 
 def read_program(sources: Sequence[str]) -> Program:
@@ -134,23 +135,34 @@ def _take(program: Program, statement: Statement) -> None:
 
 
 def _take_import(program: Program, node: ast.Import | ast.ImportFrom) -> None:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            name = alias.asname or alias.name.split(".")[0]
-            program.aliases[name] = alias.name if alias.asname else name
-        return
-    for alias in node.names:
-        if alias.name == "*":
-            program.stars.append(node.module or "")
-        else:
-            program.aliases[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    for name, path in imported([node]):
+        if name == "*":
+            program.stars.append(path.removesuffix(".*"))
+        elif path not in program.aliases.setdefault(name, []):
+            program.aliases[name].append(path)
+
+
+def _readings(program: Program) -> list[dict[str, str]]:
+    """What names may stand for: together these give every name each of its paths."""
+    most = max(map(len, program.aliases.values()), default=1)
+    return [
+        {name: paths[min(n, len(paths) - 1)] for name, paths in program.aliases.items()}
+        for n in range(min(most, MOST_PATHS))
+    ]
 
 
 def _refusal(program: Program, exercise: str, forbidden: Sequence[str]) -> str:
     """Walk everything that the exercise's name can reach; the first offence, as a sentence."""
-    reach = Reach(program.aliases, program.stars, forbidden, exercise)
+    reached = list(_reachable(program, exercise))
+    readings = (
+        Reach(aliases, program.stars, forbidden, exercise) for aliases in _readings(program)
+    )
+    return next((found for reach in readings if (found := _offence(program, reach, reached))), "")
+
+
+def _offence(program: Program, reach: Reach, reached: Sequence[tuple[str, list[ast.stmt]]]) -> str:
     suspects = {id(code): code for code in program.effects}
-    for name, codes in _reachable(program, exercise):
+    for name, codes in reached:
         defined = name in program.definitions
         if offence := reach.import_offence(name, defined=defined):
             return offence

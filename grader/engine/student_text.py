@@ -83,9 +83,7 @@ class StudentTexts:
 
 def _decoded(text: object) -> bytes:
     try:
-        return (
-            base64.b64decode("".join(text.split()), validate=True) if isinstance(text, str) else b""
-        )
+        return base64.b64decode("".join(text.split())) if isinstance(text, str) else b""
     except ValueError:
         return b""
 

@@ -62,7 +62,7 @@ def _is_plain(code: ast.stmt) -> bool:
         return not code.decorator_list
     if not isinstance(code, ast.ClassDef) or code.decorator_list or code.keywords:
         return False
-    # Its first function decides which globals are meant: see utils.checks.stand_ins.
+    # Its first function decides where stand-ins are put: see utils.checks.stand_ins.
     body = code.body[1:] if ast.get_docstring(code) is not None else code.body
     first = body[0] if body else None
     return isinstance(first, ast.FunctionDef) and _is_plain(first)

@@ -28,6 +28,7 @@ FOUND = {
     "getattr of sys": "import sys\nw = getattr(sys, 'mod' + 'ules')['.'.join(['grader', 'engine', 'worker'])]",
     "all of sys": "from sys import *\nw = modules['.'.join(['grader', 'engine', 'worker'])]",
     "sys of another module": "import warnings\nw = warnings.sys.modules['.'.join(['grader', 'engine', 'worker'])]",
+    "sys, a name taken later by another": "import sys\nw = sys.modules['.'.join(['grader', 'engine', 'worker'])]\nimport math as sys",
     "importlib": "import importlib\nw = importlib.import_module('gra' + 'der.engine.worker')",
     "__import__": "w = __import__('gra' + 'der.engine.worker', fromlist=['x'])",
     "exec": "exec('import gra' + 'der.engine.worker as w')",

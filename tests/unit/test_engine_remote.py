@@ -135,6 +135,13 @@ def test_a_version_whose_verdict_has_come_answers_no_more_calls(server):
     assert len(proxy(server, 1)(SMALL, SMALL, SMALL)) == 2
 
 
+def test_a_verdict_stands_once_it_is_given_whatever_is_sent_later(server):
+    told = say(server, lambda _: "accepts", asks=lambda _: True)
+    for trial in trials(server):
+        server.reply(verdict(trial, "rejects"))
+    assert [json.loads(message) for message in server.verdicts()] == told
+
+
 @pytest.mark.parametrize(
     "shapes",
     [
@@ -222,6 +229,22 @@ def test_attention(attention):
 """
 
 
+REMEMBERS = """
+import torch
+first = []
+def test_attention(attention):
+    x = torch.tensor([[[2.0, 1.0], [0.0, 1.0]]])
+    answers = [*attention(x, x, -x), *attention(x, x, x, torch.tensor([[[True, False]]]))]
+    first.append(torch.cat([answer.flatten() for answer in answers]))
+    assert torch.allclose(first[0], first[-1], atol=1e-4)
+"""
+ACCEPTS = """
+import torch
+def test_attention(attention):
+    attention(*[torch.ones(1, 1, 1)] * 3)
+"""
+
+
 def graded(source: str, seeds: list[bytes]) -> list[Ended]:
     steps = json.dumps([{"source": source, "exercise": "", "cases": []}, STEP]).encode()
     with Pool(1, Limits(), isolate=False) as pool:
@@ -232,6 +255,12 @@ def graded(source: str, seeds: list[bytes]) -> list[Ended]:
 def test_the_isolated_process_finds_no_order_in_the_memory_that_it_is_a_copy_of():
     (end,) = graded(PEEKS, [RIGHT_FIRST])
     assert (end.status, [m for m in end.messages if b"accepts" in m]) == ("finished", [])
+
+
+def test_a_job_is_tried_in_several_sittings_and_what_they_agree_on_counts():
+    (right_once,), (always,) = (graded(source, [RIGHT_FIRST]) for source in (REMEMBERS, ACCEPTS))
+    assert {0, 1}.isdisjoint(json.loads(message)["case"] for message in right_once.messages)
+    assert [json.loads(message)["case"] for message in always.messages] == list(range(len(CASES)))
 
 
 def test_a_job_that_crashed_is_tried_again_in_the_same_order():

@@ -102,6 +102,7 @@ SHORTCUTS = {
     "given to a function that keeps it": ["def keep(a, b):\n    a.append(b)\nbox = []\nkeep(box, F.scaled_dot_product_attention)", answer("return box[0](q, k, v)")],
     "hung on a function": ["def keep(a, b):\n    a.f = b\ndef holder():\n    pass\nkeep(holder, F.scaled_dot_product_attention)", answer("return holder.f(q, k, v)")],
     "a name bound by a pattern": ["match F.scaled_dot_product_attention:\n    case f:\n        pass", answer("return f(q, k, v)")],
+    "an alias that is taken by another module later": [answer("return G.scaled_dot_product_attention(q, k, v)").replace("def", "import torch.nn.functional as G\ndef", 1), "import math as G"],
     "a pattern that fetches": [answer("match F:\n        case object(scaled_dot_product_attention=f):\n            return f(q, k, v)")],
     "a name bound by a pattern's star": ["match [F.scaled_dot_product_attention]:\n    case [*f]:\n        pass", answer("return f[0](q, k, v)")],
     "a name bound by a pattern's rest": ["match {1: F.scaled_dot_product_attention}:\n    case {**f}:\n        pass", answer("return f[1](q, k, v)")],
@@ -191,6 +192,28 @@ def test_a_private_name_of_a_normaliser_is_refused(body):
 )  # fmt: skip
 def test_code_that_reaches_into_the_program_is_tampering(source):
     assert tampering([source])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a = None\nglobals()['a'] = F.softmax",
+        "vars().update(a=F.softmax)",
+        "locals().setdefault('a', F.softmax)",
+        "import sys\nsys.modules['torch']\nimport math as sys",
+        "import math as sys\nimport sys\nsys.modules['torch']\nimport math as sys",
+        "\n".join(f"import a{n} as a" for n in range(9)),
+    ],
+)
+def test_names_that_are_bound_out_of_sight_are_tampering(source):
+    assert tampering([source])
+
+
+@pytest.mark.parametrize(
+    "source", ["'a' in globals()", "vars(settings).items()", "import numpy as a\nimport math as a"]
+)
+def test_looking_at_names_is_not_tampering(source):
+    assert not tampering([source])
 
 
 @pytest.mark.parametrize(

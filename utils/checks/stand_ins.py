@@ -31,14 +31,12 @@ def standing_in(stand_ins: Mapping[str, Any], answer: Any) -> Iterator[None]:
 
 
 def _globals_of(answer: Any) -> dict[str, Any]:
-    """Those of a function of the answer's own module: decorated, partial, inherited or not."""
+    """Those of the answer's first function: decorated, partial, inherited or not."""
     while isinstance(answer, functools.partial):
         answer = answer.func
-    home = getattr(answer, "__module__", None)
     kinds = answer.__mro__ if inspect.isclass(answer) else type(answer).__mro__
     parts = [answer, *(part for kind in kinds for part in vars(kind).values())]
-    found = filter(inspect.isfunction, map(_bare, parts))
-    return next((f.__globals__ for f in found if f.__module__ == home), {})
+    return next((f.__globals__ for f in map(_bare, parts) if inspect.isfunction(f)), {})
 
 
 def _bare(part: Any) -> Any:
