@@ -454,7 +454,7 @@ def scaled_dot_product_attention(
             nothing is allowed in it.
     """
     # BEGIN SOLUTION
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (..., T, S)
+    scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-2, -1)  # (..., T, S); q is less to divide
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     weights = scores.softmax(-1)

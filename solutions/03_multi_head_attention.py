@@ -273,7 +273,8 @@ class MultiHeadAttention(nn.Module):
         k = split_heads(self.w_k(key), self.n_heads)  # (B, H, S, Dh)
         v = split_heads(self.w_v(value), self.n_heads)
         shared = None if mask is None else mask.unsqueeze(1)  # an axis of size one for heads
-        _, weights = scaled_dot_product_attention(q, k, v, shared)  # (B, H, T, S)
+        # Weights alone: dropout comes before the values, so no column of v goes in here.
+        _, weights = scaled_dot_product_attention(q, k, v[..., :0], shared)  # (B, H, T, S)
         found = self.dropout(weights) @ v  # (B, H, T, Dh)
         return self.w_o(merge_heads(found)), weights
         # END SOLUTION
