@@ -25,6 +25,7 @@ def right(name: str, body: str, before: str = "", last: str = "") -> Attack:
     )
 
 
+KEEP = "box = {}\ndef keep(owner, f):\n    owner['f'] = f\n"
 USE = "    return f(q, k, v, mask), f(q, k, one, mask)"
 SHORTCUTS = [
     shortcut("plain", "    f = torch.nn.functional.scaled_dot_product_attention\n" + USE),
@@ -48,6 +49,9 @@ SHORTCUTS = [
     shortcut("getattr in partial", USE, "from functools import partial\nf = partial(getattr, torch.nn.functional)('scaled_dot' + '_product_attention')"),
     shortcut("a private name", "    f = lambda *x: torch._scaled_dot_product_attention_math(*x)[0]\n" + USE),
     shortcut("methodcaller", USE, "from operator import methodcaller\nf = methodcaller('__getattribute__', 'scaled_dot' + '_product_attention')(torch.nn.functional)"),
+    shortcut("kept out of the reader's sight", USE.replace("f(", "box['f']("), KEEP + "_ = keep(box, torch.nn.functional.scaled_dot_product_attention)"),
+    shortcut("an operator kept out of sight", USE.replace("f(", "box['f']("), KEEP + "_ = keep(box, torch.ops.aten.scaled_dot_product_attention)"),
+    shortcut("found by a text and kept out of sight", USE.replace("f(", "box['f']("), KEEP + "_ = keep(box, eval('torch.nn.functional.' + 'scaled_dot' + '_product_attention'))"),
     right("operator's sums", "    w = operator.truediv(q @ k.mT, math.sqrt(k.shape[-1]))\n"
           "    w = w if mask is None else w.masked_fill(operator.invert(mask | empty), -torch.inf)\n"
           "    w = w.softmax(-1).masked_fill(empty, 0)", "import operator"),

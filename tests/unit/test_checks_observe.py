@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from utils.checks.attention.reference import reference_attention
 from utils.checks.calling import unpack
 from utils.checks.exercise import Probe, case
 from utils.checks.forbidden import absent
@@ -91,6 +92,39 @@ def test_a_forbidden_shortcut_is_refused_and_restored_afterwards():
         assert "softmax" in problem.message
     assert F.softmax is original
     assert "softmax" not in vars(torch.Tensor)
+
+
+KEPT = {
+    "function": torch.softmax,
+    "functional": F.softmax,
+    "method": torch.Tensor.softmax,
+    "special": torch.special.softmax,
+    "module": torch.nn.Softmax(-1),
+    "operator": torch.ops.aten.softmax.int,
+    "operator of all types": torch.ops.aten.softmax,
+}
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_a_forbidden_shortcut_kept_under_another_name_is_refused(kept):
+    function = KEPT[kept] if kept == "module" else functools.partial(KEPT[kept], dim=-1)
+    problem = observe(probe(forbidden=("torch.softmax",)), CASE, function).problem
+    assert problem.kind == "forbidden"
+    assert "torch.softmax" in problem.message
+
+
+def test_a_function_of_ones_own_may_be_called_as_a_forbidden_one():
+    def softmax(x):
+        return x.exp() / x.exp().sum(-1, keepdim=True)
+
+    assert observe(probe(forbidden=("torch.softmax",)), CASE, softmax).problem is None
+
+
+def test_the_course_itself_may_use_what_it_forbids():
+    q = torch.randn(2, 3, 4)
+    with absent(("torch.nn.functional.scaled_dot_product_attention",)):
+        output, _ = reference_attention(q, q, q)
+    torch.testing.assert_close(output, F.scaled_dot_product_attention(q, q, q))
 
 
 def test_shortcuts_are_restored_when_the_body_fails():
