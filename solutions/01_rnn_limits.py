@@ -363,8 +363,9 @@ for length in (1, 10, 100, 1000):
     print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
 
 # %% [markdown]
-# Each further token adds a few operations (the cell's product, sums and tanh) to the recurrent
-# network's chain. The chain of attention does not grow.
+# One step of the cell is several operations (product, sums, tanh), so these are more than the
+# steps you counted. What matters is how they grow: with each token for the recurrent network, and
+# not at all for attention.
 #
 # ### Timed
 #
@@ -591,10 +592,10 @@ plots.show(
 
 # %% [markdown]
 # A few leaps, or more than a few with seed 1, saturate many units. Afterwards steps are still made,
-# most of them nearly as long as the clipped ones. But nothing comes back through saturated units to
-# the first symbol: the gradient of `w_x` is as good as zero, and it is mostly the last layer that
-# still moves. Clipping takes the leaps away. It cannot lengthen a gradient that has vanished: for
-# that, the network itself has to change.
+# most of them nearly as long as the clipped ones. But next to nothing comes back to the first
+# symbol, for the small slopes of saturated units multiply 39 times over: the gradient of `w_x` is
+# as good as zero, and it is mostly the last layer that still moves. Clipping takes the leaps away.
+# It cannot lengthen a gradient that has vanished: for that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -605,9 +606,10 @@ plots.show(
 # ($g_t$ is what is new, and $i_t$ how much of it is let in.) On the straight way from $c_t$ back to
 # $c_{t-1}$ there is neither a matrix nor a $\tanh$, only the factor $f_t$, the *forget gate*. An
 # LSTM is often said to solve vanishing gradients. It depends on that factor:
-# $f_t = \sigma(\dots + b_f)$, and torch starts with $b_f$ near 0.
+# $f_t = \sigma(\dots + b_f)$ with the sigmoid $\sigma(z) = 1 / (1 + e^{-z})$, and torch starts with
+# $b_f$ near 0.
 #
-# **Predict:** what is $\sigma(0)$, and what is left of it after 50 steps?
+# **Predict:** what is $\sigma(0)$, and what is left of a gradient that it multiplies 50 times?
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
@@ -751,7 +753,8 @@ for row in range(2):
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
 # After training nobody knows the right answer. The decoder runs freely: it begins with `bos`,
-# takes the token with the largest logit, reads it at the next step, and stops when it writes
+# takes the token with the largest **logit** (a token's score before softmax; there are V tokens to
+# choose from), reads it at the next step, and stops when it writes
 # `eos`. That is **auto-regressive** decoding, and "greedy" because it never looks ahead.
 
 
@@ -887,10 +890,10 @@ plots.show(
 )
 
 # %% [markdown]
-# The state of 64 numbers is the only way from question to answer, and not much gets through.
-# Running free, the model often gets the first symbol right and soon is little better than guessing.
-# (At the last place it is even worse: a decoder that stops early has no symbol there.) No sequence
-# is right as a whole. That is limit 1 again, now with gates. More training or a larger
+# The state of 64 numbers is the only way from question to answer, and too little gets through to go
+# on alone. Running free, the model often gets the first symbol right and soon is little better than
+# guessing. (At the last place it is even worse: a decoder that stops early has no symbol there.) No
+# sequence is right as a whole. That is limit 1 again, now with gates. More training or a larger
 # state would raise these numbers, as with copying. Lesson 02 gives the same network a second way to
 # its source, and compares the two at equal training.
 #

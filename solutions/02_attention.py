@@ -108,7 +108,7 @@ check.additive_scores(
 # the **values** $x_s$ with these weights, the **context** $c$. Here the encoder's states serve as
 # keys and as values.
 #
-# $$a_s = \frac{e^{e_s}}{\sum_{j} e^{e_j}} \qquad\qquad c = \sum_s a_s\, x_s$$
+# $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, x_s$$
 #
 # Some positions are no words but padding. A boolean **mask** says so: `True` means *may be
 # attended to*. A forbidden position must get the weight 0 exactly, however large its score, and
@@ -243,8 +243,8 @@ plots.show(
 )
 
 # %% [markdown]
-# The plain model knows something of the symbols that were read last, the first ones to write, and
-# soon does little better than guessing: the rest did not get through its state of 64 numbers. With
+# The plain model knows something of the first symbols that it has to write, and soon does little
+# better than guessing: what its 64 numbers hold is too little to keep it on its way. With
 # attention nothing has to be carried. Where does that model look?
 
 # %% tags=["skip-grading", "measured"]
@@ -493,7 +493,7 @@ check.scaled_dot_product_attention(
 # <details><summary>Hint 3: the mask</summary>
 #
 # As in `attend`: minus infinity before the softmax, zero after it. A number like -100 is not
-# enough: a large score beats it.
+# enough: where all allowed scores lie below it, the forbidden key wins.
 # </details>
 # <details><summary>Hint 4: almost the answer</summary>
 #
@@ -552,7 +552,8 @@ check.padding_mask(
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
-# `torch.arange(max_len)` is smaller than `lengths[:, None, None]` at the real positions.
+# `torch.arange(max_len, device=lengths.device)` is smaller than `lengths[:, None, None]` at the
+# real positions.
 # </details>
 #
 # ### Exercise: `causal_mask`
@@ -629,6 +630,9 @@ plots.show(
 # roles out of one vector:
 #
 # $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
+#
+# (Here words are rows, so the matrices stand on the right: their rows are what a word is, their
+# columns what comes of it. An `nn.Linear` keeps the transpose.)
 #
 # Follow one sentence of six words, with vectors and matrices made by hand so that each number
 # means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
@@ -710,9 +714,9 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
       torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
 
 # %% [markdown]
-# *lost* found out who did it. *robot* learned that it is red, and so did *key*, which is
-# wrong: attention saw that there is an adjective, not that it stands beside the robot. Both *the*
-# got the same vector. Hold on to that; section 8 comes back to it.
+# *lost* learned that the one who did it is alive. *robot* learned that it is red, and so did *key*,
+# which is wrong: attention saw that there is an adjective, not that it stands beside the robot.
+# Both *the* got the same vector. Hold on to that; section 8 comes back to it.
 #
 # A network learns the three matrices. Time to make them a module.
 #
@@ -869,23 +873,24 @@ print(f"outputs reordered, by up to             {(moved_output - output_swapped)
 torch.manual_seed(0)
 q, k, v = torch.randn(4, 8), torch.randn(6, 8), torch.randn(6, 8)
 _, weights = broken_attention(q, k, v)
-fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3), width_ratios=(3, 2), sharey=True)
-plots.heat_map(left, weights, title="Weights of a broken attention", limits=(0, 1))
-left.set(xlabel="key s", ylabel="query t", xticks=range(6), yticks=range(4))
-right.barh(range(4), weights.sum(1))
-right.axvline(1, color="C1", ls="--")
-right.set(title="Sum of each row", xlabel="sum of weights (dashed: what it must be)")
+fig, ax = plt.subplots(figsize=(5, 3))
+plots.heat_map(ax, weights, title="Weights of a broken attention", limits=(0, 1))
+ax.set(xlabel="key s", ylabel="query t", xticks=range(6), yticks=range(4))
 plots.show(
-    fig,
-    alt="A heat map of four rows and six columns with the weights written in the cells, and bars "
-    "with the sum of each row. Every bar is longer than one.",
+    fig, alt="A heat map of four rows and six columns with the weights written in the cells."
 )
+
+# %% [markdown]
+# Add up what each query spends.
+
+# %% tags=["skip-grading"]
+print("sum of each row:", [round(spent, 2) for spent in weights.sum(1).tolist()])
 
 # %% [markdown]
 # ### Exercise: `repaired_attention`
 # *1 point · difficulty 2 of 5 · 5 minutes*
 #
-# Here is the code. The picture says what to look for; one change mends it.
+# Here is the code. The sums say what to look for; one change mends it.
 
 
 # %% exercise="repaired_attention"
@@ -938,9 +943,9 @@ check.repaired_attention(
 #
 # ## 10. Test the test
 #
-# With as many queries as keys even the shapes would not have given this bug away, and a model with
-# it still trains. What finds such bugs are **assertions about numbers that you know without
-# running the code**. Now you write them.
+# Shapes do not give this bug away, and with as many queries as keys even the *mean* of the rows'
+# sums is right. A model with it still trains. What finds such bugs are **assertions about numbers
+# that you know without running the code**. Now you write them.
 #
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*
@@ -1026,7 +1031,8 @@ check.test_attention(
 # | self-attention | $3\, T d^2 + 2\, T^2 d$ | 1 | $\propto T d + T^2$ |
 #
 # **Predict:** with $d = 64$, from which length on does attention take more time than an RNN? And
-# more memory? And is the claim "the LSTM is five times slower at 500 tokens" true here?
+# more memory? And is the claim "at 500 tokens the LSTM is five times slower than attention" true
+# here?
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
@@ -1071,8 +1077,8 @@ for name in ("RNN", "LSTM"):
 # %% [markdown]
 # Three things to take from the picture.
 #
-# - **Memory is quadratic**: for long texts it doubles twice when length doubles once. This was one
-#   sentence and one head; multiply.
+# - **Memory is quadratic**: at every length here it is more than the RNN's, and for long texts it
+#   doubles twice when length doubles once. This was one sentence and one head; multiply.
 # - **Time crosses late.** By the table attention does more arithmetic at every length, and from
 #   $T = d$ on, 64 tokens here, its quadratic part alone does. On the clock the RNN loses until far
 #   beyond that: its steps must wait for one another, and attention's are one large product.

@@ -782,7 +782,8 @@ for name, difference in worst.items():
 # one of four topic words, and one word in five gets a tag that depends on the topic. All other
 # words always have the same tag. Four models, one right (yours), three with a fault:
 #
-# - the heads cut by `view` alone, as in the picture of labelled cells;
+# - the heads cut, and joined again, by `view` alone (the first as in the picture of labelled
+#   cells);
 # - softmax over the queries in place of the keys;
 # - the mask accepted and ignored.
 #
@@ -839,7 +840,7 @@ plots.show(
 
 # %% [markdown]
 # With softmax over the wrong axis, or with the mask ignored, accuracy is as good as perfect. With
-# the heads cut by `view` it falls to about 90%: a word then sees only the quarter of the sentence
+# the heads cut by `view` it falls to about 90%: a word then sees only the quarter of the padded row
 # that it stands in, and the topic stands in the first. On real text nobody knows that 100% was
 # possible, and 90% looks like a fine tagger. So accuracy shows one of three faults, and only to
 # someone who knows the answer. The law on the right shows all three at once. It needs no trained

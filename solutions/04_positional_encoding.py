@@ -9,7 +9,7 @@
 #
 # You will build four pieces: sinusoidal positions, learned positions, the token embedding that
 # they are added to, and rotary positions. At the end all of them meet one task, and the word
-# order decides. On the way, three statements from popular texts are put to the test.
+# order decides. On the way, four statements from popular texts are put to the test.
 #
 # Dimensions: **B** sentences in a batch, **T** words in each, **D** entries of a word's vector,
 # **Dh** of them in each of **H** heads.
@@ -489,7 +489,7 @@ class LearnedPositionalEncoding(nn.Module):
     """Adds a trained row for each position, then applies dropout to the sum.
 
     Attributes:
-        weight: parameter (max_len, d_model), trained; any small start.
+        weight: parameter (max_len, d_model), trained; starts as numbers no larger than about 1.
 
     Args:
         d_model: D, even or odd.
@@ -847,8 +847,8 @@ plots.show(
 # %% [markdown]
 # The stripe two below the diagonal is the shift by two, found by training. (The first two words
 # have nothing to find, and look anywhere.) Past the dashed lines the learned table has nothing to
-# say; the sinusoidal stripe pales, and ghosts of it appear at other distances; the rotary one goes
-# on.
+# say; the sinusoidal stripe, weaker from the start in sentences this long, pales, and ghosts of it
+# appear at other distances; the rotary one goes on.
 #
 # ## Beyond the trained length
 #
@@ -989,12 +989,14 @@ for name, std in (("short words", 1 / WIDTH), ("as above", WIDTH**-0.5), ("long 
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
 #   and their order alone.
 #
-# Three statements from popular texts, and what was measured:
+# Four statements from popular texts, and what was measured:
 # - *The exponent has no minus sign*: then the table looks like noise, and neighbours match no
 #   better than positions far apart.
 # - *The first dimensions vary slowly*: they are the fastest.
 # - *The factor keeps positions (or words) from dominating*: that depends on the table's spread.
 #   With torch's default it makes words 32 times as long as positions at D = 512.
+# - *Sinusoids work for sentences longer than any in training*: the table goes on, but the trained
+#   model reads it badly there.
 #
 # **Next:** lesson 05 puts embedding, positions, attention and feed-forward layers together into an
 # encoder.

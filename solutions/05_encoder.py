@@ -67,9 +67,10 @@ print(
 print("gain and bias     ", [round(v, 3) for v in (gain * normal + bias).tolist()])
 
 # %% [markdown]
-# Mean 5, variance 9, so the root is 3: the entry 10 becomes $5/3 \approx 1.667$. The gain $g$ and
-# the bias $b$ are learned. They start at one and zero, and let the model undo the normalisation,
-# entry by entry, where that helps.
+# Mean 5, variance 9, so the root is 3: the entry 10 becomes $5/3 \approx 1.667$. The last line has
+# a gain of 2 for the third entry and a bias of 0.5 for the fourth. Gain $g$ and bias $b$ are
+# learned. They start at one and zero, and let the model undo the normalisation, entry by entry,
+# where that helps.
 #
 # **Predict:** what is the result for a token a hundred times as large? And for one whose entries
 # are all equal?
@@ -458,8 +459,8 @@ check.EncoderLayer(
 #
 # ## 5. Post-norm and pre-norm at twelve layers
 #
-# **Predict:** twelve layers, fresh weights. In which order do the vectors grow with depth? And in
-# which does the first layer get the larger gradient?
+# **Predict:** twelve layers, fresh weights. In which order do the vectors grow with depth? And does
+# the first layer get a larger gradient in one of them, or about the same?
 
 
 # %% tags=["skip-grading"]
@@ -1079,7 +1080,7 @@ check.load_torch_encoder(
 # <details><summary>Hint 2: different depths</summary>
 #
 # `zip(a, b, strict=True)` raises ValueError when one is longer, but only at its end: make a list
-# of it first.
+# of it first, so that nothing has been copied by then.
 # </details>
 #
 # The proof, in both orders, with and without padding. One thing must be minded: torch's mask

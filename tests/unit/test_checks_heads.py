@@ -48,10 +48,10 @@ def test_fused_matrices_give_every_head_its_own_projection(n_heads, d_head):
 @pytest.mark.parametrize(
     ("dropped", "seen"),
     [
-        ("weights", [0.5, 2.0, True]),
+        ("weights", [0.7, 3.3, True]),
         ("nothing", [0.0, 1.0, True]),
-        ("unscaled", [0.5, 1.0, True]),
-        ("context", [0.5, 2.0, False]),
+        ("unscaled", [0.7, 1.0, True]),
+        ("context", [0.7, 3.3, False]),
     ],
 )
 def test_the_dropout_case_shows_what_was_dropped(dropped, seen):

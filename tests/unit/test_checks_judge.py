@@ -74,6 +74,29 @@ def test_a_right_result_without_gradient_is_caught_and_named():
     assert "no gradient reaches q" in verdict.first_failure.finding.says
 
 
+def with_gradient(change):
+    """The verdict on right results whose gradient of q was changed so, in every case."""
+    cases = SDPA.probe.cases
+    seen = [observe(SDPA.probe, case, SDPA.oracle, trusted=True) for case in cases]
+    gradients = [{**o.gradients, "q": change(o.gradients["q"])} for o in seen]
+    forged = [replace(o, gradients=g) for o, g in zip(seen, gradients, strict=True)]
+    return judge(SDPA, cases, forged)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda g: None, "cuts_the_gradient"),
+        (np.zeros_like, "cuts_the_gradient"),
+        (lambda g: g * (np.arange(g.shape[-1]) > 0), "cuts_the_gradient"),
+        (lambda g: g / 2, "gradient_in_part"),
+        (lambda g: np.full_like(g, np.nan), "gradient_is_nan"),
+    ],
+)
+def test_a_gradient_is_said_to_be_stopped_where_it_is_missing_or_zero(change, name):
+    assert with_gradient(change).mistake.name == name
+
+
 def test_a_right_result_that_writes_into_its_input_is_caught_and_named():
     def answer(q, k, v, mask=None):
         q /= q.shape[-1] ** 0.5
@@ -180,7 +203,10 @@ def test_the_visible_check_returns_nothing_and_the_graded_one_points(capsys):
     assert "2 of 2 points" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("gradient", [np.zeros(7), np.zeros((1, 1)), np.zeros(3, dtype=int)])
+@pytest.mark.parametrize(
+    "gradient",
+    [np.zeros(7), np.zeros((1, 1)), np.zeros(3, dtype=int), np.full((2, 3, 4), "text")],
+)
 def test_a_gradient_of_another_shape_or_type_is_a_finding_and_no_crash(gradient):
     cases = SDPA.probe.cases[:1]
     seen = observe(SDPA.probe, cases[0], SDPA.oracle, trusted=True)

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from utils.checks.attention.reference import reference_attention
 from utils.checks.calling import unpack
 from utils.checks.exercise import Probe, case
-from utils.checks.forbidden import absent
+from utils.checks.forbidden import absent, refused
 from utils.checks.inputs import Draw
 from utils.checks.observation import Other
 from utils.checks.observe import observe, observe_all
@@ -121,8 +121,8 @@ def test_a_function_of_ones_own_may_be_called_as_a_forbidden_one():
 
 
 def test_the_course_itself_may_use_what_it_forbids():
-    q = torch.randn(2, 3, 4)
-    with absent(("torch.nn.functional.scaled_dot_product_attention",)):
+    q, names = torch.randn(2, 3, 4), ("torch.nn.functional.scaled_dot_product_attention",)
+    with absent(names), refused(names):
         output, _ = reference_attention(q, q, q)
     torch.testing.assert_close(output, F.scaled_dot_product_attention(q, q, q))
 
@@ -205,3 +205,25 @@ def test_a_class_gets_stand_ins_whatever_it_inherits_or_says_of_itself(kind):
     call = lambda answer, i: {"y": answer()(i["x"])}  # noqa: E731
     asked = replace(probe(stand_ins={"prior": lambda x: x}), call=call)
     assert observe(asked, CASE, kind).problem is None
+
+
+class Misspelt(torch.nn.Module):
+    def foward(self, x):
+        return x
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Misspelt(), 'NotImplementedError: Module [Misspelt] is missing the required "forward"'),
+        (lambda x: x.long().softmax(-1), "NotImplementedError: "),
+    ],
+)
+def test_what_torch_has_not_implemented_is_no_stub(answer, words):
+    problem = observe(probe(), CASE, answer).problem
+    assert problem.kind == "exception"
+    assert problem.message.startswith(words)
+
+
+def test_a_bare_not_implemented_error_is_a_stub():
+    assert observe(probe(stand_ins={}), CASE, prior).problem.kind == "stub"

@@ -113,6 +113,55 @@ def test_keeping_gradients_where_nothing_is_recorded_is_named():
     assert verdict.mistake.name == "nothing_to_retain"
 
 
+def gradient_by_a_list(x, h_0, w_x, w_h, b):
+    """Differentiates by the states, but nothing asks for gradients."""
+    h, states = h_0, []
+    for x_t in x.unbind(1):
+        h = torch.tanh(x_t @ w_x.T + h @ w_h.T + b)
+        states.append(h)
+    return torch.stack([g.norm() for g in torch.autograd.grad(states[-1].sum(), states)])
+
+
+def test_a_list_of_states_of_which_nothing_is_recorded_is_named():
+    verdict = check.gradient_through_time.verdict(gradient_by_a_list)
+    assert "does not require grad" in verdict.first_failure.finding.says
+    assert verdict.mistake.says == "No input asks for gradients, so torch recorded nothing."
+
+
+def forward_in_place(first):
+    """Writes every state into one tensor, made of h_0 by ``first``."""
+
+    def answer(x, h_0, w_x, w_h, b):
+        h, states = first(h_0), []
+        for x_t in x.unbind(1):
+            h[:] = torch.tanh(x_t @ w_x.T + h @ w_h.T + b)
+            states.append(h)
+        return torch.stack(states, 1), h
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [(lambda h: h, "changes_its_input"), (torch.clone, "one_tensor_for_all_states")],
+)
+def test_states_written_over_one_another_are_named_though_numbers_differ(first, name):
+    verdict = check.rnn_forward.verdict(forward_in_place(first))
+    assert verdict.first_failure.finding.kind == "values"
+    assert verdict.mistake.name == name
+
+
+def test_right_states_that_backward_fails_on_are_not_named_by_their_numbers():
+    def answer(x, h_0, w_x, w_h, b):
+        h, states = h_0.clone(), []
+        for x_t in x.unbind(1):
+            h[:] = torch.tanh(x_t @ w_x.T + h @ w_h.T + b)
+            states.append(h.clone())
+        return torch.stack(states, 1), h
+
+    assert check.rnn_forward.verdict(answer).mistake.name == "breaks_backward"
+
+
 def with_torchs_weights(layer, w_x, w_h, b):
     """Put the given weights into one of torch's recurrent layers."""
     values = (w_x, w_h, b, torch.zeros_like(b))

@@ -5,9 +5,10 @@ was kept under another name before does not help.
 """
 
 import contextlib
+import functools
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,6 +25,22 @@ class Forbidden(Exception):
     """The answer used something that its exercise rules out."""
 
 
+class _Refusal:
+    """What stands in the place of a shortcut.
+
+    Args:
+        name: of the shortcut, dotted.
+        original: the shortcut itself.
+    """
+
+    def __init__(self, name: str, original: Any) -> None:
+        self.name, self.original = name, original
+
+    def __call__(self, *_args: object, **_kwargs: object) -> NoReturn:
+        """Refuse, whatever it is called with."""
+        raise Forbidden(f"{self.name} does what this exercise asks you to build: write it without.")
+
+
 @contextlib.contextmanager
 def absent(names: Sequence[str]) -> Iterator[None]:
     """Replace each dotted name by something that refuses to be called, then restore it.
@@ -31,44 +48,57 @@ def absent(names: Sequence[str]) -> Iterator[None]:
     Args:
         names: such as "torch.nn.functional.softmax" or "torch.Tensor.softmax".
     """
-    replaced: dict[Any, Any] = {}
     with contextlib.ExitStack() as restored:
         for name in names:
             owner, attribute = _resolve(name)
-            refusal = _refusal(name)
-            replaced[refusal] = getattr(owner, attribute)
             restored.callback(_restorer(owner, attribute))
-            setattr(owner, attribute, refusal)
-        if names:
-            restored.enter_context(_Refusing(names, replaced))
+            setattr(owner, attribute, _Refusal(name, getattr(owner, attribute)))
         yield
 
 
-class _Refusing(TorchFunctionMode):
-    """Refuses torch's functions by the names that they call themselves.
+@functools.cache
+def refused(names: tuple[str, ...]) -> contextlib.AbstractContextManager[object]:
+    """Have torch's functions refuse to be called, by whatever name somebody kept them.
 
-    References and known mistakes are built on them, and may use them.
+    It costs about two microseconds for each call of torch.
 
     Args:
-        names: dotted, as `absent` takes them.
-        replaced: refusal -> what it stands in the place of.
+        names: as for `absent`.
+    """
+    return _Refusing(names) if names else contextlib.nullcontext()
+
+
+class _Refusing(TorchFunctionMode):
+    """Looks at the names that torch's functions call themselves.
+
+    References and known mistakes are built on those that are ruled out, and may use them.
+
+    Args:
+        names: dotted.
     """
 
-    def __init__(self, names: Sequence[str], replaced: Mapping[Any, Any]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
-        self._replaced = replaced
         self._names = {name.rsplit(".", 1)[1]: name for name in reversed(names)}
+        self._harmless: set[Any] = set()
 
     def __torch_function__(
         self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """Let torch do its work, unless it is ruled out."""
+        if called not in self._harmless:
+            called = self._judged(called)
+        return called(*args, **(kwargs or {}))
+
+    def _judged(self, called: Any) -> Any:
         # Functions written in Python look up their own name, which leads to a refusal by now.
-        function = self._replaced.get(called, called)
+        function = called.original if isinstance(called, _Refusal) else called
         name = self._names.get(_own_name(function))
-        if name and not _asked_by_a_reference():
-            _refuse(name)
-        return function(*args, **(kwargs or {}))
+        if name is None:
+            self._harmless.add(called)
+        elif not _asked_by_a_reference():
+            _Refusal(name, function)()
+        return function
 
 
 def _own_name(function: Any) -> str:
@@ -78,7 +108,7 @@ def _own_name(function: Any) -> str:
 
 def _asked_by_a_reference() -> bool:
     """Whether the innermost code that is not torch's own is a reference or a known mistake."""
-    frame = sys._getframe(2)  # the caller of torch's function
+    frame = sys._getframe(3)  # the caller of torch's function
     while frame.f_back and frame.f_code.co_filename.startswith(_TORCH):
         frame = frame.f_back
     asks = Path(frame.f_code.co_filename)
@@ -97,11 +127,3 @@ def _restorer(owner: Any, attribute: str) -> Callable[[], None]:
         original = vars(owner)[attribute]
         return lambda: setattr(owner, attribute, original)
     return lambda: delattr(owner, attribute)  # it was inherited, as most of Tensor's methods are
-
-
-def _refusal(name: str) -> Callable[..., NoReturn]:
-    return lambda *_args, **_kwargs: _refuse(name)
-
-
-def _refuse(name: str) -> NoReturn:
-    raise Forbidden(f"{name} does what this exercise asks you to build: write it without.")

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from utils.checks.compare import Finding, compare, same
+import numpy as np
+
+from utils.checks.compare import Finding, close, compare, same
 from utils.checks.exercise import Case, Exercise, Mistake
-from utils.checks.observation import Observation, Problem
+from utils.checks.observation import Observation, Plain, Problem
 from utils.checks.observe import observe
 from utils.checks.verdict import CaseResult, Verdict
 
@@ -27,12 +29,6 @@ GENERAL = {
         "Compare the two dtypes above. A tensor that you make yourself gets the one that you give "
         "it (dtype=...): the input's, where there is an input.",
     ),
-    "gradient": Mistake(
-        "cuts_the_gradient",
-        "Something on the way from this input to the result stops the gradient.",
-        "Look for detach(), .data, .item(), numpy, torch.no_grad or a tensor rebuilt by "
-        "torch.tensor(...).",
-    ),
     "backward": Mistake(
         "breaks_backward",
         "Training would stop here: backward() cannot go through your code.",
@@ -44,6 +40,25 @@ GENERAL = {
         "Is there a `return`, and is it reached?",
     ),
 }
+
+_CUT = Mistake(
+    "cuts_the_gradient",
+    "Something on the way from this input to the result stops the gradient.",
+    "Look for detach(), .data, .item(), numpy, torch.no_grad or a tensor rebuilt by "
+    "torch.tensor(...).",
+)
+_NAN = Mistake(
+    "gradient_is_nan",
+    "The result is right, but on the way back there is a NaN: one training step would spread it.",
+    "A NaN or an infinity on the way still meets the gradient, even where the result no longer "
+    "shows it. Keep it from coming up, rather than taking it out afterwards.",
+)
+_IN_PART = Mistake(
+    "gradient_in_part",
+    "The result is right, but only a part of its gradient comes back, or another one.",
+    "Where a value goes two ways, both must carry gradient: look for detach(), .data, .item(), "
+    "numpy or torch.no_grad on one of them.",
+)
 
 
 def judge(
@@ -117,7 +132,37 @@ def name_mistake(
     if found is None and shown is not None and shown.kind in {"values", "gradient"}:
         others = [m for m in exercise.mistakes if m not in explained]
         found = _most_alike(exercise, others, pairs, results)
-    return found or GENERAL.get(shown.kind if shown is not None else "")
+    return found or _general(exercise, pairs[first], shown)
+
+
+def _general(exercise: Exercise, pair: Pair, shown: Finding | None) -> Mistake | None:
+    """What the kind of the difference tells, whatever the exercise."""
+    case, seen = pair
+    if shown is None or seen is None:
+        return None
+    expected = _observe_own(exercise, "", exercise.oracle, case)
+    if shown.kind == "gradient":
+        name = shown.where.removeprefix("gradient of ")
+        wanted, got = expected.gradients.get(name), seen.gradients.get(name)
+        return _of_gradient(wanted, got, exercise.tolerance)
+    # Numbers are compared first, and one that was written over may be why they differ.
+    if shown.kind == "values" and set(seen.changed) - set(expected.changed):
+        return GENERAL["changed"]
+    return GENERAL.get(shown.kind)
+
+
+def _of_gradient(wanted: Plain, got: Plain, tolerance: float) -> Mistake | None:
+    """A gradient is stopped where it is missing, or zero where it should not be."""
+    if not isinstance(got, np.ndarray):
+        return _CUT
+    if not isinstance(wanted, np.ndarray):
+        return None
+    if (wanted.shape, wanted.dtype) != (got.shape, got.dtype):
+        return None
+    if np.isnan(got).any():
+        return _NAN
+    arrives = np.where(got == 0, wanted, got)
+    return _CUT if close(wanted, arrives, 10 * tolerance).all() else _IN_PART
 
 
 def _most_alike(
@@ -151,7 +196,24 @@ def _explains(exercise: Exercise, mistake: Mistake, pair: Pair) -> bool:
     if seen is None or mistake.answer is None:
         return False
     variant = _observe_own(exercise, mistake.name, mistake.answer, case)
+    if seen.problem is not None and seen.problem.kind == "backward":
+        return _explains_forward(exercise, variant, pair)
     return same(variant, seen, exercise.tolerance)
+
+
+def _explains_forward(exercise: Exercise, variant: Observation, pair: Pair) -> bool:
+    """Whether a variant gives the same results as an answer that backward fails on.
+
+    Where the results are right, backward is what is wrong, and must fail in the variant too.
+    """
+    case, seen = pair
+    if seen is None or (variant.problem is not None and variant.problem.kind != "backward"):
+        return False
+    one, other = (replace(o, gradients={}, problem=None) for o in (variant, seen))
+    expected = _observe_own(exercise, "", exercise.oracle, case)
+    right = compare(replace(expected, gradients={}), other, exercise.tolerance, {}) is None
+    alike = same(one, other, exercise.tolerance)
+    return alike and (not right or same(variant, seen, exercise.tolerance))
 
 
 _OWN: dict[tuple[str, str, str], Observation] = {}

@@ -33,6 +33,12 @@ def attend_by_exp(scores, values, mask=None):
     return (weights.unsqueeze(-1) * values).sum(1), weights
 
 
+def attend_by_lowering(scores, values, mask=None):
+    blocked = torch.zeros_like(scores, dtype=torch.bool) if mask is None else ~mask
+    weights = (scores + blocked * -1e9).softmax(-1).masked_fill(blocked, 0.0)
+    return torch.bmm(weights[:, None], values)[:, 0], weights
+
+
 def attention_by_einsum(q, k, v, mask=None):
     scores = torch.einsum("...td,...sd->...ts", q / math.sqrt(q.size(-1)), k)
     if mask is not None:
@@ -115,7 +121,7 @@ def against_torch(attention):
 FORMS = {
     "predict_score_spread": [8, 8.0, 7.95],
     "additive_scores": [additive_by_einsum, additive_by_loop],
-    "attend": [attend_by_where, attend_by_exp],
+    "attend": [attend_by_where, attend_by_exp, attend_by_lowering],
     "scaled_dot_product_attention": [
         attention_by_einsum,
         attention_with_large_negative,

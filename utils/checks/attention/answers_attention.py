@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from utils.checks.attention.answers_first import LAWS, mask_mistakes
+from utils.checks.attention.answers_mask import LARGE_SCORES, MANY_QUERIES
 from utils.checks.attention.probes import PROBES
 from utils.checks.attention.reference import reference_attention
 from utils.checks.attention.variants import attention_variant, self_attention_variant
@@ -37,6 +38,12 @@ SCALING_MISTAKES = (
         "The scores are divided by the root of the number of queries.",
         "Which axis is summed over in the product of a query and a key? Its size counts.",
         attention_variant(scale=lambda q, k: q.shape[-2] ** -0.5),
+    ),
+    Mistake(
+        "divided_by_sqrt_of_d_v",
+        "The scores are divided by the root of Dv, the size of a value.",
+        "Which axis is summed over in the product of a query and a key? Its size counts.",
+        lambda q, k, v, mask=None: reference_attention(q, k, v, mask, scale=v.shape[-1] ** -0.5),
     ),
     Mistake(
         "multiplied_by_the_root",
@@ -74,6 +81,12 @@ def _scaled_after_softmax(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     weights = reference_attention(q, k, v, mask, scale=1.0)[1] / q.shape[-1] ** 0.5
+    return weights @ v, weights
+
+
+def _rows_divided(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    columns = attention_variant(axis=-2)(q, k, v)[1]
+    weights = columns / columns.sum(-1, keepdim=True)
     return weights @ v, weights
 
 
@@ -194,6 +207,7 @@ ATTENTION = (
             *SCALING_MISTAKES,
             *AXIS_MISTAKES,
             *mask_mistakes(attention_variant),
+            *mask_mistakes(attention_variant, LARGE_SCORES + MANY_QUERIES),
             Mistake(
                 "values_from_keys",
                 "The output is a mixture of keys, not of values.",
@@ -217,6 +231,12 @@ ATTENTION = (
                 "Only one of the two results comes back.",
                 "Return the pair (output, weights).",
                 lambda q, k, v, mask=None: reference_attention(q, k, v, mask)[0],
+            ),
+            Mistake(
+                "swapped_results",
+                "The results come in the wrong order.",
+                "Return (output, weights).",
+                lambda q, k, v, mask=None: reference_attention(q, k, v, mask)[::-1],
             ),
         ),
         LAWS,
@@ -286,6 +306,13 @@ ATTENTION = (
                 "The columns sum to one, the rows do not: it is not repaired yet.",
                 "Look at the heat map: along which direction does the weight add up?",
                 attention_variant(axis=-2),
+            ),
+            Mistake(
+                "rows_divided_by_their_sum",
+                "The rows sum to one now, but softmax still runs over the queries: they compete "
+                "for each key before the rows are divided.",
+                "No second division is needed: one softmax along the right axis does it.",
+                _rows_divided,
             ),
             Mistake(
                 "softmax_over_batch",

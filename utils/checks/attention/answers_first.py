@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from utils.checks.attention.answers_mask import LARGE_SCORES, MASK_MISTAKES, Table
 from utils.checks.attention.probes import PROBES
 from utils.checks.attention.reference import reference_attention
 from utils.checks.attention.variants import masked_softmax
@@ -43,6 +44,16 @@ def _tanh_each(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor)
 
 def _tanh_last(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
     return (((query @ w_q.T)[:, None] + keys @ w_k.T) @ v).tanh()
+
+
+def _without_axis(*, keys_first: bool) -> Any:
+    """The projected query, (B, A), beside the projected keys, (B, S, A), as it is."""
+
+    def scores(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+        asked, offered = query @ w_q.T, keys @ w_k.T
+        return (offered + asked if keys_first else asked + offered).tanh() @ v
+
+    return scores
 
 
 def _multiplied(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
@@ -97,68 +108,11 @@ LAWS = (
     Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
 )
 
-MASK_MISTAKES: tuple[tuple[dict[str, Any], str, str, str], ...] = (
-    (
-        {"masking": "ignored"},
-        "mask_ignored",
-        "The mask changes nothing: keys under it still get weight.",
-        "masked_fill returns a new tensor and leaves the old one as it was. Is its result used?",
-    ),
-    (
-        {"masking": "inverted"},
-        "mask_inverted",
-        "The mask is upside down: it keeps what it should block.",
-        "In this course True means “may be attended to”. masked_fill fills where its mask is True.",
-    ),
-    (
-        {"masking": "after"},
-        "mask_after_softmax",
-        "The mask is applied after softmax, so rows sum to less than one.",
-        "Blocked keys must not take part in the normalisation: block the scores, then softmax.",
-    ),
-    (
-        {"masking": "zero"},
-        "filled_with_zero",
-        "Blocked scores are set to zero, and exp(0) is one: they still get weight.",
-        "Which score turns into a weight of zero under exp?",
-    ),
-    (
-        {"masking": "added"},
-        "mask_added",
-        "The mask is added to the scores as a number, so allowed keys only gain one.",
-        "A boolean mask chooses; it is not a term of a sum. Look at masked_fill.",
-    ),
-    (
-        {"fill": -1.0},
-        "fill_too_weak",
-        "Blocked keys get the score -1, which is an ordinary score: weight leaks to them.",
-        "The fill has to be below every score that can occur.",
-    ),
-    (
-        {"fill": -100.0},
-        "fill_leaks_at_large_scores",
-        "A fill of -100 is enough for small scores only: where scores are large, weight leaks.",
-        "The fill has to be below every score that can occur, whatever their scale.",
-    ),
-    (
-        {"masking": "nan"},
-        "empty_row_is_nan",
-        "A row with nothing allowed becomes NaN: softmax divides zero by zero there.",
-        "After softmax, set the weights of blocked keys to zero; that also removes the NaN.",
-    ),
-    (
-        {"masking": "uniform"},
-        "empty_row_is_uniform",
-        "A row with nothing allowed attends to all keys alike, padding included.",
-        "With every score equal, softmax is uniform. Set the weights of blocked keys to zero.",
-    ),
-)
 
-
-def mask_mistakes(variant: Any) -> tuple[Mistake, ...]:
+def mask_mistakes(variant: Any, table: Table = MASK_MISTAKES) -> tuple[Mistake, ...]:
     """The mistakes that a mask invites, for anything built by ``variant(**choices)``."""
     return tuple(
-        Mistake(name, says, hint, variant(**choices)) for choices, name, says, hint in MASK_MISTAKES
+        Mistake(name, says, hint, variant(**choices)) for choices, name, says, hint in table
     )
 
 
@@ -224,6 +178,16 @@ FIRST = (
                 "made for it.",
                 _additive(query_part=0.0),
             ),
+            *(
+                Mistake(
+                    name,
+                    "The query has no axis where the keys have theirs: its B rows meet the S keys.",
+                    "Write both shapes down, (B, A) and (B, S, A): they are matched from the last "
+                    "axis on. Where must the query get an axis of size one?",
+                    _without_axis(keys_first=keys_first),
+                )
+                for name, keys_first in (("no_axis_for_keys", False), ("keys_without_axis", True))
+            ),
             Mistake(
                 "multiplied",
                 "The projections are multiplied; additive attention adds them.",
@@ -268,6 +232,7 @@ FIRST = (
         attend_oracle,
         (
             *mask_mistakes(_attend),
+            *mask_mistakes(_attend, LARGE_SCORES),
             Mistake(
                 "softmax_over_batch",
                 "Softmax runs over the batch: the sentences compete with one another.",

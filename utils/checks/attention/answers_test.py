@@ -37,6 +37,12 @@ def _no_mask_tried(attention: Attention) -> None:
     assert _agrees(attention, masked=False)
 
 
+def _weights_only(attention: Attention) -> None:
+    for masked in (False, True):
+        ours, theirs = reference_attention(*_question(masked)), attention(*_question(masked))
+        assert torch.allclose(ours[1], theirs[1], atol=1e-5)
+
+
 def _always_fails(attention: Attention) -> None:
     raise AssertionError
 
@@ -71,6 +77,13 @@ TEST_ATTENTION = Exercise(
             "Your test never passes a mask, so mistakes with masks stay unseen.",
             "Mask out one key, and assert what its weight and the others must be.",
             _no_mask_tried,
+        ),
+        Mistake(
+            "values_not_told_from_keys",
+            "Your test lets an attention pass that mixes the keys where it should mix the values.",
+            "Assert something about the output, not about the weights alone, and give keys and "
+            "values different numbers: with k = v nobody can tell them apart.",
+            _weights_only,
         ),
     ),
 )

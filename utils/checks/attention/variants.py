@@ -8,7 +8,26 @@ from torch import Tensor, nn
 
 from utils.checks.attention.reference import reference_attention
 
-Masking = Literal["before", "ignored", "inverted", "after", "zero", "added", "nan", "uniform"]
+Masking = Literal[
+    "before",
+    "ignored",
+    "inverted",
+    "zero",
+    "nan",
+    "uniform",
+    "zeroed",
+    "after",
+    "added",
+    "lowered",
+    "lowered too little",
+    "lowered too little, then zeroed",
+    "infinity added",
+    "infinity added, then zeroed",
+    "zero times infinity",
+    "zero times infinity, then zeroed",
+    "renormalised",
+    "renormalised safely",
+]
 
 
 def attention_variant(
@@ -25,7 +44,7 @@ def attention_variant(
         scale: (q, k) -> factor on the scores; 1 / sqrt(Dk) when None.
         axis: what softmax runs over.
         masking: how the mask acts; "nan" and "uniform" differ in rows with nothing allowed.
-        fill: the score of a blocked key.
+        fill: the score of a blocked key, where scores are filled.
         keys_as_values: take the output from the keys.
     """
 
@@ -50,19 +69,58 @@ def masked_softmax(
     """Softmax under a mask, rightly ("before") or in one of the wrong ways."""
     if mask is None or masking == "ignored":
         return scores.softmax(axis)
-    if masking == "after":
-        return scores.softmax(axis) * mask
-    if masking == "added":
-        return (scores + mask).softmax(axis)
+    if masking in _NOT_FILLED:
+        return _NOT_FILLED[masking](scores, mask, axis)
     allowed = ~mask if masking == "inverted" else mask
-    if masking == "zero":
-        fill = 0.0
-    if masking == "uniform":
-        fill = -1e9
+    fill = {"zero": 0.0, "uniform": -1e9}.get(masking, fill)
     weights = scores.masked_fill(~allowed, fill).softmax(axis)
     if masking in ("nan", "uniform"):
         return weights
-    return weights.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+    zeroed = ~allowed if masking == "zeroed" else ~allowed.any(-1, keepdim=True)
+    return weights.masked_fill(zeroed, 0.0)
+
+
+def _plus(term: Callable[[Tensor], Tensor], *, zeroed: bool = False) -> Callable[..., Tensor]:
+    """Softmax of the scores plus a term made of the mask, zeroed under the mask or not."""
+
+    def weights(scores: Tensor, mask: Tensor, axis: int) -> Tensor:
+        found = (scores + term(mask)).softmax(axis)
+        return found.masked_fill(~mask, 0.0) if zeroed else found
+
+    return weights
+
+
+def _renormalised(least: float) -> Callable[..., Tensor]:
+    """Weights set to zero after softmax, then divided by what is left of them."""
+
+    def weights(scores: Tensor, mask: Tensor, axis: int) -> Tensor:
+        kept = scores.softmax(axis) * mask
+        return kept / kept.sum(axis, keepdim=True).clamp_min(least)
+
+    return weights
+
+
+def _minus_infinity(mask: Tensor) -> Tensor:
+    return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+
+
+def _times_infinity(mask: Tensor) -> Tensor:
+    return ~mask * -torch.inf
+
+
+_NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, int], Tensor]] = {
+    "after": lambda scores, mask, axis: scores.softmax(axis) * mask,
+    "added": _plus(lambda mask: mask),
+    "lowered": _plus(lambda mask: ~mask * -1e9),
+    "lowered too little": _plus(lambda mask: ~mask * -100.0),
+    "lowered too little, then zeroed": _plus(lambda mask: ~mask * -100.0, zeroed=True),
+    "infinity added": _plus(_minus_infinity),
+    "infinity added, then zeroed": _plus(_minus_infinity, zeroed=True),
+    "zero times infinity": _plus(_times_infinity),
+    "zero times infinity, then zeroed": _plus(_times_infinity, zeroed=True),
+    "renormalised": _renormalised(0.0),
+    "renormalised safely": _renormalised(1e-9),
+}
 
 
 class SelfAttentionVariant(nn.Module):

@@ -10,6 +10,7 @@ from utils.checks.encoder.probes import PROBES
 from utils.checks.encoder.reference import TorchStack
 from utils.checks.encoder.variants import PASSED, EncoderVariant, variant
 from utils.checks.exercise import Exercise, Mistake
+from utils.checks.module_mistakes import no_forward
 
 _PROBES = {probe.exercise: probe for probe in PROBES}
 
@@ -40,6 +41,7 @@ ENCODER = (
         _PROBES["TransformerEncoder"],
         TorchStack,
         (
+            no_forward("TransformerEncoder", EncoderVariant),
             _encoder(
                 "one_layer_repeated",
                 "self.layers holds one layer object several times, so all layers share weights.",
@@ -63,6 +65,12 @@ ENCODER = (
                 "Every layer gets the embedded input, so only the last layer counts.",
                 "What one layer returns is what the next one reads.",
                 loop="input",
+            ),
+            _encoder(
+                "layers_called_for_nothing",
+                "What the layers return is not used: encode gives its input back.",
+                "A layer changes nothing in place; it returns a new tensor.",
+                loop="dropped",
             ),
             _encoder(
                 "only_the_first_layer_is_masked",
@@ -117,6 +125,21 @@ ENCODER = (
                 "The mask has its last axis for the queries: words still attend to padding.",
                 "(B, 1, T): the last axis counts the keys, the one before it the queries.",
                 default_mask="queries",
+            ),
+            _encoder(
+                "mask_without_an_axis_for_queries",
+                "The mask made from the ids is (B, T): it has no axis for the queries.",
+                "(B, 1, T) fits every query. Where is an axis of size one missing?",
+                default_mask="flat",
+            ),
+            *(
+                _encoder(
+                    f"mask_of_{numbers}",
+                    "The mask made from the ids has been turned into numbers.",
+                    "A comparison gives a boolean mask, and that is what the layers take.",
+                    default_mask=kind,
+                )
+                for numbers, kind in (("floats", "float"), ("integers", "long"))
             ),
             _encoder(
                 "given_mask_ignored",

@@ -9,6 +9,7 @@ from utils.checks.encoder.probes import PROBES
 from utils.checks.encoder.reference import TorchLayer
 from utils.checks.encoder.variants import LayerVariant, variant
 from utils.checks.exercise import Exercise, Mistake
+from utils.checks.module_mistakes import no_forward, own_dropout_rate
 
 _PROBES = {probe.exercise: probe for probe in PROBES}
 
@@ -77,31 +78,60 @@ LAYER = (
                 "always_post_norm",
                 "norm_first is accepted and then forgotten: the layer always normalises last.",
                 "With norm_first, what goes into a sub-layer is normalised, not what comes out.",
-                order="post",
+                orders=("post", "post"),
             ),
             _layer(
                 "always_pre_norm",
                 "The layer always normalises first, whatever norm_first says.",
                 "Without norm_first the sum of input and sub-layer is normalised.",
-                order="pre",
+                orders=("pre", "pre"),
             ),
             _layer(
                 "orders_swapped",
                 "The layer normalises first where it should normalise last, and the other way.",
                 "norm_first=True is pre-norm: look at your condition.",
-                order="other",
+                orders=("pre", "post"),
             ),
             _layer(
                 "norm_before_the_sum",
                 "The sub-layer's output is normalised before it is added.",
                 "Post-norm: first the sum, then the norm. Pre-norm: the norm of the input.",
-                order="inside",
+                orders=("inside", "inside"),
+            ),
+            _layer(
+                "norm_before_the_sum_in_post_norm",
+                "In post-norm the sub-layer's output is normalised before it is added.",
+                "Post-norm: first the sum, then the norm.",
+                orders=("inside", "pre"),
+            ),
+            *(
+                _layer(
+                    f"second_norm_forgotten{where}",
+                    f"{in_which}norm_2 is made and never used.",
+                    "Each sub-layer has a norm of its own: compare your two lines.",
+                    normed=normed,
+                )
+                for where, in_which, normed in (
+                    ("", "", ("a", "a")),
+                    ("_in_post_norm", "In post-norm ", ("a", "af")),
+                    ("_in_pre_norm", "In pre-norm ", ("af", "a")),
+                )
             ),
             _layer(
                 "residual_from_the_normalised_input",
                 "In pre-norm the residual carries the normalised input.",
                 "The norm is for the sub-layer alone; the residual goes past it untouched.",
                 residual_from="normed",
+            ),
+            *(
+                _layer(
+                    f"{which}_residual_from_the_normalised_input",
+                    f"In pre-norm the {which} residual carries the normalised input.",
+                    "The norm is for the sub-layer alone; the residual goes past it untouched.",
+                    residual_from="normed",
+                    astray=astray,
+                )
+                for which, astray in (("first", "a"), ("second", "f"))
             ),
             _layer(
                 "second_residual_from_the_layers_input",
@@ -113,7 +143,14 @@ LAYER = (
                 "feed_forward_reads_the_layers_input",
                 "The feed-forward reads the layer's input, not the result of attention.",
                 "Which tensor holds what attention found? It goes in.",
-                feeds_input=True,
+                feeds="first",
+            ),
+            _layer(
+                "second_norm_reads_the_layers_input",
+                "In pre-norm norm_2 reads the layer's input, so the feed-forward never sees what "
+                "attention found.",
+                "Which tensor holds the sum after attention? It is what norm_2 reads.",
+                feeds="first normed",
             ),
             _layer(
                 "keys_not_normalised",
@@ -137,7 +174,14 @@ LAYER = (
                 "mask_not_passed_on",
                 "The mask is accepted and then forgotten.",
                 "Pass it on to the attention.",
-                uses_mask=False,
+                mask_as="none",
+            ),
+            _layer(
+                "mask_inverted",
+                "The mask is turned round: what may be attended to is blocked.",
+                "True means “may be attended to”, here as in MultiHeadAttention. Pass it on as it "
+                "is.",
+                mask_as="inverted",
             ),
             _layer(
                 "sub_layers_not_dropped_out",
@@ -197,6 +241,8 @@ LAYER = (
                 "FeedForward takes dropout as an argument.",
                 hands_on="a",
             ),
+            no_forward("EncoderLayer", LayerVariant),
+            own_dropout_rate(variant(LayerVariant, own_rate=0.5)),
         ),
     ),
     Exercise(
@@ -237,7 +283,7 @@ LAYER = (
                 "mask_lost",
                 "The residual is there, but the mask got lost on the way.",
                 "Only one thing was broken: keep the rest as it was.",
-                uses_mask=False,
+                mask_as="none",
             ),
         ),
     ),

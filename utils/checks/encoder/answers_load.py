@@ -80,6 +80,16 @@ def _transpose(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     return changed | {"self_attn.in_proj_weight": torch.cat([part.T for part in parts])}
 
 
+def _then(change: Callable[[Any], object]) -> Any:
+    """A right load_torch_encoder that does something more to the encoder."""
+
+    def load(encoder: Any, torch_encoder: Any) -> None:
+        _loader()(encoder, torch_encoder)
+        change(encoder)
+
+    return load
+
+
 LOADING = (
     Exercise(
         _PROBES["load_torch_encoder"],
@@ -150,6 +160,24 @@ LOADING = (
                 "With norm_first, torch's encoder has a last norm, which was not copied.",
                 "torch_encoder.norm is None in post-norm, and a LayerNorm in pre-norm.",
                 _loader(final=False),
+            ),
+            Mistake(
+                "frozen",
+                "After loading, the parameters cannot be trained any more.",
+                "Under torch.no_grad() a parameter can be written without freezing it.",
+                _then(lambda encoder: encoder.requires_grad_(False)),
+            ),
+            Mistake(
+                "left_in_eval_mode",
+                "After loading, the encoder is in another mode than before.",
+                "Only weights are copied: what is done to the mode, its caller decides.",
+                _then(lambda encoder: encoder.eval()),
+            ),
+            Mistake(
+                "embedding_overwritten",
+                "The embedding has other numbers than before; torch's encoder has none to give.",
+                "Only the layers and final_norm are loaded.",
+                _then(lambda encoder: nn.init.zeros_(encoder.embedding.weight)),
             ),
             Mistake(
                 "depths_not_compared",

@@ -8,6 +8,7 @@ from utils import blocks
 from utils.checks.encoder.probes import PROBES
 from utils.checks.encoder.variants import FeedVariant, NormVariant, variant
 from utils.checks.exercise import Exercise, Mistake
+from utils.checks.module_mistakes import no_forward, own_dropout_rate
 
 _PROBES = {probe.exercise: probe for probe in PROBES}
 
@@ -20,7 +21,15 @@ def _feed(name: str, says: str, hint: str, **choices: Any) -> Mistake:
     return Mistake(name, says, hint, variant(FeedVariant, **choices))
 
 
+_POWERS = (6, 8, 12)  # of ten: the epsilons of other libraries and papers
 _NORM_MISTAKES = (
+    no_forward("LayerNorm", NormVariant),
+    _norm(
+        "mean_without_its_axis",
+        "The mean has lost the axis that it was taken over, and does not fit x any more.",
+        "keepdim=True leaves an axis of size one in its place.",
+        keepdim=False,
+    ),
     _norm(
         "unbiased_variance",
         "The variance is divided by D - 1.",
@@ -42,8 +51,9 @@ _NORM_MISTAKES = (
     ),
     _norm(
         "no_epsilon",
-        "Without epsilon, a token whose entries are all equal is divided by zero.",
-        "What keeps the denominator above zero in the formula?",
+        "Nothing that counts is added to the variance, so a token whose entries are all equal is "
+        "divided by zero, or nearly so.",
+        "What stands beside the variance under the root, and how large is it?",
         spread=staticmethod(lambda v, eps: v.sqrt()),
     ),
     _norm(
@@ -51,6 +61,36 @@ _NORM_MISTAKES = (
         "The eps that the caller gave is not used.",
         "Keep it in __init__ and use it in forward.",
         own_eps=1e-5,
+    ),
+    *(
+        _norm(
+            f"own_epsilon_of_{power}",
+            "The eps that the caller gave is not used: another, fixed one is.",
+            "Keep it in __init__ and use it in forward.",
+            own_eps=10.0**-power,
+        )
+        for power in _POWERS
+    ),
+    *(
+        _norm(
+            f"default_epsilon_of_{power}",
+            "Where no eps is given, another one is taken than the 1e-5 of the stub.",
+            "Look at the defaults in the first line of __init__, and at what it does with eps.",
+            default_eps=10.0**-power,
+        )
+        for power in _POWERS
+    ),
+    *(
+        _norm(
+            f"{what}_clamped",
+            f"Epsilon only takes the place of a {what} that is smaller; it should be added.",
+            "Read what stands under the root in the formula: epsilon counts for every token.",
+            spread=staticmethod(spread),
+        )
+        for what, spread in (
+            ("deviation", lambda v, eps: v.sqrt().clamp(min=eps)),
+            ("variance", lambda v, eps: v.clamp(min=eps).sqrt()),
+        )
     ),
     _norm(
         "divided_by_the_variance",
@@ -140,6 +180,8 @@ PARTS = (
         _PROBES["FeedForward"],
         blocks.FeedForward,
         (
+            no_forward("FeedForward", FeedVariant),
+            own_dropout_rate(variant(FeedVariant, own_rate=0.5)),
             _feed(
                 "no_relu",
                 "Without ReLU the two layers are one linear layer.",

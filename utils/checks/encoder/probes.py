@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from utils import blocks
 from utils.checks.attention.probes import broadcast_mask
 from utils.checks.calling import AnswerError, call_with, require_linear, require_module
+from utils.checks.chance import settled
 from utils.checks.encoder.probes_use import USE
 from utils.checks.encoder.requirements import (
     LAYER_PARTS,
@@ -104,7 +105,8 @@ def _call_feed(answer: Any, i: Inputs) -> dict[str, object]:
     module.to(i["x"].dtype).train(i["train"])
     require_linear(module, "linear_1", width, inner, bias=True)
     require_linear(module, "linear_2", inner, width, bias=True)
-    return {"output": call_with(module, only_weights(i), i["x"])}
+    weights = only_weights(i)
+    return {"output": settled(lambda: call_with(module, weights, i["x"]), i["dropout"])}
 
 
 def _layer_inputs(
@@ -133,7 +135,8 @@ def _call_layer(answer: Any, i: Inputs) -> dict[str, object]:
     made = answer(width, i["n_heads"], inner, i["dropout"], i["norm_first"])
     layer = require_module(made, "EncoderLayer").to(i["x"].dtype).train(i["train"])
     require_parts(layer, *LAYER_PARTS)
-    output = call_with(layer, only_weights(i), i["x"], i["mask"])
+    weights = only_weights(i)
+    output = settled(lambda: call_with(layer, weights, i["x"], i["mask"]), i["dropout"])
     return {"output": output, **(_rates(layer, i["dropout"]) if i["dropout"] else {})}
 
 

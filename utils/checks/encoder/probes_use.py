@@ -24,7 +24,9 @@ def _count(answer: Any, i: Inputs) -> dict[str, object]:
     return {"counts": answer(encoder)}
 
 
-def _load_inputs(mask: str = "none", norm_first: bool = False, **params: Any) -> Inputs:
+def _load_inputs(
+    mask: str = "none", norm_first: bool = False, train: bool = False, **params: Any
+) -> Inputs:
     draw = Draw(mask=mask, norm_first=norm_first, **params)
     size, length, width = params["B"], params["T"], params["D"]
     weights: dict[str, Tensor] = {}
@@ -35,6 +37,7 @@ def _load_inputs(mask: str = "none", norm_first: bool = False, **params: Any) ->
         norm = layer_weights(draw, width, 1)
         weights |= {f"norm.{name}": norm[f"norm_2.{name}"] for name in ("weight", "bias")}
     sizes = {"n_heads": params["H"], "n_layers": params["L"], "norm_first": norm_first}
+    sizes["train"] = train
     x, padding = draw.normal(size, length, width), draw.mask(mask, size, 1, length)
     return {"x": x, "mask": padding, **sizes, **weights}
 
@@ -42,7 +45,9 @@ def _load_inputs(mask: str = "none", norm_first: bool = False, **params: Any) ->
 def _load(answer: Any, i: Inputs) -> dict[str, object]:
     encoder, torch_encoder = _encoder_for(i), _torch_encoder_for(i, i["n_layers"])
     torch_encoder.load_state_dict({name: tensor for name, tensor in i.items() if "." in name})
+    before = encoder.embedding.weight.detach().clone()
     answer(encoder, torch_encoder)
+    kept = _left_alone(encoder, before) if i["train"] else {}
     with torch.no_grad():
         output = encoder.encode(i["x"], i["mask"])
         for parameter in torch_encoder.parameters():
@@ -54,7 +59,16 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
     except ValueError:
         depths = "ValueError"
     said = "output after the torch encoder was changed"
-    return {"output": output, said: later, "with another number of layers": depths}
+    return {"output": output, said: later, "with another number of layers": depths, **kept}
+
+
+def _left_alone(encoder: blocks.TransformerEncoder, table: Tensor) -> dict[str, object]:
+    """What loading layers and final_norm has no business with."""
+    return {
+        "the embedding is as it was": torch.equal(encoder.embedding.weight, table),
+        "the parameters can still be trained": all(p.requires_grad for p in encoder.parameters()),
+        "train mode afterwards": mode_of(encoder),
+    }
 
 
 def _encoder_for(i: Inputs) -> blocks.TransformerEncoder:
@@ -66,7 +80,7 @@ def _encoder_for(i: Inputs) -> blocks.TransformerEncoder:
     with torch.no_grad():
         for parameter in encoder.parameters():
             parameter.copy_(torch.linspace(-0.5, 0.6, parameter.numel()).view_as(parameter))
-    return encoder.to(i["x"].dtype).eval()
+    return encoder.to(i["x"].dtype).train(i["train"])
 
 
 def _torch_encoder_for(i: Inputs, n_layers: int) -> nn.TransformerEncoder:
@@ -136,6 +150,7 @@ USE = (
             case("three layers", B=2, T=5, D=8, H=4, F=6, L=3),
             case("pre-norm", B=3, T=4, D=6, H=1, F=5, L=2, norm_first=True),
             case("padding, float64", B=3, T=4, D=8, H=1, F=5, L=2, mask="padding", dtype="float64"),
+            case("in train mode", B=2, T=4, D=6, H=3, F=5, L=1, train=True),
         ),
         gradient=False,
     ),

@@ -23,6 +23,8 @@ class NormVariant(nn.Module):
         centred: whether the mean is taken away.
         gain, bias_used: whether they are applied.
         own_eps: an epsilon in place of the given one.
+        default_eps: the epsilon where none is given.
+        keepdim: whether the mean keeps the axis that it was taken over.
         by_difference: variance as mean of squares minus square of mean.
         registered: whether gain and bias are parameters.
         names: what gain and bias are called.
@@ -36,14 +38,17 @@ class NormVariant(nn.Module):
     gain = True
     bias_used = True
     own_eps: float | None = None
+    default_eps = 1e-5
+    keepdim = True
     by_difference = False
     registered = True
     names = ("weight", "bias")
     gain_at_first = 1.0
 
-    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+    def __init__(self, d_model: int, eps: float | None = None) -> None:
         super().__init__()
-        self.eps = eps if self.own_eps is None else self.own_eps
+        given = self.default_eps if eps is None else eps
+        self.eps = given if self.own_eps is None else self.own_eps
         tensors = torch.full((d_model,), self.gain_at_first), torch.zeros(d_model)
         for name, tensor in zip(self.names, tensors, strict=True):
             setattr(self, name, nn.Parameter(tensor) if self.registered else tensor)
@@ -51,7 +56,7 @@ class NormVariant(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(..., D) -> (..., D)."""
         axes = tuple(axis for axis in self.axes if -x.dim() <= axis < x.dim())
-        mean = x.mean(axes, keepdim=True)
+        mean = x.mean(axes, keepdim=self.keepdim)
         variance = x.var(axes, correction=self.correction, keepdim=True)
         if self.by_difference:
             variance = (x * x).mean(axes, keepdim=True) - mean * mean
@@ -62,12 +67,13 @@ class NormVariant(nn.Module):
 
 
 class FeedVariant(nn.Module):
-    """FeedForward, with choices: the activation, where it and dropout stand, a residual inside."""
+    """FeedForward, with choices: the activation, where it and dropout stand, a rate of its own."""
 
     activation: Callable[[Tensor], Tensor] = staticmethod(torch.relu)
     relu_at = "middle"
     dropout_at = "middle"
     always_drops = False
+    own_rate: float | None = None
     residual = False
     sizes_swapped = False
     bias = True
@@ -78,7 +84,7 @@ class FeedVariant(nn.Module):
             d_model, d_ff = d_ff, d_model
         self.linear_1 = nn.Linear(d_model, d_ff, bias=self.bias)
         self.linear_2 = nn.Linear(d_ff, d_model, bias=self.bias)
-        self.p = dropout
+        self.p = dropout if self.own_rate is None else self.own_rate
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., D) -> (..., D)."""
@@ -96,31 +102,38 @@ class LayerVariant(blocks.EncoderLayer):
     """EncoderLayer, with choices.
 
     Attributes:
-        order: "post", "pre", "inside" (x + norm(f(x))), None for what was asked, or "other" for
-            what was not.
+        orders: what is done where post-norm is asked for and where pre-norm is: "post", "pre", or
+            "inside" (x + norm(f(x))).
         residuals: "a" after attention, "f" after feed-forward.
         residual_from: "input" of the sub-layer, its "normed" input, or the layer's "first" input.
+        astray: sub-layers whose residual comes from there; the others' comes from their input.
         norms: whether each sub-layer has its own, "one" object, or they are "swapped".
-        uses_mask: whether attention gets the mask.
+        normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
+        mask_as: whether attention gets the mask as "given", "inverted", or "none".
         drops: sub-layers whose result is dropped out, in post-norm and in pre-norm.
         dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found", or
             the "sum" with its input.
         hands_on: sub-layers that get the dropout rate.
         plain_keys: in pre-norm, keys and values are not normalised.
-        feeds_input: feed-forward reads the layer's input.
+        feeds: feed-forward reads its "own" input, the layer's "first" one, or in pre-norm the
+            layer's input after its norm ("first normed").
+        own_rate: a rate for what the sub-layers add, in place of the given one.
 
     """
 
-    order: str | None = None
+    orders = ("post", "pre")
     residuals = "af"
     residual_from = "input"
+    astray = "af"
     norms = "two"
-    uses_mask = True
+    normed = ("af", "af")
+    mask_as = "given"
     drops = ("af", "af")
     dropped = ("found", "found")
     hands_on = "af"
     plain_keys = False
-    feeds_input = False
+    feeds = "own"
+    own_rate: float | None = None
 
     def __init__(
         self,
@@ -131,6 +144,8 @@ class LayerVariant(blocks.EncoderLayer):
         norm_first: bool = False,
     ) -> None:
         super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
+        if self.own_rate is not None:
+            self.dropout.p = self.own_rate
         if self.norms == "one":
             self.norm_2 = self.norm_1
         if "a" not in self.hands_on:
@@ -140,18 +155,24 @@ class LayerVariant(blocks.EncoderLayer):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D)."""
-        mask = mask if self.uses_mask else None
-        norms = [self.norm_1, self.norm_2]
-        norms = norms[::-1] if self.norms == "swapped" else norms
+        if mask is not None and self.mask_as != "given":
+            mask = ~mask if self.mask_as == "inverted" else None
+        norms = self._norms()
         first = x
         x = self._sub_layer("a", norms[0], lambda n, own: self._look(n, own, mask), x, first)
+        fed = {"first": first}
+        if self.feeds == "first normed" and self._order() == "pre":
+            fed["first normed"] = _apply(norms[1], first)
         return self._sub_layer(
-            "f",
-            norms[1],
-            lambda n, _: self.feed_forward(first if self.feeds_input else n),
-            x,
-            first,
+            "f", norms[1], lambda n, _: self.feed_forward(fed.get(self.feeds, n)), x, first
         )
+
+    def _norms(self) -> list[nn.Module]:
+        norms = [self.norm_1, self.norm_2]
+        norms = norms[::-1] if self.norms == "swapped" else norms
+        kept = self.normed[self.norm_first]
+        pairs = zip("af", norms, strict=True)
+        return [norm if which in kept else nn.Identity() for which, norm in pairs]
 
     def _look(self, normed: Tensor, x: Tensor, mask: Tensor | None) -> Tensor:
         keys = x if self.plain_keys else normed
@@ -171,7 +192,8 @@ class LayerVariant(blocks.EncoderLayer):
         read = norm(x) if order == "pre" else x
         found = run(read, x)
         found = self.dropout(found) if dropped == "found" else found
-        base = {"input": x, "normed": read, "first": first}[self.residual_from]
+        source = self.residual_from if which in self.astray else "input"
+        base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
         if order == "inside":
             return base + _apply(norm, found) if keeps else _apply(norm, found)
@@ -180,9 +202,7 @@ class LayerVariant(blocks.EncoderLayer):
         return total if order == "pre" else _apply(norm, total)
 
     def _order(self) -> str:
-        if self.order not in {None, "other"}:
-            return str(self.order)
-        return "pre" if self.norm_first != (self.order == "other") else "post"
+        return self.orders[self.norm_first]
 
 
 def _apply(norm: nn.Module, x: Tensor) -> Tensor:
@@ -199,10 +219,10 @@ class EncoderVariant(blocks.TransformerEncoder):
     Attributes:
         stack: "own" layers, one layer "repeated", a plain "list", or one layer "too few".
         loop: each layer gets the last one's output ("chain"), or the "input"; "masks first" gives
-            the mask to the first layer alone.
+            the mask to the first layer alone; "dropped" does nothing with what layers return.
         final: "asked", "never", "always", "unused", or in "forward" in place of encode.
-        default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), or "queries"
-            (padding is blocked as a query, not as a key).
+        default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), "queries"
+            (padding is blocked as a query, not as a key), "flat" (B, T), "float" or "long".
         given_mask: what becomes of one: it is "kept", "ignored" or "joined" with padding's.
         passes: options that are handed on to the parts; dropout to "positions" and "layers",
             padding_idx to the embedding.
@@ -271,7 +291,8 @@ class EncoderVariant(blocks.TransformerEncoder):
         state = x
         for n, layer in enumerate(self.layers):
             allowed = None if self.loop == "masks first" and n else mask
-            state = layer(x if self.loop == "input" else state, allowed)
+            found = layer(x if self.loop == "input" else state, allowed)
+            state = state if self.loop == "dropped" else found
         normed: Tensor = state if self.final in {"unused", "forward"} else self.final_norm(state)
         return normed
 
@@ -286,7 +307,8 @@ class EncoderVariant(blocks.TransformerEncoder):
 
     def _padding(self, ids: Tensor) -> Tensor | None:
         real = (ids != (0 if self.default_mask == "zero" else self.padding_idx)).unsqueeze(1)
-        others = {"none": None, "inverted": ~real, "queries": real.mT}
+        others = {"none": None, "inverted": ~real, "queries": real.mT, "flat": real.squeeze(1)}
+        others |= {"float": real.float(), "long": real.long()}
         return others.get(self.default_mask, real)
 
 

@@ -127,6 +127,11 @@ def _frozen(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
     mha.requires_grad_(False)
 
 
+def _left_in_eval(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
+    load_oracle(mha, torch_mha)
+    mha.eval()
+
+
 def _other_way(mha: Any, torch_mha: nn.MultiheadAttention) -> None:
     matrices = [getattr(mha, f"w_{letter}").weight.data for letter in "qkv"]
     torch_mha.in_proj_weight.data = torch.cat(matrices)
@@ -175,6 +180,12 @@ LOAD_MISTAKES = (
         "After loading, the parameters cannot be trained any more.",
         "Under torch.no_grad() a parameter can be written without freezing it.",
         _frozen,
+    ),
+    Mistake(
+        "left_in_eval_mode",
+        "After loading, mha is in another mode than before.",
+        "Only numbers are copied: what is done to the mode, its caller decides.",
+        _left_in_eval,
     ),
     Mistake(
         "other_way_round",

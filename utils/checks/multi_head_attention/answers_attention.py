@@ -1,5 +1,6 @@
 """MultiHeadAttention: what is right and commonly wrong."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -7,8 +8,12 @@ import torch
 from utils.blocks import MultiHeadAttention as TorchHeads
 from utils.checks.attention.answers_first import mask_mistakes
 from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake
+from utils.checks.module_mistakes import no_forward, own_dropout_rate
 from utils.checks.multi_head_attention.probes import PROBES
 from utils.checks.multi_head_attention.variants import (
+    HeadsVariant,
+    MaskAlwaysThere,
+    MaskOfNumbers,
     MaskPassedOn,
     OneSoftmaxForAll,
     SplitBeforeProjection,
@@ -126,7 +131,26 @@ HEADS = (
         "queries_and_keys_swapped",
         "Queries and keys have changed places.",
         "w_q belongs to `query`, which has T rows; the output has T rows too.",
-        swapped=True,
+        swapped="qk",
+    ),
+    *(
+        _mistake(
+            name,
+            "Keys and values have changed places.",
+            "Queries are compared with the keys; what is mixed are the values. Follow each from "
+            "its argument on.",
+            **choices,
+        )
+        for name, choices in (
+            ("keys_and_values_swapped", {"swapped": "kv"}),
+            ("key_and_value_swapped", {"keys": "value", "values": "key"}),
+        )
+    ),
+    _mistake(
+        "queries_and_keys_not_projected",
+        "The scores are made from the inputs themselves: w_q and w_k are not used.",
+        "Queries, keys and values each go through their own projection.",
+        projected="vo",
     ),
     _mistake(
         "no_bias_at_all",
@@ -148,6 +172,12 @@ SCALING = (
         "The scores are divided by sqrt(D); a head's queries and keys have Dh entries.",
         "The scale undoes the spread of a sum. How many terms does it have within one head?",
         scale=staticmethod(lambda d_model, d_head: d_model**-0.5),
+    ),
+    _mistake(
+        "scaled_by_the_number_of_heads",
+        "The scores are divided by sqrt(H); a head's queries and keys have Dh entries.",
+        "The scale undoes the spread of a sum. How many terms does it have within one head?",
+        scale=staticmethod(lambda d_model, d_head: (d_head / d_model) ** 0.5),
     ),
     _mistake(
         "no_scaling",
@@ -177,6 +207,25 @@ _NO_AXIS = (
 MASK_AXIS = (
     Mistake("mask_passed_on_as_it_is", *_NO_AXIS, MaskPassedOn),
     _mistake("mask_without_an_axis_for_heads", *_NO_AXIS, heads_axis=False),
+    Mistake(
+        "no_mask_not_expected",
+        "Without a mask forward stops: None has no axes.",
+        "mask is None where the caller gives none. Give it an axis only where there is one.",
+        MaskAlwaysThere,
+    ),
+    *(
+        Mistake(
+            name,
+            "The mask has been turned into numbers.",
+            "A mask chooses, and stays boolean all the way. Look for .float() or arithmetic.",
+            type("MultiHeadAttention", (MaskOfNumbers,), {"meets": meets}),
+        )
+        for name, meets in (
+            ("mask_of_numbers", "attention"),
+            ("mask_of_numbers_negated", "not"),
+            ("mask_of_numbers_to_masked_fill", "fill"),
+        )
+    ),
 )
 
 RESULTS = (
@@ -221,9 +270,15 @@ DROPOUT = (
     ),
     _mistake(
         "dropout_on_the_context",
-        "Dropout acts on what the heads found, not on the weights.",
+        "Dropout acts on the values or on what the heads found, not on the weights.",
         "It belongs between softmax and the product with the values.",
         dropped="context",
+    ),
+    _mistake(
+        "dropout_on_the_values",
+        "Dropout acts on the values, not on the weights.",
+        "It belongs between softmax and the product with the values.",
+        dropped="values",
     ),
     _mistake(
         "dropout_on_the_output",
@@ -250,9 +305,23 @@ def _mask_variant(**choices: Any) -> Any:
     return heads_variant(**choices)
 
 
+_NOT_HANDED_ON = (
+    "Follow `mask`: does it reach scaled_dot_product_attention? If you block scores yourself: "
+    "masked_fill returns a new tensor. Is its result used?"
+)
+# Here the mask is handed on to lesson 02, as a rule, and no masked_fill is in sight.
+MASKS = tuple(
+    replace(mistake, hint=_NOT_HANDED_ON) if mistake.name == "mask_ignored" else mistake
+    for mistake in mask_mistakes(_mask_variant)
+)
+FORM = (
+    no_forward("MultiHeadAttention", HeadsVariant),
+    own_dropout_rate(heads_variant(own_rate=0.5)),
+)
+
 ATTENTION = Exercise(
     _PROBE,
     TorchHeads,
-    (*HEADS, *SCALING, *mask_mistakes(_mask_variant), *MASK_AXIS, *RESULTS, *DROPOUT),
+    (*HEADS, *SCALING, *MASKS, *MASK_AXIS, *RESULTS, *DROPOUT, *FORM),
     LAWS,
 )

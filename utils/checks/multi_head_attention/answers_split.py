@@ -52,6 +52,18 @@ SPLIT_MISTAKES = (
         "There are n_heads heads, of D / n_heads features each.",
         lambda x, n: _cut(x, x.shape[-1] // n).transpose(1, 2),
     ),
+    *(
+        Mistake(
+            f"size_of_a_head_is_no_integer_to_{name}",
+            "The size of a head is a float, and a shape takes whole numbers only.",
+            "In Python 6 / 2 is 3.0. Which division gives 3?",
+            cut,
+        )
+        for name, cut in (
+            ("view", lambda x, n: x.view(*x.shape[:2], n, x.shape[2] / n).transpose(1, 2)),
+            ("reshape", lambda x, n: x.reshape(*x.shape[:2], n, x.shape[2] / n).transpose(1, 2)),
+        )
+    ),
     Mistake(
         "features_before_positions",
         "The last two axes have changed places: (B, H, Dh, T).",

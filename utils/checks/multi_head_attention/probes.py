@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from utils.checks.attention.probes import SHORTCUTS, broadcast_mask, weights_first
 from utils.checks.attention.reference import reference_attention
-from utils.checks.calling import call_with, require_linear, require_module, unpack
+from utils.checks.calling import call_with, mode_of, require_linear, require_module, unpack
+from utils.checks.chance import settled
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.multi_head_attention.reference import reference_merge, reference_split
@@ -90,7 +91,7 @@ def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
     if "x" in i:
         return _call_on_itself(module, weights, i["x"], i["mask"])
     args = (i["query"], i["key"], i["value"], i["mask"])
-    return weights_first(call_with(module, weights, *args))
+    return weights_first(settled(lambda: call_with(module, weights, *args)))
 
 
 def _build(answer: Any, i: Inputs, **choices: Any) -> tuple[nn.Module, dict[str, Tensor]]:
@@ -109,7 +110,7 @@ def _call_on_itself(
     module: nn.Module, weights: dict[str, Tensor], x: Tensor, mask: Tensor | None
 ) -> dict[str, object]:
     """Self-attention of a batch, then of its last sentence alone, without its padding."""
-    seen = weights_first(call_with(module, weights, x, x, x, mask))
+    seen = weights_first(settled(lambda: call_with(module, weights, x, x, x, mask)))
     length = x.shape[1] if mask is None else int(mask[-1].sum())
     short = x[-1:, :length]
     alone = weights_first(call_with(module, weights, short, short, short))
@@ -181,7 +182,7 @@ class Projections(nn.Module):
         self.w_o = nn.Linear(d_model, d_model, bias=bias)
 
 
-def _load_inputs(bias: bool = True, **params: Any) -> Inputs:
+def _load_inputs(bias: bool = True, train: bool = False, **params: Any) -> Inputs:
     draw = Draw(bias=bias, **params)
     width, heads = params["H"] * params["Dh"], params["H"]
     theirs = nn.MultiheadAttention(width, heads, bias=bias, batch_first=True)
@@ -189,11 +190,12 @@ def _load_inputs(bias: bool = True, **params: Any) -> Inputs:
     for module in (theirs, ours):
         for parameter in module.parameters():
             parameter.data = draw.normal(*parameter.shape)
-    return {"mha": ours, "torch_mha": theirs}
+    return {"mha": ours.train(train), "torch_mha": theirs.train(train)}
 
 
 def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
     ours, theirs = i["mha"], i["torch_mha"]
+    mode = ours.training
     original = [p.detach().clone() for p in theirs.parameters()]
     answer(ours, theirs)
     loaded = {name: p.detach().clone() for name, p in ours.named_parameters()}
@@ -204,6 +206,7 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
     apart = all(torch.equal(loaded[name], p) for name, p in ours.named_parameters())
     return {**loaded, "torch's module is left as it was": kept,
             "the parameters can still be trained": trained,
+            "train or eval mode is as it was": mode_of(ours) == mode,
             "changing torch's module later changes nothing here": apart}  # fmt: skip
 
 
@@ -232,7 +235,7 @@ PROBES = (
             case("a row with nothing allowed", B=3, T=4, S=5, H=2, Dh=7, mask="empty"),
             case("without bias, in float64", B=2, T=4, S=3, H=5, Dh=6, bias=False,
                  dtype="float64"),
-            case("dropout", B=5, T=40, S=8, H=2, dropout=0.5),
+            case("dropout", B=5, T=40, S=8, H=2, dropout=0.7),
             case("10 features for 4 heads", D=10, H=4),
         ),
         forbidden=(*WHOLE, "utils.blocks.MultiHeadAttention"),
@@ -263,6 +266,7 @@ PROBES = (
             case("two heads", required=True, H=2, Dh=3),
             case("without bias", H=3, Dh=2, bias=False),
             case("float64", H=3, Dh=4, dtype="float64"),
+            case("in train mode", H=4, Dh=3, train=True),
         ),
         gradient=False,
     ),

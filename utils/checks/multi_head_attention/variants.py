@@ -38,13 +38,15 @@ class HeadsVariant(nn.Module):
         scale: from (D, Dh) to the factor on the scores.
         masking, axis: how the mask acts, and what softmax runs over.
         projected: which of w_q, w_k, w_v, w_o are used.
-        swapped: whether queries and keys change places.
-        values: which of the arguments ("query", "key", "value") the values come from.
+        swapped: what changes places after projection: queries and keys ("qk"), keys and values
+            ("kv"), or nothing.
+        keys, values: which of the arguments ("query", "key", "value") they come from.
         heads_axis: whether the mask gets an axis for heads.
-        dropped: what dropout acts on: "weights", "scores", "context", "output", "twice" (weights
-            and output), "nothing", "always" (the weights, in eval mode too) or "unscaled" (what is
-            kept is not scaled up).
+        dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
+            (weights and output), "nothing", "always" (the weights, in eval mode too) or "unscaled"
+            (what is kept is not scaled up).
         returned: "weights", "dropped", "mean" over heads, "scores" or "nothing".
+        own_rate: a share to drop out in place of the given one.
         checked: whether D must be divisible by H.
 
     """
@@ -58,8 +60,10 @@ class HeadsVariant(nn.Module):
     heads_axis = True
     projected = "qkvo"
     shared_bias = True
-    swapped = False
+    swapped = ""
+    keys = "key"
     values = "value"
+    own_rate: float | None = None
     dropped = "weights"
     returned = "weights"
     checked = True
@@ -68,22 +72,25 @@ class HeadsVariant(nn.Module):
         super().__init__()
         if self.checked and d_model % n_heads:
             raise ValueError(f"{d_model} features cannot be cut into {n_heads} heads")
-        self.n_heads, self.p = n_heads, dropout
+        self.n_heads = n_heads
+        self.p = dropout if self.own_rate is None else self.own_rate
         for name in ("w_q", "w_k", "w_v", "w_o"):
             setattr(self, name, nn.Linear(d_model, d_model, bias=bias and self.shared_bias))
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
         """(B, T, D), twice (B, S, D) -> output (B, T, D) and weights (B, H, T, S)."""
-        source = {"query": query, "key": key, "value": value}[self.values]
-        q, k, v = self._heads("q", query), self._heads("k", key), self._heads("v", source)
-        if self.swapped:
-            q, k = k, q
+        given = {"query": query, "key": key, "value": value}
+        k, v = self._heads("k", given[self.keys]), self._heads("v", given[self.values])
+        q, k, v = self._swap(self._heads("q", query), k, v)
         weights = self._weights(q, k, mask)
         used = self._drop(weights, "weights", "twice", "always", "unscaled")
-        joined = self._drop(self.merge(used @ v), "context")
+        joined = self._drop(self.merge(used @ self._drop(v, "values")), "context")
         output = self._drop(self._layer("o", joined), "output", "twice")
         returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}
         return output if self.returned == "nothing" else (output, returned[self.returned])
+
+    def _swap(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return {"qk": (k, q, v), "kv": (q, v, k)}.get(self.swapped, (q, k, v))
 
     def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
         factor = self.scale(q.shape[1] * q.shape[-1], q.shape[-1])
@@ -127,6 +134,33 @@ class MaskPassedOn(HeadsVariant):
 
     def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
         return reference_attention(q, k, k, mask)[1]
+
+
+class MaskAlwaysThere(HeadsVariant):
+    """Gives the mask an axis for heads without asking whether there is a mask."""
+
+    def _weights(self, q: Tensor, k: Tensor, mask: Any) -> Tensor:
+        shared: Tensor = mask.unsqueeze(1)
+        return reference_attention(q, k, k, shared)[1]
+
+
+class MaskOfNumbers(HeadsVariant):
+    """Makes numbers of the mask, and lets them meet what only takes a boolean one.
+
+    Attributes:
+        meets: the attention of lesson 02 ("attention"), ~ ("not") or masked_fill ("fill").
+
+    """
+
+    meets = "attention"
+
+    def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is None or self.meets == "attention":
+            shared = None if mask is None else mask.float().unsqueeze(1)
+            return reference_attention(q, k, k, shared)[1]
+        blocked = ~mask.float() if self.meets == "not" else 1 - mask.float()
+        scores: Tensor = q @ k.mT * q.shape[-1] ** -0.5
+        return scores.masked_fill(blocked.unsqueeze(1), -torch.inf).softmax(-1)
 
 
 class OneSoftmaxForAll(HeadsVariant):

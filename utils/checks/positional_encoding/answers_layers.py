@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import torch
+
 from utils.checks.exercise import Exercise, Mistake
+from utils.checks.module_mistakes import no_forward, own_dropout_rate
 from utils.checks.positional_encoding.probes import PROBES
 from utils.checks.positional_encoding.variants import embedding_variant, layer_variant
 
@@ -16,6 +19,8 @@ def _layer_mistakes(*, learned: bool) -> tuple[Mistake, ...]:
         return layer_variant(learned=learned, **choices)
 
     return (
+        no_forward("LearnedPositionalEncoding" if learned else "PositionalEncoding", layer()),
+        own_dropout_rate(layer(own_rate=0.5)),
         Mistake(
             "along_the_batch",
             "Positions run along the batch: every word of a sentence gets the same row.",
@@ -144,12 +149,26 @@ LAYERS = (
                 "requires_grad has to stay True.",
                 layer_variant(learned=True, kept_as="frozen"),
             ),
+            Mistake(
+                "starts_without_numbers",
+                "The table starts with what happened to be in memory, or with NaN.",
+                "torch.empty only takes memory: something has to be written there. Look at "
+                "torch.randn and torch.nn.init.",
+                layer_variant(learned=True, start=torch.nan),
+            ),
+            Mistake(
+                "starts_too_large",
+                "The table starts so large that the words are lost in the sum.",
+                "Words have entries of about 1: what is added to them should be no larger.",
+                layer_variant(learned=True, start=1000.0),
+            ),
         ),
     ),
     Exercise(
         _PROBES["TokenEmbedding"],
         embedding_variant(),
         (
+            no_forward("TokenEmbedding", embedding_variant()),
             Mistake(
                 "not_scaled",
                 "The rows come out as they are: not scaled in forward.",

@@ -1,17 +1,21 @@
 """How the answers of lesson 04 are questioned."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from utils.checks.calling import AnswerError, call_with, require_module
+from utils.checks.chance import settled
 from utils.checks.exercise import Inputs, Probe, case
 from utils.checks.inputs import Draw
 from utils.checks.observation import describe
 from utils.checks.positional_encoding.reference import reference_encoding
 from utils.checks.predicting import asked, prediction
+
+SHORT = "bfloat16"  # what training in mixed precision hands from layer to layer
 
 
 def _raised(call: Callable[[], object]) -> str:
@@ -25,15 +29,17 @@ def _raised(call: Callable[[], object]) -> str:
     return "no error"
 
 
-def _with_dtype(name: str, result: object) -> dict[str, object]:
+def _with_dtype(name: str, result: object, given: str = "") -> dict[str, object]:
     """A result's dtype and, apart from it, its numbers in float32.
 
     Sines taken in float32 and added to float64 inputs are right, and differ in the eighth digit.
+    Where bfloat16 was given they differ in the third: nothing is asked of them.
     """
     if not isinstance(result, Tensor):
         return {name: result}
     dtype = str(result.dtype).removeprefix("torch.")
-    return {f"dtype of {name}": dtype, name: result.float()}
+    numbers = {} if given == SHORT else {name: result.float()}
+    return {f"dtype of {name}": dtype, **numbers}
 
 
 def _answer_words(answer: object) -> dict[str, object]:
@@ -116,8 +122,21 @@ def _require_parameter(module: nn.Module) -> nn.Parameter:
     return dict(module.named_parameters())["weight"]
 
 
+@contextlib.contextmanager
+def _marked_memory() -> Iterator[None]:
+    """Have torch fill memory that nobody has written to with NaN, so that it is always seen."""
+    before = torch.get_deterministic_debug_mode()
+    # use_deterministic_algorithms would do, but loads a compiler first, which takes a second.
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
 def _call_learned(answer: Any, i: Inputs) -> dict[str, object]:
-    module = _make_layer(answer, "LearnedPositionalEncoding", i)
+    with _marked_memory():
+        module = _make_layer(answer, "LearnedPositionalEncoding", i)
     own = _require_parameter(module)
     weight = i["weight"].to(getattr(torch, i["dtype"]))
     if own.shape == (1, *weight.shape):  # as a buffer pe may have it, too
@@ -126,8 +145,10 @@ def _call_learned(answer: Any, i: Inputs) -> dict[str, object]:
     def forward(x: Tensor) -> Any:
         return call_with(module, {"weight": weight}, x)
 
-    seen = _call_layer(module, i, forward)
-    return seen | {"weight is trained": own.requires_grad}
+    start = own.detach().clone()
+    seen = _call_layer(module, i, forward) | {"weight is trained": own.requires_grad}
+    seen |= {"weight starts with numbers": bool(start.isfinite().all())}
+    return seen | {"weight starts small": bool(start.square().mean() < LARGE_START**2)}
 
 
 def _call_layer(
@@ -139,7 +160,7 @@ def _call_layer(
         return {"error past max_len": _raised(lambda: forward(x))}
     if i["dropout"]:
         return _see_dropout(module, x, forward)
-    return _with_dtype("output", forward(x))
+    return _with_dtype("output", settled(lambda: forward(x)))
 
 
 def _see_dropout(
@@ -208,9 +229,11 @@ def _rotary_inputs(base: float | None = None, dtype: str = "float32", **params: 
 
 def _call_rotary(answer: Any, i: Inputs) -> dict[str, object]:
     x = i["x"].to(getattr(torch, i["dtype"])) if i["dtype"] != "float32" else i["x"]
-    return _with_dtype("turned", answer(x) if i["base"] is None else answer(x, i["base"]))
+    turned = answer(x) if i["base"] is None else answer(x, i["base"])
+    return _with_dtype("turned", turned, i["dtype"])
 
 
+LARGE_START = 3.0  # far above the spread of nn.Embedding, 1, and of all in nn.init
 _LAYER_CASES = (
     case("one sentence of one word", B=1, T=1, D=2, spare=4),
     case("longer than max_len", B=2, T=6, D=4, spare=-1),
@@ -297,6 +320,7 @@ PROBES = (
             case("one position", B=3, H=2, T=1, Dh=6),
             case("another base", B=2, H=3, T=4, Dh=6, base=100.0),
             case("float64", B=2, H=3, T=5, Dh=8, dtype="float64"),
+            case("bfloat16", B=2, H=3, T=5, Dh=4, dtype=SHORT),
         ),
     ),
 )

@@ -82,6 +82,8 @@ class LayerVariant(nn.Module):
         dropping: what dropout acts on.
         float32: whether the result is cast.
         table_alone: whether x is left out of the sum.
+        own_rate: a share to drop out in place of the given one.
+        start: what the rows of a learned table are drawn as, times a normal number.
 
     """
 
@@ -95,14 +97,16 @@ class LayerVariant(nn.Module):
     dropping: Dropping = "sum"
     float32 = False
     table_alone = False
+    own_rate: float | None = None
+    start = 1.0
 
     def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.0) -> None:
         super().__init__()
-        self.max_len, self.dropout = max_len, dropout
+        self.max_len = max_len
+        self.dropout = dropout if self.own_rate is None else self.own_rate
         name = "weight" if self.learned else "pe"
-        table = (
-            torch.randn(max_len, d_model) if self.learned else reference_encoding(max_len, d_model)
-        )
+        drawn = self.start * torch.randn(max_len, d_model)
+        table = drawn if self.learned else reference_encoding(max_len, d_model)
         kept_as = self.kept_as or ("parameter" if self.learned else "buffer")
         if kept_as == "attribute":
             setattr(self, name, table)
@@ -200,6 +204,7 @@ def rotary_variant(
     added: bool = False,
     second_from_turned: bool = False,
     both_plus: bool = False,
+    keeps_dtype: bool = True,
 ) -> Callable[..., Tensor]:
     """Build a rotary embedding with the given choices.
 
@@ -213,6 +218,7 @@ def rotary_variant(
         added: add sines and cosines where a rotation was meant.
         second_from_turned: the second column is made from the first one's new value.
         both_plus: neither formula has a minus sign.
+        keeps_dtype: whether the result has x's dtype.
 
     """
 
@@ -227,7 +233,8 @@ def rotary_variant(
             a * cos + (b if both_plus else -b) * sin,
             (a * cos - b * sin if second_from_turned else a) * sin + b * cos,
         )
-        return _together(*((a + sin, b + cos) if added else turned), layout=layout)
+        result = _together(*((a + sin, b + cos) if added else turned), layout=layout)
+        return result.to(x.dtype) if keeps_dtype else result
 
     return rotary
 

@@ -12,6 +12,7 @@ from utils.checks.rnn_limits.reference import reference_cell, reference_forward
 
 _PROBE = next(probe for probe in PROBES if probe.exercise == "gradient_through_time")
 Norm = Callable[[Tensor], Tensor]
+StepBack = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def gradient_oracle(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
@@ -75,6 +76,13 @@ def _nothing_recorded(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
     return _norm_by_step(torch.autograd.grad(last.sum(), states)[0])
 
 
+def _nothing_recorded_in_a_list(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states = [h_0]
+    for x_t in x.unbind(1):
+        states.append(reference_cell(x_t, states[-1], *weights))
+    return torch.stack([g.norm() for g in _gradients(states[1:])])
+
+
 def _through_a_copy(*args: Tensor) -> Tensor:
     copy = torch.stack(_states(*args)[1:], 1)
     return _norm_by_step(torch.autograd.grad(copy[:, -1].sum(), copy)[0])
@@ -102,16 +110,37 @@ def _left_behind(*args: Tensor) -> Tensor:
     return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
 
 
-def _by_products(*, slopes: bool, transposed: bool) -> Callable[..., Tensor]:
-    """Backward by hand, without tanh's slopes or with w_h the wrong way round."""
+def _without_slope(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    del slope
+    return gradient @ w_h
+
+
+def _transposed(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    return (gradient * slope) @ w_h.T
+
+
+def _right_step(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    return (gradient * slope) @ w_h
+
+
+def _slope_last(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    return (gradient @ w_h) * slope
+
+
+def _by_hand(step_back: StepBack, *, slope_of: int = 0) -> Callable[..., Tensor]:
+    """Backward by hand.
+
+    Args:
+        step_back: (gradient of h_t, tanh's slope, w_h) -> gradient of the state before.
+        slope_of: which state the slope is taken at: h_t (0) or the one before (-1).
+    """
 
     def norms(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
-        states = reference_forward(x, h_0, w_x, w_h, b)[0]
+        states = reference_forward(x, h_0, w_x, w_h, b)[0].unbind(1)
         gradient = torch.ones_like(h_0)
         found = [gradient.norm()]
-        for h in reversed(states.unbind(1)[1:]):
-            slope = 1 - h**2 if slopes else 1.0
-            gradient = (gradient * slope) @ (w_h.T if transposed else w_h)
+        for t in reversed(range(1, len(states))):
+            gradient = step_back(gradient, 1 - states[t + slope_of] ** 2, w_h)
             found.insert(0, gradient.norm())
         return torch.stack(found)
 
@@ -159,6 +188,12 @@ GRADIENT = Exercise(
             "No input asks for gradients, so torch recorded nothing.",
             "A detached copy of h_0 with requires_grad_() starts the recording.",
             _nothing_recorded,
+        ),
+        Mistake(
+            "nothing_recorded_in_a_list",
+            "No input asks for gradients, so torch recorded nothing.",
+            "A detached copy of h_0 with requires_grad_() starts the recording.",
+            _nothing_recorded_in_a_list,
         ),
         Mistake(
             "nothing_to_retain",
@@ -226,13 +261,51 @@ GRADIENT = Exercise(
             "slope_of_tanh_left_out",
             "The gradient goes through w_h at every step, but not through tanh.",
             "The slope of tanh at a state h is 1 - h².",
-            _by_products(slopes=False, transposed=False),
+            _by_hand(_without_slope),
+        ),
+        Mistake(
+            "slope_of_the_state_before",
+            "The slope of tanh is taken at the state that the gradient goes to, one step early.",
+            "The tanh between two states made the later one: its slope is 1 - h² of that.",
+            _by_hand(_right_step, slope_of=-1),
+        ),
+        Mistake(
+            "slope_after_the_matrix",
+            "Going back, the gradient meets w_h first and the slope of tanh after it.",
+            "Forward, w_h comes before tanh. Going back, what came last is met first.",
+            _by_hand(_slope_last),
+        ),
+        Mistake(
+            "slope_one_place_on",
+            "The gradient meets w_h first, and then the slope of tanh at the state before: that "
+            "is a place inside the step before.",
+            "Forward, w_h comes before tanh. From one state to the one before, the later state's "
+            "tanh is met first.",
+            _by_hand(_slope_last, slope_of=-1),
         ),
         Mistake(
             "w_h_transposed",
             "Going back, the gradient meets w_h the wrong way round.",
             "If h @ w_h.T goes forward, which matrix takes a gradient back?",
-            _by_products(slopes=True, transposed=True),
+            _by_hand(_transposed),
+        ),
+        Mistake(
+            "h_0_included",
+            "There are T + 1 entries: h_0's is among them.",
+            "Entry 0 belongs to the state after the first step.",
+            lambda *args: torch.stack([g.norm() for g in _gradients(_states(*args))]),
+        ),
+        Mistake(
+            "numbers_in_a_list",
+            "The norms come as a list of numbers, not as a tensor.",
+            "torch.stack makes one tensor of a list of tensors: leave the norms what they are.",
+            lambda *args: gradient_oracle(*args).tolist(),
+        ),
+        Mistake(
+            "tensors_in_a_list",
+            "The norms come as a list of tensors, not as one tensor.",
+            "torch.stack makes one tensor of a list of tensors.",
+            lambda *args: list(gradient_oracle(*args)),
         ),
         Mistake(
             "last_entry_missing",

@@ -44,6 +44,22 @@ def _tanh_each(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> T
     return (x_t @ w_x.T).tanh() + (h @ w_h.T).tanh() + b
 
 
+def _tanh_each_bias_with_state(
+    x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor
+) -> Tensor:
+    return (x_t @ w_x.T).tanh() + (h @ w_h.T + b).tanh()
+
+
+def _tanh_each_bias_with_input(
+    x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor
+) -> Tensor:
+    return (x_t @ w_x.T + b).tanh() + (h @ w_h.T).tanh()
+
+
+def _state_outside(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
+    return (x_t @ w_x.T + b).tanh() + h @ w_h.T
+
+
 def _bias_outside(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
     return (x_t @ w_x.T + h @ w_h.T).tanh() + b
 
@@ -102,6 +118,11 @@ def _layers_axis_kept(*args: Tensor) -> tuple[Tensor, Tensor]:
     return states, last[None]
 
 
+def _last_of_the_batch(*args: Tensor) -> tuple[Tensor, Tensor]:
+    states = reference_forward(*args)[0]
+    return states, states[-1]
+
+
 RECURRENCE = (
     Exercise(
         _PROBES["rnn_cell"],
@@ -157,11 +178,29 @@ RECURRENCE = (
                 "One of the three terms is made of x_t.",
                 _cell(x=0),
             ),
+            *(
+                Mistake(
+                    name, "tanh is taken of each product, not of their sum.", "Add first.", cell
+                )
+                for name, cell in (
+                    ("tanh_on_each_part", _tanh_each),
+                    ("tanh_on_each_part_bias_with_state", _tanh_each_bias_with_state),
+                    ("tanh_on_each_part_bias_with_input", _tanh_each_bias_with_input),
+                )
+            ),
             Mistake(
-                "tanh_on_each_part",
-                "tanh is taken of each product, not of their sum.",
-                "Add first.",
-                _tanh_each,
+                "tanh_twice",
+                "tanh is taken twice.",
+                "The formula has one tanh, around the whole sum. Does a second one stand in "
+                "another line?",
+                lambda *args: reference_cell(*args).tanh(),
+            ),
+            Mistake(
+                "state_outside_tanh",
+                "The product of the state and w_h is added after tanh, so the new state can leave "
+                "the range from -1 to 1.",
+                "All three terms are added before tanh.",
+                _state_outside,
             ),
             Mistake(
                 "multiplied",
@@ -247,6 +286,19 @@ RECURRENCE = (
                 "h_T keeps an axis of size one, as nn.RNN's has for its layers.",
                 "h_T is (B, Hd).",
                 _layers_axis_kept,
+            ),
+            Mistake(
+                "last_sequence_for_last_step",
+                "h_T is taken along the batch: these are all states of the last sequence.",
+                "In a tensor (B, T, Hd) the steps are on the second axis: [-1] alone takes from "
+                "the first.",
+                _last_of_the_batch,
+            ),
+            Mistake(
+                "one_step_too_few",
+                "The loop ends one step early: the last token is not read.",
+                "T tokens are T steps, and range(T) counts from 0 to T - 1 by itself.",
+                lambda x, *rest: reference_forward(x[:, :-1], *rest),
             ),
             Mistake(
                 "detached_between_steps",

@@ -81,6 +81,13 @@ STEPS = (
                 2,
             ),
             Mistake(
+                "scores_weights_outputs",
+                "Scores and weights are no outputs of the layer: as the lesson counts, they belong "
+                "to the same step as the weighted mean.",
+                "A new step begins only where an output of the layer needs another output.",
+                3,
+            ),
+            Mistake(
                 "pairs",
                 "That is how many scores are computed. The question is how many computations have "
                 "to wait for others.",
