@@ -119,7 +119,7 @@ class Exercise:
             named facts, which are compared in their place. They are found where no student code
             runs.
         tolerance: largest relative and absolute difference that counts as equal in float32
-            (float64 is held to a hundredth of that); for predictions, the relative margin.
+            (float64 is held to 3 thousandths of that); for predictions, the relative margin.
     """
 
     probe: Probe

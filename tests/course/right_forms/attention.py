@@ -39,6 +39,14 @@ def attend_by_lowering(scores, values, mask=None):
     return torch.bmm(weights[:, None], values)[:, 0], weights
 
 
+def attention_with_a_root_in_float32(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / torch.sqrt(torch.tensor(q.shape[-1], dtype=torch.float32))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1).nan_to_num()
+    return weights @ v, weights
+
+
 def attention_by_einsum(q, k, v, mask=None):
     scores = torch.einsum("...td,...sd->...ts", q / math.sqrt(q.size(-1)), k)
     if mask is not None:
@@ -124,6 +132,7 @@ FORMS = {
     "attend": [attend_by_where, attend_by_exp, attend_by_lowering],
     "scaled_dot_product_attention": [
         attention_by_einsum,
+        attention_with_a_root_in_float32,
         attention_with_large_negative,
         attention_nan_to_num,
     ],
