@@ -245,8 +245,7 @@ INTRUSIVE_ROOTS: Final = {
     "builtins.exec", "pickle.load", "pickle.loads", "pickle.Unpickler",
     # Here torch's functions run unseen by what refuses them while an answer is observed.
     "torch._C", "torch.overrides", "torch.jit", "torch._dynamo", "torch.export", "torch.fx",
-    "torch.utils._python_dispatch", "threading", "_thread", "concurrent", "multiprocessing",
-    "torch.multiprocessing", "compile", "builtins.compile",
+    "torch.utils._python_dispatch", "compile", "builtins.compile",
 }  # fmt: skip
 # Kept or handed on, these give all of the above under a name that tells nothing.
 KEYS: Final = {"sys", "builtins", "gc", "inspect", "threading", "utils", "utils.checks"}

@@ -26,15 +26,6 @@ def right(name: str, body: str, before: str = "", last: str = "") -> Attack:
 
 
 KEEP = "box = {}\ndef keep(owner, f, name='f'):\n    owner[name] = f\n"
-THREAD = """
-def thread(f, *args):
-    found = []
-    worker = Thread(target=lambda: found.append(f(*args)))
-    worker.start()
-    worker.join()
-    return found[0]
-
-"""
 USE = "    return f(q, k, v, mask), f(q, k, one, mask)"
 SHORTCUTS = [
     shortcut("plain", "    f = torch.nn.functional.scaled_dot_product_attention\n" + USE),
@@ -63,8 +54,6 @@ SHORTCUTS = [
     shortcut("found by a text and kept out of sight", USE.replace("f(", "box['f']("), KEEP + "_ = keep(box, eval('torch.nn.functional.' + 'scaled_dot' + '_product_attention'))"),
     shortcut("torch's questions switched off", "    f = box['f']\n    with box['off']():\n    " + USE,
              KEEP + "_ = keep(box, torch.nn.functional.scaled_dot_product_attention)\n_ = keep(box, torch._C.DisableTorchFunction, 'off')"),
-    shortcut("in a thread of its own", "    return thread(box['f'], q, k, v, mask), thread(box['f'], q, k, one, mask)",
-             "from threading import Thread\n" + KEEP + THREAD + "_ = keep(box, torch.nn.functional.scaled_dot_product_attention)"),
     shortcut("traced", "    if mask is not None:\n        mask = mask.expand(*q.shape[:-1], k.shape[-2])\n        return box['masked'](q, k, v, mask), box['masked'](q, k, one, mask)\n    return box['f'](q, k, v), box['f'](q, k, one)",
              KEEP + "plain = torch.rand(2, 3, 4)\n"
              "_ = keep(box, torch.jit.trace(lambda *x: torch.nn.functional.scaled_dot_product_attention(*x), (plain, plain, plain)))\n"
