@@ -80,25 +80,17 @@ class _Refusing(TorchFunctionMode):
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
         self._names = {name.rsplit(".", 1)[1]: name for name in reversed(names)}
-        self._harmless: set[Any] = set()
 
     def __torch_function__(
         self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """Let torch do its work, unless it is ruled out."""
-        if called not in self._harmless:
-            called = self._judged(called)
-        return called(*args, **(kwargs or {}))
-
-    def _judged(self, called: Any) -> Any:
         # Functions written in Python look up their own name, which leads to a refusal by now.
         function = called.original if isinstance(called, _Refusal) else called
         name = self._names.get(_own_name(function))
-        if name is None:
-            self._harmless.add(called)
-        elif not _asked_by_a_reference():
+        if name and not _asked_by_a_reference():
             _Refusal(name, function)()
-        return function
+        return function(*args, **(kwargs or {}))
 
 
 def _own_name(function: Any) -> str:
@@ -108,7 +100,7 @@ def _own_name(function: Any) -> str:
 
 def _asked_by_a_reference() -> bool:
     """Whether the innermost code that is not torch's own is a reference or a known mistake."""
-    frame = sys._getframe(3)  # the caller of torch's function
+    frame = sys._getframe(2)  # the caller of torch's function
     while frame.f_back and frame.f_code.co_filename.startswith(_TORCH):
         frame = frame.f_back
     asks = Path(frame.f_code.co_filename)
