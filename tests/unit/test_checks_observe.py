@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from utils.blocks import MultiHeadAttention
+from utils.checks import check
 from utils.checks.attention.reference import reference_attention
 from utils.checks.calling import unpack
 from utils.checks.exercise import Probe, case
@@ -113,6 +115,11 @@ def test_a_forbidden_shortcut_kept_under_another_name_is_refused(kept):
     assert "torch.softmax" in problem.message
 
 
+def test_torchs_own_function_handed_in_as_the_answer_is_refused():
+    verdict = check.stable_softmax.verdict(KEPT["function"])
+    assert verdict.first_failure.finding.kind == "forbidden"
+
+
 def test_a_function_of_ones_own_may_be_called_as_a_forbidden_one():
     def softmax(x):
         return x.exp() / x.exp().sum(-1, keepdim=True)
@@ -125,6 +132,14 @@ def test_the_course_itself_may_use_what_it_forbids():
     with absent(names), refused(names):
         output, _ = reference_attention(q, q, q)
     torch.testing.assert_close(output, F.scaled_dot_product_attention(q, q, q))
+
+
+def test_a_stand_in_may_use_a_function_that_looks_its_own_name_up():
+    names = ("torch.nn.functional.multi_head_attention_forward",)
+    heads, x = MultiHeadAttention(4, 2), torch.randn(2, 3, 4)
+    wanted = heads(x, x, x)[0]
+    with absent(names), refused(names):
+        torch.testing.assert_close(heads(x, x, x)[0], wanted)
 
 
 def test_shortcuts_are_restored_when_the_body_fails():

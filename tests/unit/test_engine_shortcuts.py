@@ -188,7 +188,9 @@ def test_a_private_name_of_a_normaliser_is_refused(body):
      "from sys import settrace\nsettrace(print)", "import ctypes as c\nc.string_at(0)",
      "import utils.checks.observe as o\no.observe = None", "from grader.engine import worker",
      "f.__closure__[0].cell_contents", "getattr(f, '__code__')", "from utils import checks\nc = checks\nc.observe = None",
-     "import gc\ngetattr(gc, 'get_' + 'objects')()", "from utils import *\nchecks.observe = None"],
+     "import gc\ngetattr(gc, 'get_' + 'objects')()", "from utils import *\nchecks.observe = None",
+     "torch._C.DisableTorchFunction()", "from torch.overrides import BaseTorchFunctionMode", "torch.jit.trace(f, x)",
+     "torch.fx.symbolic_trace(f)", "torch.export.export(model, x)", "eval(compile('x', 'a', 'eval'))"],
 )  # fmt: skip
 def test_code_that_reaches_into_the_program_is_tampering(source):
     assert tampering([source])
@@ -221,7 +223,7 @@ def test_looking_at_names_is_not_tampering(source):
     [HEAD, "import gc\ngc.collect()", "import sys\nprint(sys.version)", "import os\nos.getcwd()",
      "import utils.checks\nutils.checks.check.attend(attend)", "from utils import checks\nchecks.check.attend(attend)",
      "list(model.modules())", "import sys\nprint(sys.maxsize, file=sys.stderr)", "imp = weights.abs(); imp.sum()",
-     "torch.stack([a, b])", "import inspect\nprint(inspect.getsource(f))", "f.__name__, f.__doc__"],
+     "torch.stack([a, b])", "import re\nre.compile('a')", "torch.compile(model)", "import threading as t\nt.Lock()", "import inspect\nprint(inspect.getsource(f))", "f.__name__, f.__doc__"],
 )  # fmt: skip
 def test_what_notebooks_usually_do_is_not_tampering(source):
     assert not tampering([source])
