@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
@@ -22,7 +23,7 @@ c.CourseDirectory.release_directory = "notebooks"
 # which the course does not use. Hidden tests are cleared after the gradebook has them.
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.LockCells",
-    "grader.preprocessors.ClearSolutions",
+    "grader.nbgrader_plugins.ClearSolutions",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
@@ -35,7 +36,7 @@ c.GenerateAssignment.preprocessors = [
 # RepairCells in place of DeduplicateIds, by which one duplicated cell stops the whole batch.
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
-    "grader.preprocessors.RepairCells",
+    "grader.nbgrader_plugins.RepairCells",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
@@ -44,11 +45,17 @@ c.Autograde.sanitize_preprocessors = [
 c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.Execute",
     "nbgrader.preprocessors.LimitOutput",
-    "grader.preprocessors.SettleScores",
+    "grader.nbgrader_plugins.SettleScores",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+# What late work loses, of its score: here is the one place to change it. Due dates and extensions:
+# `python -m grader deadlines`. Any plugin of nbgrader's kind may stand here.
+c.AssignLatePenalties.plugin_class = "grader.nbgrader_plugins.PercentADay"
+c.PercentADay.percent_a_day = 10  # for each day begun
+c.PercentADay.most_percent = 50
+
 c.OverwriteCells.add_missing_cells = True
 c.Execute.skip_cells_with_tag = "skip-grading"
 c.Execute.kernel_name = "python3"
@@ -56,11 +63,11 @@ c.Execute.kernel_name = "python3"
 c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--log-level=ERROR"]
 c.Execute.timeout = 60  # seconds per cell; trainings are tagged skip-grading
 
-c.ExportApp.plugin_class = "grader.gradebook.export.StatusExportPlugin"
+c.ExportApp.plugin_class = "grader.nbgrader_plugins.export.StatusExportPlugin"
 
 # Hidden tests must not appear on the pages that students read (nbgrader's issue 917).
 c.GenerateFeedback.preprocessors = [
-    "grader.preprocessors.StripHiddenTests",
+    "grader.nbgrader_plugins.StripHiddenTests",
     "nbgrader.preprocessors.GetGrades",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
@@ -68,6 +75,15 @@ c.GenerateFeedback.preprocessors = [
 # --- Exchange -----------------------------------------------------------------------------------
 
 # The same settings as the learners' lab, so that `make lab` submits where `make grade` collects.
-from utils.exchange import Course, exchange_settings  # noqa: E402 (ROOT is on the path by now)
+from utils.lab.exchange import Course, exchange_settings  # noqa: E402 (ROOT is on the path by now)
 
 c.merge(exchange_settings(Course(ROOT)))
+c.ExchangeFactory.release_feedback = "grader.nbgrader_plugins.exchange.ReleaseFeedback"
+
+# Formgrader wants the exchange to be there, on a fresh clone too. Everyone may go in: inside it,
+# nbgrader sets who may read what.
+with suppress(OSError):
+    exchange = Path(c.Exchange.root)
+    if not exchange.exists():
+        exchange.mkdir(parents=True)
+        exchange.chmod(0o777)

@@ -1,6 +1,7 @@
-"""`python -m bench [NAME...]`: run all measurements, or the named ones; print them and keep them.
+"""Run all measurements or the named ones, print and save them: `python -m bench [NAME...]`.
 
-Results go to bench/results/NAME.json, with machine, versions and date.
+Results go to bench/results/NAME.json, with machine, versions and date. What follows the name `gpu`
+are its own parts and options: see bench/gpu.py. Without names it runs too where there is a GPU.
 """
 
 import json
@@ -12,12 +13,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-NAMES = ("checks", "grading", "train_speed")
+NAMES = ("checks", "grading", "pages", "train_speed")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def about() -> dict[str, object]:
-    """Where and with what this was measured."""
+    """Return where, when and with what this was measured."""
     lines = Path("/proc/cpuinfo")
     models = (
         [x for x in lines.read_text().splitlines() if "model name" in x] if lines.exists() else []
@@ -34,7 +35,7 @@ def about() -> dict[str, object]:
 
 
 def installed(package: str) -> str:
-    """Its version; what needs no notebooks is also measured on machines without them."""
+    """Return a package's version; some measurements also run on machines without nbgrader."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -42,7 +43,7 @@ def installed(package: str) -> str:
 
 
 def keep(name: str, found: dict[str, Any]) -> None:
-    """Print and write what a measurement found."""
+    """Print and save what a measurement found."""
     RESULTS.mkdir(exist_ok=True)
     print(json.dumps(found, indent=1))
     text = json.dumps(about() | {"results": found}, indent=1)
@@ -50,9 +51,12 @@ def keep(name: str, found: dict[str, Any]) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Measure and write."""
-    for name in names or NAMES:
+    """Run the measurements and save their results."""
+    others = names[: names.index("gpu")] if "gpu" in names else names or NAMES
+    for name in others:
         keep(name, import_module(f"bench.{name}").measure())
+    if "gpu" in names or (not names and import_module("torch").cuda.is_available()):
+        import_module("bench.gpu").main(names[len(others) + 1 :] if names else [])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""How long a student waits for a visible check: right answers, and the worst mistake of each."""
+"""How long a student waits for a visible check: with right answers and the slowest mistakes."""
 
 import time
 from typing import Any
 
-from utils.checks import check, judge
+from utils.checks import check
+from utils.checks.framework import expected
+from utils.checks.framework.render import as_mimebundle
 from utils.checks.registry import exercises
 
 ROUNDS = 5
 
 
 def measure() -> dict[str, Any]:
-    """Milliseconds by exercise: a right answer, and the slowest of the known mistakes."""
+    """Return milliseconds by exercise: for a right answer, and for the slowest known mistake."""
     rows = {}
     for name, exercise in exercises().items():
         verdict = getattr(check, name).verdict
@@ -23,11 +25,11 @@ def measure() -> dict[str, Any]:
 
 
 def milliseconds(verdict: Any, answer: Any) -> float:
-    """The middle of a few rounds, shown verdict included."""
+    """Return the median of a few rounds, including showing the verdict."""
     times = []
     for _ in range(ROUNDS):
-        judge._OWN.clear()  # a student's first check finds nothing there either
+        expected.forget()  # a student's first check finds it empty too
         start = time.perf_counter()
-        verdict(answer)._repr_mimebundle_()
+        as_mimebundle(verdict(answer))
         times.append(1e3 * (time.perf_counter() - start))
     return round(sorted(times)[ROUNDS // 2], 1)

@@ -1,6 +1,6 @@
-"""The fast engine against stock nbgrader and against the bare calls, on the same submissions.
+"""The fast engine against stock nbgrader and against bare calls, on the same submissions.
 
-One run, one machine, the same made-up class again and again under other names.
+One run on one machine, in which the same made-up class is repeated under other names.
 """
 
 import contextlib
@@ -13,19 +13,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from grader.build.lesson import Lesson, lessons
-from grader.build.notebook import source_notebook
-from grader.engine.autograde import autograde, read
-from grader.engine.plan import cases_of
-from grader.engine.pool import Pool
-from grader.engine.submission import read_submission
-from grader.engine.unit import grade_all
-from grader.gradebook import stock
-from grader.gradebook.course import GradingCourse
-from grader.gradebook.demo import make_class
-from grader.gradebook.report import rows
-from grader.isolation import Limits
-from utils.checks.observe import observe_all, one_thread
+from grader.authoring.lesson import Lesson, lessons
+from grader.authoring.notebook import source_notebook
+from grader.course import nbgrader_autograde
+from grader.course.course import GradingCourse
+from grader.course.report import rows
+from grader.course.sample_class import make_class
+from grader.grading.batch import autograde, read
+from grader.grading.pipeline import grade_all
+from grader.grading.plan import cases_of
+from grader.grading.submission import read_submission
+from grader.sandbox import Limits
+from grader.workers.pool import Pool
+from utils.checks.framework.observe import observe_all, one_thread
 from utils.checks.registry import probes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +34,7 @@ ROUNDS, N_STOCK, N_FAST, N_LONG = 3, 6, 60, 1000
 
 
 def measure() -> dict[str, Any]:
-    """Submissions per second, ratios, spread, memory."""
+    """Return submissions per second, ratios, spread and memory."""
     lesson = next(x for x in lessons(ROOT) if x.name == LESSON)
     with tempfile.TemporaryDirectory() as folder:
         rounds = [side_by_side(Path(folder) / str(number)) for number in range(ROUNDS)]
@@ -52,16 +52,16 @@ def measure() -> dict[str, Any]:
 
 
 def side_by_side(folder: Path) -> tuple[float, float]:
-    """Submissions per second of stock nbgrader and of the fast engine, one after the other."""
+    """Return submissions per second of stock nbgrader and of the fast engine, run in this order."""
     few, many = a_class(folder / "few", N_STOCK), a_class(folder / "fast", N_FAST)
-    slow = rate(N_STOCK, lambda: stock.autograde(few, few.submitted()))
+    slow = rate(N_STOCK, lambda: nbgrader_autograde.autograde(few, few.submitted()))
     fast = rate(N_FAST, lambda: autograde(many, many.submitted(), n_jobs=2))
     assert scores(few) == {k: v for k, v in scores(many).items() if k in scores(few)}
     return slow, fast
 
 
 def a_class(folder: Path, count: int) -> GradingCourse:
-    """A course folder with `count` submissions of the lesson, mistakes and right ones mixed."""
+    """Make a course folder with `count` submissions of the lesson, right and wrong ones mixed."""
     course = GradingCourse(ROOT, folder)
     make_class(course)
     kinds = [p.read_bytes() for p in sorted((folder / "submitted").glob(f"*/{LESSON}/*.ipynb"))]
@@ -76,20 +76,23 @@ def a_class(folder: Path, count: int) -> GradingCourse:
 
 
 def rate(count: int, work: Any) -> float:
-    """How many per second."""
+    """Return the number done per second."""
     start = time.perf_counter()
     work()
     return count / (time.perf_counter() - start)
 
 
 def scores(course: GradingCourse) -> dict[str, float]:
-    """Student -> points."""
+    """Return each student's points."""
     lesson = next(x for x in course.lessons if x.name == LESSON)
     return {row.student: row.total for row in rows(course, lesson)}
 
 
 def in_isolation(data: bytes, lesson: Lesson) -> dict[str, Any]:
-    """Warm: rate, seconds each, peak memory at 50 and more, and the bare calls as the limit."""
+    """Measure a warm pool: rate, seconds each, and peak memory at 50 and more.
+
+    Bare calls show the limit.
+    """
     with Pool(2, Limits()) as pool:
         list(grade_all([(data, lesson)] * 4, pool))
         start = time.perf_counter()
@@ -100,20 +103,17 @@ def in_isolation(data: bytes, lesson: Lesson) -> dict[str, Any]:
         list(grade_all([(data, lesson)] * N_LONG, pool))
         long = N_LONG / (time.perf_counter() - start)
         memory.append(peak())
-    bare = bare_seconds(data, lesson)
     return {
         "warm, submissions per second on 50": round(warm, 2),
         f"warm, submissions per second on {N_LONG}": round(long, 2),
         "seconds in isolation, median": round(statistics.median(seconds), 3),
         "seconds in isolation, 99th percentile": round(sorted(seconds)[int(0.99 * 50)], 3),
-        "bare calls in one process, seconds": round(bare, 3),
-        "isolated over bare, lesson 02": round(statistics.median(seconds) / bare, 2),
         "judge's peak memory after 50 and after all (MiB)": memory,
     }
 
 
 def over_all_lessons() -> dict[str, Any]:
-    """Right submissions of every lesson, one at a time: in isolation, and as bare calls."""
+    """Measure right submissions of every lesson, one at a time: in isolation, and as bare calls."""
     table = {}
     with Pool(1, Limits()) as pool:
         for lesson in lessons(ROOT):
@@ -125,12 +125,15 @@ def over_all_lessons() -> dict[str, Any]:
     isolated, bare = map(sum, zip(*table.values(), strict=True))
     return {
         "every lesson, seconds in isolation and bare": table,
+        "isolated over bare, lesson by lesson": {
+            name: round(isolated / bare, 2) for name, (isolated, bare) in table.items()
+        },
         "isolated over bare, all lessons together": round(isolated / bare, 2),
     }
 
 
 def bare_seconds(data: bytes, lesson: Lesson) -> float:
-    """Running the cells and observing all cases in this very process, nothing around it."""
+    """Return the seconds to run the cells and observe all cases in this process, and no more."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     cells = [c for c in read_submission(data)[1] if not c.skipped and c.name not in tests]
     times = []
@@ -148,5 +151,5 @@ def bare_seconds(data: bytes, lesson: Lesson) -> float:
 
 
 def peak() -> int:
-    """Peak memory of this process so far, MiB."""
+    """Return this process's peak memory so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -1,27 +1,38 @@
-"""What `bench.train_speed` compares: the encoder that the lessons build, and torch's own.
+"""The models that `bench.train_speed` and `bench.gpu` compare: the lessons' encoder, torch's own.
 
-The lessons' is made of the definitions in solutions/, as a student who solved all would have it.
+The lessons' encoder is made of the definitions in solutions/, as a student with everything solved
+has it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend
 
 from bench.lesson_code import solution
+from bench.speed_attention import FusedAttention, PackedAttention, Packing, pack
 
 VOCAB, TAGS, DROPOUT = 20_000, 64, 0.1
 
 SOLUTION, FUSED, TORCH = "solution", "solution, fused attention", "nn.TransformerEncoder"
+FLASH, CUDNN = f"{FUSED} (flash)", f"{FUSED} (cuDNN)"
+PACKED = "solution, packed"
+BACKENDS = {
+    FUSED: None,
+    FLASH: SDPBackend.FLASH_ATTENTION,
+    CUDNN: SDPBackend.CUDNN_ATTENTION,
+}
 COMPILED = ", compiled"
 TUNED = FUSED + COMPILED
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of an encoder and of the batches that it gets: B sentences of T words."""
+    """The size of an encoder and of its batches: B sentences of T words."""
 
     d_model: int
     n_heads: int
@@ -32,70 +43,71 @@ class Size:
 
     @property
     def words(self) -> int:
-        """Of a batch without padding."""
+        """Return the number of words in a batch without padding."""
         return self.batch * self.length
-
-
-class FusedAttention(nn.Module):
-    """A MultiHeadAttention's four layers around `F.scaled_dot_product_attention`, for x to itself.
-
-    Queries, keys and values come from one product with all three layers' weights.
-
-    Args:
-        attention: of the solution: has w_q, w_k, w_v, w_o, n_heads and dropout.
-
-    """
-
-    def __init__(self, attention: Any) -> None:
-        super().__init__()
-        self.w_q, self.w_k = attention.w_q, attention.w_k
-        self.w_v, self.w_o = attention.w_v, attention.w_o
-        self.n_heads, self.dropout = attention.n_heads, attention.dropout.p
-
-    def forward(
-        self, x: Tensor, _key: Tensor, _value: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, None]:
-        """Three times x (B, T, D), mask (B, T, T) -> output (B, T, D); no weights are made."""
-        layers = (self.w_q, self.w_k, self.w_v)
-        weight, bias = (
-            torch.cat([getattr(w, part) for w in layers]) for part in ("weight", "bias")
-        )
-        heads = F.linear(x, weight, bias).view(*x.shape[:2], 3, self.n_heads, -1)
-        q, k, v = heads.permute(2, 0, 3, 1, 4)  # each (B, H, T, Dh)
-        shared = None if mask is None else mask.unsqueeze(1)  # the same for all heads
-        dropout = self.dropout if self.training else 0.0
-        found = F.scaled_dot_product_attention(q, k, v, shared, dropout)
-        return self.w_o(found.transpose(1, 2).flatten(2)), None
 
 
 class Ours(nn.Module):
     """The solution's encoder with a linear layer for tags.
 
     Args:
-        size: of the encoder.
-        fused: whether attention is torch's fused one.
+        size: size of the encoder.
+        attention: makes each layer's attention out of the solution's; None leaves that one.
 
     """
 
-    def __init__(self, size: Size, *, fused: bool) -> None:
+    def __init__(
+        self, size: Size, attention: Callable[[nn.Module], nn.Module] | None = None
+    ) -> None:
         super().__init__()
         self.encoder = _encoder(size, size.n_layers)
-        if fused:
+        if attention is not None:
             for layer in self.encoder.layers:
-                layer.self_attention = FusedAttention(layer.self_attention)
+                layer.self_attention = attention(layer.self_attention)
         self.output = nn.Linear(size.d_model, TAGS)
 
     def forward(self, ids: Tensor, mask: Tensor | None) -> Tensor:
-        """Ids (B, T), mask (B, 1, T) or None where nothing is padding -> logits (B, T, C)."""
+        """Map ids (B, T), mask (B, 1, T) or None without padding, to logits (B, T, C)."""
         logits: Tensor = self.output(self.encoder.encode(self.encoder.embed(ids), mask))
         return logits
 
 
-class Theirs(nn.Module):
-    """`nn.TransformerEncoder` in place of the solution's layers; all else is the same.
+class Packed(Ours):
+    """The solution's encoder on a batch's real words in one row: padding costs nothing.
+
+    Where the words are is found once for each mask: in training, it is `collate` that would know.
 
     Args:
-        size: of the encoder.
+        size: size of the encoder.
+
+    """
+
+    def __init__(self, size: Size) -> None:
+        super().__init__(size, PackedAttention)
+        self.mask: Tensor | None = None
+        self.packing: Packing | None = None
+
+    def forward(self, ids: Tensor, mask: Tensor | None) -> Tensor:
+        """Map ids (B, T), mask (B, 1, T) to logits (B, T, C), zeros at padding."""
+        if mask is None:
+            raise ValueError("a packed batch needs its mask")
+        if self.packing is None or mask is not self.mask:
+            self.mask, self.packing = mask, pack(mask)
+        return self.run(ids, self.packing)
+
+    def run(self, ids: Tensor, packing: Packing) -> Tensor:
+        """Do all that is worth compiling."""
+        x = self.encoder.embed(ids).flatten(0, 1)[packing.places].unsqueeze(0)  # (1, N, D)
+        logits: Tensor = self.output(self.encoder.encode(x, packing)).squeeze(0)
+        blank = logits.new_zeros(ids.numel(), TAGS)
+        return blank.index_copy(0, packing.places, logits).view(*ids.shape, TAGS)
+
+
+class Theirs(nn.Module):
+    """`nn.TransformerEncoder` in place of the solution's layers; everything else is the same.
+
+    Args:
+        size: size of the encoder.
 
     """
 
@@ -109,7 +121,7 @@ class Theirs(nn.Module):
         self.output = nn.Linear(size.d_model, TAGS)
 
     def forward(self, ids: Tensor, mask: Tensor | None) -> Tensor:
-        """Ids (B, T), mask (B, 1, T) or None where nothing is padding -> logits (B, T, C)."""
+        """Map ids (B, T), mask (B, 1, T) or None without padding, to logits (B, T, C)."""
         padding = None if mask is None else ~mask.squeeze(1)
         x = self.layers(self.encoder.embed(ids), src_key_padding_mask=padding)
         logits: Tensor = self.output(x)
@@ -123,17 +135,31 @@ def _encoder(size: Size, n_layers: int) -> Any:
 
 
 def build(name: str, size: Size, device: torch.device) -> Any:
-    """Make one that is compared, by its name, on the device; seeded."""
+    """Make one of the compared models by its name, seeded, on the device."""
     torch.manual_seed(0)
-    kind = name.removesuffix(COMPILED)
-    model = Theirs(size) if kind == TORCH else Ours(size, fused=kind == FUSED)
-    return torch.compile(model.to(device)) if name.endswith(COMPILED) else model.to(device)
+    model = _plain(name.removesuffix(COMPILED), size).to(device)
+    if not name.endswith(COMPILED):
+        return model
+    if not isinstance(model, Packed):
+        return torch.compile(model)
+    model.run = torch.compile(model.run)  # type: ignore[method-assign]
+    return model
+
+
+def _plain(kind: str, size: Size) -> nn.Module:
+    if kind == TORCH:
+        return Theirs(size)
+    if kind == PACKED:
+        return Packed(size)
+    if kind == SOLUTION:
+        return Ours(size)
+    return Ours(size, partial(FusedAttention, backend=BACKENDS[kind]))
 
 
 def parameters(size: Size) -> int:
-    """N: of all layers and the output; the table of words takes part in no multiplication."""
+    """Count N, for all layers and the output; the word table takes part in no multiplication."""
     with torch.device("meta"):
-        model = Ours(size, fused=False)
+        model = Ours(size)
     return _count(model) - _count(model.encoder.embedding)
 
 
@@ -144,7 +170,7 @@ def _count(module: nn.Module) -> int:
 def batch_of(size: Size, device: torch.device, *, padded: bool) -> tuple[Tensor, ...]:
     """Draw ids (B, T), tags (B, T) with -100 at padding, and a mask (B, 1, T).
 
-    Padded sentences are T/2 to T words long, the first one T; the mask of others is left out.
+    Padded sentences are T/2 to T words long, the first one T; without padding there is no mask.
     """
     draw = torch.Generator().manual_seed(0)
     shape = size.batch, size.length

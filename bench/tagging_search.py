@@ -1,11 +1,11 @@
-"""Search the settings of lesson 06: `python -m bench.tagging_search DIR` goes on where it stopped.
+"""Search the settings of lesson 06: `python -m bench.tagging_search DIR` resumes where it stopped.
 
 The rotary encoder and the bidirectional LSTM are searched alike, one number after the other, by the
-mean of three seeds on dev; then all models are trained with what was found, six seeds each (of two
-deeper ones the encoder as it started, the LSTM as found). Every run is kept in
-bench/results/tagging_search.json as soon as it is done. Those called "earlier" are of searches with
-D = 128 and with other numbers to start from. "explored" there holds more of them, learned without
-CAC's dev file and measured on all of it.
+mean dev accuracy of three seeds. Then all models are trained with what was found, six seeds each
+(of the two deeper ones, the encoder uses its initial settings, the LSTM those found). Every run is
+saved in bench/results/tagging_search.json as soon as it is done. Runs called "earlier" come from
+searches with D = 128 and other initial numbers. "explored" there holds more of them, trained
+without CAC's dev file and measured on all of it.
 """
 
 import json
@@ -23,30 +23,30 @@ from torch import nn
 
 from bench.__main__ import RESULTS, about
 from bench.lesson_code import solution
-from utils.affixes import WithAffixes, affix_tables, affix_vocabularies
-from utils.baselines import Examiner, Scores, most_frequent_tag, with_suffixes
-from utils.blocks import TransformerEncoder, rotary_embedding
-from utils.data import Treebank, load_treebank, tags_of, words_of
-from utils.encoders import BiLSTMEncoder, PerWordEncoder, units_for
-from utils.fit import fit
-from utils.positions import redraw
-from utils.rotary import make_rotary
-from utils.settings import ON_A_CPU, Settings
+from utils.experiments.word_order_task import redraw
+from utils.reference.modules import TransformerEncoder, rotary_embedding
+from utils.training.baseline_encoders import BiLSTMEncoder, PerWordEncoder, units_for
+from utils.training.config import ON_A_CPU, Settings
+from utils.training.rotary import make_rotary
+from utils.training.trainer import fit
+from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies
+from utils.treebank.loader import Treebank, load_treebank, tags_of, words_of
+from utils.treebank.taggers import Examiner, Scores, most_frequent_tag, with_suffixes
 
 LESSON = SimpleNamespace(**solution())  # the functions that students write
 FILE = RESULTS / "tagging_search.json"
-LAST = 3  # epochs whose dev accuracies are averaged: one alone is noisier
+LAST = 3  # last epochs, whose dev accuracies are averaged: one alone is noisier
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: which model, and every number it takes.
+    """One run: the model and all its numbers.
 
     Attributes:
         model: per-word, bilstm, sinusoidal or rotary.
         settings: sizes and training.
-        std: of the embeddings' first values.
-        attention_dropout: of the rotary encoder.
+        std: standard deviation of the initial embeddings.
+        attention_dropout: dropout rate on the rotary encoder's attention weights.
         norm_first: whether the encoders are pre-norm.
 
     """
@@ -79,7 +79,7 @@ class Data:
         self.examiner = Examiner(treebank.train)
 
     def batches(self, max_tokens: int) -> Callable[[torch.Generator], list[Any]]:
-        """Give `fit` its batches."""
+        """Return the function that gives `fit` its batches."""
 
         def make(generator: torch.Generator) -> list[Any]:
             groups = LESSON.bucket_batches(self.lengths, max_tokens, generator)
@@ -88,7 +88,7 @@ class Data:
         return make
 
     def scores(self, model: nn.Module, split: str) -> Scores:
-        """Tag dev or test and count."""
+        """Tag dev or test and score the tags."""
         gold = getattr(self.treebank, split)
         return self.examiner.score(
             gold, LESSON.tag_sentences(model, words_of(gold), self.lexicon, self.tags, 64)
@@ -108,7 +108,7 @@ def build(trial: Trial, data: Data) -> Any:
 
 
 def make_encoder(trial: Trial, vocab_size: int) -> Any:
-    """Make one of the four; the LSTM gets the encoder's number of parameters."""
+    """Make one of the four encoders; the LSTM gets the Transformer's number of parameters."""
     s = trial.settings
     drop = {"dropout": s.dropout, "layer_dropout": s.layer_dropout}
     if trial.model == "per-word":
@@ -133,12 +133,12 @@ def make_encoder(trial: Trial, vocab_size: int) -> Any:
 
 
 def parameters(module: nn.Module) -> int:
-    """Count them."""
+    """Count a module's parameters."""
     return sum(parameter.numel() for parameter in module.parameters())
 
 
 def run(trial: Trial, treebank: Treebank) -> dict[str, Any]:
-    """Train, measure, and give what goes into the record."""
+    """Train and measure a trial, and return what goes into the record."""
     data = Data(treebank, trial.settings)
     model, seconds = build(trial, data), 0.0
 
@@ -172,13 +172,13 @@ def run(trial: Trial, treebank: Treebank) -> dict[str, Any]:
 
 
 def shares(scores: Scores) -> dict[str, float]:
-    """Accuracies, rounded."""
+    """Return rounded accuracies."""
     return {name: round(value.share, 4) for name, value in vars(scores).items()}
 
 
 CONTEST = replace(ON_A_CPU, most_sentences=None)  # the notebook's sizes, with all sentences
 START = Trial("rotary", CONTEST, std=0.03, norm_first=False)
-# One after the other; a value is kept where it is better on dev than what was best before.
+# Tried one after the other; a value is kept if it is better on dev than the best before.
 AXES: list[tuple[str, str, list[Any]]] = [
     ("both", "rate", [5e-3, 12e-3]),
     ("bilstm", "rate", [3e-3]),
@@ -191,21 +191,21 @@ AXES: list[tuple[str, str, list[Any]]] = [
     ("rotary", "rotary_base", [10.0, 1000.0]),
     ("bilstm", "lstm_layers", [1]),
 ]
-DEEPER = {"n_layers": 3, "n_heads": 8}  # the same contest once more, not searched anew
-ENOUGH = 0.001  # better on dev by less is taken for chance
-SEEDS = (0, 1, 2)  # of the search; a trial counts by their mean
+DEEPER = {"n_layers": 3, "n_heads": 8}  # the same contest again, without a new search
+ENOUGH = 0.001  # smaller gains on dev are taken for chance
+SEEDS = (0, 1, 2)  # of the search; their mean is what counts
 FINAL_SEEDS = (0, 1, 2, 3, 4, 5)
 
 
 def changed(trial: Trial, name: str, value: Any) -> Trial:
-    """Change one number, of the trial or of its settings."""
+    """Return the trial with one number changed, in the trial or in its settings."""
     if hasattr(trial.settings, name):
         return replace(trial, settings=replace(trial.settings, **{name: value}))
     return replace(trial, **{name: value})
 
 
 class Record:
-    """The file of all runs; a run that is in it is not made again."""
+    """The file of all runs; a run that is in it is not repeated."""
 
     def __init__(self, treebank: Treebank, path: Path = FILE) -> None:
         self.treebank, self.path = treebank, path
@@ -214,7 +214,7 @@ class Record:
         self.content.setdefault("runs", [])
 
     def run(self, trial: Trial, why: str) -> dict[str, Any]:
-        """Give a trial's result, made now where it is not there."""
+        """Return a trial's result from the file, or run it now."""
         wanted = asdict(trial)
         for known in self.content["runs"]:
             if known["trial"] == wanted:
@@ -226,7 +226,7 @@ class Record:
         return result
 
     def save(self) -> None:
-        """Write everything, whole or not at all."""
+        """Write the file, whole or not at all."""
         half = self.path.with_suffix(".part")
         half.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
         half.replace(self.path)
@@ -252,7 +252,7 @@ def search(record: Record, start: Trial) -> Trial:
 
 
 def finals(rotary: Trial, bilstm: Trial) -> dict[str, Trial]:
-    """Give the scoreboard's models, each with what was found, and two that are deeper."""
+    """Return the scoreboard's models, with what was found, and two deeper ones."""
     sinusoidal = replace(rotary, model="sinusoidal", attention_dropout=0.0)
     return {
         "per-word network": replace(rotary, model="per-word"),
@@ -273,7 +273,7 @@ def _deeper(trial: Trial) -> Trial:
 
 
 def look_ups(treebank: Treebank) -> dict[str, dict[str, float]]:
-    """Score the two taggers that are dictionaries."""
+    """Score the two taggers that only look words up."""
     examiner, words = Examiner(treebank.train), words_of(treebank.test)
     kinds = {"most frequent tag": most_frequent_tag, "with suffix back-off": with_suffixes}
     return {
@@ -283,7 +283,7 @@ def look_ups(treebank: Treebank) -> dict[str, dict[str, float]]:
 
 
 def main(folder: str) -> None:
-    """Search both, then train all."""
+    """Search settings for both models, then train all models."""
     torch.set_flush_denormal(True)  # as in the lesson
     torch.set_num_threads(1)
     treebank = load_treebank(folder=folder)

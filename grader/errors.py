@@ -1,5 +1,9 @@
-"""The one exception that means "the user can mend this": shown as a message, never a traceback."""
+"""What the user can fix: shown as a message, never as a traceback."""
 
 
 class CourseError(Exception):
-    """Something in the course or in the request is wrong; the message says what and what to do."""
+    """An error in the course or the request; the message says what is wrong and what to do."""
+
+
+class UsageError(CourseError):
+    """A command that names what there is not; the command line ends with status 2."""

@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from utils import environment, plots
+from utils import plots
+from utils.experiments import device
 from utils.checks import check
 
 # %% [markdown]
@@ -27,7 +28,7 @@ from utils.checks import check
 # there is one.
 
 # %% tags=["measured"]
-print(environment.report())
+print(device.report())
 
 # %% [markdown]
 # ## How an exercise works
@@ -87,7 +88,17 @@ check.stable_softmax(naive_softmax)
 
 # %% [markdown]
 # Read it from top to bottom: which cases pass; the first one that fails, with a few of the
-# numbers expected and found; **what this usually means**; and where to look. The rest is yours.
+# numbers expected and found; **what this usually means**; and where to look. If no known mistake
+# fits, **what was seen** narrows the fault down. The rest is yours.
+#
+# How points are given:
+#
+# - The **idea** of an exercise earns 80% of its points, or as large a part of them as you have of
+#   its cases. The plainest case has to pass: without it there is nothing.
+# - What is **also asked** beside the idea shares the other 20%: an empty row, other number types,
+#   an error for sizes that do not fit. The verdict says what is missing.
+# - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
+#   only knows the cases you see does not get far.
 #
 # ### Exercise: `stable_softmax`
 # *2 points · difficulty 2 of 5 · 6 minutes*
@@ -127,8 +138,34 @@ check.stable_softmax(
     hidden=[
         dict(case="the second axis, larger sizes", B=2, T=5, S=3, dim=1, scale=3.0),
         dict(case="the first axis, large numbers", B=4, T=2, S=3, dim=0, scale=5000.0),
-        dict(case="minus infinity in float64", B=2, T=5, S=7, blocked="some", dtype="float64"),
-        dict(case="blocked rows among large ones", B=3, T=2, S=4, blocked="a whole row", scale=1e4),
+        dict(
+            case="minus infinity beside -2,000,000",
+            demand="minus infinity beside scores far below zero",
+            B=2,
+            T=4,
+            S=5,
+            blocked="some",
+            shift=-2e6,
+        ),
+        dict(case="the sizes of the first case, other numbers", B=2, T=3, S=5, scale=2.0),
+        dict(
+            case="minus infinity in float64",
+            demand="float64",
+            B=2,
+            T=5,
+            S=7,
+            blocked="some",
+            dtype="float64",
+        ),
+        dict(
+            case="blocked rows among large ones",
+            demand="a slice of minus infinity alone",
+            B=3,
+            T=2,
+            S=4,
+            blocked="a whole row",
+            scale=1e4,
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -198,8 +235,17 @@ check.masked_mean(
     points=1,
     hidden=[
         dict(case="one sequence", B=1, T=3, D=2),
-        dict(case="longer sequences with holes", B=4, T=9, D=5, mask="random"),
-        dict(case="nothing in it, in float64", B=5, T=3, D=4, mask="empty", dtype="float64"),
+        dict(case="longer sequences with holes", B=4, T=9, D=3, mask="random"),
+        dict(case="sizes met before, another mask", B=3, T=7, D=2),
+        dict(
+            case="nothing in it, in float64",
+            demand="a sequence with nothing in it",
+            B=5,
+            T=3,
+            D=4,
+            mask="empty",
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -253,6 +299,9 @@ check.pairwise_dot(
     hidden=[
         dict(case="single vectors", B=2, T=1, S=1, D=3),
         dict(case="a larger batch", B=5, T=4, S=6, D=7),
+        dict(
+            case="a larger batch without a loop", demand="no loop", B=2, T=6, S=3, D=5, grows=True
+        ),
     ],
 )
 # END HIDDEN TESTS

@@ -24,7 +24,11 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor, nn
 
-from utils import measure, plots, recurrence, seq2seq, tasks
+from utils import plots
+from utils.experiments import profiling
+from utils.experiments import recurrence
+from utils.experiments import reversal_task as task
+from utils.experiments import seq2seq
 from utils.checks import check
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
@@ -75,7 +79,15 @@ check.rnn_cell(
     hidden=[
         dict(case="a larger batch", B=7, I=4, Hd=6),
         dict(case="more inputs than units", B=3, I=9, Hd=2),
-        dict(case="large inputs in float64", B=4, I=5, Hd=3, scale=20.0, dtype="float64"),
+        dict(
+            case="large inputs in float64",
+            demand="float64",
+            B=4,
+            I=5,
+            Hd=3,
+            scale=20.0,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -144,7 +156,9 @@ check.rnn_forward(
     hidden=[
         dict(case="a longer sequence", B=3, T=11, I=4, Hd=6),
         dict(case="one input, one unit", B=2, T=5, I=1, Hd=1),
-        dict(case="a single step in float64", B=2, T=1, I=3, Hd=5, dtype="float64"),
+        dict(
+            case="a single step in float64", demand="float64", B=2, T=1, I=3, Hd=5, dtype="float64"
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -387,7 +401,7 @@ with torch.no_grad():
             partial(torch.matmul, x, w),
         ]
         for name, run in zip(times, runs, strict=True):
-            times[name].append(1000 * measure.seconds(run))
+            times[name].append(1000 * profiling.seconds(run))
 
 fig, ax = plt.subplots(figsize=(6.4, 3.6))
 plots.lines(ax, lengths, times, title="One call after another, or one call", xscale="log",
@@ -464,7 +478,16 @@ check.gradient_through_time(
     hidden=[
         dict(case="a longer sequence", B=3, T=9, I=4, Hd=6),
         dict(case="one input, one unit", B=2, T=5, I=1, Hd=1),
-        dict(case="trained weights in float64", B=4, T=6, I=3, Hd=5, trained=True, dtype="float64"),
+        dict(
+            case="trained weights in float64",
+            demand="weights that are being trained",
+            B=4,
+            T=6,
+            I=3,
+            Hd=5,
+            trained=True,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -719,7 +742,14 @@ check.shift_right(
     hidden=[
         dict(case="a larger batch", B=6, T=8, bos=4),
         dict(case="one sequence of one token", B=1, T=1, bos=3),
-        dict(case="int32, begin token 0", B=5, T=2, bos=0, dtype="int32"),
+        dict(
+            case="int32, begin token 0",
+            demand="other integer types",
+            B=5,
+            T=2,
+            bos=0,
+            dtype="int32",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -741,11 +771,11 @@ check.shift_right(
 # the same task.
 
 # %% tags=["skip-grading"]
-batch = tasks.reversal_batch([5, 3], seed=0)
-print("padding, begin, end:", tasks.PAD, tasks.BOS, tasks.EOS)
+batch = task.reversal_batch([5, 3], seed=0)
+print("padding, begin, end:", task.PAD, task.BOS, task.EOS)
 for row in range(2):
     print("\nsource (encoder reads)  ", batch.source[row].tolist())
-    print("inputs (decoder reads)  ", shift_right(batch.target, tasks.BOS)[row].tolist())
+    print("inputs (decoder reads)  ", shift_right(batch.target, task.BOS)[row].tolist())
     print("target (decoder writes) ", batch.target[row].tolist())
 
 # %% [markdown]
@@ -830,8 +860,8 @@ models: dict[int, list[seq2seq.Seq2Seq]] = {20: [], 40: []}
 for length, trained in models.items():
     for seed in seeds:
         torch.manual_seed(seed)
-        model = seq2seq.Seq2Seq(tasks.vocabulary_size(16))
-        seq2seq.train(model, tasks.growing_batches(length, 200, 32, seed=seed + 1), steps=200)
+        model = seq2seq.Seq2Seq(task.vocabulary_size(16))
+        seq2seq.train(model, task.growing_batches(length, 200, 32, seed=seed + 1), steps=200)
         trained.append(model)
 
 
@@ -839,28 +869,28 @@ def free_running(model: seq2seq.Seq2Seq, source: Tensor) -> Tensor:
     """Answers of a model that reads what it wrote, by your greedy_decode."""
     step, length = recurrence.decoder_step(model), source.shape[1]
     answers = [
-        greedy_decode(step, recurrence.first_state(model, row), tasks.BOS, tasks.EOS, length)
+        greedy_decode(step, recurrence.first_state(model, row), task.BOS, task.EOS, length)
         for row in source.split(1)
     ]
     return recurrence.as_batch(answers, length)
 
 
-def forced(model: seq2seq.Seq2Seq, batch: tasks.SequenceBatch) -> Tensor:
+def forced(model: seq2seq.Seq2Seq, batch: task.SequenceBatch) -> Tensor:
     """Answers of a model that reads the right token before, by your shift_right."""
-    return recurrence.teacher_forced(model, batch.source, shift_right(batch.target, tasks.BOS))
+    return recurrence.teacher_forced(model, batch.source, shift_right(batch.target, task.BOS))
 
 
 # %% tags=["skip-grading", "measured"]
 answers: dict[tuple[int, str], list[Tensor]] = {}
-unseen = {length: tasks.reversal_batch([length] * 50, seed=99) for length in models}
+unseen = {length: task.reversal_batch([length] * 50, seed=99) for length in models}
 for length, batch in unseen.items():
     for way in ("free-running", "teacher-forced"):
         answers[length, way] = [
             free_running(model, batch.source) if way == "free-running" else forced(model, batch)
             for model in models[length]
         ]
-        tokens = [tasks.token_accuracy(a, batch.target) for a in answers[length, way]]
-        whole = [tasks.sequence_accuracy(a, batch.target) for a in answers[length, way]]
+        tokens = [task.token_accuracy(a, batch.target) for a in answers[length, way]]
+        whole = [task.sequence_accuracy(a, batch.target) for a in answers[length, way]]
         print(
             f"length {length}, {way:<15} tokens right:", ", ".join(f"{t:.2f}" for t in tokens),
             " whole sequences right:", ", ".join(f"{w:.2f}" for w in whole),
@@ -874,7 +904,7 @@ fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), sharey=True)
 for ax, (length, batch) in zip(axes, unseen.items(), strict=True):
     curves = {}
     for way in ("teacher-forced", "free-running"):
-        hits = [tasks.token_hits(a, batch.target).float().mean(0) for a in answers[length, way]]
+        hits = [task.token_hits(a, batch.target).float().mean(0) for a in answers[length, way]]
         curves[way] = torch.stack(hits).mean(0)
     plots.lines(ax, range(1, length + 1), curves, title=f"Reversing {length} symbols",
                 xlabel="place in the answer", ylim=(0, 1.05), markers=False)  # fmt: skip

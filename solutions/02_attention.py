@@ -21,11 +21,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from utils import plots, tasks
+from utils import plots
+from utils.experiments import reversal_task as task
 from utils.checks import check
-from utils.measure import bytes_kept, seconds
-from utils.seq2seq import AdditiveAttention, MultiplicativeAttention, Seq2Seq, train
-from utils.specimens import broken_attention
+from utils.experiments.profiling import bytes_kept, seconds
+from utils.experiments.seq2seq import AdditiveAttention, MultiplicativeAttention, Seq2Seq, train
+from utils.experiments.buggy import broken_attention
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
 
@@ -78,9 +79,19 @@ check.additive_scores(
     additive_scores,
     points=3,
     hidden=[
-        dict(case="one key for each sentence", B=4, S=1, Dq=3, Dk=6, A=2),
+        dict(case="one key for each sentence", demand="a single key", B=4, S=1, Dq=3, Dk=6, A=2),
         dict(case="a longer sentence", B=3, S=17, Dq=8, Dk=5, A=11),
-        dict(case="float64, larger inputs", B=2, S=6, Dq=5, Dk=4, A=3, dtype="float64", scale=4.0),
+        dict(
+            case="float64, larger inputs",
+            demand="float64",
+            B=2,
+            S=6,
+            Dq=5,
+            Dk=4,
+            A=3,
+            dtype="float64",
+            scale=4.0,
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -153,7 +164,15 @@ check.attend(
     hidden=[
         dict(case="one position", B=3, S=1, D=4),
         dict(case="holes in the middle", B=4, S=7, D=5, mask="random"),
-        dict(case="nothing allowed, float64", B=5, S=4, D=2, mask="empty", dtype="float64"),
+        dict(
+            case="nothing allowed, float64",
+            demand="a row with nothing allowed",
+            B=5,
+            S=4,
+            D=2,
+            mask="empty",
+            dtype="float64",
+        ),
         dict(case="huge scores and padding", B=2, S=9, D=3, mask="padding", scale=1e4),
     ],
 )
@@ -192,21 +211,21 @@ STEPS = {20: 300, 40: 400}
 
 def trained(make_attention: Callable, length: int) -> tuple[Seq2Seq, list[float]]:
     torch.manual_seed(0)
-    model = Seq2Seq(tasks.vocabulary_size(N_SYMBOLS), make_attention())
-    batches = tasks.growing_batches(length, STEPS[length], 32, seed=1, n_symbols=N_SYMBOLS)
+    model = Seq2Seq(task.vocabulary_size(N_SYMBOLS), make_attention())
+    batches = task.growing_batches(length, STEPS[length], 32, seed=1, n_symbols=N_SYMBOLS)
     return model, train(model, batches, STEPS[length])
 
 
-def exam(length: int) -> tasks.SequenceBatch:
-    return tasks.reversal_batch([length] * 256, seed=2, n_symbols=N_SYMBOLS)
+def exam(length: int) -> task.SequenceBatch:
+    return task.reversal_batch([length] * 256, seed=2, n_symbols=N_SYMBOLS)
 
 
 def compare(length: int) -> None:
     for name, make_attention in kinds.items():
         model, losses[name, length] = trained(make_attention, length)
         answer = answers[name, length] = model.answer(exam(length).source, length)
-        right = tasks.token_accuracy(answer.tokens, exam(length).target)
-        whole = tasks.sequence_accuracy(answer.tokens, exam(length).target)
+        right = task.token_accuracy(answer.tokens, exam(length).target)
+        whole = task.sequence_accuracy(answer.tokens, exam(length).target)
         print(f"{name:10} symbols right {right:6.1%}   whole sequences right {whole:6.1%}")
 
 
@@ -229,7 +248,7 @@ fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
 for ax, length in zip(axes, STEPS, strict=True):
     share = {}
     for name in ("plain", "attention"):
-        hits = tasks.token_hits(answers[name, length].tokens, exam(length).target)  # (256, S)
+        hits = task.token_hits(answers[name, length].tokens, exam(length).target)  # (256, S)
         share[name] = 100 * hits.float().mean(0)
     share["guessing"] = np.full(length, 100 / N_SYMBOLS)
     plots.lines(ax, np.arange(length), share, title=f"Reversing {length} symbols", markers=False)
@@ -293,7 +312,7 @@ plots.show(
     alt="Left, the losses of additive and multiplicative attention both fall to near zero in 300 "
     "steps. Right, the multiplicative model's weights also form an anti-diagonal.",
 )
-print(f"multiplicative, symbols right: {tasks.token_accuracy(answer.tokens, exam(20).target):.1%}")
+print(f"multiplicative, symbols right: {task.token_accuracy(answer.tokens, exam(20).target):.1%}")
 
 # %% [markdown]
 # The product learns it too, if more slowly in this run. (Both curves jump: sequences get longer on
@@ -472,9 +491,20 @@ check.scaled_dot_product_attention(
     points=5,
     hidden=[
         dict(case="one query, one key", B=3, T=1, S=1, Dk=4, Dv=2),
+        dict(case="sizes met before, without a mask", B=3, T=4, S=6, Dk=5, Dv=2),
         dict(case="heads and padding", B=2, H=4, T=3, S=7, Dk=5, Dv=6, mask="padding"),
         dict(case="one key allowed", B=3, T=4, S=6, Dk=8, Dv=5, mask="keep-one", scale=40.0),
-        dict(case="empty rows, float64", B=4, T=3, S=5, Dk=7, Dv=2, mask="empty", dtype="float64"),
+        dict(
+            case="empty rows, float64",
+            demand="a row with nothing allowed",
+            B=4,
+            T=3,
+            S=5,
+            Dk=7,
+            Dv=2,
+            mask="empty",
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -541,6 +571,8 @@ check.padding_mask(
     hidden=[
         dict(case="one sentence", lengths=[4], max_len=9),
         dict(case="every length there is", lengths=[6, 0, 3, 1, 2, 4, 5], max_len=6),
+        dict(case="as many sentences of other lengths", lengths=[4, 1, 2], max_len=5),
+        dict(case="long sentences", lengths=[70, 131], max_len=140),
     ],
 )
 # END HIDDEN TESTS
@@ -583,7 +615,8 @@ check.causal_mask(
     points=1,
     hidden=[
         dict(case="two positions", size=2),
-        dict(case="many positions", size=33),
+        dict(case="many positions", size=133),
+        dict(case="three positions after that", size=3),
     ],
 )
 # END HIDDEN TESTS
@@ -775,7 +808,27 @@ check.SelfAttention(
     hidden=[
         dict(case="one word", B=3, T=1, D=4, d_k=2, d_v=5),
         dict(case="longer sentences with padding", B=4, T=9, D=7, d_k=3, d_v=8, mask="padding"),
-        dict(case="any mask, float64", B=2, T=6, D=5, d_k=7, d_v=3, mask="random", dtype="float64"),
+        dict(
+            case="a second call with another mask",
+            B=3,
+            T=5,
+            D=6,
+            d_k=4,
+            d_v=2,
+            mask="random",
+            earlier="causal",
+        ),
+        dict(
+            case="any mask, float64",
+            demand="float64",
+            B=2,
+            T=6,
+            D=5,
+            d_k=7,
+            d_v=3,
+            mask="random",
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -925,7 +978,7 @@ check.repaired_attention(
     points=1,
     hidden=[
         dict(case="more queries than keys", B=2, T=7, S=3, Dk=5, Dv=4),
-        dict(case="float64", B=3, T=2, S=6, Dk=4, Dv=5, dtype="float64"),
+        dict(case="float64", demand="float64", B=3, T=2, S=6, Dk=4, Dv=5, dtype="float64"),
     ],
 )
 # END HIDDEN TESTS

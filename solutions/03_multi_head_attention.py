@@ -21,8 +21,11 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor, nn
 
-from utils import lookups, plots, specimens, topics
-from utils.carry import carry
+from utils import plots
+from utils.experiments import buggy
+from utils.experiments import lookup_task as lookups
+from utils.experiments import topic_task as topics
+from utils.notebook.carry import carry
 from utils.checks import check
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
@@ -135,7 +138,7 @@ check.split_heads(
     hidden=[
         dict(case="one token", B=2, T=1, H=3, Dh=4),
         dict(case="longer sentences", B=3, T=9, H=4, Dh=2),
-        dict(case="one head in float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
+        dict(case="one head in float64", demand="float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
     ],
 )
 # END HIDDEN TESTS
@@ -183,7 +186,7 @@ check.merge_heads(
     hidden=[
         dict(case="one token", B=2, T=1, H=3, Dh=4),
         dict(case="longer sentences", B=3, T=9, H=4, Dh=2),
-        dict(case="one head in float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
+        dict(case="one head in float64", demand="float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
     ],
 )
 # END HIDDEN TESTS
@@ -290,11 +293,31 @@ check.MultiHeadAttention(
         dict(case="one query, one key, one head", B=1, T=1, S=1, H=1, Dh=3),
         dict(case="other sizes, padding", B=2, T=6, S=5, H=4, Dh=3, mask="padding"),
         dict(case="its own mask for each query", B=4, T=3, S=6, H=2, Dh=5, mask="random"),
+        dict(
+            case="a second call, with another mask",
+            B=3,
+            T=4,
+            S=5,
+            H=2,
+            Dh=6,
+            mask="random",
+            earlier="causal",
+        ),
         dict(case="a sentence alone", B=4, T=7, H=3, Dh=2, mask="padding"),
         dict(
-            case="an empty row in float64", B=2, T=5, S=6, H=3, Dh=4, mask="empty", dtype="float64"
+            case="an empty row in float64",
+            demand="a row with nothing allowed",
+            B=2,
+            T=5,
+            S=6,
+            H=3,
+            Dh=4,
+            mask="empty",
+            dtype="float64",
         ),
-        dict(case="15 features for 6 heads", D=15, H=6),
+        dict(
+            case="15 features for 6 heads", demand="ValueError for sizes that do not fit", D=15, H=6
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -480,7 +503,7 @@ check.fuse_heads(
     hidden=[
         dict(case="three heads", H=3, Dh=2),
         dict(case="heads of one feature", H=4, Dh=1),
-        dict(case="two heads in float64", H=2, Dh=5, dtype="float64"),
+        dict(case="two heads in float64", demand="float64", H=2, Dh=5, dtype="float64"),
     ],
 )
 # END HIDDEN TESTS
@@ -727,8 +750,15 @@ check.load_torch_attention(
     points=2,
     hidden=[
         dict(case="one head", H=1, Dh=5),
-        dict(case="four heads without bias", H=4, Dh=3, bias=False),
-        dict(case="without bias in float64", H=2, Dh=5, bias=False, dtype="float64"),
+        dict(case="four heads without bias", demand="a module without bias", H=4, Dh=3, bias=False),
+        dict(
+            case="without bias in float64",
+            demand="a module without bias",
+            H=2,
+            Dh=5,
+            bias=False,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -791,36 +821,41 @@ for name, difference in worst.items():
 
 
 # %% tags=["skip-grading", "measured"]
-def tagger(seed: int, fault: str | None) -> topics.TopicTagger:
+def tagger(seed: int, fault: str) -> topics.TopicTagger:
     torch.manual_seed(seed)
-    right = fault is None
-    attention = MultiHeadAttention(32, 4) if right else topics.FaultyAttention(32, 4, fault)
+    attention = MultiHeadAttention(32, 4)
+    if fault != "none":
+        attention = buggy.FaultyAttention(attention, 4, fault)
     model = topics.TopicTagger(attention)
     topics.train_tagger(model, seed)
     return model.eval()
 
 
-FAULTS = (None, "heads cut by view", "softmax over queries", "mask ignored")
+FAULTS = {
+    "right": "none",
+    "heads cut by view": "heads",
+    "softmax over queries": "axis",
+    "mask ignored": "mask",
+}
 held_out, few = topics.topic_batch(500, seed=99), topics.topic_batch(40, seed=98)
 accuracy, change = {}, {}
-for fault in FAULTS:
+for label, fault in FAULTS.items():
     taggers = [tagger(seed, fault) for seed in range(3)]
-    accuracy[fault] = [topics.tagging_accuracy(model, held_out)[0] for model in taggers]
-    change[fault] = [topics.change_by_padding(model, few) for model in taggers]
-    shares = "  ".join(f"{share:.1%}" for share in accuracy[fault])
-    print(f"{fault or 'right':<22} right tags: {shares}")
+    accuracy[label] = [topics.tagging_accuracy(model, held_out)[0] for model in taggers]
+    change[label] = [topics.change_by_padding(model, few) for model in taggers]
+    shares = "  ".join(f"{share:.1%}" for share in accuracy[label])
+    print(f"{label:<22} right tags: {shares}")
 
 # %% [markdown]
 # Beside the accuracy stands a law that can be tried without training: tag a sentence alone, tag it
 # again in a padded batch, and see by how much its scores change. They must not, beyond rounding.
 
 # %% tags=["skip-grading"]
-labels = [fault or "right" for fault in FAULTS]
 fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
-for place, fault in enumerate(FAULTS):
+for place, label in enumerate(FAULTS):
     rows = [place - 0.15, place, place + 0.15]  # seeds apart, or their points would merge
-    axes[0].plot([100 * a for a in accuracy[fault]], rows, "o", color="C0", ms=5, alpha=0.6)
-    axes[1].plot([max(c, 1e-7) for c in change[fault]], rows, "s", color="C1", ms=5, alpha=0.6)
+    axes[0].plot([100 * a for a in accuracy[label]], rows, "o", color="C0", ms=5, alpha=0.6)
+    axes[1].plot([max(c, 1e-7) for c in change[label]], rows, "s", color="C1", ms=5, alpha=0.6)
 axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
 axes[1].set(
     xscale="log",
@@ -828,7 +863,7 @@ axes[1].set(
     xlabel="largest change of a score (log scale)",
     title="A sentence alone against in a padded batch",
 )
-axes[0].set_yticks(range(4), labels)
+axes[0].set_yticks(range(4), FAULTS)
 axes[0].set_ylim(3.5, -0.5)
 plots.show(
     fig,
@@ -887,7 +922,7 @@ def draw(split: Callable[..., Tensor]) -> plt.Figure:
 
 # %% tags=["skip-grading"]
 plots.show(
-    draw(specimens.broken_split_heads),
+    draw(buggy.broken_split_heads),
     alt="Two heat maps in place of two diagonals: the rows of head 0 depend on the first three "
     "words only, two rows on each word; those of head 1 on the last three words only.",
 )

@@ -21,9 +21,10 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor, nn
 
-from utils import plots, positions
+from utils import plots
+from utils.experiments import word_order_task as task
 from utils.checks import check
-from utils.specimens import broken_encoding
+from utils.experiments.buggy import broken_encoding
 
 torch.set_num_threads(1)  # small matrices gain nothing from more
 
@@ -138,7 +139,7 @@ check.sinusoidal_encoding(
     hidden=[
         dict(case="one position, many columns", max_len=1, d_model=64),
         dict(case="many positions", max_len=200, d_model=10),
-        dict(case="one column", max_len=3, d_model=1),
+        dict(case="one column", demand="ValueError for an odd d_model", max_len=3, d_model=1),
     ],
 )
 # END HIDDEN TESTS
@@ -459,7 +460,14 @@ check.PositionalEncoding(
     hidden=[
         dict(case="max_len left at 5000", B=2, T=3, D=6, spare=None),
         dict(case="a batch as large as max_len", B=8, T=3, D=4, spare=5),
-        dict(case="much longer than max_len", B=3, T=9, D=2, spare=-5),
+        dict(
+            case="much longer than max_len",
+            demand="ValueError past max_len",
+            B=3,
+            T=9,
+            D=2,
+            spare=-5,
+        ),
         dict(case="dropout, wider", B=3, T=7, D=10, spare=2, dropout=0.5),
     ],
 )
@@ -526,7 +534,14 @@ check.LearnedPositionalEncoding(
     points=1,
     hidden=[
         dict(case="a batch as large as max_len", B=8, T=3, D=6, spare=5),
-        dict(case="much longer than max_len", B=3, T=9, D=2, spare=-5),
+        dict(
+            case="much longer than max_len",
+            demand="ValueError past max_len",
+            B=3,
+            T=9,
+            D=2,
+            spare=-5,
+        ),
         dict(case="dropout, wider", B=3, T=7, D=10, spare=2, dropout=0.5),
     ],
 )
@@ -692,7 +707,16 @@ check.rotary_embedding(
         dict(case="one word", B=1, H=1, T=1, Dh=4),
         dict(case="more positions, wider", B=3, H=2, T=20, Dh=16),
         dict(case="a small base", B=2, H=4, T=7, Dh=8, base=3.0),
-        dict(case="float64, another base", B=2, H=1, T=5, Dh=6, base=50.0, dtype="float64"),
+        dict(
+            case="float64, another base",
+            demand="float64",
+            B=2,
+            H=1,
+            T=5,
+            Dh=6,
+            base=50.0,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -750,8 +774,8 @@ for name, scores in (("added", added), ("turned", turned)):
 #
 # A made-up language of 16 words in four groups. A word's tag is the group of **the word two places
 # before it**. The model is the smallest that could do it: your `TokenEmbedding`, one attention with
-# one head, a residual, a layer norm and a linear layer (`utils/positions.py`). We train it on
-# sentences of 16 words. Only the positions differ.
+# one head, a residual, a layer norm and a linear layer (`utils/experiments/word_order_task.py`).
+# We train it on sentences of 16 words. Only the positions differ.
 #
 # The word tables are drawn from $N(0, 1/D)$ here, the paper's way.
 #
@@ -766,8 +790,8 @@ WIDTH = 32
 def new_tagger(kind: str, seed: int, std: float = WIDTH**-0.5, start: float = 0.02) -> nn.Module:
     """A fresh tagger; std is the spread of its word table, start that of learned positions."""
     torch.manual_seed(seed)
-    words = TokenEmbedding(positions.VOCABULARY, WIDTH)
-    positions.redraw(words, std)
+    words = TokenEmbedding(task.VOCABULARY, WIDTH)
+    task.redraw(words, std)
     layers = {
         "sinusoidal": lambda: PositionalEncoding(WIDTH, max_len=64),
         "learned": lambda: LearnedPositionalEncoding(WIDTH, max_len=64),
@@ -776,21 +800,21 @@ def new_tagger(kind: str, seed: int, std: float = WIDTH**-0.5, start: float = 0.
     if kind == "learned":
         nn.init.normal_(layer.weight, std=start)
     rotate = rotary_embedding if kind == "rotary" else None
-    return positions.OrderTagger(words, WIDTH, layer, rotate)
+    return task.OrderTagger(words, WIDTH, layer, rotate)
 
 
 SEEDS = (0, 1, 2)
 taggers, curves = {}, {}
 for kind in ("none", "sinusoidal", "learned", "rotary"):
     taggers[kind] = [new_tagger(kind, seed) for seed in SEEDS]
-    curves[kind] = [positions.train(t, 100 + s) for t, s in zip(taggers[kind], SEEDS, strict=True)]
+    curves[kind] = [task.train(t, 100 + s) for t, s in zip(taggers[kind], SEEDS, strict=True)]
 
 
 # %% tags=["skip-grading"]
 def draw_curves(ax: plt.Axes, curves: dict[str, list[list[float]]], title: str) -> None:
     """Mean over the seeds as a line, lowest to highest as a band."""
     means = {name: torch.tensor(c).mean(0) for name, c in curves.items()}
-    steps = (torch.arange(len(next(iter(means.values())))) + 1) * positions.MEASURE_EVERY
+    steps = (torch.arange(len(next(iter(means.values())))) + 1) * task.MEASURE_EVERY
     plots.lines(ax, steps, means, title=title, xlabel="training step", ylim=(0, 1.03))
     for line, runs in zip(ax.get_lines(), curves.values(), strict=True):
         low, high = torch.tensor(runs).min(0).values, torch.tensor(runs).max(0).values
@@ -807,9 +831,9 @@ plots.show(
 )
 
 # %% tags=["skip-grading", "measured"]
-batch = positions.look_back_sentences(128, positions.LENGTH, seed=12345)
-groups = torch.nn.functional.one_hot(batch.words % positions.N_TAGS).sum(1)  # (B, 4)
-bag = (batch.tags[:, positions.BACK :] == groups.argmax(1, keepdim=True)).float().mean()
+batch = task.look_back_sentences(128, task.LENGTH, seed=12345)
+groups = torch.nn.functional.one_hot(batch.words % task.N_TAGS).sum(1)  # (B, 4)
+bag = (batch.tags[:, task.BACK :] == groups.argmax(1, keepdim=True)).float().mean()
 print(f"always guessing the sentence's most frequent group: {bag:.2f}")
 for kind, runs in curves.items():
     last = [run[-1] for run in runs]
@@ -827,15 +851,15 @@ for kind, runs in curves.items():
 
 # %% tags=["skip-grading"]
 LONG = 32
-sample = positions.look_back_sentences(200, LONG, seed=7).words
+sample = task.look_back_sentences(200, LONG, seed=7).words
 fig, axes = plt.subplots(2, 2, figsize=(8, 6.4))
 for ax, kind in zip(axes.flat, taggers, strict=True):
     with torch.no_grad():
         seen = taggers[kind][0].attention(sample).mean(0)
     title = f"none (1/{LONG} everywhere)" if kind == "none" else kind
     plots.heat_map(ax, seen, title=title, limits=(0, 1))
-    ax.axhline(positions.LENGTH - 0.5, color="C1", ls="--", lw=1)
-    ax.axvline(positions.LENGTH - 0.5, color="C1", ls="--", lw=1)
+    ax.axhline(task.LENGTH - 0.5, color="C1", ls="--", lw=1)
+    ax.axvline(task.LENGTH - 0.5, color="C1", ls="--", lw=1)
     ax.set(xlabel="looked at (position)", ylabel="looking (position)")
 plots.show(
     fig,
@@ -860,17 +884,17 @@ plots.show(
 REACH = 64
 parts = {"2 to 15": slice(0, 14), "16 to 31": slice(14, 30), "32 to 63": slice(30, 62)}
 beyond = {
-    kind: torch.stack([positions.hits(tagger, REACH) for tagger in runs])  # (3, 62)
+    kind: torch.stack([task.hits(tagger, REACH) for tagger in runs])  # (3, 62)
     for kind, runs in taggers.items()
 }
 fig, ax = plt.subplots(figsize=(8, 3.2))
-places = range(positions.BACK, REACH)
+places = range(task.BACK, REACH)
 means = {kind: table.mean(0) for kind, table in beyond.items()}
 plots.lines(ax, places, means, markers=False, title="Sentences of 64 words, after training on 16")
 for line, table in zip(ax.get_lines(), beyond.values(), strict=True):
     low, high = table.min(0).values, table.max(0).values
     ax.fill_between(places, low, high, color=line.get_color(), alpha=0.15)
-ax.axvline(positions.LENGTH - 0.5, color="0.4", ls=":")
+ax.axvline(task.LENGTH - 0.5, color="0.4", ls=":")
 ax.set(xlabel="position (dotted: longest in training)", ylabel="accuracy", ylim=(0, 1.03))
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
@@ -899,15 +923,15 @@ for kind, table in beyond.items():
 # as many, and stays right. **Predict:** where does the rotary model look instead?
 
 # %% tags=["skip-grading", "measured"]
-long_sample = positions.look_back_sentences(128, REACH, seed=12345).words
+long_sample = task.look_back_sentences(128, REACH, seed=12345).words
 distance = torch.arange(REACH) - torch.arange(REACH).unsqueeze(1)  # (T, S), ahead is positive
-early, far = slice(positions.BACK, positions.LENGTH), distance.abs() >= positions.LENGTH
-wrong = (distance != -positions.BACK) & ~far
+early, far = slice(task.BACK, task.LENGTH), distance.abs() >= task.LENGTH
+wrong = (distance != -task.BACK) & ~far
 for seed, tagger in zip(SEEDS, taggers["rotary"], strict=True):
     with torch.no_grad():
         seen = tagger.attention(long_sample).mean(0)  # (T, S)
     on_far, on_wrong = ((seen * chosen)[early].sum(1).mean() for chosen in (far, wrong))
-    at = torch.stack([seen.diagonal(k)[early].sum() for k in range(REACH - positions.BACK)])
+    at = torch.stack([seen.diagonal(k)[early].sum() for k in range(REACH - task.BACK)])
     print(
         f"seed {seed}, positions 2 to 15: {on_far:.0%} of the weight 16 or more away, "
         f"{on_wrong:.1%} on nearer wrong words; most ahead at {at.topk(2).indices.tolist()}"
@@ -939,7 +963,7 @@ settings = {
 balance = {"sinusoidal, as above": curves["sinusoidal"], "learned, as above": curves["learned"]}
 for name, (kind, std, start) in settings.items():
     runs = [new_tagger(kind, seed, std, start) for seed in SEEDS]
-    balance[name] = [positions.train(t, 100 + s) for t, s in zip(runs, SEEDS, strict=True)]
+    balance[name] = [task.train(t, 100 + s) for t, s in zip(runs, SEEDS, strict=True)]
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
 long_ones = {name: c for name, c in balance.items() if "long words" in name}
 draw_curves(axes[0], {n: c for n, c in balance.items() if n not in long_ones}, "Balanced, or short")

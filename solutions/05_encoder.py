@@ -22,10 +22,11 @@ from matplotlib.ticker import LogLocator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils import plots, specimens
-from utils.carry import carry
+from utils import plots
+from utils.experiments import buggy
+from utils.notebook.carry import carry
 from utils.checks import check
-from utils.measure import seconds
+from utils.experiments.profiling import seconds
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
 
@@ -140,7 +141,15 @@ check.LayerNorm(
         dict(case="single tokens", B=4, T=1, D=7),
         dict(case="two entries", B=3, T=5, D=2),
         dict(case="a large epsilon, small numbers", B=2, T=3, D=5, eps=0.5, scale=0.1),
-        dict(case="far from zero in float64", B=2, T=5, D=6, offset=50.0, dtype="float64"),
+        dict(
+            case="far from zero in float64",
+            demand="float64",
+            B=2,
+            T=5,
+            D=6,
+            offset=50.0,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -210,8 +219,17 @@ check.FeedForward(
     points=1,
     hidden=[
         dict(case="a hidden layer of one unit", B=2, T=4, D=3, F=1),
-        dict(case="four axes", B=2, H=3, T=4, D=5, F=7),
-        dict(case="dropout in float64", B=3, T=2, D=5, F=4, dropout=1.0, dtype="float64"),
+        dict(case="four axes", demand="any number of axes", B=2, H=3, T=4, D=5, F=7),
+        dict(
+            case="dropout in float64",
+            demand="float64",
+            B=3,
+            T=2,
+            D=5,
+            F=4,
+            dropout=1.0,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -433,8 +451,28 @@ check.EncoderLayer(
         dict(case="one token", B=3, T=1, D=8, H=4, F=5),
         dict(case="one head, pre-norm", B=2, T=5, D=6, H=1, F=3, norm_first=True),
         dict(case="any mask", B=2, T=4, D=9, H=3, F=7, mask="random"),
-        dict(case="pre-norm, an empty row", B=2, T=5, D=8, H=4, F=6, mask="empty", norm_first=True),
-        dict(case="float64, pre-norm", B=2, T=4, D=6, H=3, F=5, norm_first=True, dtype="float64"),
+        dict(
+            case="pre-norm, an empty row",
+            demand="a row with nothing allowed",
+            B=2,
+            T=5,
+            D=8,
+            H=4,
+            F=6,
+            mask="empty",
+            norm_first=True,
+        ),
+        dict(
+            case="float64, pre-norm",
+            demand="float64",
+            B=2,
+            T=4,
+            D=6,
+            H=3,
+            F=5,
+            norm_first=True,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -548,7 +586,7 @@ def stacked(run: Callable[..., Tensor], depth: int = 12) -> tuple[list[float], .
     return gradient_norms(loss, everything), gradient_norms(loss, looking), alike
 
 
-healthy, symptom = stacked(lambda layer, x: layer(x)), stacked(specimens.broken_layer)
+healthy, symptom = stacked(lambda layer, x: layer(x)), stacked(buggy.broken_layer)
 
 # %% tags=["skip-grading"]
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3), sharey=True)
@@ -605,7 +643,17 @@ check.repaired_layer(
     points=1,
     hidden=[
         dict(case="one token", B=3, T=1, D=8, H=4, F=5),
-        dict(case="causal mask, float64", B=2, T=4, D=6, H=3, F=5, mask="causal", dtype="float64"),
+        dict(
+            case="causal mask, float64",
+            demand="float64",
+            B=2,
+            T=4,
+            D=6,
+            H=3,
+            F=5,
+            mask="causal",
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -766,6 +814,7 @@ check.TransformerEncoder(
         ),
         dict(
             case="a causal mask, float64",
+            demand="float64",
             V=7,
             B=2,
             T=4,
@@ -897,7 +946,17 @@ check.count_parameters(
     points=1,
     hidden=[
         dict(case="four layers", V=7, D=6, H=2, L=4, F=9),
-        dict(case="pre-norm, shared", V=9, D=8, H=4, L=2, F=6, norm_first=True, shared=True),
+        dict(
+            case="pre-norm, shared",
+            demand="shared weights counted once",
+            V=9,
+            D=8,
+            H=4,
+            L=2,
+            F=6,
+            norm_first=True,
+            shared=True,
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -950,7 +1009,7 @@ plots.show(
 # 18,914,304 parameters.
 
 # %% tags=["skip-grading"]
-stack = specimens.broken_stack(lambda: EncoderLayer(512, 8, 2048, norm_first=True), 6)
+stack = buggy.broken_stack(lambda: EncoderLayer(512, 8, 2048, norm_first=True), 6)
 print("layers:", len(stack))
 print(f"parameters: {sum(p.numel() for p in stack.parameters()):,}")
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from utils.carry import carry
+from utils.notebook.carry import carry
 from utils.checks import check
 
 # %% [markdown]
@@ -31,21 +31,21 @@ from utils.checks import check
 
 # %% tags=["skip-grading"]
 from utils import plots
-from utils.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes
-from utils.baselines import Examiner, Scores, most_frequent_tag, with_suffixes
-from utils.curves import LiveCurves
-from utils.data import load_treebank, tags_of, words_of
-from utils.encoders import BiLSTMEncoder, PerWordEncoder, units_for
-from utils.environment import best_device
-from utils.faults import with_fault
-from utils.fit import History, fit, rate_at
-from utils.history import cells_run
-from utils.launch import run_script
-from utils.positions import redraw
-from utils.predictions import write_predictions
-from utils.rotary import attention_of, make_rotary
-from utils.script import write_script
-from utils.settings import Settings, settings_for
+from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes
+from utils.treebank.taggers import Examiner, Scores, most_frequent_tag, with_suffixes
+from utils.training.live_plot import LiveCurves
+from utils.treebank.loader import load_treebank, tags_of, words_of
+from utils.training.baseline_encoders import BiLSTMEncoder, PerWordEncoder, units_for
+from utils.experiments.device import best_device
+from utils.experiments.buggy import with_fault
+from utils.training.trainer import History, fit, rate_at
+from utils.notebook.history import cells_run
+from utils.training.torchrun import run_script
+from utils.experiments.word_order_task import redraw
+from utils.treebank.predictions import write_predictions
+from utils.training.rotary import attention_of, make_rotary
+from utils.notebook.export_script import write_script
+from utils.training.config import Settings, settings_for
 
 # %%
 TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
@@ -163,7 +163,7 @@ check.build_vocab(
     build_vocab,
     points=1,
     hidden=[
-        dict(case="no word at all", text=["", ""]),
+        dict(case="no word at all", demand="no word at all", text=["", ""]),
         dict(
             case="Czech letters",
             text=["čas žen šel čas", "řada dnů a řada", "žen a čas a Žen ."],
@@ -271,8 +271,8 @@ check.collate(
     hidden=[
         dict(case="many lengths", lengths=[7, 1, 12, 4, 9]),
         dict(case="one word", lengths=[1]),
-        dict(case="nothing but an empty sentence", lengths=[0]),
-        dict(case="empty ones among others", lengths=[6, 0, 0, 2]),
+        dict(case="nothing but an empty sentence", demand="an empty sentence", lengths=[0]),
+        dict(case="empty ones among others", demand="an empty sentence", lengths=[6, 0, 0, 2]),
     ],
 )
 # END HIDDEN TESTS
@@ -369,10 +369,17 @@ check.bucket_batches(
     points=3,
     hidden=[
         dict(case="many more sentences", N=900, longest=120, max_tokens=1024),
-        dict(case="all past the budget", lengths=[14, 11, 19], max_tokens=10),
-        dict(case="empty sentences", lengths=[0, 3, 0, 5, 2], max_tokens=6),
+        dict(
+            case="all past the budget",
+            demand="sentences all past the budget",
+            lengths=[14, 11, 19],
+            max_tokens=10,
+        ),
+        dict(
+            case="empty sentences", demand="empty sentences", lengths=[0, 3, 0, 5, 2], max_tokens=6
+        ),
         dict(case="one sentence", lengths=[7], max_tokens=50),
-        dict(case="nothing", lengths=[], max_tokens=8),
+        dict(case="nothing", demand="no sentences", lengths=[], max_tokens=8),
     ],
 )
 # END HIDDEN TESTS
@@ -483,7 +490,17 @@ check.Tagger(
     points=3,
     hidden=[
         dict(case="one word", lengths=[1], V=9, D=6, H=3, F=5, L=2, C=4),
-        dict(case="an empty sentence", lengths=[4, 0], V=13, D=8, H=2, F=5, L=1, C=3),
+        dict(
+            case="an empty sentence",
+            demand="an empty sentence",
+            lengths=[4, 0],
+            V=13,
+            D=8,
+            H=2,
+            F=5,
+            L=1,
+            C=3,
+        ),
         dict(
             case="pre-norm, padding and features",
             lengths=[7, 3, 5, 2],
@@ -510,6 +527,7 @@ check.Tagger(
         ),
         dict(
             case="five features, float64",
+            demand="float64",
             lengths=[3, 6],
             features=[4, 6, 3, 8, 5],
             dtype="float64",
@@ -608,7 +626,14 @@ check.token_loss(
         dict(case="much padding", lengths=[9, 1, 2, 1], C=5),
         dict(case="an empty sentence among others", lengths=[3, 0, 6], C=4),
         dict(case="a tail of padding", lengths=[2, 3], longest=6, C=4),
-        dict(case="large logits, float64", lengths=[2, 4], C=3, scale=500.0, dtype="float64"),
+        dict(
+            case="large logits, float64",
+            demand="float64",
+            lengths=[2, 4],
+            C=3,
+            scale=500.0,
+            dtype="float64",
+        ),
     ],
 )
 # END HIDDEN TESTS
@@ -750,7 +775,7 @@ check.noam_rate(
         dict(case="the middle of the warm-up", step=2000, d_model=1024, warmup=4000),
         dict(case="long after it", step=100000, d_model=64, warmup=500),
         dict(case="one step of warm-up", step=3, d_model=16, warmup=1),
-        dict(case="below zero", step=-3, d_model=32, warmup=40),
+        dict(case="below zero", demand="ValueError below step 1", step=-3, d_model=32, warmup=40),
     ],
 )
 # END HIDDEN TESTS
@@ -1000,12 +1025,20 @@ check.tag_sentences(
         ),
         dict(
             case="empty sentences at both ends",
+            demand="empty sentences",
             text=["", "", "a b", "c", "", ""],
             known="a b",
             tags="X Y Z",
             batch_size=2,
         ),
-        dict(case="only an empty sentence", text=[""], known="a b", tags="X Y", train=True),
+        dict(
+            case="only an empty sentence",
+            demand="empty sentences",
+            text=[""],
+            known="a b",
+            tags="X Y",
+            train=True,
+        ),
     ],
 )
 # END HIDDEN TESTS

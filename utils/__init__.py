@@ -1,1 +1,1 @@
-"""What the course's notebooks import: checks, plots, tasks and data."""
+"""The code that the course's notebooks import: checks, plots, tasks and data."""

@@ -1,9 +1,9 @@
-"""Errors that a reader of the course can mend: in a notebook they show their message alone."""
+"""Errors that a reader of the course can fix; a notebook shows only their message."""
 
 
 class UserError(Exception):
-    """The message says what is wrong and what would help."""
+    """An error whose message says what is wrong and what would help."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows instead of a traceback, whose lines would all be the course's own."""
+        """Return what IPython shows instead of a traceback, which would hold only course code."""
         return [f"{type(self).__name__}: {self}"]

@@ -1,8 +1,8 @@
-"""Plots that look alike in every lesson, and that can be read without seeing colours.
+"""Plots that look alike in every lesson and can be read without seeing colours.
 
-Importing this module sets the theme: the palette is Okabe and Ito's, which people with any common
-colour blindness can tell apart, on an opaque light ground that works in dark front ends too.
-Lines differ by dash and marker as well, and every figure is shown with a description in words.
+Importing this module sets the theme. The palette is Okabe and Ito's, whose colours people with any
+common colour blindness can tell apart; the opaque light background works in dark front ends too.
+Lines also differ by dash and marker, and every figure is shown with a description in words.
 """
 
 import base64
@@ -63,11 +63,12 @@ use_theme()
 
 
 class Picture:
-    """A figure as a PNG with alternative text; without a front end, the text alone.
+    """A figure as a PNG with alternative text; without a front end, just the text.
 
     Args:
         fig: the figure.
-        alt: what it shows, for those who cannot see it.
+        alt: what it shows, for readers who cannot see it.
+
     """
 
     def __init__(self, fig: Figure, alt: str) -> None:
@@ -78,7 +79,7 @@ class Picture:
         self.width = round(fig.get_figwidth() * SCREEN_DPI)
 
     def __repr__(self) -> str:
-        """What the picture shows, in words."""
+        """Return what the picture shows, in words."""
         return self.alt
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
@@ -87,10 +88,11 @@ class Picture:
 
 
 class InWords:
-    """The alternative text, folded: JupyterLab passes no alt text on to screen readers.
+    """The alternative text, folded, because JupyterLab passes no alt text to screen readers.
 
     Args:
         alt: what the picture above it shows.
+
     """
 
     def __init__(self, alt: str) -> None:
@@ -101,19 +103,20 @@ class InWords:
         return {"text/html": f"<details><summary>This picture in words</summary>{words}</details>"}
 
     def __repr__(self) -> str:
-        """Nothing: where there is only text, the picture itself is its words."""
+        """Return "", because where there is only text, the picture already shows its words."""
         return ""
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Show a figure once, with its description for those who cannot see it, and close it.
+    """Show a figure once, with its description for readers who cannot see it, and close it.
 
     Args:
         fig: the figure.
-        alt: one or two sentences: what is seen, and what it says.
+        alt: one or two sentences on what the figure shows and what it means.
 
     Raises:
         ValueError: the description is empty.
+
     """
     if not alt.strip():
         raise ValueError("a picture needs its description: show(fig, alt='...')")
@@ -134,7 +137,7 @@ def heat_map(
     bar: bool | None = None,
     numbers: bool | None = None,
 ) -> None:
-    """Draw a matrix: white is zero, blue more; with signs, purple is above zero, orange below.
+    """Draw a matrix: white is zero, blue more; with signs, purple is positive, orange negative.
 
     Args:
         ax: where to draw.
@@ -142,9 +145,10 @@ def heat_map(
         title: what the picture says.
         rows: names of the rows, top to bottom.
         columns: names of the columns.
-        limits: values at the ends of the colours; from the matrix, if not given.
-        bar: whether to add a colour bar; if not given, where there are no numbers.
-        numbers: whether to write each value; if not given, up to 64 cells.
+        limits: values at the ends of the colour scale; by default from the matrix.
+        bar: whether to add a colour bar; by default if there are no numbers.
+        numbers: whether to write each value; by default for up to 64 cells.
+
     """
     values = np.asarray(matrix, dtype=float)
     low, high = limits or _limits(values)
@@ -170,7 +174,8 @@ def lines(
         x: (N,), shared by all lines.
         series: name in the legend -> (N,) values.
         markers: whether to mark the points.
-        axes: passed to `ax.set`: title, xlabel, ylabel (with their units), xscale, ylim ...
+        axes: passed to `ax.set`: title, xlabel, ylabel (with units), xscale, ylim and so on.
+
     """
     for (name, y), (dash, marker) in zip(series.items(), cycle(STYLES), strict=False):
         shape = marker if markers else None
@@ -181,7 +186,7 @@ def lines(
 
 
 def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Ends of the colour scale: from zero, or even on both sides of zero where there are signs."""
+    """Return the ends of the colour scale: from zero, or symmetric about it if there are signs."""
     if values.min() >= 0:
         return 0.0, float(values.max()) or 1.0
     most = float(abs(values).max())
@@ -189,7 +194,7 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _name_ticks(ax: Axes, rows: Sequence[str] | None, columns: Sequence[str] | None) -> None:
-    """Names where there are any; else positions, which are whole numbers."""
+    """Label ticks with names if there are any, else with positions, which are whole numbers."""
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if rows is not None:
@@ -200,11 +205,11 @@ def _name_ticks(ax: Axes, rows: Sequence[str] | None, columns: Sequence[str] | N
 
 
 def _write_numbers(ax: Axes, values: NDArray[np.float64], shares: ArrayLike) -> None:
-    """Write each value in its cell, white on dark colours (both ends of a scale with signs)."""
+    """Write each value in its cell, white on dark colours (both ends of a signed scale)."""
     signed = values.min() < 0
     for (row, column), share in np.ndenumerate(np.asarray(shares)):
         dark = abs(2 * share - 1) > 0.75 if signed else share > 0.6
-        rounded = round(float(values[row, column]), 2) + 0.0  # + 0.0 makes -0.0 plain zero
+        rounded = round(float(values[row, column]), 2) + 0.0  # + 0.0 turns -0.0 into 0.0
         text = f"{rounded:.2f}".removesuffix(".00")
         colour = GROUND if dark else INK
         ax.text(column, row, text, ha="center", va="center", size=8, color=colour)

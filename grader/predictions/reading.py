@@ -1,20 +1,20 @@
-"""Read a file of predictions: whatever it holds, the answer is tags or a list of faults."""
+"""Read a file of predictions: whatever it holds, the result is tags or a list of faults."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from grader.plain_file import read_plain
+from grader.regular_file import read_plain
 
-MOST_BYTES: Final = 8 << 20
-MOST_FAULTS: Final = 10  # told; the rest is counted
+MOST_HANDED_IN: Final = 8 << 20
+MOST_FAULTS: Final = 10  # that are named; the rest are counted
 
 
 class Faulty(Exception):
-    """The file cannot be scored.
+    """A file that cannot be scored.
 
     Attributes:
-        faults: one sentence each, with the line where there is one.
+        faults: one sentence each, with the line if there is one.
 
     """
 
@@ -24,14 +24,14 @@ class Faulty(Exception):
 
 
 def read_predictions(path: Path, sizes: Sequence[int]) -> list[list[str]]:
-    """Read the tags of every sentence, one sentence a line.
+    """Read the tags of every sentence, one sentence per line.
 
     Args:
         path: predictions.txt, as submitted.
         sizes: how many words each test sentence has.
 
     Raises:
-        Faulty: it is no such file, or lines or tags are missing or too many.
+        Faulty: it is not such a file, or has too few or too many lines or tags.
 
     """
     tagged = [line.split() for line in _text(path).removesuffix("\n").split("\n")]
@@ -51,11 +51,11 @@ def _faults(tagged: Sequence[Sequence[str]], sizes: Sequence[int]) -> Iterator[s
 
 
 def _text(path: Path) -> str:
-    data = read_plain(path, MOST_BYTES + 1)
+    data = read_plain(path, MOST_HANDED_IN + 1)
     if data is None:
         raise Faulty("it is no plain file that can be read")
-    if len(data) > MOST_BYTES:
-        raise Faulty(f"it is larger than {MOST_BYTES >> 20} MiB")
+    if len(data) > MOST_HANDED_IN:
+        raise Faulty(f"it is larger than {MOST_HANDED_IN >> 20} MiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

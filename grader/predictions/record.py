@@ -1,7 +1,8 @@
 """Enter points for predictions in the gradebook, as extra credit with a comment.
 
-nbgrader adds extra credit to a cell's score and keeps it when the cell is graded again. That of
-HOME's cell belongs to this command, which sets or clears it in every submission of the lesson.
+nbgrader adds extra credit to a cell's score and keeps it when the cell is graded again. The extra
+credit of HOME's test cell belongs to this command, which sets or clears it in every submission of
+the lesson.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,8 +12,8 @@ from typing import Any, Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from grader.course.course import GradingCourse
 from grader.errors import CourseError
-from grader.gradebook.course import GradingCourse
 
 LESSON: Final = "06_training"
 HOME: Final = "tag_sentences"  # the exercise that predictions are made with
@@ -20,17 +21,17 @@ HOME: Final = "tag_sentences"  # the exercise that predictions are made with
 
 @dataclass(frozen=True)
 class HandIn:
-    """What came of one student's file.
+    """The result of one student's file.
 
     Attributes:
-        points: extra credit; 0 where the file could not be scored.
-        says: a sentence for the student.
-        doubtful: better than any tagger that is known; for the instructor to look at.
+        points: extra credit; 0 if the file could not be scored.
+        message: a sentence for the student.
+        doubtful: whether it beats every known tagger, so that the instructor should look at it.
 
     """
 
     points: int
-    says: str
+    message: str
     doubtful: bool = False
 
 
@@ -38,16 +39,17 @@ def enter(course: GradingCourse, hand_ins: Mapping[str, HandIn]) -> list[str]:
     """Set or clear the extra credit of every graded submission of the lesson.
 
     Args:
-        course: whose gradebook.
-        hand_ins: student -> what came of their file; others handed none in.
+        course: the course whose gradebook it is.
+        hand_ins: student -> the result of their file; the others handed none in.
 
     Returns:
         Students whose notebook is not in the gradebook yet, so that nothing could be entered.
 
     Raises:
-        CourseError: the gradebook refuses.
+        CourseError: the gradebook cannot be copied before, or refuses the points.
 
     """
+    course.back_up()
     with _submissions(course) as submissions:
         for student, submission in submissions.items():
             _set(submission, hand_ins.get(student))
@@ -56,7 +58,7 @@ def enter(course: GradingCourse, hand_ins: Mapping[str, HandIn]) -> list[str]:
 
 @contextmanager
 def _submissions(course: GradingCourse) -> Iterator[dict[str, Any]]:
-    """Student -> submission of the lesson; changes are kept when all of them went well."""
+    """Yield student -> submission of the lesson; keep changes only if all of them went well."""
     with course.gradebook() as gradebook:
         try:
             assignments = [a for a in gradebook.assignments if a.name == LESSON]
@@ -78,4 +80,4 @@ def _set(submission: Any, hand_in: HandIn | None) -> None:
                 grade.extra_credit = hand_in and float(hand_in.points)
         for comment in notebook.comments:
             if comment.cell.name == HOME and hand_in is not None:
-                comment.auto_comment = hand_in.says
+                comment.auto_comment = hand_in.message

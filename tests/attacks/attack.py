@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from grader.build.notebook import source_notebook
+from grader.authoring.notebook import source_notebook
 from tests.course.lesson_runs import all_lessons
 
 LESSON = "02_attention"

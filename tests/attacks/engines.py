@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.engine.outcome import Outcome
-from grader.engine.pool import FOREMAN, Pool
-from grader.engine.unit import grade_all
-from grader.isolation import Limits
-from grader.isolation.interpreter import closed_to_others
+from grader.grading.outcome import Outcome
+from grader.grading.pipeline import grade_all
+from grader.sandbox import Limits
+from grader.sandbox.interpreter import closed_to_others
+from grader.workers.pool import FORK_SERVER, Pool
 from tests.attacks.attack import LESSON, Attack
 from tests.attacks.malformed import HARMLESS, MALFORMED, PAGES
 from tests.attacks.patching import LYING, PATCHING
@@ -127,7 +127,7 @@ def main(name: str) -> None:
     setting, lesson = SETTINGS[name], all_lessons()[LESSON]
     fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
     chosen = [BYSTANDER, *ATTACKS, BYSTANDER]
-    with Pool(setting.jobs, LIMITS, foreman=fewer if setting.without else FOREMAN) as pool:
+    with Pool(setting.jobs, LIMITS, program=fewer if setting.without else FORK_SERVER) as pool:
         graded = dict(grade_all([(attack.submission(), lesson) for attack in chosen], pool))
     print(json.dumps([asdict(_plain(graded[key])) for key in range(len(chosen))]))
 

@@ -1,10 +1,10 @@
-"""A foreman as it would be on a machine that lacks a wall; its name is the first argument."""
+"""A fork server as it would be on a machine that lacks a wall; its name is the first argument."""
 
 import sys
 
-from grader.engine import foreman
-from grader.isolation import Supervisor
-from tests.unit.isolation_attacks import without_landlock, without_namespaces
+from grader.sandbox import Supervisor
+from grader.workers import forkserver
+from tests.unit.grader.sandbox.attacks_from_inside import without_landlock, without_namespaces
 
 LACKING = {"Landlock": without_landlock, "namespaces": without_namespaces}
 
@@ -17,5 +17,5 @@ class FewerWalls(Supervisor):
         LACKING[sys.argv[1]](self)
 
 
-foreman.Supervisor = FewerWalls
-foreman.main(sys.argv[2:])
+forkserver.Supervisor = FewerWalls
+forkserver.main(sys.argv[2:])

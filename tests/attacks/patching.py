@@ -20,24 +20,24 @@ kept = w.attempt
 w.attempt = lambda probe, case, answer: kept(probe, case, right)
 """
 FOUND = {
-    "sys.modules": "import sys\nw = sys.modules['grader.engine.worker']",
-    "sys.modules, another name": "import sys as s\nw, = [m for n, m in list(s.modules.items()) if n.endswith('engine.worker')]",
-    "modules of sys": "from sys import modules as m\nw = m['.'.join(['grader', 'engine', 'worker'])]",
-    "modules, imported inside": "def find():\n    import sys as s\n    return s.modules['.'.join(['grader', 'engine', 'worker'])]\nw = find()",
-    "vars of sys": "import sys\nw = vars(sys)['modules']['.'.join(['grader', 'engine', 'worker'])]",
-    "getattr of sys": "import sys\nw = getattr(sys, 'mod' + 'ules')['.'.join(['grader', 'engine', 'worker'])]",
-    "all of sys": "from sys import *\nw = modules['.'.join(['grader', 'engine', 'worker'])]",
-    "sys of another module": "import warnings\nw = warnings.sys.modules['.'.join(['grader', 'engine', 'worker'])]",
-    "sys, a name taken later by another": "import sys\nw = sys.modules['.'.join(['grader', 'engine', 'worker'])]\nimport math as sys",
-    "importlib": "import importlib\nw = importlib.import_module('gra' + 'der.engine.worker')",
-    "__import__": "w = __import__('gra' + 'der.engine.worker', fromlist=['x'])",
-    "exec": "exec('import gra' + 'der.engine.worker as w')",
-    "an import inside": "def find():\n    import grader.engine.worker as w\n    return w\nw = find()",
-    "pkgutil": "import pkgutil\nw = pkgutil.resolve_name('gra' + 'der.engine.worker')",
-    "pydoc": "from pydoc import locate\nw = locate('gra' + 'der.engine.worker')",
-    "runpy": "import runpy\nw = runpy.importlib.import_module('gra' + 'der.engine.worker')",
-    "pickle": "import pickle\nw = pickle.loads(b'csys\\nmodules\\n.')['gra' + 'der.engine.worker']",
-    "a mock": "from unittest import mock\nw = mock.patch('gra' + 'der.engine.worker.attempt').getter()",
+    "sys.modules": "import sys\nw = sys.modules['grader.workers.runner']",
+    "sys.modules, another name": "import sys as s\nw, = [m for n, m in list(s.modules.items()) if n.endswith('workers.runner')]",
+    "modules of sys": "from sys import modules as m\nw = m['.'.join(['grader', 'workers', 'runner'])]",
+    "modules, imported inside": "def find():\n    import sys as s\n    return s.modules['.'.join(['grader', 'workers', 'runner'])]\nw = find()",
+    "vars of sys": "import sys\nw = vars(sys)['modules']['.'.join(['grader', 'workers', 'runner'])]",
+    "getattr of sys": "import sys\nw = getattr(sys, 'mod' + 'ules')['.'.join(['grader', 'workers', 'runner'])]",
+    "all of sys": "from sys import *\nw = modules['.'.join(['grader', 'workers', 'runner'])]",
+    "sys of another module": "import warnings\nw = warnings.sys.modules['.'.join(['grader', 'workers', 'runner'])]",
+    "sys, a name taken later by another": "import sys\nw = sys.modules['.'.join(['grader', 'workers', 'runner'])]\nimport math as sys",
+    "importlib": "import importlib\nw = importlib.import_module('gra' + 'der.workers.runner')",
+    "__import__": "w = __import__('gra' + 'der.workers.runner', fromlist=['x'])",
+    "exec": "exec('import gra' + 'der.workers.runner as w')",
+    "an import inside": "def find():\n    import grader.workers.runner as w\n    return w\nw = find()",
+    "pkgutil": "import pkgutil\nw = pkgutil.resolve_name('gra' + 'der.workers.runner')",
+    "pydoc": "from pydoc import locate\nw = locate('gra' + 'der.workers.runner')",
+    "runpy": "import runpy\nw = runpy.importlib.import_module('gra' + 'der.workers.runner')",
+    "pickle": "import pickle\nw = pickle.loads(b'csys\\nmodules\\n.')['gra' + 'der.workers.runner']",
+    "a mock": "from unittest import mock\nw = mock.patch('gra' + 'der.workers.runner.attempt').getter()",
 }  # fmt: skip
 
 PATCHING = [
@@ -62,12 +62,12 @@ PATCHING = [
           "import utils.checks\nclass Check:\n    def __getattr__(self, name):\n        return lambda *a, points=None, **k: points\n"
           "utils.checks.check = Check()"),
     patch("judge replaced", "every answer is judged right",
-          "import utils.checks.judge as j\nj.judge = lambda *a, **k: None\nj.compare = lambda *a, **k: None"),
+          "import utils.checks.framework.judge as j\nj.judge = lambda *a, **k: None\nj.compare = lambda *a, **k: None"),
     patch("compare replaced", "no difference is found",
-          "import utils.checks.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
+          "import utils.checks.framework.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
     patch("observe replaced by the oracle", "the oracle's results are sent instead of the answer's",
-          "import utils.checks.observe as o\nfrom utils.checks.attention.reference import reference_attention\n"
-          "import grader.engine.worker as w\nkept = o.observe_all\n"
+          "import utils.checks.framework.observe as o\nfrom utils.reference.attention import reference_attention\n"
+          "import grader.workers.runner as w\nkept = o.observe_all\n"
           "w.observe_all = lambda probe, cases, answer, quiet: kept(probe, cases, reference_attention, quiet=True)"),
     patch("observe rewritten through the garbage collector", "as before, with no import that tells",
           "import gc\nfor f in gc.get_objects():\n    if getattr(f, '__name__', '') == 'observe_all':\n"
@@ -94,9 +94,9 @@ PATCHING = [
           "import torch\ntorch.randn = lambda *s, generator=None, dtype=None: torch.zeros(s)\n"
           "torch.Generator = lambda *a: None"),
     patch("inputs are replaced", "the questions become trivial",
-          "import utils.checks.inputs as i, torch\ni.Draw.normal = lambda self, *s, scale=None: torch.zeros(s)"),
+          "import utils.checks.authoring.inputs as i, torch\ni.Draw.normal = lambda self, *s, scale=None: torch.zeros(s)"),
     patch("the sandbox module is patched", "walls fall",
-          "import grader.isolation.confine as c\nc.confine = lambda *a: None"),
+          "import grader.sandbox.confine as c\nc.confine = lambda *a: None"),
     patch("a trace function rewrites results", "values change on their way",
           "import sys\ndef trace(frame, event, arg):\n    frame.f_locals['passed'] = True\n    return trace\nsys.settrace(trace)"),
     patch("atexit and finalizers", "something is sent after the end",

@@ -128,18 +128,18 @@ FORGING = [
           "predict_score_spread = 10 ** 400"),
     guess("the order of versions read from memory", "which version is on trial is known", PEEK),
     guess("a census of all versions", "the most frequent answer is the right one", CENSUS),
-    guess("small tensors that are large together", "the attendant's memory fills", HUGE),
+    guess("small tensors that are large together", "the monitor's memory fills", HUGE),
 ]  # fmt: skip
 
 LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own: samples
     loot("read the solutions", "the answers lie beside the course",
          "next(files('/solutions/02_attention.py$'))"),
     loot("read the oracles' source", "right implementations lie in utils",
-         "open(__import__('utils').__path__[0] + '/checks/attention/answers_first.py').read()"),
+         "open(__import__('utils').__path__[0] + '/checks/lessons/attention/answers/first.py').read()"),
     loot("import the oracles", "right implementations can be imported",
-         "__import__('importlib').import_module('utils.checks.attention.answers_first')"),
+         "__import__('importlib').import_module('utils.checks.lessons.attention.answers.first')"),
     loot("import the grader", "the grader knows the hidden tests",
-         "__import__('importlib').import_module('grader.engine.judging')"
+         "__import__('importlib').import_module('grader.grading.scoring')"
          " and open(__import__('grader').__path__[0] + '/cli.py').read()"),
     loot("open the gradebook", "scores can be written",
          "next(files('/gradebook.db$'))"),

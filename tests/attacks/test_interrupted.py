@@ -12,26 +12,27 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.autograde import autograde
-from grader.engine.lock import only_grader
-from grader.engine.pool import Job, Pool
-from grader.engine.unit import grade_all
+from grader.course.course import GradingCourse
+from grader.course.graded_copies import read_copy
+from grader.course.report import rows
+from grader.course.sample_class import make_class
 from grader.errors import CourseError
-from grader.gradebook.copies import read_copy
-from grader.gradebook.course import GradingCourse
-from grader.gradebook.demo import make_class
-from grader.gradebook.report import rows
-from grader.isolation import Limits
+from grader.grading.batch import autograde
+from grader.grading.lock import only_grader
+from grader.grading.pipeline import grade_all
+from grader.sandbox import Limits
+from grader.workers.pool import Job, Pool
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
 KILLS = 20
-EXPECTED = {"ada": 4, "ben": 2.7, "cleo": 3, "dan": 0, "eve": 3, "finn": 4}
+# ben has no shift: of the six cases of the idea two fail, of the two demands one: 2 * 4/6 * (0.8 + 0.2 / 2).
+EXPECTED = {"ada": 4, "ben": 3.2, "cleo": 3, "dan": 0, "eve": 3, "finn": 4}
 GRADE = """
 import sys
 from pathlib import Path
-from grader.engine.autograde import autograde
-from grader.gradebook.course import GradingCourse
+from grader.grading.batch import autograde
+from grader.course.course import GradingCourse
 course = GradingCourse(Path(sys.argv[1]), Path(sys.argv[2]))
 autograde(course, course.submitted(), n_jobs=1)
 """

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.autograde import autograde
-from grader.engine.command import add_arguments, parse_limits, run_engine
-from grader.engine.outcome import Outcome
-from grader.engine.pool import Pool
+from grader.commands.autograde import add_arguments, parse_limits, run_engine
+from grader.course.course import GradingCourse
+from grader.course.graded_copies import read_copy
+from grader.course.report import rows
+from grader.course.sample_class import make_class
 from grader.errors import CourseError
-from grader.gradebook.copies import read_copy
-from grader.gradebook.course import GradingCourse
-from grader.gradebook.demo import make_class
-from grader.gradebook.report import rows
+from grader.grading.batch import autograde
+from grader.grading.outcome import Outcome
+from grader.workers.pool import Pool
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
@@ -83,7 +83,7 @@ def graded(tmp_path_factory) -> tuple[GradingCourse, dict[str, Outcome]]:
         spoil(folder, first)
     for student in [*ODD_STUDENTS, NO_TEXT]:
         shutil.copytree(first.parent, submitted / student / LESSON)
-    outcomes = autograde(course, course.submitted(), n_jobs=2)
+    outcomes = autograde(course, course.submitted(), n_jobs=2).outcomes
     return course, {student: outcome for (student, _), outcome in outcomes.items()}
 
 
@@ -118,7 +118,7 @@ def test_extra_files_and_unknown_lessons_are_left_alone(tmp_path):
     (home / LESSON / "extra.ipynb").write_text("{", encoding="utf-8")
     (home / LESSON / "utils.py").write_text("raise SystemExit", encoding="utf-8")
     (home / "99_unknown").mkdir()
-    outcomes = autograde(course, [("ada", LESSON)], n_jobs=1)
+    outcomes = autograde(course, [("ada", LESSON)], n_jobs=1).outcomes
     assert [outcome.score for outcome in outcomes.values()] == [FULL]
     assert ("ada", "99_unknown") not in course.submitted()
     assert not (tmp_path / "autograded" / "ada" / LESSON / "extra.ipynb").exists()
@@ -127,7 +127,7 @@ def test_extra_files_and_unknown_lessons_are_left_alone(tmp_path):
 def test_a_folder_whose_name_is_no_text_is_left_out_and_said(graded, capsys):
     course, outcomes = graded
     assert NO_TEXT not in outcomes
-    assert run_engine(course, [], parse([])) == {}
+    assert run_engine(course, [], parse([])).outcomes == {}
     assert "submitted/'\\udcff\\udcfe' is left out" in capsys.readouterr().out
 
 
@@ -140,7 +140,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def test_a_machine_that_cannot_isolate_stops_grading_with_what_is_missing(monkeypatch, graded):
     says = "import json; print(json.dumps('This machine cannot isolate: no Landlock.'))"
     monkeypatch.setattr(
-        Pool.__init__, "__kwdefaults__", Pool.__init__.__kwdefaults__ | {"foreman": ("-c", says)}
+        Pool.__init__, "__kwdefaults__", Pool.__init__.__kwdefaults__ | {"program": ("-c", says)}
     )
     with pytest.raises(CourseError, match="cannot isolate: no Landlock"):
         run_engine(graded[0], [(RIGHT, LESSON)], parse(["--regrade"]))

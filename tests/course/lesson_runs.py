@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from grader.build.lesson import Lesson, lessons
-from utils.checks.verdict import Verdict
+from grader.authoring.lesson import Lesson, lessons
+from utils.checks.framework.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +47,7 @@ def run_lesson(lesson: Lesson, answers: Mapping[str, Any] | None = None) -> Run:
     run, namespace = Run(), {"__name__": "__main__"}
     for cell in lesson.cells:
         if cell.kind == "code" and "skip-grading" not in cell.tags:
-            with mock.patch("utils.checks.namespace.display", _recorder(run)):
+            with mock.patch("utils.checks.api.show", _recorder(run)):
                 value = _execute(cell.source, namespace)
             if cell.test:
                 run.scores[cell.test] = value

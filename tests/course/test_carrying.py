@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch import nn
 
-from grader.build.notebook import source_notebook
-from grader.engine.unit import grade_submission
-from grader.gradebook import stock
-from grader.gradebook.course import GradingCourse
+from grader.authoring.notebook import source_notebook
+from grader.course import nbgrader_autograde
+from grader.course.course import GradingCourse
+from grader.grading.pipeline import grade_submission
 from tests.course.lesson_runs import ROOT, all_lessons, names_of
-from utils import blocks, carry
+from utils.notebook import carry
+from utils.reference import modules
 
 LATER = "05_encoder"
 CARRIED = {
@@ -66,7 +67,7 @@ def test_unfinished_lessons_give_way_to_the_stand_ins(learn, capsys):
     lesson = names_of(all_lessons()[LATER])
     said = lines_of_carry(capsys.readouterr().out)
     for name, source in CARRIED.items():
-        assert lesson[name] is getattr(blocks, name)
+        assert lesson[name] is getattr(modules, name)
         wanted = f"the course's stand-in (yours, in ../{source}/{source}.ipynb, is not written yet)"
         assert said[name] == wanted
     assert lesson["TransformerEncoder"](9, 12, 3, 2, 20)(torch.tensor([[3, 1]])).shape == (1, 2, 12)
@@ -80,7 +81,7 @@ def test_nbgraders_own_autograde_uses_the_stand_ins_whatever_lies_beside(tmp_pat
         notebook = json.dumps(source_notebook(all_lessons()[name]))
         (folder / f"{name}.ipynb").write_text(notebook)
     course.record(all_lessons()[LATER])
-    assert stock.autograde(course, [("ada", LATER)]) == []
+    assert nbgrader_autograde.autograde(course, [("ada", LATER)]) == []
     graded = json.loads((tmp_path / "autograded" / "ada" / LATER / f"{LATER}.ipynb").read_text())
     printed = [
         "".join(output["text"])

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from grader.engine.outcome import Outcome
-from grader.engine.record import Graded, record
-from grader.engine.unit import without_run
-from grader.gradebook.course import GradingCourse
-from grader.gradebook.export import StatusExportPlugin
-from grader.gradebook.report import table
+from grader.course.course import GradingCourse
+from grader.course.report import table
+from grader.grading.outcome import Outcome
+from grader.grading.pipeline import without_run
+from grader.grading.recording import Graded, record
+from grader.nbgrader_plugins.export import StatusExportPlugin
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = all_lessons()["00_start_here"]
@@ -48,6 +48,19 @@ def test_a_grader_error_has_no_score_where_others_have_one(course):
     rows = exported(course)
     assert rows["grader error"]["score"] == ""
     assert float(rows["malformed"]["score"]) == 0
+
+
+def test_ids_and_names_with_commas_quotes_and_formulas_keep_their_columns(course):
+    names = {'b,en "B"': ("O'Neill, Jr", "Björn"), "=1+1": ("@SUM(A1)", "+Ada")}
+    with course.gradebook() as gradebook:
+        for student, (last, first) in names.items():
+            gradebook.add_student(student, last_name=last, first_name=first)
+    rows = exported(course)
+    assert len(rows) == len(STATUSES) + len(names)
+    assert (rows['b,en "B"']["last_name"], rows['b,en "B"']["score"]) == ("O'Neill, Jr", "0.0")
+    formula = rows["'=1+1"]
+    assert (formula["last_name"], formula["first_name"]) == ("'@SUM(A1)", "'+Ada")
+    assert {row["status"] for row in rows.values()} == {*STATUSES, "not submitted"}
 
 
 def test_the_table_tells_every_status_and_no_zero_for_a_grader_error(course):

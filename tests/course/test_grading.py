@@ -13,23 +13,24 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
-from grader.build.notebook import source_notebook
-from grader.build.regions import without_hidden
+from grader.authoring.notebook import source_notebook
+from grader.authoring.regions import without_hidden
 from grader.cli import main
-from grader.engine.autograde import autograde
+from grader.commands import grade
+from grader.course import nbgrader_autograde
+from grader.course.course import GradingCourse, run_converter
+from grader.course.graded_copies import read_copy
+from grader.course.report import rows, table
+from grader.course.sample_class import CLASS, UNTOUCHED, make_class
 from grader.errors import CourseError
-from grader.gradebook import command_grade, stock
-from grader.gradebook.copies import read_copy
-from grader.gradebook.course import GradingCourse, run_converter
-from grader.gradebook.demo import CLASS, UNTOUCHED, make_class
-from grader.gradebook.feedback import write_feedback
-from grader.gradebook.report import rows, table
-from grader.isolation import CannotIsolate, Limits, require
+from grader.grading.batch import autograde
+from grader.pages.feedback import without_page, write_feedback
+from grader.sandbox import CannotIsolate, Limits, require
 from tests.attacks.attack import LESSON
 from tests.attacks.malformed import PAGES
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.registry import exercises
-from utils.exchange import Course, prepare
+from utils.lab.exchange import Course, prepare
 
 FULL = {lesson.name: lesson.points for lesson in all_lessons().values()}
 
@@ -89,7 +90,7 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     chosen = [*(("ben", name) for name in FULL), ("eve", "02_attention")]
     for lesson in course.lessons:
         course.record(lesson)
-    assert stock.autograde(course, chosen) == []
+    assert nbgrader_autograde.autograde(course, chosen) == []
     for student, name in chosen:
         assert scores(course)[name, student] == scores(graded)[name, student]
 
@@ -116,45 +117,69 @@ def page_of(course, student):
 
 
 @pytest.fixture(scope="module")
-def with_pages(graded, tmp_path_factory):
-    """Submissions whose texts are an attack on the pages, graded, with their pages."""
+def attacked(graded, tmp_path_factory):
+    """Submissions whose texts are an attack on the pages, graded."""
     course = GradingCourse(ROOT, tmp_path_factory.mktemp("pages"))
     for attack in PAGES:
         folder = course.folder / "submitted" / attack.name / LESSON
         folder.mkdir(parents=True)
         (folder / f"{LESSON}.ipynb").write_bytes(attack.submission())
     autograde(course, course.submitted(), n_jobs=1)
-    write_feedback(course, course.submitted())
     return course
 
 
+@pytest.fixture(scope="module")
+def with_pages(attacked):
+    write_feedback(attacked, attacked.submitted())
+    return {name: page_of(attacked, name).read_text() for name, _ in attacked.submitted()}
+
+
+@pytest.fixture(scope="module")
+def with_nbgraders_pages(attacked, with_pages):
+    for name, lesson in attacked.submitted():
+        run_converter(attacked.converter(GenerateFeedback, lesson, name), "not written")
+    return {name: page_of(attacked, name).read_text() for name in with_pages}
+
+
 @pytest.mark.parametrize("attack", PAGES, ids=lambda attack: attack.name)
-def test_a_page_is_written_whatever_its_texts_hold_and_runs_nothing_of_theirs(with_pages, attack):
-    page = BeautifulSoup(page_of(with_pages, attack.name).read_text(), "html.parser")
+def test_a_page_is_written_whatever_texts_hold_and_has_neither_script_nor_address(
+    with_pages, attack
+):
+    page = BeautifulSoup(with_pages[attack.name], "html.parser")
+    assert f"{FULL[LESSON]:g} of {FULL[LESSON]:g}" in page.text
+    assert page.find("script") is None
+    assert not re.search(r"javascript:|(src|href)=.?(https?:|//)|@import|url\(", str(page))
+
+
+@pytest.mark.parametrize("attack", PAGES, ids=lambda attack: attack.name)
+def test_nbgraders_own_page_is_written_too_and_runs_nothing_of_theirs(with_nbgraders_pages, attack):
+    page = BeautifulSoup(with_nbgraders_pages[attack.name], "html.parser")
     assert "got you" not in "".join(script.text for script in page.find_all("script"))
     assert not page.select("#notebook-container script, #notebook-container [href^=javascript]")
 
 
-def test_a_pasted_picture_is_on_its_page(with_pages):
-    page = BeautifulSoup(page_of(with_pages, "a pasted picture").read_text(), "html.parser")
+def test_a_pasted_picture_is_on_nbgraders_page(with_nbgraders_pages):
+    page = BeautifulSoup(with_nbgraders_pages["a pasted picture"], "html.parser")
     assert page.find("img", alt="image.png")["src"] == "data:image/png;base64,iVBORw0KGgo="
+
+
+def test_a_page_that_nbgrader_wrote_in_between_is_written_anew(attacked, with_nbgraders_pages):
+    assert without_page(attacked, attacked.submitted()) == attacked.submitted()
 
 
 @pytest.fixture
 def spoiled(graded, tmp_path):
-    """Ada's and finn's submissions, graded; no page can be made of ada's copy. With its repair."""
+    """Ada's and finn's submissions, graded; ada's page cannot be written. With its repair."""
     for part in ("submitted", "autograded"):
         for student in ("ada", "finn"):
             shutil.copytree(
                 graded.folder / part / student / LESSON, tmp_path / part / student / LESSON
             )
     shutil.copy(graded.folder / "gradebook.db", tmp_path)
-    copy = tmp_path / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
-    whole = copy.read_text()
-    broken = json.loads(whole)
-    broken["cells"][0]["source"] = "![a](attachment:gone)"
-    copy.write_text(json.dumps(broken))
-    return GradingCourse(ROOT, tmp_path), lambda: copy.write_text(whole)
+    in_the_way = tmp_path / "feedback" / "ada"
+    in_the_way.parent.mkdir()
+    in_the_way.write_text("a file where a folder is needed")
+    return GradingCourse(ROOT, tmp_path), in_the_way.unlink
 
 
 def test_when_one_page_fails_the_others_are_written_and_the_failure_is_told(spoiled):
@@ -166,13 +191,13 @@ def test_when_one_page_fails_the_others_are_written_and_the_failure_is_told(spoi
 def test_when_a_page_fails_the_table_is_printed_and_the_next_run_writes_it(spoiled, capsys):
     course, repair = spoiled
     parser = argparse.ArgumentParser()
-    command_grade.add_arguments(parser)
+    grade.add_arguments(parser)
     with pytest.raises(CourseError, match="ada's"):
-        command_grade.grade(course, course.submitted(), parser.parse_args([]))
+        grade.grade(course, course.submitted(), parser.parse_args([]))
     assert "ada" in capsys.readouterr().out
     written = page_of(course, "finn").stat().st_mtime_ns
     repair()
-    assert command_grade.grade(course, course.submitted(), parser.parse_args([])) == 0
+    assert grade.grade(course, course.submitted(), parser.parse_args([])) == 0
     assert page_of(course, "ada").is_file()
     assert page_of(course, "finn").stat().st_mtime_ns == written
 
@@ -188,7 +213,7 @@ def test_stopping_while_pages_are_written_stops_the_command(graded):
 
 def test_grading_again_grades_nothing_and_changes_nothing(graded):
     before = scores(graded)
-    assert autograde(graded, graded.submitted(), n_jobs=1) == {}
+    assert autograde(graded, graded.submitted(), n_jobs=1).outcomes == {}
     assert scores(graded) == before
 
 
@@ -197,7 +222,8 @@ def test_a_changed_submission_alone_is_graded_again(graded):
     right = graded.folder / "submitted" / "ada" / "00_start_here" / "00_start_here.ipynb"
     kept = path.read_text()
     path.write_text(right.read_text())
-    assert list(autograde(graded, graded.submitted(), n_jobs=1)) == [("dan", "00_start_here")]
+    run = autograde(graded, graded.submitted(), n_jobs=1)
+    assert list(run.outcomes) == [("dan", "00_start_here")]
     assert sum(scores(graded)["00_start_here", "dan"].values()) == FULL["00_start_here"]
     path.write_text(kept)
     autograde(graded, graded.submitted(), n_jobs=1)
@@ -246,8 +272,9 @@ def test_what_a_learner_submits_is_collected_graded_and_answered(own_folder, cap
         authenticator=Authenticator(config=config), **settings
     ).start()
     assert main(["grade", "--jobs", "1"]) == 0
-    full = f"{FULL['00_start_here']:g}"
-    assert f"{full} of {full}" in capsys.readouterr().out
+    full = FULL["00_start_here"]
+    assert f"{full:.2f} of {full:g}" in capsys.readouterr().out
+    assert f"{full:g} of {full:g}" in (own_folder / "report" / "grades.txt").read_text()
     assert list((own_folder / "feedback").glob(f"*/{lesson.name}/{lesson.name}.html"))
     assert main(["grade", "--jobs", "1"]) == 0
     assert "Graded 0 submissions" in capsys.readouterr().out

@@ -7,10 +7,10 @@ import pkgutil
 import pytest
 
 import utils
-from grader.engine.shortcuts import refusals
-from grader.engine.unit import ruled_out
-from utils.checks.judge import judge
-from utils.checks.observe import observe_all
+from grader.grading.pipeline import ruled_out
+from grader.static_analysis.shortcuts import refusals
+from utils.checks.framework.judge import judge
+from utils.checks.framework.observe import observe_all
 from utils.checks.registry import exercises
 
 

@@ -1,10 +1,10 @@
-"""Checks that explain: ``check.<exercise>(answer)`` in a notebook.
+"""Checks that explain mistakes: ``check.<exercise>(answer)`` in a notebook.
 
-An exercise is questioned by a probe (``observe``) and judged against an oracle and a bank of
-known mistakes (``judge``). The two halves exchange plain data only, so that grading can run
-them in different processes.
+A probe questions the answer (``observe``); an oracle and a bank of known mistakes judge it
+(``judge``). The two halves exchange only plain data, so that grading can run them in different
+processes.
 """
 
-from utils.checks.namespace import check
+from utils.checks.api import check
 
 __all__ = ["check"]

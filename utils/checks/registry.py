@@ -1,46 +1,59 @@
-"""Where exercises are found by their ids.
+"""Find exercises by their ids.
 
-Each lesson is a package beside this file: ``probes`` may be loaded next to student code,
-``answers`` (oracles and mistakes) only where none runs.
+Each lesson is a package in ``lessons``. Its ``probes`` (how answers are questioned) may be loaded
+next to student code; its ``answers`` (oracles and mistakes) only where no student code runs.
 """
 
 import difflib
 import importlib
+import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from utils.checks.exercise import Exercise, Probe
-
-LESSONS = (
-    "start_here",
-    "rnn_limits",
-    "attention",
-    "multi_head_attention",
-    "positional_encoding",
-    "encoder",
-    "training",
-)
+from utils.checks import lessons
+from utils.checks.framework.exercise import Exercise, Probe
 
 
 @cache
 def probes() -> Mapping[str, Probe]:
-    """All probes, by exercise id, in the order of the course."""
-    modules = [importlib.import_module(f"utils.checks.{lesson}.probes") for lesson in LESSONS]
-    return {probe.exercise: probe for module in modules for probe in module.PROBES}
+    """Return all probes by exercise id."""
+    return {
+        name: probe
+        for package in _packages()
+        for name, probe in _table(package, "probes", "PROBES").items()
+    }
 
 
 @cache
 def exercises() -> Mapping[str, Exercise]:
-    """All exercises with oracles and mistakes, by id, in the order of the course."""
-    modules = [importlib.import_module(f"utils.checks.{lesson}.answers") for lesson in LESSONS]
-    return {exercise.id: exercise for module in modules for exercise in module.EXERCISES}
+    """Return all exercises, with oracles and mistakes, by id."""
+    return {
+        name: replace(exercise, fingerprints=fingerprint_file(package))
+        for package in _packages()
+        for name, exercise in _table(package, "answers", "EXERCISES").items()
+    }
+
+
+def fingerprint_file(package: str) -> Path:
+    """Return where a lesson's machine-made mistakes are kept.
+
+    Args:
+        package: the full name of the lesson's package of checks.
+
+    """
+    return Path(lessons.__path__[0]) / package.rpartition(".")[2] / "fingerprints.json"
 
 
 def find_exercise(name: str) -> Exercise:
-    """Look an exercise up.
+    """Look up an exercise by its id.
 
     Raises:
-        AttributeError: there is none; names the nearest (an attribute, as ``check.<id>`` asks).
+        AttributeError: there is no such exercise; the message names the nearest. (This type,
+            because ``check.<id>`` looks up an attribute.)
+
     """
     known = exercises()
     if name not in known:
@@ -48,3 +61,12 @@ def find_exercise(name: str) -> Exercise:
         advice = f"; did you mean check.{near[0]}?" if near else ""
         raise AttributeError(f"there is no exercise called {name!r}{advice}")
     return known[name]
+
+
+def _packages() -> list[str]:
+    return [m.name for m in pkgutil.iter_modules(lessons.__path__, f"{lessons.__name__}.")]
+
+
+def _table(package: str, part: str, name: str) -> Mapping[str, Any]:
+    table: Mapping[str, Any] = getattr(importlib.import_module(f"{package}.{part}"), name)
+    return table

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils import blocks
+from utils.reference import modules
 
 
 class NormByVar(nn.Module):
@@ -62,8 +62,8 @@ class LayerByHelper(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
         super().__init__()
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.self_attention = blocks.MultiHeadAttention(d_model, n_heads, dropout=dropout)
-        self.feed_forward = blocks.FeedForward(d_model, d_ff, dropout=dropout)
+        self.self_attention = modules.MultiHeadAttention(d_model, n_heads, dropout=dropout)
+        self.feed_forward = modules.FeedForward(d_model, d_ff, dropout=dropout)
         self.drops = nn.ModuleList([nn.Dropout(dropout), nn.Dropout(dropout)])
         self.norm_first = norm_first
 
@@ -101,9 +101,9 @@ class EncoderByAppending(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList()
         for _ in range(n_layers):
-            self.layers.append(blocks.EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first))
-        self.embedding = blocks.TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx)
-        self.positions = blocks.PositionalEncoding(d_model, max_len=max_len, dropout=dropout)
+            self.layers.append(modules.EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first))
+        self.embedding = modules.TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx)
+        self.positions = modules.PositionalEncoding(d_model, max_len=max_len, dropout=dropout)
         self.final_norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
         self.padding_idx = padding_idx
 

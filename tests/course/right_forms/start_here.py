@@ -45,6 +45,6 @@ FORMS = {
         lambda a, b: torch.einsum("btd,bsd->bts", a, b),
         lambda a, b: torch.bmm(a, b.permute(0, 2, 1)),
         lambda a, b: (a[:, :, None, :] * b[:, None, :, :]).sum(-1),
-        lambda a, b: torch.stack([x @ y.T for x, y in zip(a, b, strict=True)]),
+        torch.vmap(lambda x, y: x @ y.T),
     ],
 }

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils import blocks
-from utils.checks.training.reference import reference_collate, reference_token_loss
+from utils.reference import modules
+from utils.reference.tagging import reference_collate, reference_token_loss
 
 
 def vocab_by_two_sorts(sentences, min_count=1):
@@ -104,7 +104,7 @@ class TaggerByEmbed(nn.Module):
         self.output = nn.Linear(width, n_tags)
         self.features = nn.ModuleList()
         for size in feature_sizes:
-            self.features.append(blocks.TokenEmbedding(size, width))
+            self.features.append(modules.TokenEmbedding(size, width))
         self.encoder = encoder
 
     def forward(self, ids, features=None, mask=None):

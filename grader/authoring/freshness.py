@@ -1,0 +1,73 @@
+"""Compare what is built with what the text builds, without running anything."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from grader.authoring.files import stale
+from grader.authoring.lesson import Lesson
+from grader.authoring.notebook import as_text, source_notebook, was_run, without_outputs
+from grader.authoring.release import released
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A built file that is not as it should be, and how to fix that."""
+
+    path: Path
+    what: str
+    mend: str
+
+
+def solution_fault(lesson: Lesson) -> str | None:
+    """Return what is wrong with the built solution, outputs aside; None if it is up to date."""
+    if not lesson.solution_path.is_file():
+        return "is missing"
+    built = _read(lesson.solution_path)
+    if built is None:
+        return "is not a notebook"
+    if as_text(without_outputs(built)) != as_text(source_notebook(lesson)):
+        return f"differs from what solutions/{lesson.name}.py builds"
+    return None if was_run(built) else "has a code cell that was never run"
+
+
+def release_fault(lesson: Lesson, root: Path) -> str | None:
+    """Return what is wrong with the built release, byte for byte; None if it is right."""
+    if not lesson.release_path.is_file():
+        return "is missing"
+    if lesson.release_path.read_bytes() != released(lesson, root).encode():
+        return f"differs from the release of solutions/{lesson.name}.py"
+    return None
+
+
+def differences(root: Path, chosen: list[Lesson], *, is_whole: bool) -> list[Difference]:
+    """Return every fault of the chosen lessons' files, and stale files if the course is whole."""
+    found = [
+        Difference(path, fault, f"make build, or python -m grader build {lesson.name}")
+        for lesson in chosen
+        for path, fault in _faults(lesson, root)
+        if fault
+    ]
+    if is_whole:
+        found += [
+            Difference(path, "is stale, no lesson text builds it", "delete it, then make build")
+            for path in stale(root, chosen)
+        ]
+    return found
+
+
+def _faults(lesson: Lesson, root: Path) -> list[tuple[Path, str | None]]:
+    return [
+        (lesson.solution_path, solution_fault(lesson)),
+        (lesson.release_path, release_fault(lesson, root)),
+    ]
+
+
+def _read(path: Path) -> Any:
+    """Return the notebook in the file, or None if it holds none."""
+    try:
+        return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    except (ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError):
+        return None

@@ -1,0 +1,84 @@
+"""A lesson as a notebook: headers expanded to nbgrader's metadata, stable ids, stable bytes."""
+
+import copy
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from grader.authoring.lesson import Lesson
+from grader.authoring.percent import Cell
+
+# Fixed, so that another patch version of Python builds the same bytes.
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+    },
+}
+
+
+def source_notebook(lesson: Lesson) -> Any:
+    """Return the lesson's notebook with its answers, not yet run."""
+    cells = [_cell(cell, number) for number, cell in enumerate(lesson.cells, 1)]
+    return new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
+
+
+def as_text(notebook: Any) -> str:
+    """Return the notebook's file content: sorted keys, one final newline."""
+    return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
+
+
+def without_outputs(notebook: Any) -> Any:
+    """Return a copy of a notebook as if it had never been run."""
+    bare = copy.deepcopy(notebook)
+    for cell in bare.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return bare
+
+
+def was_run(notebook: Any) -> bool:
+    """Return whether every code cell has an execution count."""
+    return all(c.execution_count is not None for c in notebook.cells if c.cell_type == "code")
+
+
+def _cell(cell: Cell, number: int) -> Any:
+    if cell.kind == "markdown":
+        return new_markdown_cell(cell.source, id=f"cell-{number:02d}")
+    name = cell.exercise or (f"test_{cell.test}" if cell.test else f"cell-{number:02d}")
+    return new_code_cell(cell.source, id=name, metadata=_metadata(cell, name))
+
+
+def _metadata(cell: Cell, name: str) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    if cell.exercise or cell.test:
+        metadata["nbgrader"] = _nbgrader(cell, name)
+    if cell.tags:
+        metadata["tags"] = _tags(cell)
+    return metadata
+
+
+def _tags(cell: Cell) -> list[str]:
+    """Return the cell's tags, plus the one that makes nbval ignore a measured output."""
+    return cell.tags + (["nbval-ignore-output"] if "measured" in cell.tags else [])
+
+
+def _nbgrader(cell: Cell, name: str) -> dict[str, Any]:
+    """Return nbgrader's cell metadata, schema version 3."""
+    is_test = cell.test is not None
+    metadata = {
+        "cell_type": "code",
+        "grade": is_test,
+        "grade_id": name,
+        "locked": is_test,
+        "schema_version": 3,
+        "solution": not is_test,
+        "task": False,
+    }
+    return metadata | ({"points": cell.header["points"]} if is_test else {})

@@ -1,0 +1,55 @@
+"""Arguments that several verbs share."""
+
+import argparse
+import os
+from dataclasses import replace
+from typing import Any
+
+from grader.errors import UsageError
+from grader.sandbox import Limits
+
+LIMITS = {"wall": "wall_seconds", "cpu": "cpu_seconds", "memory": "memory_bytes"}
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Declare the choice of lessons and students."""
+    parser.add_argument("lesson", nargs="*", help="for example 02_attention; all, if none is named")
+    parser.add_argument(
+        "--student",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this student; may be given several times",
+    )
+
+
+def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the grading engine."""
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="graded at once")
+    parser.add_argument(
+        "--limits",
+        default="",
+        metavar="NAME=N,...",
+        help="wall=SECONDS,cpu=SECONDS,memory=MIB for each submission (60, 60, 2048)",
+    )
+    parser.add_argument(
+        "--no-isolation",
+        action="store_true",
+        help="run submissions unisolated, where the machine cannot: only for your own work",
+    )
+
+
+def parse_limits(text: str) -> Limits:
+    """Read "wall=20,memory=512".
+
+    Raises:
+        UsageError: a limit is unknown or not a whole number above zero.
+
+    """
+    changes: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = part.partition("=")
+        if name not in LIMITS or not value.isdigit() or int(value) == 0:
+            raise UsageError(f"--limits {part}: write wall=60, cpu=60 or memory=2048 (MiB)")
+        changes[LIMITS[name]] = int(value) << 20 if name == "memory" else int(value)
+    return replace(Limits(), **changes)

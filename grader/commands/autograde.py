@@ -1,0 +1,59 @@
+"""`python -m grader autograde`: grade submissions fast and isolated."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from grader.authoring.files import find_root
+from grader.commands.arguments import add_choice, add_engine_arguments, parse_limits
+from grader.course.course import GradingCourse
+from grader.course.selection import chosen_lessons, chosen_submissions
+from grader.errors import CourseError
+from grader.grading.batch import Run, autograde
+from grader.grading.outcome import Status
+from grader.grading.waiting import Submission
+from grader.sandbox import CannotIsolate
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_choice(parser)
+    parser.add_argument("--regrade", action="store_true", help="grade again what is graded already")
+    add_engine_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade, and print how many submissions got which status."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    lessons = chosen_lessons(course, arguments.lesson)
+    chosen = chosen_submissions(course, lessons, arguments.student)
+    outcomes = run_engine(course, chosen, arguments).outcomes
+    counts = Counter(outcome.status for outcome in outcomes.values())
+    told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing new"
+    print(f"{len(chosen)} submissions: {told}.")
+    return 1 if counts[Status.GRADER_ERROR] else 0
+
+
+def run_engine(
+    course: GradingCourse, submissions: list[Submission], arguments: argparse.Namespace
+) -> Run:
+    """Grade submissions as the arguments say.
+
+    Raises:
+        CourseError: also if the machine cannot isolate.
+
+    """
+    for name in course.left_out():
+        print(f"submitted/{name} is left out: its name is not UTF-8. Rename it and grade again.")
+    try:
+        return autograde(
+            course,
+            submissions,
+            n_jobs=max(1, arguments.jobs),
+            limits=parse_limits(arguments.limits),
+            isolate=not arguments.no_isolation,
+            regrade=arguments.regrade,
+        )
+    except CannotIsolate as error:
+        raise CourseError(str(error)) from None

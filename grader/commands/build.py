@@ -1,0 +1,78 @@
+"""`python -m grader build`: build every lesson from its text, or --check that all are built."""
+
+import argparse
+import time
+from pathlib import Path
+
+from grader.authoring.execute import executed
+from grader.authoring.files import find_root, write_if_changed
+from grader.authoring.freshness import Difference, differences, solution_fault
+from grader.authoring.lesson import Lesson, lessons
+from grader.authoring.notebook import as_text, source_notebook
+from grader.authoring.readme import with_lessons
+from grader.authoring.release import released
+from grader.errors import CourseError
+from utils.checks.registry import exercises
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("lesson", nargs="*", help="for example 02_attention; all, if none is named")
+    parser.add_argument("--check", action="store_true", help="only name the files that differ")
+    parser.add_argument("--force", action="store_true", help="run lessons that are up to date too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build or check, and return the exit code."""
+    root = find_root(Path.cwd())
+    chosen = lessons(root, arguments.lesson)
+    if arguments.check:
+        return _check(root, chosen, is_whole=not arguments.lesson)
+    for lesson in chosen:
+        build(lesson, root, force=arguments.force)
+    if not arguments.lesson and (wanted := _readme(root, chosen)) is not None:
+        write_if_changed(root / "README.md", wanted)
+    if not chosen:
+        print("Nothing to build: no lesson texts, solutions/NN_name.py, yet.")
+    return 0
+
+
+def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
+    """Build one lesson's two notebooks and print one line; write only when both are made."""
+    start = time.perf_counter()
+    print(f"{lesson.name:<28}", end="", flush=True)
+    release = released(lesson, root)
+    fresh = not force and solution_fault(lesson) is None
+    try:
+        notebook = None if fresh else executed(source_notebook(lesson), lesson.name, root)
+    except CourseError:
+        print("failed")
+        raise
+    if notebook is not None:
+        write_if_changed(lesson.solution_path, as_text(notebook))
+    write_if_changed(lesson.release_path, release)
+    print(f"{'up to date' if fresh else 'built':<11}{time.perf_counter() - start:6.1f} s")
+
+
+def _readme(root: Path, chosen: list[Lesson]) -> str | None:
+    """Return what the README should say; None where there is none."""
+    readme = root / "README.md"
+    if not readme.is_file():
+        return None
+    mistakes = {name: len(exercise.mistakes) for name, exercise in exercises().items()}
+    return with_lessons(readme.read_text(encoding="utf-8"), chosen, mistakes)
+
+
+def _check(root: Path, chosen: list[Lesson], *, is_whole: bool) -> int:
+    """Print the files that differ and how to fix them."""
+    found = differences(root, chosen, is_whole=is_whole)
+    wanted = _readme(root, chosen) if is_whole else None
+    if wanted is not None and wanted != (root / "README.md").read_text(encoding="utf-8"):
+        found.append(Difference(root / "README.md", "has another table of lessons", "make build"))
+    for difference in found:
+        print(f"{difference.path.relative_to(root)} {difference.what}: {difference.mend}")
+    if not found:
+        print(
+            f"Nothing differs from the texts ({', '.join(x.name for x in chosen) or 'none yet'})."
+        )
+    return 1 if found else 0

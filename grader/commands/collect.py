@@ -1,0 +1,89 @@
+"""`python -m grader collect`: take hand-ins from a learning system's download."""
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+
+from grader.authoring.files import find_root
+from grader.authoring.lesson import lessons
+from grader.course.course import GradingCourse
+from grader.course.private import keep_private
+from grader.course.safe_text import line
+from grader.errors import CourseError
+from grader.lms.claims import READERS
+from grader.lms.collecting import Collected, Request, collect, told
+from grader.lms.members import members
+from grader.predictions.record import LESSON as WITH_PREDICTIONS
+from utils.treebank import predictions
+
+MOST_SHOWN = 12  # of each kind on the terminal; the folder of what was left over has all
+COMPANIONS = {WITH_PREDICTIONS: (predictions.FILE,)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("system", choices=sorted(READERS), help="where the download is from")
+    parser.add_argument("zip", type=Path, help="the download of all hand-ins, a ZIP file")
+    parser.add_argument(
+        "--lesson", help="take notebooks of this lesson alone; else each notebook tells its own"
+    )
+    parser.add_argument(
+        "--roster",
+        type=Path,
+        metavar="CSV",
+        help="the class: student_id, name, email, canvas_user_id, sis_user_id, sis_login_id, "
+        "moodle_id_number, moodle_participant, as far as you have them; Canvas's own gradebook and "
+        "Moodle's list of participants serve too. It is remembered for later calls.",
+    )
+    parser.epilog = (
+        "Notebooks are known by their cells, whatever they are called; a student's newest counts. "
+        "What belongs to nobody, or to no lesson, is kept in lms/unmatched/ with the reason. Then "
+        "grade as usual: python -m grader grade."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Collect, say what became of each file; return 1 if somebody has to look at one."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    chosen = lessons(root, [arguments.lesson] if arguments.lesson else [])
+    students = members(course, arguments.roster)
+    if not students:
+        raise CourseError(
+            "No student is known yet, so no file can be matched. Give the class once, with "
+            "--roster: a CSV file, or Canvas's own gradebook export."
+        )
+    request = Request(arguments.system, arguments.zip, chosen, COMPANIONS)
+    collected = collect(course, request, students)
+    keep_private(course.folder)
+    print(summary(collected, course.folder))
+    return 1 if any(item.is_fault for item in collected.left) else 0
+
+
+def summary(collected: Collected, folder: Path) -> str:
+    """Return what became of a download, in at most 40 lines."""
+    lines = [f"Hand-ins: {told(collected)}."]
+    by_lesson: dict[str, int] = defaultdict(int)
+    for _, lesson, _ in collected.stored:
+        by_lesson[lesson] += 1
+    lines += [f"  {lesson}: {count}" for lesson, count in sorted(by_lesson.items())]
+    faults = [item for item in collected.left if item.is_fault]
+    notes = [item for item in collected.left if not item.is_fault]
+    for title, items in (("Not collected", faults), ("Not counted", notes)):
+        shown = [f"{line(item.entry)}: {line(item.reason)}" for item in items]
+        lines += _listed(f"{title}: {len(items)}", shown)
+    if collected.absent:
+        few = ", ".join(map(line, collected.absent[:MOST_SHOWN]))
+        more = ", ..." if len(collected.absent) > MOST_SHOWN else ""
+        lines.append(f"Nothing from {len(collected.absent)} students: {few}{more}")
+    if collected.kept is not None:
+        lines.append(f"All of this, and the files, are in {collected.kept.relative_to(folder)}/")
+    return "\n".join(lines)
+
+
+def _listed(title: str, items: list[str]) -> list[str]:
+    """Return a title and the first items below it; nothing if there are none."""
+    if not items:
+        return []
+    more = [f"  and {len(items) - MOST_SHOWN} more"] if len(items) > MOST_SHOWN else []
+    return [title, *(f"  {item}" for item in items[:MOST_SHOWN]), *more]

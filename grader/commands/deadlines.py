@@ -1,0 +1,47 @@
+"""`python -m grader deadlines`: set due dates and extensions from a table, or show them."""
+
+import argparse
+from pathlib import Path
+
+from grader.authoring.files import find_root
+from grader.course.course import GradingCourse
+from grader.course.deadlines import FORM, as_local, deadlines, read_rows, set_deadlines
+from grader.course.penalties import settle
+from grader.grading.lock import only_grader
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        f"{FORM}\n\nThe penalty for late work is set in nbgrader_config.py; it takes effect at "
+        "once, and at every\nrun of grade."
+    )
+    parser.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE.csv", help="without it, what is set is shown"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Set what the file says, then show what holds; return the exit code."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    if arguments.file is not None:
+        _set(course, arguments.file)
+    for row in deadlines(course):
+        due = "no due date" if row.due is None else as_local(row.due)
+        print(f"    {row.student}: {due}" if row.student else f"{row.lesson:<28}{due}")
+    return 0
+
+
+def _set(course: GradingCourse, file: Path) -> None:
+    rows = read_rows(file, [lesson.name for lesson in course.lessons])
+    with only_grader(course.folder):
+        unknown = set_deadlines(course, rows)
+        n_changed = settle(course, is_backed_up=True)
+    print(f"{len(rows)} rows set; late penalties changed: {n_changed}.")
+    if unknown:
+        print(
+            f"Nobody of that name has submitted or is in the gradebook yet: {', '.join(unknown)}. "
+            "Their extensions wait until they submit."
+        )

@@ -1,0 +1,155 @@
+"""`python -m grader export`: grades and feedback in the form that a learning system takes."""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from grader.authoring.files import find_root
+from grader.authoring.lesson import Lesson, lessons
+from grader.course.course import GradingCourse
+from grader.course.private import keep_private, write_private
+from grader.course.safe_text import csv_text, line
+from grader.errors import CourseError
+from grader.lms import canvas_table, feedback, tables
+from grader.lms.class_list import read_csv
+from grader.lms.columns import all_grades, columns
+from grader.lms.members import members
+
+FEEDBACK = "feedback-zip"
+FORMS = ("canvas", "moodle", "csv", FEEDBACK)
+MOST_SHOWN = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("form", choices=FORMS, help="what to write")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to")
+    parser.add_argument(
+        "--lesson", action="append", default=[], help="only this one; repeatable; else all graded"
+    )
+    parser.add_argument("--per-exercise", action="store_true", help="points of each exercise too")
+    parser.add_argument("--roster", type=Path, metavar="CSV", help="the class, as for collect")
+    parser.add_argument(
+        "--template",
+        type=Path,
+        metavar="CSV",
+        help="canvas: its own exported gradebook, so that lines, ids and titles are its own",
+    )
+    parser.add_argument(
+        "--title",
+        action="append",
+        default=[],
+        metavar="LESSON=TITLE",
+        help='canvas: which column is a lesson\'s, "02_attention=Homework 2 (4711)"',
+    )
+    parser.add_argument(
+        "--system", choices=feedback.SYSTEMS, help=f"{FEEDBACK}: where the hand-ins came from"
+    )
+    parser.epilog = (
+        "Who handed in nothing has an empty cell, which changes nothing in Canvas or Moodle. "
+        f"{FEEDBACK} needs one --lesson whose hand-ins were collected from a download."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file, say what is not in it; return the exit code."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    chosen = lessons(root, arguments.lesson)
+    notes = (
+        _write_feedback(course, chosen, arguments)
+        if arguments.form == FEEDBACK
+        else _write_grades(course, chosen, arguments)
+    )
+    keep_private(course.folder)
+    print("\n".join(notes))
+    return 0
+
+
+def _write_grades(
+    course: GradingCourse, chosen: list[Lesson], arguments: argparse.Namespace
+) -> list[str]:
+    students = members(course, arguments.roster)
+    known = all_grades(course, chosen)
+    if not known:
+        raise CourseError("Nothing is graded yet, so there is nothing to export: run make grade.")
+    filled = columns(chosen, known, per_exercise=arguments.per_exercise)
+    if arguments.form == "csv":
+        table = tables.plain(students, known, filled)
+    elif arguments.form == "moodle":
+        table = tables.moodle(students, filled)
+    elif arguments.template is None:
+        table = canvas_table.new(students, filled)
+    else:
+        titles = _titles(arguments.title, chosen)
+        template = canvas_table.Template(read_csv(arguments.template), titles)
+        table = canvas_table.like(template, students, filled)
+    write_private(arguments.out, csv_text(table.rows))
+    return [f"{arguments.out}: {', '.join(known)}.", *table.notes]
+
+
+def _titles(texts: list[str], chosen: list[Lesson]) -> dict[str, str]:
+    """Read --title options.
+
+    Raises:
+        CourseError: one is not LESSON=TITLE, or names no lesson.
+
+    """
+    found = dict(text.partition("=")[::2] for text in texts)
+    names = {lesson.name for lesson in chosen}
+    for name, title in found.items():
+        if not title or name not in names:
+            raise CourseError(
+                f'--title "{line(name)}={line(title)}": write LESSON=TITLE. Lessons that are '
+                f"exported: {', '.join(sorted(names))}."
+            )
+    return found
+
+
+def _write_feedback(
+    course: GradingCourse, chosen: list[Lesson], arguments: argparse.Namespace
+) -> list[str]:
+    lesson, system = _source(course, chosen, arguments.system)
+    content, missing, count = feedback.feedback_zip(course, system, lesson)
+    if not count:
+        raise CourseError(f"There is no feedback page for {lesson} yet: run make grade.")
+    _write_bytes(arguments.out, content)
+    notes = [f"{arguments.out}: {count} pages for {lesson}, named as {system.title()} expects."]
+    if missing:
+        few = ", ".join(map(line, missing[:MOST_SHOWN])) + ", ..." * (len(missing) > MOST_SHOWN)
+        notes.append(f"No page yet for {len(missing)} students, run make grade: {few}")
+    return notes
+
+
+def _source(course: GradingCourse, chosen: list[Lesson], system: str | None) -> tuple[str, str]:
+    """Return the lesson and the system to answer.
+
+    Raises:
+        CourseError: there are none, or several.
+
+    """
+    found = [
+        (lesson.name, source)
+        for lesson in chosen
+        for source in feedback.collected_from(course, lesson.name)
+        if system in (None, source)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CourseError(
+            "Pages are named after the hand-ins that they answer, and none were collected here: "
+            "python -m grader collect canvas|moodle ZIP."
+        )
+    several = ", ".join(f"--lesson {lesson} --system {source}" for lesson, source in found)
+    raise CourseError(f"One ZIP file answers one download. Choose: {several}.")
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    """Replace a file in one step by one that the owner alone may read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+    Path(temporary).replace(path)

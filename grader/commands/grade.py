@@ -1,0 +1,155 @@
+"""`python -m grader grade`: collect, grade, write feedback, sum up."""
+
+import argparse
+from pathlib import Path
+
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
+
+from grader.authoring.files import find_root
+from grader.commands.arguments import add_choice, add_engine_arguments
+from grader.commands.autograde import run_engine
+from grader.course import nbgrader_autograde
+from grader.course.course import GradingCourse, run_converter
+from grader.course.penalties import settle
+from grader.course.report import table, write_report
+from grader.course.selection import chosen_lessons, chosen_submissions
+from grader.course.summary import summary
+from grader.grading import changes
+from grader.grading.batch import Run
+from grader.grading.lock import only_grader
+from grader.pages.feedback import without_page, write_feedback
+
+Submissions = list[tuple[str, str]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_choice(parser)
+    add_engine(parser)
+    parser.epilog = (
+        "Graded is what is new, submitted again, or judged by what has changed in a lesson. Late "
+        "penalties are set anew at every run. The gradebook is copied to gradebook-backups/ before."
+    )
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that `demo` shares."""
+    parser.add_argument("--regrade", action="store_true", help="grade again what is graded already")
+    parser.add_argument(
+        "--engine",
+        choices=("fast", "nbgrader"),
+        default="fast",
+        help="fast: isolated, judged apart; nbgrader: its own autograde, slower and less safe",
+    )
+    add_engine_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade what is new, and return the exit code."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    lessons = chosen_lessons(course, arguments.lesson)
+    collect(course, lessons)
+    submissions = chosen_submissions(course, lessons, arguments.student)
+    if not course.submitted():
+        print(
+            "Nothing has been submitted yet. To see grading at work on a made-up class: make demo"
+        )
+        return 0
+    return grade(course, submissions, arguments)
+
+
+def collect(course: GradingCourse, lessons: list[str]) -> None:
+    """Fetch what students submitted through the exchange into submitted/."""
+    for lesson in lessons:
+        config = course.converter_config(lesson)
+        inbound = Path(config.Exchange.root) / config.CourseDirectory.course_id / "inbound"
+        if list(inbound.glob(f"*+{lesson}+*")):
+            collector = ExchangeFactory(config=config).Collect(
+                coursedir=CourseDirectory(config=config),
+                authenticator=Authenticator(config=config),
+                config=config,
+            )
+            collector.update = True
+            run_converter(collector, f"what was submitted for {lesson} could not be collected")
+
+
+def grade(
+    course: GradingCourse,
+    submissions: Submissions,
+    arguments: argparse.Namespace,
+    *,
+    show_table: bool = False,
+) -> int:
+    """Grade, sum up, write feedback; return 1 if a submission could not be graded.
+
+    Args:
+        course: the course that the submissions are in.
+        submissions: (student, lesson) pairs.
+        arguments: those of the engine.
+        show_table: whether to print the whole table, as for a class of six.
+
+    Raises:
+        CourseError: also if pages could not be written; all else is done and printed by then.
+
+    """
+    if arguments.engine == "nbgrader":
+        done, failures = _by_nbgrader(course, submissions, arguments)
+        told = []
+    else:
+        result = run_engine(course, submissions, arguments)
+        done, told = list(result.outcomes), _told(result)
+        errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
+        failures = [f"{student}'s {lesson}: grader error" for student, lesson in errors]
+    report = write_report(course)
+    lines = [table(course), ""] if show_table else summary(course)
+    print("\n".join([f"Graded {len(done)} submissions.", *told, "", *lines]))
+    print(f"Scores of everyone, and the mistakes that were named: {report}")
+    print(f"Feedback pages: {course.feedback}")
+    print("\n".join(_first(failures)), end="\n" if failures else "")
+    write_feedback(course, without_page(course, submissions))
+    return 1 if failures else 0
+
+
+def _told(result: Run, most: int = 7) -> list[str]:
+    """Return what else a run did: what was judged anew, left as it was, or is late."""
+    lines = changes.told(result.changes)
+    if len(lines) > most:
+        lines = [*lines[:most], "..."]
+    if result.changes:
+        lines.append(f"  Every change: report/{changes.FILE}")
+    if result.left:
+        lines.append(
+            f"{len(result.left)} graded by nbgrader's own engine are left as they are; --regrade "
+            "grades them by the course's."
+        )
+    if result.n_late:
+        lines.append(f"Late penalties changed: {result.n_late}.")
+    return lines
+
+
+def _first(failures: list[str], most: int = 3) -> list[str]:
+    more = len(failures) - most
+    return [*failures[:most], *([f"... and {more} more like this"] if more > 0 else [])]
+
+
+def _by_nbgrader(
+    course: GradingCourse, submissions: Submissions, arguments: argparse.Namespace
+) -> tuple[Submissions, list[str]]:
+    with only_grader(course.folder):
+        todo = [
+            (student, lesson)
+            for student, lesson in submissions
+            if arguments.regrade
+            or not nbgrader_autograde.is_current(course.folder, student, lesson)
+        ]
+        if todo:
+            course.back_up()
+        for lesson in course.lessons:
+            if any(name == lesson.name for _, name in todo):
+                course.record(lesson)
+        failures = nbgrader_autograde.autograde(course, todo)
+        settle(course, is_backed_up=bool(todo))
+    return todo, failures

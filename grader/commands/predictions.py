@@ -1,0 +1,91 @@
+"""`python -m grader predictions`: score the prediction files that students handed in."""
+
+import argparse
+import os
+from pathlib import Path
+
+from grader.authoring.files import find_root
+from grader.course.course import GradingCourse
+from grader.errors import CourseError
+from grader.pages.feedback import write_feedback
+from grader.predictions.reading import Faulty, read_predictions
+from grader.predictions.record import LESSON, HandIn, enter
+from grader.predictions.scoring import NEARLY_PERFECT, Examination, examine
+from utils.treebank import loader, predictions
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare no arguments: COURSE_DATA says which treebank, as in the lesson."""
+    parser.epilog = (
+        f"Students write {predictions.FILE} with utils.treebank.predictions.write_predictions and "
+        f"submit it with {LESSON}. Points are extra credit in the gradebook."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score, enter, show a table, rewrite the feedback pages; return the exit code."""
+    del arguments
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    files = handed_in(course)
+    if not files:
+        print(f"Nobody has handed in {predictions.FILE} with {LESSON}.")
+        return 0
+    examination = examine(_treebank())
+    hand_ins = {student: assess(path, examination) for student, path in files.items()}
+    waiting = enter(course, hand_ins)
+    print(table(examination, hand_ins, waiting))
+    write_feedback(course, [(student, LESSON) for student in hand_ins if student not in waiting])
+    return 0
+
+
+def _treebank() -> loader.Treebank:
+    """Load the treebank that students were tested on; the made-up language only if asked for."""
+    try:
+        treebank = loader.load_treebank()
+    except (loader.TreebankError, ValueError, OSError) as error:
+        raise CourseError(f"The test sentences cannot be had: {error}") from None
+    if treebank.ceilings is not None and os.environ.get("COURSE_DATA") != loader.MADE_UP:
+        raise CourseError(
+            "No predictions were scored: the treebank could not be fetched. Go online, or set "
+            "COURSE_DATA to its folder. If your class tagged the made-up language, set it to "
+            f"{loader.MADE_UP}."
+        )
+    return treebank
+
+
+def handed_in(course: GradingCourse) -> dict[str, Path]:
+    """Return student -> the file that was submitted, in order."""
+    found = sorted((course.folder / "submitted").glob(f"*/{LESSON}/{predictions.FILE}"))
+    return {path.parts[-3]: path for path in found}
+
+
+def assess(path: Path, examination: Examination) -> HandIn:
+    """Score one file."""
+    try:
+        tagged = read_predictions(path, [len(sentence) for sentence in examination.test])
+    except Faulty as error:
+        says = f"Your {predictions.FILE} could not be scored, which costs nothing: {error}."
+        return HandIn(0, says)
+    share = examination.share(tagged)
+    points = examination.points(share)
+    best = f" (better than {examination.levels[points - 1].message})" if points else ""
+    says = f"Your predictions: {share:.1%} of the words are right{best}. Extra credit: {points}"
+    return HandIn(points, f"{says} of {len(examination.levels)}.", share > NEARLY_PERFECT)
+
+
+def table(examination: Examination, hand_ins: dict[str, HandIn], waiting: list[str]) -> str:
+    """Return what was measured, as a table for the instructor."""
+    n_words = sum(map(len, examination.test))
+    lines = [
+        f"{examination.name}: {len(examination.test)} test sentences, {n_words:,} words",
+        "Words tagged rightly, and points:",
+    ]
+    for points, level in enumerate(examination.levels, 1):
+        lines.append(f"  above {level.share:.1%} ({level.message}): {points}")
+    width = max(map(len, hand_ins))
+    for student, hand_in in hand_ins.items():
+        later = "  (not graded yet: run make grade, then this again)" * (student in waiting)
+        doubt = "  (nearly perfect: ask how it was made)" * hand_in.doubtful
+        lines.append(f"{student:<{width}}  {hand_in.message}{doubt}{later}")
+    return "\n".join(lines)

@@ -1,1 +1,0 @@
-"""Grade a course folder, and show what the gradebook holds."""

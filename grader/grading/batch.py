@@ -1,0 +1,133 @@
+"""Grade what is in submitted/ and record it, with progress."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from tqdm import tqdm
+
+from grader.authoring.lesson import Lesson
+from grader.course.course import GradingCourse
+from grader.course.penalties import settle
+from grader.grading.changes import Change, note
+from grader.grading.judged_by import judged_by
+from grader.grading.lock import only_grader
+from grader.grading.outcome import Outcome
+from grader.grading.pipeline import grade_all
+from grader.grading.recording import Graded, Scores, in_gradebook, record, sweep
+from grader.grading.submitted import Submitted, read
+from grader.grading.waiting import Judges, Submission, Waiting, sort_out
+from grader.sandbox import Limits
+from grader.workers.pool import Pool
+
+BATCH: Final = 20
+
+
+@dataclass
+class Run:
+    """What a run of the grader did.
+
+    Attributes:
+        outcomes: of what was graded now.
+        left: what nbgrader's own engine had graded, and was not graded again.
+        changes: what was judged anew because a lesson had changed.
+        n_late: how many late penalties are other than before.
+
+    """
+
+    outcomes: dict[Submission, Outcome] = field(default_factory=dict)
+    left: list[Submission] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    n_late: int = 0
+
+
+def autograde(
+    course: GradingCourse,
+    submissions: Sequence[Submission],
+    *,
+    n_jobs: int,
+    limits: Limits | None = None,
+    isolate: bool = True,
+    regrade: bool = False,
+) -> Run:
+    """Grade submissions that are not graded yet, or were judged by what has changed since.
+
+    Results are recorded in batches; late penalties are set anew, whatever was graded.
+
+    Args:
+        course: the course that they are in.
+        submissions: (student, lesson) pairs.
+        n_jobs: how many are graded at once.
+        limits: what each may use.
+        isolate: False runs code unisolated, for your own work only.
+        regrade: whether to grade again what is graded already.
+
+    Raises:
+        CourseError: another grader is at work, a lesson is not built as its text is, or grades
+            cannot be written.
+        CannotIsolate: this machine cannot isolate.
+
+    """
+    with only_grader(course.folder):
+        sweep(course.folder)
+        judges = {x.name: judged_by(x) for x in course.lessons}
+        known = in_gradebook(course)
+        waiting = sort_out(course, submissions, judges, known)
+        todo = list(submissions) if regrade else waiting.all
+        run = Run(left=[] if regrade else waiting.left)
+        if todo:
+            course.back_up()
+            count, scratch = min(n_jobs, len(todo)), course.folder / ".course"
+            with Pool(count, limits or Limits(), isolate=isolate, scratch=scratch) as pool:
+                _record_lessons(course, todo)
+                for batch in _batches(_outcomes(course, todo, pool, judges)):
+                    record(course, batch)
+                    run.outcomes |= {(g.student, g.lesson.name): g.outcome for g in batch}
+                    _note_changes(course, batch, waiting, known, run)
+        run.n_late = settle(course, is_backed_up=bool(todo))
+        return run
+
+
+def _record_lessons(course: GradingCourse, todo: Sequence[Submission]) -> None:
+    for lesson in course.lessons:
+        if any(name == lesson.name for _, name in todo):
+            course.record(lesson)
+
+
+def _note_changes(
+    course: GradingCourse, batch: Sequence[Graded], waiting: Waiting, known: Scores, run: Run
+) -> None:
+    """Note what was judged anew; a batch at a time, so that an interruption loses none."""
+    keys = [(graded.student, graded.lesson.name) for graded in batch]
+    changes = [
+        Change(*key, waiting.changed[key], known[key], graded.outcome.scores)
+        for key, graded in zip(keys, batch, strict=True)
+        if key in waiting.changed and graded.outcome.score is not None
+    ]
+    note(course.folder, changes)
+    run.changes += changes
+
+
+def _batches(graded: Iterable[Graded]) -> Iterator[list[Graded]]:
+    waiting = iter(graded)
+    while batch := list(islice(waiting, BATCH)):
+        yield batch
+
+
+def _outcomes(
+    course: GradingCourse, todo: Sequence[Submission], pool: Pool, judges: Judges
+) -> Iterator[Graded]:
+    lessons = {lesson.name: lesson for lesson in course.lessons}
+    at_work: dict[int, Submitted] = {}
+
+    def items() -> Iterator[tuple[bytes, Lesson]]:
+        for key, (student, lesson) in enumerate(todo):
+            at_work[key] = read(course, student, lesson)
+            yield at_work[key].data, lessons[lesson]
+
+    graded = tqdm(grade_all(items(), pool), "grading", len(todo), unit="submission")
+    for key, outcome in graded:
+        (student, lesson), sent = todo[key], at_work.pop(key)
+        told = (sent.timestamp, sent.secret)
+        yield Graded(student, lessons[lesson], sent.data, outcome, *told, judges[lesson])

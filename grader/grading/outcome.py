@@ -1,0 +1,103 @@
+"""The result of grading one submission: plain data for the gradebook, the student and reports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from grader.sandbox import Ending
+from utils.checks.framework.verdict import Verdict
+
+
+class Status(StrEnum):
+    """What became of a submission."""
+
+    GRADED = "graded"
+    TIMED_OUT = "timed out"
+    CRASHED = "crashed"
+    MALFORMED = "malformed"
+    GRADER_ERROR = "grader error"
+
+
+# What a student reads about each way a notebook's process can end.
+ENDINGS: Final[Mapping[Ending, tuple[Status, str]]] = {
+    Ending.FINISHED: (Status.GRADED, ""),
+    Ending.TIMED_OUT: (
+        Status.TIMED_OUT,
+        "Grading stopped at the time limit: something runs on and on.",
+    ),
+    Ending.CRASHED: (
+        Status.CRASHED,
+        "The notebook ended its own process before grading was done.",
+    ),
+    Ending.TOO_MUCH_OUTPUT: (
+        Status.CRASHED,
+        "The notebook sent more data than grading takes.",
+    ),
+    Ending.TOO_MANY_FILES: (
+        Status.CRASHED,
+        "The notebook wrote more files than grading allows.",
+    ),
+    Ending.GARBLED: (Status.CRASHED, "The notebook disturbed its own grading."),
+    Ending.NOT_ISOLATED: (
+        Status.GRADER_ERROR,
+        "The machine could not isolate the notebook.",
+    ),
+}
+ENDED_ITS_WORKERS: Final = "Grading this notebook ended its worker twice."
+GRADER_FAILED: Final = "The grader failed on this notebook: {error}"
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """One exercise: its verdict, points and, if it was refused or not reached, why.
+
+    Attributes:
+        points: what the exercise is worth.
+        verdict: None if it could not be judged.
+        note: a sentence for the student, if there is more to say than the verdict.
+
+    """
+
+    exercise: str
+    points: float
+    verdict: Verdict | None
+    note: str = ""
+
+    @property
+    def score(self) -> float:
+        """The points earned."""
+        return self.verdict.score if self.verdict is not None else 0.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One submission's grade.
+
+    Attributes:
+        status: "graded", or why it was not (fully). A grader error is ours and has no score.
+        results: in the order of the lesson.
+        notes: sentences for the student about the notebook as a whole.
+        seconds: wall-clock time in isolation.
+        max_rss_bytes: peak memory in isolation, including what is shared with the warm process.
+
+    """
+
+    lesson: str
+    status: Status
+    results: tuple[ExerciseResult, ...]
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    max_rss_bytes: int = 0
+
+    @property
+    def score(self) -> float | None:
+        """All points earned; None if the grader failed."""
+        if self.status == Status.GRADER_ERROR:
+            return None
+        return sum(result.score for result in self.results)
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The points earned, by exercise."""
+        return {result.exercise: result.score for result in self.results}

@@ -1,0 +1,131 @@
+"""The unit of work: one submission's bytes in, one outcome out."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.authoring.lesson import Lesson
+from grader.grading.outcome import (
+    ENDED_ITS_WORKERS,
+    GRADER_FAILED,
+    ExerciseResult,
+    Outcome,
+    Status,
+)
+from grader.grading.plan import make_plan
+from grader.grading.scoring import judge_submission
+from grader.grading.submission import CodeCell, Malformed, read_submission
+from grader.sandbox import Ended, Limits
+from grader.static_analysis.shortcuts import carried_in, refusals
+from grader.static_analysis.tampering import tampering
+from grader.workers.pool import Job, Pool
+from utils.checks.registry import probes
+from utils.reference import modules
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission after reading: what to run, and what is known without running it."""
+
+    lesson: Lesson
+    steps: bytes
+    refused: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def prepare(data: bytes, lesson: Lesson) -> Prepared:
+    """Read a submission and plan its grading.
+
+    Raises:
+        Malformed: it cannot be graded; the message is for the student.
+
+    """
+    _, cells = read_submission(data)
+    plan = make_plan(lesson, cells)
+    steps = json.dumps(plan.as_json()).encode()
+    return Prepared(lesson, steps, _refused(lesson, cells), plan.notes)
+
+
+def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
+    """Return why exercises are refused: a shortcut, a back door, or a notebook that tampers."""
+    tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
+    sources = [cell.source for cell in cells if cell.name not in tests]
+    forbidden = {e.id: ruled_out(e.id) for e in lesson.exercises}
+    released = [cell.source for cell in lesson.cells]
+    if found := tampering([source for source in sources if source not in released]):
+        return dict.fromkeys(forbidden, found)
+    return refusals(sources, forbidden, carried_in(released))
+
+
+def ruled_out(exercise: str) -> tuple[str, ...]:
+    """Return what an exercise forbids, with the course's own stand-in for it if there is one."""
+    stand_in = (f"utils.reference.modules.{exercise}",) if exercise in modules.__all__ else ()
+    return (*probes()[exercise].forbidden, *stand_in)
+
+
+def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
+    """Judge how a prepared submission ended; None stands for one whose workers died twice."""
+    if ended is None:
+        return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
+    return judge_submission(prepared.lesson, ended, prepared.refused, prepared.notes)
+
+
+def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:
+    try:
+        return conclude(prepared, ended)
+    except Exception as error:  # whatever it is, it must not stop the others
+        return _failed(prepared.lesson, error)
+
+
+def _failed(lesson: Lesson, error: Exception) -> Outcome:
+    """Report our own failure on one submission: loud, without a score, harmless to the others."""
+    what = f"{type(error).__name__}: {error}"[:400]
+    return without_run(lesson, Status.GRADER_ERROR, GRADER_FAILED.format(error=what))
+
+
+def without_run(lesson: Lesson, status: Status, sentence: str) -> Outcome:
+    """Return the outcome of a submission that could not be run at all."""
+    empty = tuple(ExerciseResult(e.id, e.points, None, sentence) for e in lesson.exercises)
+    return Outcome(lesson.name, status, empty, (sentence,))
+
+
+def grade_all(items: Iterable[tuple[bytes, Lesson]], pool: Pool) -> Iterator[tuple[int, Outcome]]:
+    """Grade submissions on a pool; yield (position among the items, outcome) as they finish."""
+    prepared: dict[int, Prepared] = {}
+    not_run: list[tuple[int, Outcome]] = []
+
+    def jobs() -> Iterator[Job]:
+        for key, (data, lesson) in enumerate(items):
+            try:
+                prepared[key] = prepare(data, lesson)
+            except Malformed as error:
+                not_run.append((key, without_run(lesson, Status.MALFORMED, str(error))))
+            except Exception as error:  # whatever it is, it must not stop the others
+                not_run.append((key, _failed(lesson, error)))
+            else:
+                yield Job(key, prepared[key].steps)
+
+    for key, ended in pool.run(jobs()):
+        yield key, _concluded(prepared.pop(key), ended)
+        while not_run:
+            yield not_run.pop()
+    yield from not_run
+
+
+def grade_submission(
+    data: bytes, lesson: Lesson, limits: Limits | None = None, *, isolate: bool = True
+) -> Outcome:
+    """Grade one submission.
+
+    Args:
+        data: the notebook as submitted.
+        lesson: the trusted lesson.
+        limits: what the isolated process may use.
+        isolate: False runs the code unisolated, for your own work only.
+
+    Raises:
+        CannotIsolate: this machine cannot isolate; the message says what is missing.
+
+    """
+    with Pool(1, limits or Limits(), isolate=isolate) as pool:
+        return next(grade_all([(data, lesson)], pool))[1]

@@ -1,0 +1,120 @@
+"""What the isolated process must do with a submission, step by step."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import accumulate
+from typing import Any
+
+from grader.authoring.lesson import Lesson
+from grader.grading.submission import CodeCell
+from grader.static_analysis.cells import as_python, is_readable
+from utils.checks.framework.exercise import Case, hidden_case
+from utils.checks.registry import probes
+
+
+@dataclass(frozen=True)
+class Step:
+    """Run a cell, or observe an exercise.
+
+    Attributes:
+        source: the cell's code as Python, for a step that runs one.
+        exercise: what to observe, for a step that observes.
+        cases: the parameters of each case (and nothing else about it).
+
+    """
+
+    source: str = ""
+    exercise: str = ""
+    cases: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order, and what was noticed about the notebook."""
+
+    steps: list[Step]
+    notes: tuple[str, ...]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the steps as plain data."""
+        return [asdict(step) for step in self.steps]
+
+
+def cases_of(lesson: Lesson, exercise: str) -> tuple[Case, ...]:
+    """Return the visible and the hidden cases of an exercise."""
+    hidden = next(e.hidden for e in lesson.exercises if e.id == exercise)
+    return (*probes()[exercise].cases, *map(hidden_case, hidden))
+
+
+def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
+    """Keep the student's cells in order, and observe each exercise where its test stands.
+
+    Test cells never run: they only say where to look. A test that is missing, or stands before its
+    exercise, counts as standing right after it. No exercise is observed before those that precede
+    it in the lesson: right stand-ins for them can be seen while it is. A cell that cannot be read
+    does not run either: nothing in it was checked.
+    """
+    ids = [exercise.id for exercise in lesson.exercises]
+    homes = {name: _home(name, cells) for name in ids}
+    places = _in_order({name: _place(name, cells, homes[name]) for name in ids}, len(cells))
+    idle = {c.source for c in lesson.cells if "skip-grading" in c.tags}  # even if the tag is lost
+    tests = {f"test_{name}" for name in ids}
+    left_out = {c.index for c in cells if c.skipped or c.name in tests or c.source in idle}
+    unread = {c.index for c in cells if not is_readable(c.source)} - left_out
+    steps: list[Step] = []
+    for position, cell in enumerate(cells):
+        if cell.index not in left_out | unread:
+            steps.append(Step(source=as_python(cell.source)))
+        steps += [_observation(lesson, name) for name in ids if places[name] == position]
+    steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
+    return Plan(steps, (*_notes(ids, cells, homes), *_unread(len(unread))))
+
+
+def _observation(lesson: Lesson, name: str) -> Step:
+    return Step(exercise=name, cases=[dict(case.params) for case in cases_of(lesson, name)])
+
+
+def _home(name: str, cells: Sequence[CodeCell]) -> int | None:
+    """Return where an exercise is written: the last cell of its name, else the last defining it."""
+    named = [i for i, cell in enumerate(cells) if cell.name == name]
+    if named:
+        return named[-1]
+    definition = re.compile(rf"^(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+    return max((i for i, cell in enumerate(cells) if definition.search(cell.source)), default=None)
+
+
+def _place(name: str, cells: Sequence[CodeCell], home: int | None) -> int | None:
+    tests = [i for i, cell in enumerate(cells) if cell.name == f"test_{name}"]
+    if tests and (home is None or tests[-1] > home):
+        return tests[-1]
+    return home
+
+
+def _in_order(places: Mapping[str, int | None], end: int) -> dict[str, int]:
+    """Return each place, or that of an earlier exercise if later; the end if there is none."""
+    found = (end if place is None else place for place in places.values())
+    return dict(zip(places, accumulate(found, max), strict=True))
+
+
+def _notes(
+    ids: Sequence[str], cells: Sequence[CodeCell], homes: dict[str, int | None]
+) -> Iterator[str]:
+    names = [cell.name for cell in cells]
+    for name in ids:
+        count = names.count(f"test_{name}")
+        if count == 0:
+            yield f"The test cell of {name} was missing; it was put back."
+        if count > 1:
+            yield f"The test cell of {name} was there {count} times; it counted once."
+        if names.count(name) > 1:
+            yield f"The cell of {name} was there {names.count(name)} times; the last one counted."
+        if name not in names:
+            where = "is missing" if homes[name] is None else "has lost its name; its code counted"
+            yield f"The cell of {name} {where}."
+
+
+def _unread(count: int) -> Iterator[str]:
+    if count:
+        cells = "One cell" if count == 1 else f"{count} cells"
+        yield f"{cells} could not be read as Python and did not run. Look for an error of syntax."

@@ -1,0 +1,174 @@
+"""Write outcomes where nbgrader keeps them: autograded/ and the gradebook, a batch at a time.
+
+A submission counts as graded when both hold it. Files are written first and whole, each marked as
+not entered, then the gradebook in one transaction, then the marks are removed; after an
+interruption, what either lacks is graded again, and nothing can be there twice.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from nbgrader.api import (
+    Assignment,
+    Grade,
+    Gradebook,
+    GradeCell,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.authoring.lesson import Lesson
+from grader.course.course import GradingCourse
+from grader.course.graded_copies import GradedCopy, read_copy
+from grader.errors import CourseError
+from grader.grading.graded_notebook import graded_notebook
+from grader.grading.outcome import Outcome
+
+NO_RESPONSE: Final = "No response."
+NOT_ENTERED: Final = ".not-entered"  # beside a graded copy whose scores the gradebook may lack
+SECRET: Final = "submission_secret.txt"  # nbgrader's: feedback is released under it
+STAMP: Final = "timestamp.txt"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A submission and its outcome.
+
+    Attributes:
+        timestamp: when it was submitted, as nbgrader writes it; "" if that is not known.
+        secret: nbgrader's, by which the student fetches feedback; "" if there is none.
+        judged_by: exercise -> fingerprint of what judged it.
+
+    """
+
+    student: str
+    lesson: Lesson
+    data: bytes
+    outcome: Outcome
+    timestamp: str
+    secret: str = ""
+    judged_by: Mapping[str, str] = field(default_factory=dict)
+
+
+def fingerprint(data: bytes) -> str:
+    """Identify a submission by its content."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def record(course: GradingCourse, batch: Sequence[Graded]) -> None:
+    """Write a batch: every graded copy, then the gradebook in one transaction.
+
+    Raises:
+        CourseError: the disk or the database refuses; nothing of the batch is half written.
+
+    """
+    try:
+        for graded in batch:
+            _write_copy(course.folder, graded)
+        with course.transaction() as gradebook:
+            for graded in batch:
+                _enter(gradebook, graded)
+        for graded in batch:
+            (_home(course.folder, graded.student, graded.lesson.name) / NOT_ENTERED).unlink()
+    except OSError as error:
+        raise CourseError(_refusal("autograded/", error)) from None
+    except SQLAlchemyError as error:
+        reason = getattr(error, "orig", None) or error
+        raise CourseError(_refusal("the gradebook", reason)) from None
+
+
+def _refusal(what: str, error: BaseException) -> str:
+    return (
+        f"The grades could not be written: {what} refused ({error}). What was graded before is "
+        "safe. Make room or close the program that holds the file, then run the same command."
+    )
+
+
+def _home(folder: Path, student: str, lesson: str) -> Path:
+    return folder / "autograded" / student / lesson
+
+
+def _write_copy(folder: Path, graded: Graded) -> None:
+    """Write autograded/<student>/<lesson>/, replacing an earlier one in one step."""
+    parent = folder / "autograded" / graded.student
+    parent.mkdir(parents=True, exist_ok=True)
+    name = graded.lesson.name
+    fresh, old = parent / f".{name}.new", parent / f".{name}.old"
+    for leftover in (fresh, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    fresh.mkdir()
+    about = {"submission": fingerprint(graded.data), "judged_by": dict(graded.judged_by)}
+    notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, about)
+    # Not by nbformat, whose validation takes longer than grading: we made every cell.
+    (fresh / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    for file, text in ((STAMP, graded.timestamp), (SECRET, graded.secret)):
+        if text:
+            (fresh / file).write_text(text, encoding="utf-8")
+    (fresh / NOT_ENTERED).touch()
+    if (parent / name).exists():
+        (parent / name).replace(old)
+    fresh.replace(parent / name)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _enter(gradebook: Gradebook, graded: Graded) -> None:
+    when = {"timestamp": graded.timestamp} if graded.timestamp else {}
+    gradebook.update_or_create_student(graded.student)
+    submission = gradebook.update_or_create_submission(graded.lesson.name, graded.student, **when)
+    results = {f"test_{r.exercise}": r for r in graded.outcome.results}
+    failed = graded.outcome.score is None
+    for notebook in submission.notebooks:
+        for grade in notebook.grades:
+            grade.auto_score = None if failed else results[grade.cell.name].score
+            grade.needs_manual_grade = failed or grade.manual_score is not None
+        stubs = {r.exercise for r in graded.outcome.results if r.verdict and r.verdict.is_stub}
+        for comment in notebook.comments:
+            comment.auto_comment = NO_RESPONSE if comment.cell.name in stubs else None
+
+
+def recorded(course: GradingCourse, student: str, lesson: str) -> GradedCopy | None:
+    """Return the graded copy; None if there is none, the grader failed or it was not entered."""
+    if (_home(course.folder, student, lesson) / NOT_ENTERED).exists():
+        return None
+    copy = read_copy(course.folder, student, lesson)
+    return copy if copy is not None and copy.status != "grader error" else None
+
+
+Scores = Mapping[tuple[str, str], Mapping[str, float]]
+
+
+def in_gradebook(course: GradingCourse) -> Scores:
+    """Return (student, lesson) of every submission that is graded -> auto scores by exercise."""
+    with course.gradebook() as gradebook:
+        found = (
+            gradebook.db.query(Student.id, Assignment.name, GradeCell.name, Grade.auto_score)
+            .select_from(Grade)
+            .join(GradeCell, GradeCell.id == Grade.cell_id)
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            .join(Student, Student.id == SubmittedAssignment.student_id)
+            .all()
+        )
+    scores: dict[tuple[str, str], dict[str, float | None]] = {}
+    for student, lesson, cell, score in found:
+        scores.setdefault((student, lesson), {})[cell.removeprefix("test_")] = score
+    return {key: _whole(of) for key, of in scores.items() if None not in of.values()}
+
+
+def _whole(scores: Mapping[str, float | None]) -> dict[str, float]:
+    return {exercise: score for exercise, score in scores.items() if score is not None}
+
+
+def sweep(folder: Path) -> None:
+    """Remove what an interrupted run left half written."""
+    halves = (folder / "autograded").glob("*/.*.new")
+    for leftover in [*halves, *(folder / ".course").glob("jobs-*")]:
+        shutil.rmtree(leftover, ignore_errors=True)

@@ -1,0 +1,58 @@
+"""What is in submitted/, read with care: students wrote it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nbgrader.utils import parse_utc
+
+from grader.course.course import GradingCourse
+from grader.grading.recording import SECRET, STAMP
+from grader.grading.submission import MOST_BYTES
+from grader.regular_file import read_plain
+
+_SECRET_FORM: Final = re.compile(r"[0-9A-Za-z_-]{1,256}")
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """One submission: the notebook's bytes, when it came, and the secret to fetch feedback with."""
+
+    data: bytes
+    timestamp: str
+    secret: str
+
+
+def read(course: GradingCourse, student: str, lesson: str) -> Submitted:
+    """Read a submission; bytes are none if the notebook is missing, a link or no regular file.
+
+    It reads no more than is needed to see that a notebook is too large.
+    """
+    folder = course.folder / "submitted" / student / lesson
+    data = read_plain(folder / f"{lesson}.ipynb", MOST_BYTES + 1) or b""
+    return Submitted(data, _timestamp(folder), _secret(folder))
+
+
+def as_graded(course: GradingCourse, student: str, lesson: str) -> tuple[str, str]:
+    """Return the timestamp and the secret that lie beside the graded copy."""
+    folder = course.folder / "autograded" / student / lesson
+    return _timestamp(folder), _secret(folder)
+
+
+def _timestamp(folder: Path) -> str:
+    """Return when it was submitted; "" if the file is missing or holds no time."""
+    text = _text(folder / STAMP, 64).strip()
+    try:
+        return text if parse_utc(text) else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _secret(folder: Path) -> str:
+    text = _text(folder / SECRET, 300)
+    return text if _SECRET_FORM.fullmatch(text) else ""
+
+
+def _text(path: Path, most: int) -> str:
+    return (read_plain(path, most) or b"").decode(errors="replace")

@@ -1,0 +1,64 @@
+"""Which submissions are to be graded, and why; and which are left as they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.course.course import GradingCourse
+from grader.course.nbgrader_autograde import is_current
+from grader.grading.recording import Scores, fingerprint, recorded
+from grader.grading.submitted import as_graded, read
+
+Submission = tuple[str, str]
+Judges = Mapping[str, Mapping[str, str]]  # lesson -> exercise -> fingerprint of what judges it
+
+
+@dataclass
+class Waiting:
+    """Submissions by what is to be done with them.
+
+    Attributes:
+        new: not graded yet, or submitted again since.
+        changed: graded, but something that judges them has changed -> the exercises it judges.
+        left: graded by nbgrader's own engine, which is not overruled unasked.
+
+    """
+
+    new: list[Submission] = field(default_factory=list)
+    changed: dict[Submission, tuple[str, ...]] = field(default_factory=dict)
+    left: list[Submission] = field(default_factory=list)
+
+    @property
+    def all(self) -> list[Submission]:
+        """Everything that is to be graded, in order."""
+        return sorted([*self.new, *self.changed])
+
+
+def sort_out(
+    course: GradingCourse, submissions: Sequence[Submission], judges: Judges, known: Scores
+) -> Waiting:
+    """Look at every submission, its graded copy and whether the gradebook has its scores."""
+    waiting = Waiting()
+    for student, lesson in submissions:
+        copy = recorded(course, student, lesson) if (student, lesson) in known else None
+        if copy is None:
+            waiting.new.append((student, lesson))
+        elif not copy.is_ours:
+            current = is_current(course.folder, student, lesson)
+            (waiting.left if current else waiting.new).append((student, lesson))
+        elif not _is_same(course, student, lesson, copy.submission):
+            waiting.new.append((student, lesson))
+        elif changed := _differing(copy.judged_by, judges[lesson]):
+            waiting.changed[student, lesson] = changed
+    return waiting
+
+
+def _is_same(course: GradingCourse, student: str, lesson: str, graded: str) -> bool:
+    """Return whether what was graded is what is submitted, its time and its secret included."""
+    now = read(course, student, lesson)
+    told = (now.timestamp, now.secret)
+    return fingerprint(now.data) == graded and as_graded(course, student, lesson) == told
+
+
+def _differing(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the exercises that are judged otherwise now; also those that came or went."""
+    return tuple(name for name in {**now, **then} if then.get(name) != now.get(name))

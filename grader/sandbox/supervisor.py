@@ -1,0 +1,208 @@
+"""The trusted side: starts isolated tasks and watches many at once, in one thread."""
+
+import contextlib
+import itertools
+import os
+import select
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from grader.sandbox import child, interpreter, processes, seccomp
+from grader.sandbox.capabilities import require
+from grader.sandbox.channel import Ending
+from grader.sandbox.child import Task
+from grader.sandbox.confine import Confinement, Walls
+from grader.sandbox.limits import Limits
+from grader.sandbox.task import Answer, Ended, Pipes, Running
+
+WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
+BLIND_SECONDS: Final = 0.01  # between two looks at a process where there are no pidfds
+FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
+USERS_EACH: Final = 1024  # how many of them one warm process takes in turn
+TURNS: Final = itertools.count()  # for all supervisors: what a killed task left may still count
+
+
+class Supervisor:
+    """Run tasks in copies of this warm process, behind walls, many at once.
+
+    `readable`: files and folders that tasks may read besides the interpreter and its packages.
+    `scratch`: where private folders go on a machine without mount namespaces; elsewhere they are
+    in memory. `isolate=False` leaves only the limits and a separate process: for work that you
+    trust as your own. Raises CannotIsolate, or FileNotFoundError for an absent `readable`.
+
+    Use it from the process that imported torch, before any thread starts. A task inherits that
+    process's memory, so nothing secret may be in it; the text of an unflushed file may be.
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        readable: Iterable[Path] = (),
+        scratch: Path | None = None,
+        isolate: bool = True,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.scratch = scratch
+        self.view = interpreter.view(readable)
+        self.walls = require(self.view.paths, self.limits) if isolate else Walls()
+        self.secrets = environment_block()
+        if self.walls.seccomp:
+            seccomp.program(self.limits.forks)  # made once here, so that no copy has to
+        self._running: dict[int, Running] = {}
+        self._numbers = itertools.count()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def running(self) -> int:
+        """The number of tasks started and not yet reported by poll."""
+        return len(self._running)
+
+    def start(
+        self,
+        task: Task,
+        limits: Limits | None = None,
+        answer: Answer = lambda _: None,
+    ) -> int:
+        """Start a task and return its number; raises OSError if no process can be started.
+
+        `answer` returns the reply to a message that is a question, None for all others. `limits`
+        replace the supervisor's, except `forks`, which is the same for all tasks.
+        """
+        number = next(self._numbers)
+        plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
+        with processes.undisturbed():
+            try:
+                self._running[number] = started(task, plan, answer)
+            except OSError:
+                if plan.folder:
+                    plan.folder.rmdir()
+                raise
+        return number
+
+    def poll(self, timeout: float | None = None) -> dict[int, Ended]:
+        """Return the tasks that have ended, by number; wait for one at most `timeout` seconds."""
+        until = float("inf") if timeout is None else time.monotonic() + timeout
+        while self._running:
+            ended = {n: end for n, task in self._running.items() if (end := task.watch())}
+            for number in ended:
+                del self._running[number]
+            if ended or time.monotonic() >= until:
+                return ended
+            self._wait(until)
+        return {}
+
+    def close(self) -> None:
+        """End every task that is still running."""
+        for task in self._running.values():
+            task.stop(Ending.TIMED_OUT)
+        while self._running:
+            self.poll()
+
+    def _wait(self, until: float) -> None:
+        """Wait until something happens to a task, a deadline comes, or `until`."""
+        events = select.poll()
+        for task in self._running.values():
+            until = min(until, task.deadline, time.monotonic() + patience(task))
+            for descriptor in task.descriptors():
+                events.register(descriptor, select.POLLIN)
+        left = until - time.monotonic()
+        events.poll(None if left == float("inf") else max(0, int(left * 1000) + 1))
+
+    def _plan(self, limits: Limits) -> Confinement:
+        walls = self.walls
+        user, group = os.geteuid(), os.getegid()
+        if walls.drop_root:
+            user = group = nobody()
+        counted_apart = walls.drop_root or "user" in walls.namespaces
+        others = 0 if counted_apart else tasks_of(user)
+        folder = None if "mount" in walls.namespaces else self._folder(user, group)
+        return Confinement(walls, limits, self.view, folder, user, group, others, self.secrets)
+
+    def _folder(self, user: int, group: int) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix="task-", dir=self.scratch))
+        os.chown(folder, user, group)
+        return folder
+
+
+def started(task: Task, plan: Confinement, answer: Answer) -> Running:
+    """Start a copy of this process that goes behind the plan's walls and runs the task."""
+    (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
+    errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed at the task's end)
+    try:
+        pid = processes.spawn(
+            plan.walls.namespaces,
+            lambda: child.live(task, plan, writing, hearing, errors.fileno()),
+        )
+    except OSError:
+        os.close(reading)
+        os.close(replying)
+        errors.close()
+        raise
+    finally:
+        os.close(writing)
+        os.close(hearing)
+    pipes = Pipes(reading, replying, answer)
+    return Running(pid, pipes, errors, plan.folder, plan.limits)
+
+
+def patience(task: Running) -> float:
+    """Return the seconds after which to look at a silent task again."""
+    if task.pidfd is None:
+        return BLIND_SECONDS
+    return WATCH_SECONDS if task.folder else float("inf")
+
+
+def nobody() -> int:
+    """Return a user id for a task that no other process has at the same time."""
+    turn = next(TURNS) % USERS_EACH
+    start = FIRST_USER + os.getpid() % 65536 * USERS_EACH
+    last = last_user()
+    return start + turn if start + turn <= last else last - turn
+
+
+def last_user() -> int:
+    """Return the last user id to hand out: the second highest that exists for this process."""
+    rows = Path("/proc/self/uid_map").read_text().splitlines()
+    ends = [int(first) + int(count) for first, _, count in (row.split() for row in rows)]
+    return max(ends) - 2
+
+
+def tasks_of(user: int) -> int:
+    """Count a user's processes and threads now: the kernel counts a task's with them."""
+    proc = Path("/proc")
+    entries = [entry for entry in proc.iterdir() if entry.name.isdigit()] if proc.exists() else []
+    return sum(threads_of(entry, user) for entry in entries)
+
+
+def threads_of(process: Path, user: int) -> int:
+    """Count a process's threads (one folder each in /proc) if it is the user's, else return 0."""
+    with contextlib.suppress(OSError):
+        tasks = (process / "task").stat()
+        return tasks.st_nlink - 2 if tasks.st_uid == user else 0
+    return 0
+
+
+def environment_block() -> tuple[int, int] | None:
+    """Return the addresses between which the kernel first put arguments and environment."""
+    about = Path("/proc/self/stat")
+    if not about.exists():
+        return None
+    columns = about.read_text().rpartition(")")[2].split()
+    start, end = int(columns[45]), int(columns[48])
+    return (start, end) if 0 < start < end else None

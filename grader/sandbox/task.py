@@ -1,0 +1,224 @@
+"""One started task as the trusted side sees it, and the report on it once it has ended."""
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import stat
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from grader.sandbox.channel import LENGTH, Ending, Reader
+from grader.sandbox.limits import Limits
+
+STDERR_TAIL: Final = 4096
+CPU_ROUNDING: Final = 0.5  # the kernel enforces seconds in ticks, but reports them exactly
+CHUNK: Final = 1 << 16
+RSS_UNIT: Final = 1024 if sys.platform == "linux" else 1
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a task ended. The task itself controlled what it sent, printed and exited with.
+
+    `status`: "finished" means only that the process ended with code 0; "not isolated", that the
+    walls could not be put up and the task did not run: `stderr` (the end of it) says why.
+    `messages` came whole and in order, whatever came later. `signal` is None unless a signal ended
+    the process. `max_rss_bytes` includes what the task shared with the warm parent.
+    """
+
+    status: Ending
+    code: int | None
+    signal: int | None
+    messages: tuple[bytes, ...]
+    cpu_seconds: float
+    wall_seconds: float
+    max_rss_bytes: int
+    stderr: str
+
+
+Answer = Callable[[bytes], bytes | None]
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The trusted ends of a task's pipes, and what answers its questions.
+
+    `answer` takes a message and returns the reply to it, or None if the message is to be kept.
+    """
+
+    messages: int
+    replies: int
+    answer: Answer
+
+
+class Running:
+    """A process that runs a task. `folder` is its private folder if that is on disk."""
+
+    def __init__(
+        self, pid: int, pipes: Pipes, stderr: IO[bytes], folder: Path | None, limits: Limits
+    ) -> None:
+        self.pid, self.stderr, self.folder = pid, stderr, folder
+        self.pipe, self.replies, self.answer = pipes.messages, pipes.replies, pipes.answer
+        self.limits = limits
+        self.reader = Reader(limits)
+        self.started = time.monotonic()
+        self.pidfd = pidfd_of(pid)
+        self.open = True
+        self.kept = 0
+        self.stopped: Ending | None = None
+        os.set_blocking(self.pipe, False)
+        os.set_blocking(self.replies, False)
+
+    @property
+    def deadline(self) -> float:
+        """When its wall-clock time is up, by time.monotonic; never once it is stopped."""
+        return float("inf") if self.stopped else self.started + self.limits.wall_seconds
+
+    def descriptors(self) -> list[int]:
+        """Return what to wait for: its end, and more from its pipe."""
+        return [*([self.pidfd] if self.pidfd is not None else []), *([self.pipe] * self.open)]
+
+    def stop(self, status: Ending) -> None:
+        """Kill it and record that it ended as `status`, unless that was decided before."""
+        self.stopped = self.stopped or status
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def watch(self) -> Ended | None:
+        """Read what has come and stop it past a limit; return how it ended once it is over.
+
+        A task that is over has not timed out, however late this is called.
+        """
+        self.read()
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if pid:
+            return self.conclude(os.waitstatus_to_exitcode(status), usage)
+        if self.reader.fault:
+            self.stop(self.reader.fault)
+        elif time.monotonic() >= self.deadline:
+            self.stop(Ending.TIMED_OUT)
+        elif self.folder and not self.stopped and too_large(self.folder, self.limits):
+            self.stop(Ending.TOO_MANY_FILES)
+        return None
+
+    def read(self) -> None:
+        """Read what is in the pipe, no more than the limits allow."""
+        while self.open and not self.reader.fault:
+            try:
+                chunk = os.read(self.pipe, CHUNK)
+            except BlockingIOError:
+                return
+            self.open = bool(chunk)
+            self.reader.feed(chunk)
+            self.answer_questions()
+        self.open = False
+
+    def answer_questions(self) -> None:
+        """Reply to the messages that are questions; keep the others."""
+        kept = []
+        for message in self.reader.messages[self.kept :]:
+            reply = self.answer(message)
+            if reply is None:
+                kept.append(message)
+            else:
+                self.reply(reply)
+        self.reader.messages[self.kept :] = kept
+        self.kept = len(self.reader.messages)
+
+    def reply(self, message: bytes) -> None:
+        """Send a reply; stop a task that does not take it."""
+        frame = LENGTH.pack(len(message)) + message
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            if os.write(self.replies, frame) == len(frame):
+                return
+        self.stop(Ending.GARBLED)
+
+    def conclude(self, code: int, usage: resource.struct_rusage) -> Ended:
+        """Return how the reaped process ended; kill what is left of its group, and clean up."""
+        wall = time.monotonic() - self.started
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.read()
+        self.reader.end()
+        cpu = usage.ru_utime + usage.ru_stime
+        ended = Ended(
+            status=self.verdict(code, cpu),
+            code=code if code >= 0 else None,
+            signal=-code if code < 0 else None,
+            messages=tuple(self.reader.messages),
+            cpu_seconds=cpu,
+            wall_seconds=wall,
+            max_rss_bytes=usage.ru_maxrss * RSS_UNIT,
+            stderr=tail(self.stderr),
+        )
+        self.release()
+        return ended
+
+    def verdict(self, code: int, cpu: float) -> Ending:
+        """Return the status, from what we did to it, its exit code and its CPU seconds."""
+        if self.stopped:
+            return self.stopped
+        if not self.reader.ready:
+            return Ending.NOT_ISOLATED
+        spent = cpu > self.limits.cpu_seconds - CPU_ROUNDING
+        if code in (-signal.SIGKILL, -signal.SIGXCPU) and spent:
+            return Ending.TIMED_OUT
+        if code and self.reader.fault != Ending.TOO_MUCH_OUTPUT:
+            return Ending.CRASHED
+        return self.reader.fault or Ending.FINISHED
+
+    def release(self) -> None:
+        """Close what is open for it and remove its folder."""
+        os.close(self.pipe)
+        os.close(self.replies)
+        if self.pidfd is not None:
+            os.close(self.pidfd)
+        self.stderr.close()
+        if self.folder:
+            remove(self.folder)
+
+
+def pidfd_of(pid: int) -> int | None:
+    """Return a descriptor that becomes readable when the process ends; None without pidfds."""
+    with contextlib.suppress(AttributeError, OSError):
+        return os.pidfd_open(pid)
+    return None
+
+
+def tail(stream: IO[bytes]) -> str:
+    """Return the end of what was written, as text."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - STDERR_TAIL))
+    return stream.read(STDERR_TAIL).decode(errors="replace")
+
+
+def too_large(folder: Path, limits: Limits) -> bool:
+    """Return whether a folder on disk exceeds its bytes or entries (links are not followed)."""
+    size = entries = 0
+    for root, folders, files in os.walk(folder):
+        entries += len(folders) + len(files)
+        for name in files:
+            with contextlib.suppress(OSError):
+                size += (Path(root) / name).lstat().st_blocks * 512
+        if entries > limits.folder_entries or size > limits.folder_bytes:
+            return True
+    return False
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, even if its task locked it or removed it first."""
+
+    def unlock(_remove: Callable[..., Any], path: str, _error: object) -> None:
+        with contextlib.suppress(OSError):
+            Path(path).parent.chmod(stat.S_IRWXU)
+            Path(path).chmod(stat.S_IRWXU)
+            shutil.rmtree(path, ignore_errors=True)
+
+    shutil.rmtree(folder, onerror=unlock)
+    shutil.rmtree(folder, ignore_errors=True)

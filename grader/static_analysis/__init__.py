@@ -1,0 +1,1 @@
+"""Read a submission's code without running it."""

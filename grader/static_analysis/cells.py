@@ -1,0 +1,182 @@
+"""What a cell's text says, read once: most cells of a submission are the lesson's own."""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeVar
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+from grader.static_analysis.names import dotted
+
+DYNAMIC: Final = {"exec", "eval", "globals", "locals", "vars", "__import__", "get_ipython"}
+KEPT: Final = 256  # cells
+LONGEST_KEPT: Final = 4000  # characters: what is kept stays small, whatever is submitted
+LONGEST_WITH_MAGICS: Final = 20_000  # characters
+MOST_MAGICS: Final = 20  # in a cell
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A top-level statement of a cell, and what it does.
+
+    Attributes:
+        code: its syntax tree.
+        imports: the imports in it.
+        changed: names whose objects it changes: x in ``x.a = 1``, ``x[0] = 1``, ``setattr(x)``.
+        handled: names whose objects its calls may change: x in ``x.append(1)``, ``keep(x)``.
+        bound: names that it binds, imports apart.
+        dynamic: whether it may bind names unseen (``exec(...)``, ``globals()[...] = ...``).
+
+    """
+
+    code: ast.stmt
+    imports: tuple[ast.Import | ast.ImportFrom, ...]
+    changed: frozenset[str]
+    handled: frozenset[str]
+    bound: frozenset[str]
+    dynamic: bool
+
+
+def kept(read: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Remember what was read from recent cells, except very long ones."""
+    remembered = lru_cache(KEPT)(read)
+    return lambda source: remembered(source) if len(source) <= LONGEST_KEPT else read(source)
+
+
+class _Transformer(TransformerManager):
+    """IPython's transformer, which gives up on a cell with more magics than people write.
+
+    It reads the whole cell again for each of them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readings = 0
+
+    def do_one_token_transform(self, lines: list[str]) -> tuple[bool, list[str]]:
+        """Turn the first magic into a call, and count the reading that this takes."""
+        self._readings += 1
+        if self._readings > MOST_MAGICS + 1:
+            raise ValueError("too many magics")
+        changed, lines = super().do_one_token_transform(lines)
+        return changed, lines
+
+
+def as_python(source: str) -> str:
+    """Return a cell's text with IPython's magics turned into calls; unchanged if that fails."""
+    return _transformed(source) if len(source) <= LONGEST_WITH_MAGICS else source
+
+
+@lru_cache(KEPT)
+def _transformed(source: str) -> str:
+    try:
+        return _Transformer().transform_cell(source)
+    except Exception:  # IPython's transformer raises errors of every kind on odd text
+        return source
+
+
+def statements(source: str) -> tuple[Statement, ...]:
+    """Return the top-level statements of a cell; none if it cannot be read."""
+    return _read(source) or ()
+
+
+def is_readable(source: str) -> bool:
+    """Return whether a cell's syntax tree can be read; what cannot be read must not run."""
+    return _read(source) is not None
+
+
+@kept
+def _read(source: str) -> tuple[Statement, ...] | None:
+    try:
+        return tuple(map(_statement, ast.parse(as_python(source)).body))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def calls(node: ast.AST, names: set[str]) -> bool:
+    """Return whether a node calls one of `names`, on whatever object."""
+    return isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in names
+
+
+def _statement(code: ast.stmt) -> Statement:
+    nodes = list(outside_functions(code))
+    return Statement(
+        code=code,
+        imports=tuple(n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))),
+        changed=frozenset(_changed_roots(nodes)),
+        handled=frozenset(_handled_roots(nodes)),
+        bound=frozenset(_bound_names(code, nodes)),
+        dynamic=any(calls(node, DYNAMIC) for node in nodes),
+    )
+
+
+def outside_functions(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield a statement's nodes except function bodies (decorators and defaults are evaluated)."""
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(_evaluated(node))
+
+
+def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
+    if isinstance(node, ast.Lambda):
+        return [node.args]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+    return ast.iter_child_nodes(node)
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that one node binds in its own scope: by assignment, pattern, ``except``."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+
+
+def _bound_names(statement: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        yield from bound_by(node)
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Global):
+            yield from node.names
+
+
+def _changed_roots(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            yield _root(node)
+        elif isinstance(node, ast.Call) and calls(node, {"setattr", "delattr"}) and node.args:
+            yield _root(node.args[0])
+
+
+def _handled_roots(nodes: list[ast.AST]) -> Iterator[str]:
+    """Yield the owners of called methods, and of arguments to calls whose result is dropped."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield _owner(node.func)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            given = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
+            yield from map(_owner, given)
+
+
+def _owner(node: ast.AST) -> str:
+    """Return the name an object is reached from without a call: x in ``x``, ``x[0].a``, ``*x``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,1 @@
+"""Processes that run submissions: a pool, warm fork servers, and what passes between them."""

@@ -1,0 +1,87 @@
+"""A warm process that grades one submission at a time, each in new processes.
+
+    the judging process: judges and records; runs no student code
+      └ fork server: torch imported, no secret in memory; is told where a job is, never reads it
+          └ monitor: one job, one trial run; reads it, watches it, passes on the result, ends
+              └ the isolated process: the student's code
+
+The monitor exists so that nothing of one submission is left in the memory that the next one is
+copied from. For the same reason, fork servers are started fresh, not forked from the judging
+process.
+"""
+
+import itertools
+import json
+import os
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import IO, Final, NoReturn
+
+from grader.sandbox import CannotIsolate, Limits, Supervisor
+from grader.workers.results import POOL_READY, TrialRun, write_result
+from grader.workers.runner import work
+from grader.workers.trials import TRIAL_RUNS, Server
+from grader.workers.warm_up import warm_up
+
+MORE: Final = 10  # a monitor's exit code if another trial run follows
+
+
+def run(supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes]) -> None:
+    """Take names of job files, one per line, until there are no more; answer each with results."""
+    results.write(POOL_READY)
+    results.flush()
+    for line in jobs:
+        job = Path(os.fsdecode(line.rstrip(b"\n")))
+        for number in itertools.count():
+            pid = os.fork()
+            if pid == 0:
+                monitor(supervisor, job, number, results)
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            if code != MORE:
+                break
+        if code:
+            write_result(results, None)
+
+
+def monitor(supervisor: Supervisor, job: Path, number: int, results: IO[bytes]) -> NoReturn:
+    """Do one trial run of a job, pass on its result, and end this process."""
+    code = 1
+    try:
+        run = run_trial(supervisor, job, number)
+        write_result(results, run)
+        code = MORE if run.more else 0
+    finally:
+        os._exit(code)
+
+
+def run_trial(supervisor: Supervisor, job: Path, number: int) -> TrialRun:
+    """Do one trial run; another follows while the student's own test gives verdicts."""
+    server = Server(json.loads(job.read_bytes()), number)
+    task = supervisor.start(
+        lambda channel: work(server.steps, channel.send, channel.ask), answer=server.reply
+    )
+    server.draw(seed_of(job).read_bytes())  # not before: the task is a copy of this process
+    ended = supervisor.poll()[task]
+    verdicts = tuple(server.verdicts())
+    more = bool(verdicts) and number + 1 < TRIAL_RUNS
+    return TrialRun(replace(ended, messages=tuple(server.rest)), verdicts, more)
+
+
+def seed_of(job: Path) -> Path:
+    """Return the file next to the job's that holds the seed of its orders."""
+    return job.with_suffix(".seed")
+
+
+def main(arguments: list[str]) -> None:
+    """Run a fork server; `arguments` are limits as ``name=value`` and maybe ``no-isolation``."""
+    warm_up()
+    pairs = dict(argument.split("=") for argument in arguments if "=" in argument)
+    defaults = asdict(Limits())
+    limits = Limits(**{name: type(defaults[name])(float(v)) for name, v in pairs.items()})
+    try:
+        supervisor = Supervisor(limits, isolate="no-isolation" not in arguments)
+    except CannotIsolate as error:
+        sys.stdout.write(json.dumps(str(error)) + "\n")
+    else:
+        run(supervisor, sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,90 @@
+"""A job's results on their way from a monitor to the judging process."""
+
+import json
+import pickle
+import struct
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import IO, Final
+
+from grader.sandbox import CannotIsolate, Ended, Ending
+
+RESULT_LENGTH: Final = struct.Struct("<Q")
+POOL_READY: Final = b"ready\n"
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """The result of one isolated process.
+
+    Attributes:
+        ended: how it ended; its messages are those not about a trial.
+        verdicts: verdicts on versions, as messages.
+        more: whether another trial run follows.
+
+    """
+
+    ended: Ended
+    verdicts: tuple[bytes, ...]
+    more: bool
+
+
+def write_result(results: IO[bytes], run: TrialRun | None) -> None:
+    """Send a trial run's result to the judging side; None if the monitor died."""
+    body = b"" if run is None else pickle.dumps((asdict(run.ended), run.verdicts, run.more))
+    results.write(RESULT_LENGTH.pack(len(body)) + body)
+    results.flush()
+
+
+def await_ready(results: IO[bytes]) -> None:
+    """Wait, on the judging side, until a fork server is warm.
+
+    Raises:
+        CannotIsolate: this machine cannot isolate; the message says what is missing.
+        RuntimeError: the fork server ended instead; its stderr says why.
+
+    """
+    line = results.readline()
+    if line and line != POOL_READY:
+        raise CannotIsolate(json.loads(line))
+    if not line:
+        raise RuntimeError("a grading process could not start; see the lines above")
+
+
+def read_result(results: IO[bytes]) -> TrialRun | None:
+    """Read one result, on the judging side; None if the monitor or fork server died."""
+    head = _exactly(results, RESULT_LENGTH.size)
+    size = RESULT_LENGTH.unpack(head)[0] if len(head) == RESULT_LENGTH.size else 0
+    body = _exactly(results, size)
+    if not size or len(body) < size:
+        return None
+    # Written by a monitor, in which no student code ran; the student's messages stay bytes.
+    ended, verdicts, more = pickle.loads(body)
+    return TrialRun(Ended(**ended), verdicts, more)
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    """Read so many bytes from an unbuffered stream; fewer only at its end."""
+    taken = bytearray()
+    while len(taken) < size and (chunk := stream.read(size - len(taken))):
+        taken += chunk
+    return bytes(taken)
+
+
+def as_one(runs: Sequence[TrialRun | None]) -> Ended | None:
+    """Merge a job's trial runs into one result; None if one of them died.
+
+    Its messages are those of the first trial run, plus the verdicts that all trial runs agree on.
+    """
+    whole = [run for run in runs if run is not None]
+    if len(whole) < len(runs):
+        return None
+    ended = [run.ended for run in whole]
+    agreed = [v for v in whole[0].verdicts if all(v in run.verdicts for run in whole)]
+    return replace(
+        next((one for one in ended if one.status != Ending.FINISHED), ended[0]),
+        messages=(*ended[0].messages, *agreed),
+        cpu_seconds=sum(one.cpu_seconds for one in ended),
+        wall_seconds=sum(one.wall_seconds for one in ended),
+        max_rss_bytes=max(one.max_rss_bytes for one in ended),
+    )

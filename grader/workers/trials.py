@@ -1,0 +1,181 @@
+"""Versions that a student's own test is tried on, out of its reach.
+
+In a "test the test" exercise the student's code calls right and broken versions of a function. In
+grading these run in the monitor, not beside the student's code: the isolated process holds only
+proxies, whose numbers say nothing. The order of the versions is drawn after the fork, so it is not
+in the memory that the isolated process is a copy of, and only the version on trial answers. A
+verdict on a proxy that was never called counts for nothing.
+
+A test may still remember what earlier versions answered, and call right those that answer alike.
+In one trial run (one isolated process) all right versions together come as often as each broken
+one, so with five kinds of answers, a guess at the kind to let through is right 1 time in 5. All is
+tried in TRIAL_RUNS processes, each with its own order, and a verdict on a version counts only if
+all its trials in all of them agree: a guess earns full points 1 time in 5**2 = 25.
+"""
+
+import json
+import math
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from grader.workers.protocol import WireError, pack, unpack
+from grader.workers.trial_proxy import live
+from utils.checks.framework.observation import plain
+from utils.checks.registry import probes
+
+Steps = list[dict[str, Any]]
+Trial = tuple[str, int]  # exercise and number
+MOST_ARG_AXES: Final = 4  # of one argument
+MOST_ENTRIES: Final = 4096  # of one argument
+MOST_SCORES: Final = 100_000  # of all arguments of a call, broadcast together
+MOST_CALLS: Final = 5000
+MOST_SECONDS: Final = 10.0  # of computing for one trial run: no other limit counts them
+TRIAL_RUNS: Final = 2  # in how many isolated processes, one after another, a test is tried
+
+
+class Server:
+    """The monitor's side: hides which version is which, and answers calls.
+
+    Attributes:
+        steps: what the isolated process does, with every served case replaced by a number.
+        rest: the messages that came and are not about a trial.
+
+    """
+
+    def __init__(self, steps: Steps, run: int = 0) -> None:
+        self._run = run
+        self._cases = {s["exercise"]: s["cases"] for s in steps if _served(s["exercise"])}
+        self._versions: dict[Trial, Any] = {}
+        self._places: dict[Trial, int] = {}
+        self._current = dict.fromkeys(self._cases, 0)  # the trial under way
+        self._asked: set[Trial] = set()
+        self._verdicts: dict[Trial, dict[str, Any]] = {}
+        self._calls = 0
+        self._seconds = 0.0
+        self.rest: list[bytes] = []
+        self.steps = [self._hide(step) for step in _part(steps, run)]
+
+    def _hide(self, step: dict[str, Any]) -> dict[str, Any]:
+        if step["exercise"] not in self._cases:
+            return step
+        n_trials = len(_tries(step["exercise"], step["cases"]))
+        return step | {"cases": [{"trial": trial} for trial in range(n_trials)]}
+
+    def draw(self, seed: bytes) -> None:
+        """Draw the order of the versions.
+
+        Call it after the isolated process is forked, which would otherwise find it in its memory.
+        """
+        for exercise, cases in self._cases.items():
+            probe, order = probes()[exercise], _tries(exercise, cases)
+            random.Random(f"{self._run} {exercise} {seed.hex()}").shuffle(order)
+            for trial, place in enumerate(order):
+                self._versions[exercise, trial] = probe.make(cases[place])[probe.served]
+                self._places[exercise, trial] = place
+
+    def reply(self, raw: bytes) -> bytes | None:
+        """Answer a call; take any other message and return None."""
+        if not raw.startswith(b'{"call"'):
+            self._take(raw)
+            return None
+        self._calls += 1
+        try:
+            request = json.loads(raw)["call"]
+            if self._calls > MOST_CALLS or self._seconds > MOST_SECONDS:
+                raise ValueError("too many calls")
+            results = self._timed_call(request)
+        except Exception as error:  # whatever was asked, the answer is a sentence
+            return json.dumps({"error": f"{type(error).__name__}: {error}"[:400]}).encode()
+        return json.dumps({"results": [pack(plain(item)) for item in results]}).encode()
+
+    def verdicts(self) -> Iterator[bytes]:
+        """Yield a verdict on each version whose trials were all called first and all agree."""
+        for exercise, place in sorted({(e, place) for (e, _), place in self._places.items()}):
+            trials = [t for t, p in self._places.items() if (t[0], p) == (exercise, place)]
+            found = [self._verdicts.get(trial, {}) | {"case": place} for trial in trials]
+            if self._verdicts.keys() >= set(trials) and found.count(found[0]) == len(found):
+                yield json.dumps(found[0]).encode()
+
+    def _take(self, raw: bytes) -> None:
+        """Keep a message; one about the current trial ends it, and counts if it was called."""
+        trial = self._trial_of(raw)
+        if trial is None:
+            self.rest.append(raw)
+        elif trial[1] == self._current[trial[0]]:
+            self._current[trial[0]] += 1
+            if trial in self._asked:
+                self._verdicts[trial] = json.loads(raw)
+
+    def _trial_of(self, raw: bytes) -> Trial | None:
+        """Return the trial that a message is about, if it is about one."""
+        if not self._places:
+            return None
+        try:
+            data = json.loads(raw)
+            trial = data["exercise"], data["case"]
+            return trial if trial in self._places else None
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
+
+    def _timed_call(self, request: Mapping[str, Any]) -> Sequence[Any]:
+        began = time.process_time()
+        try:
+            return self._call(request)
+        finally:
+            self._seconds += time.process_time() - began
+
+    def _call(self, request: Mapping[str, Any]) -> Sequence[Any]:
+        trial = str(request["exercise"]), int(request["trial"])
+        if trial[1] != self._current[trial[0]]:
+            raise ValueError("this version is not on trial now")
+        version = self._versions[trial]
+        self._asked.add(trial)
+        arguments = [unpack(item) for item in request["arguments"]]
+        named = {str(name): unpack(item) for name, item in request["named"]}
+        _require_small([*arguments, *named.values()])
+        with torch.no_grad():
+            return tuple(
+                version(*map(live, arguments), **{n: live(value) for n, value in named.items()})
+            )
+
+
+def _served(exercise: str) -> bool:
+    return bool(exercise) and bool(probes()[exercise].served)
+
+
+def _part(steps: Steps, run: int) -> Steps:
+    """Return what a trial run does: the first all, others what leads to the served exercises."""
+    if run == 0:
+        return steps
+    kept = [step for step in steps if not step["exercise"] or _served(step["exercise"])]
+    while kept and not kept[-1]["exercise"]:
+        kept.pop()
+    return kept
+
+
+def _tries(exercise: str, cases: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the places of the cases, each as often as it is tried in a trial run.
+
+    The right versions (their cases are required) answer alike: each comes once, and every broken
+    one as often as all of them together, so that how often an answer comes says nothing.
+    """
+    right = [dict(case.params) for case in probes()[exercise].cases if case.required]
+    times = [1 if params in right else max(1, len(right)) for params in cases]
+    return [place for place, n in enumerate(times) for _ in range(n)]
+
+
+def _require_small(values: Sequence[Any]) -> None:
+    """Refuse tensors that are large, or become large when broadcast together."""
+    shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
+    if any(len(shape) > MOST_ARG_AXES or math.prod(shape) > MOST_ENTRIES for shape in shapes):
+        most = f"{MOST_ARG_AXES} axes and {MOST_ENTRIES} entries"
+        raise WireError(f"a test may pass tensors of at most {most}")
+    padded = [(1,) * (MOST_ARG_AXES - len(shape)) + shape for shape in [(), *shapes]]
+    *lead, rows, columns = (max(sizes) for sizes in zip(*padded, strict=True))
+    if math.prod(lead) * rows * max(rows, columns) > MOST_SCORES:
+        raise WireError(f"these tensors together make more than {MOST_SCORES} scores")

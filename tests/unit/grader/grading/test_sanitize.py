@@ -1,0 +1,140 @@
+"""What of a student's texts and pictures reaches the pages that instructors open."""
+
+import base64
+
+import pytest
+from bs4 import BeautifulSoup
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from grader.grading.sanitize import (
+    CUT,
+    MOST_IN_ALL,
+    MOST_IN_CELL,
+    MOST_PICTURES,
+    NO_LINK,
+    NO_PICTURE,
+    StudentTexts,
+    encodable,
+)
+
+PNG = base64.b64encode(b"\x89PNG and so on").decode()
+SCRIPTS = [
+    "<script>alert(1)</script>",
+    "a <ScRiPt >alert(1)</script>",
+    "<iframe src='https://example.org'></iframe>",
+    "<img src=x onerror=alert(1)>",
+    "<details open ontoggle=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "<\ud800script>alert(1)</script>",
+    "x <!-- --><b onclick=alert(1)>",
+    "```mermaid\n<img src=x onerror=alert(1)>\n```",
+    "```x\" onclick=\"alert(1)\ncode\n```",
+    "$$<img src=x onerror=alert(1)>$$",
+    "\\begin{a}<img src=x onerror=alert(1)>\\end{a}",
+    "[a](javascript:alert(1))",
+    "[a](JaVaScRiPt:alert(1))",
+    "[a](<java\tscript:alert(1)>)",
+    "[a](javascript\\:alert(1))",
+    "[a](javascript&colon;alert(1))",
+    "[a](javascript&amp;colon;alert(1))",
+    "[a](java&#x73;cript:alert(1))",
+    "[a](java&Tab;script:alert(1))",
+    "[a]: javascript:alert(1)\n\n[a]",
+    "<javascript:alert(1)>",
+    "![a](javascript:alert(1))",
+    '[a](b "\\" onclick=\\"alert(1)")',
+    '![" onerror="alert(1)](b)',
+    '![a](attachment:p.png" onerror="alert(1))',
+]  # fmt: skip
+HARMLESS_TAGS = {"p", "a", "em", "code", "pre", "span", "div", "img", "b", "table", "li", "ul"}
+
+
+def page(text, pictures):
+    """The part of a page that nbconvert makes of one text."""
+    renderer = IPythonRenderer(escape=False, attachments=pictures)
+    return BeautifulSoup(MarkdownWithMath(renderer).render(text), "html.parser")
+
+
+def shown(source, attachments=None, ours=()):
+    return StudentTexts(ours).shown(source, attachments)
+
+
+@pytest.mark.parametrize("source", SCRIPTS, ids=ascii)
+def test_a_text_that_carries_a_script_becomes_a_page_without_one(source):
+    attachments = {'p.png" onerror="alert(1': {"image/png": PNG}, "p.png": {"image/png": PNG}}
+    for tag in page(*shown(source, attachments)).find_all(True):
+        assert tag.name in HARMLESS_TAGS
+        assert not [name for name in tag.attrs if name.startswith("on")]
+        urls = [str(tag.get(name, "")).lower() for name in ("href", "src")]
+        assert not any("script:" in "".join(url.split()) for url in urls)
+
+
+def test_the_lessons_own_text_stays_as_it_is():
+    ours = "<details><summary>Hint</summary>x</details>"
+    assert shown(ours, ours={ours}) == (ours, {})
+
+
+@pytest.mark.parametrize(
+    "text", ["$a < b$ and $x^2$", "`a < b` & *c*", "[x](https://x.org)", "> y"]
+)
+def test_an_honest_text_stays_as_it_is(text):
+    assert shown(text) == (text, {})
+
+
+@pytest.mark.parametrize("link", ["image.png", "my%20image.png", "<my image.png>", 'image.png "t"'])
+@pytest.mark.parametrize("kind", ["image/png", "image/jpeg"])
+def test_a_pasted_picture_is_on_the_page(link, kind):
+    link = f"<attachment:{link[1:]}" if link.startswith("<") else f"attachment:{link}"
+    attachments = {"image.png": {kind: PNG}, "my image.png": {kind: PNG}}
+    text, pictures = shown(f"see ![mine]({link}) there", attachments)
+    image = page(text, pictures).find("img")
+    assert (image["src"], image["alt"]) == (f"data:{kind};base64,{PNG}", "mine")
+
+
+@pytest.mark.parametrize(
+    "attachments",
+    [
+        None, [], {}, {"image.png": 3}, {"image.png": {"image/png": 3}},
+        {"image.png": {"image/svg+xml": "<svg onload='alert(1)'/>"}},
+        {"image.png": {"image/png": '"><script>alert(1)</script>'}},
+        {"image.png": {"image/png": base64.b64encode(bytes(MOST_PICTURES + 1)).decode()}},
+    ],
+    ids=["none", "a list", "empty", "a number", "no text", "SVG", "not base64", "too large"],
+)  # fmt: skip
+def test_a_picture_that_is_not_kept_is_replaced_by_a_sentence(attachments):
+    assert shown("![image.png](attachment:image.png)", attachments) == (NO_PICTURE, {})
+
+
+def test_pictures_beyond_the_bound_of_a_notebook_are_replaced_by_a_sentence():
+    half = {"p": {"image/png": base64.b64encode(bytes(MOST_PICTURES // 2)).decode()}}
+    texts = StudentTexts(())
+    found = [texts.shown("![p](attachment:p)", half)[0] for _ in range(3)]
+    assert [text == NO_PICTURE for text in found] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "source", ["![a][b]\n\n[b]: attachment:c", "![a](&#97;ttachment:b)", "![a](attachment\\:b)"]
+)
+def test_a_hidden_reference_to_no_picture_does_not_stop_the_page(source):
+    assert page(*shown(source))
+
+
+def test_a_text_that_is_too_long_is_cut_and_says_so():
+    text, _ = shown("a" * (MOST_IN_CELL + 1))
+    assert text == "a" * MOST_IN_CELL + CUT
+    assert shown("a" * MOST_IN_CELL)[0] == "a" * MOST_IN_CELL
+
+
+def test_many_long_texts_are_cut_together():
+    texts = StudentTexts(())
+    lengths = [len(texts.shown("[" * MOST_IN_CELL, None)[0]) for _ in range(20)]
+    assert sum(lengths) <= MOST_IN_ALL + 20 * len(CUT)
+
+
+def test_lone_surrogates_become_question_marks():
+    assert encodable("a\ud800b é") == "a?b é"
+    assert shown("a\udfffb")[0] == "a?b"
+
+
+def test_a_hidden_link_replaces_the_text_by_a_sentence():
+    assert shown("[a](javascript&colon;alert(1))")[0] == NO_LINK

@@ -1,0 +1,168 @@
+"""A small course through nbgrader's own programs: what students do to a notebook, and its price."""
+
+import html
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from nbgrader.api import Gradebook
+
+from grader.authoring import lessons
+from grader.authoring.files import write_if_changed
+from grader.authoring.notebook import as_text, source_notebook
+from grader.authoring.release import released
+from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, make_course
+
+NAME = "01_doubling"
+RIGHT = "def double(x):\n    return 2 * x"
+FAKE = """class Fake:
+    def double(self, answer, **_): return -1.0
+    def predict_sum(self, answer, **_): return 99.0
+check = Fake()"""
+LOUD = """import sys
+def double(x):
+    print("a warning", file=sys.stderr)
+    print(get_ipython().user_ns["In"][-1])
+    return 2 * x"""
+
+Edit = Callable[[list], None]
+
+
+def cell_of(cells: list, name: str) -> nbformat.NotebookNode:
+    return next(cell for cell in cells if cell.id == name)
+
+
+def answer(double: str, predict: str = "predict_sum = 42") -> Edit:
+    def edit(cells: list) -> None:
+        cell_of(cells, "double").source = double
+        cell_of(cells, "predict_sum").source = predict
+
+    return edit
+
+
+def right_and(then: Edit) -> Edit:
+    def edit(cells: list) -> None:
+        answer(RIGHT)(cells)
+        then(cells)
+
+    return edit
+
+
+def copy_all(cells: list) -> None:
+    cells.extend([nbformat.from_dict({**cell, "id": f"copy-{cell.id}"}) for cell in list(cells)])
+
+
+def delete_tests_and_an_exercise(cells: list) -> None:
+    cells[:] = [cell for cell in cells if not re.match("test_|predict_sum", cell.id)]
+
+
+def forge_metadata(cells: list) -> None:
+    cell_of(cells, "test_double").metadata.nbgrader.update(schema_version=99, points=1000)
+    cell_of(cells, "double").metadata.nbgrader = "nothing"
+    cells[0].metadata["nbgrader"] = {"grade": True, "grade_id": "extra", "points": 1000}
+
+
+def edit_tests(cells: list) -> None:
+    cell_of(cells, "test_double").source = "3.0"
+    cell_of(cells, "test_predict_sum").source = "0.5"
+
+
+def fake_check(cells: list) -> None:
+    cells.insert(2, new_code_cell(FAKE))
+
+
+# What each student hands in, and the points of (double, predict_sum) that it must earn.
+STUDENTS: dict[str, tuple[Edit, float, float]] = {
+    "right": (answer(RIGHT), 3, 0.5),
+    "untouched": (lambda cells: None, 0, 0),
+    "half": (answer("def double(x):\n    return 34", "predict_sum = 41"), 1.5, 0),
+    "loud": (answer(LOUD), 3, 0.5),
+    "broken": (answer("def twice(x): return 2 * x"), 0, 0.5),
+    "copied": (right_and(copy_all), 3, 0.5),
+    "deleted": (right_and(delete_tests_and_an_exercise), 3, 0),
+    "nothing": (lambda cells: cells.clear(), 0, 0),
+    "forged": (right_and(forge_metadata), 3, 0.5),
+    "edited": (edit_tests, 0, 0),
+    "fake": (fake_check, 0, 0),
+}
+
+
+def nbgrader(course: Path, *words: str) -> None:
+    """Run nbgrader as an instructor would; the course's folder provides utils."""
+    result = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words, NAME],
+        cwd=course,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(course), str(ROOT)])},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course after generate_assignment, autograde and generate_feedback."""
+    course = make_course(tmp_path_factory.mktemp("course"), LESSON_WITHOUT_PLOT)
+    (lesson,) = lessons(course)
+    write_if_changed(lesson.solution_path, as_text(source_notebook(lesson)))
+    release = released(lesson, course)
+    nbgrader(course, "generate_assignment")
+    for student, (edit, _, _) in STUDENTS.items():
+        notebook = nbformat.reads(release, as_version=4)
+        edit(notebook.cells)
+        write_if_changed(course / "submitted" / student / NAME / f"{NAME}.ipynb", as_text(notebook))
+    nbgrader(course, "autograde")
+    nbgrader(course, "generate_feedback")
+    return course
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_submission_earns_what_its_answers_are_worth(graded, student):
+    with Gradebook(f"sqlite:///{graded / 'gradebook.db'}") as gradebook:
+        grades = gradebook.find_submission_notebook(NAME, NAME, student).grades
+        earned = {grade.name: (grade.score, grade.max_score) for grade in grades}
+        assert not any(grade.needs_manual_grade for grade in grades)
+    _, double, predict = STUDENTS[student]
+    assert earned == {"test_double": (double, 3), "test_predict_sum": (predict, 0.5)}
+
+
+def page(course: Path, student: str) -> str:
+    """Return a feedback page's text as a reader could find it: no tags, no entities."""
+    text = (course / "feedback" / student / NAME / f"{NAME}.html").read_text()
+    return html.unescape(re.sub(r"<[^>]+>", "", text)) + text
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_feedback_page_holds_no_hidden_test_and_no_answer(graded, student):
+    text = page(graded, student)
+    hidden = re.findall(r"(?m)^ +(dict\(case.*|hidden=\[dict.*)$", LESSON)
+    assert len(hidden) == 3
+    found = [line for line in [*hidden, "want=", "seventeen"] if line.strip() in text]
+    assert found == []
+    assert "secret_answer" not in text
+    assert "19 + 22" not in text
+
+
+def test_a_feedback_page_shows_verdict_score_and_the_students_own_work(graded):
+    text = page(graded, "half")
+    assert "double: 1 of 2 right" in text
+    assert "Score: 1.5 / 3.5" in re.sub(r"\s+", " ", text)
+    assert "return 34" in text
+
+
+def test_a_feedback_page_names_the_error_of_a_test(graded):
+    assert "NameError: name 'double' is not defined" in page(graded, "broken")
+    assert "This test gave no score" in page(graded, "fake")
+
+
+def test_a_demonstration_is_not_run_while_grading(graded):
+    notebook = nbformat.read(graded / "autograded" / "right" / NAME / f"{NAME}.ipynb", as_version=4)
+    assert cell_of(notebook.cells, "cell-04").outputs == []
+    assert cell_of(notebook.cells, "cell-03").outputs != []

@@ -1,0 +1,208 @@
+"""The pieces of the isolation layer that need no other process: tables, filter, framing, texts."""
+
+import errno
+import re
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.sandbox import CannotIsolate, Limits, capabilities, require, seccomp, syscalls
+from grader.sandbox.channel import READY, Reader
+from grader.sandbox.interpreter import closed_to_others, outermost, view
+from tests.unit.grader.sandbox import attacks_from_inside as attacks
+
+HEADERS = {
+    1: ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm/unistd_64.h"),
+    2: ("/usr/include/asm-generic/unistd.h",),
+}
+COLUMNS = pytest.mark.parametrize("column", [1, 2], ids=["x86-64", "aarch64"])
+ALLOWED, REFUSED = "allowed", errno.EPERM
+
+
+def header_numbers(column: int) -> dict[str, int]:
+    """The kernel's own table, from its headers; skips the test where they are not installed."""
+    for name in HEADERS[column]:
+        if Path(name).exists():
+            pattern = r"#define\s+__NR(?:3264)?_(\w+)\s+(\d+)"
+            found = re.findall(pattern, Path(name).read_text())
+            return {call: int(number) for call, number in found}
+    pytest.skip("the kernel's headers are not installed")
+
+
+@COLUMNS
+def test_every_system_call_has_the_kernels_number(column: int) -> None:
+    known = header_numbers(column)
+    known.setdefault("newfstatat", known.get("fstatat", -1))
+    tables = syscalls.HARMLESS + syscalls.JUDGED + syscalls.SHAMMED + syscalls.OURS
+    ours = syscalls.numbers(tables, column)
+    wrong = {name: n for name, n in ours.items() if name in known and known[name] != n}
+    assert wrong == {}
+    assert len(ours.keys() & known.keys()) >= len(ours) - 1
+
+
+@COLUMNS
+def test_the_numbers_in_the_attacks_are_the_kernels(column: int) -> None:
+    known = header_numbers(column)
+    named = {name: pair[column - 1] for name, pair in attacks.CALLS.items() if " " not in name}
+    assert {name: known[name] for name in named} == named
+
+
+@COLUMNS
+def test_no_name_is_in_two_tables(column: int) -> None:
+    tables = (syscalls.HARMLESS, syscalls.JUDGED, syscalls.SHAMMED, syscalls.OURS)
+    names = [name for table in tables for name in syscalls.numbers(table, column)]
+    assert len(names) == len(set(names))
+
+
+def answer(program: bytes, machine_code: int, number: int, *given: int) -> int | str:
+    """What a filter answers to a system call: an interpreter of classic BPF, for its subset."""
+    arguments = (*given, 0, 0, 0, 0, 0, 0)[:6]
+    data = struct.pack("<IIQ6Q", number, machine_code, 0, *arguments)
+    code = list(struct.iter_unpack("<HBBI", program))
+    place = value = 0
+    while True:
+        kind, if_true, if_false, k = code[place]
+        place += 1
+        if kind == 0x20:
+            (value,) = struct.unpack_from("<I", data, k)
+        elif kind == 0x54:
+            value &= k
+        elif kind == 0x06:
+            return ALLOWED if k == 0x7FFF0000 else k & 0xFFFF
+        else:
+            holds = {0x15: value == k, 0x35: value >= k, 0x45: bool(value & k)}[kind]
+            place += if_true if holds else if_false
+
+
+CODES = {1: 0xC000003E, 2: 0xC00000B7}
+
+
+def ask(column: int, name: str, *given: int, forks: bool = False, pid: int | None = None) -> object:
+    numbers = syscalls.numbers(syscalls.HARMLESS + syscalls.JUDGED + syscalls.SHAMMED, column)
+    program = seccomp.program(forks, pid, column)
+    return answer(program, CODES[column], numbers[name], *given)
+
+
+@COLUMNS
+@pytest.mark.parametrize("name", [name for name in attacks.CALLS if " " not in name])
+def test_the_filter_refuses_what_no_task_needs(name: str, column: int) -> None:
+    program = seccomp.program(False, None, column)
+    assert answer(program, CODES[column], attacks.CALLS[name][column - 1]) == REFUSED
+
+
+@COLUMNS
+def test_the_filter_lets_threads_start_but_no_process_and_no_namespace(column: int) -> None:
+    thread, process, namespace = 0x3D0F00, 0x1200011, 0x10000011
+    assert ask(column, "clone", thread) == ALLOWED
+    assert ask(column, "clone", process) == REFUSED
+    assert ask(column, "clone", process, forks=True) == ALLOWED
+    assert ask(column, "clone", thread | 0x20000) == REFUSED
+    assert ask(column, "clone", namespace, forks=True) == REFUSED
+    assert ask(column, "clone3", forks=True) == errno.ENOSYS
+
+
+@COLUMNS
+def test_the_filter_looks_at_arguments(column: int) -> None:
+    assert ask(column, "kill", 77, pid=77) == ALLOWED
+    assert ask(column, "kill", 1, pid=77) == REFUSED
+    assert ask(column, "kill", 0xFFFFFFFF, pid=77) == REFUSED
+    assert ask(column, "tgkill", 78, pid=77) == REFUSED
+    assert ask(column, "socketpair", 1, 1 | 0o2004000) == ALLOWED
+    assert ask(column, "socketpair", 1, 2) == REFUSED
+    assert ask(column, "socketpair", 2, 1) == REFUSED
+    assert ask(column, "ioctl", 0, 0x5401) == ALLOWED
+    assert ask(column, "ioctl", 0, 0x5412) == REFUSED
+    assert ask(column, "prlimit64", 0) == ALLOWED
+    assert ask(column, "prlimit64", 1) == REFUSED
+    assert ask(column, "fchmod", 3) == 0
+    assert ask(column, "read", 3) == ALLOWED
+
+
+@COLUMNS
+def test_the_filter_refuses_calls_of_another_machine(column: int) -> None:
+    program = seccomp.program(False, None, column)
+    read = syscalls.numbers(syscalls.HARMLESS, column)["read"]
+    assert answer(program, CODES[column], read) == ALLOWED
+    assert answer(program, 0x40000003, read) == REFUSED
+    assert answer(program, CODES[column], read | 0x40000000) == REFUSED
+
+
+@given(
+    messages=st.lists(st.binary(max_size=40), max_size=8),
+    size=st.integers(1, 50),
+)
+def test_messages_arrive_whole_however_they_are_cut(messages: list[bytes], size: int) -> None:
+    stream = READY + b"".join(struct.pack("<I", len(m)) + m for m in messages)
+    reader = Reader(Limits())
+    for start in range(0, len(stream), size):
+        reader.feed(stream[start : start + size])
+    reader.end()
+    assert (reader.messages, reader.fault, reader.ready) == (messages, None, True)
+
+
+@given(noise=st.binary(max_size=300), size=st.integers(1, 50))
+def test_noise_never_passes_the_limits(noise: bytes, size: int) -> None:
+    reader = Reader(Limits(result_bytes=100, messages=3))
+    reader.feed(READY)
+    for start in range(0, len(noise), size):
+        reader.feed(noise[start : start + size])
+    reader.end()
+    assert len(reader.messages) <= 3
+    assert sum(map(len, reader.messages)) <= 100
+    assert reader.fault or len(noise) == sum(4 + len(m) for m in reader.messages)
+
+
+def test_what_comes_without_the_ready_sign_is_no_message() -> None:
+    reader = Reader(Limits())
+    reader.feed(b"XYZ" + struct.pack("<I", 1) + b"a")
+    assert (reader.ready, reader.messages) == (False, [])
+
+
+def test_another_system_is_told_what_is_missing_and_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    capabilities.found.cache_clear()
+    try:
+        with pytest.raises(CannotIsolate, match=r"(?s)Darwin has neither.*--no-isolation"):
+            require([], Limits())
+    finally:
+        capabilities.found.cache_clear()
+
+
+def test_an_unknown_processor_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    capabilities.found.cache_clear()
+    try:
+        with pytest.raises(CannotIsolate, match="riscv64"):
+            require([], Limits())
+    finally:
+        capabilities.found.cache_clear()
+
+
+def test_folders_inside_others_and_doubles_are_left_out() -> None:
+    paths = [Path("/b/c"), Path("/a"), Path("/a/b/c"), Path("/ab"), Path("/a")]
+    assert outermost(paths) == [Path("/a"), Path("/ab"), Path("/b/c")]
+
+
+def test_the_courses_own_folder_is_not_among_the_interpreters() -> None:
+    repository = Path(__file__).parents[4]
+    assert not any(repository.is_relative_to(path) for path in view([]).paths)
+    ours = [path for path in view([]).paths if path.is_relative_to(repository)]
+    assert all(path.is_relative_to(sys.prefix) for path in ours)  # .venv may lie in the course
+
+
+def test_a_folder_for_its_owner_alone_is_named(tmp_path: Path) -> None:
+    shut = tmp_path / "shut"
+    (shut / "inner").mkdir(parents=True)
+    tmp_path.chmod(0o755)
+    shut.chmod(0o700)
+    assert shut in closed_to_others([shut / "inner"])
+    shut.chmod(0o711)
+    assert shut not in closed_to_others([shut / "inner"])

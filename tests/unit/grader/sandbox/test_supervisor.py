@@ -1,0 +1,109 @@
+"""Many tasks at once, odd parents, and machines that can do less."""
+
+import ctypes
+import dataclasses
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import (
+    CannotIsolate,
+    Channel,
+    Ended,
+    Limits,
+    Supervisor,
+    capabilities,
+    capabilities_here,
+)
+from tests.unit.grader.sandbox.test_limits import SHORT, end_of
+from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_many_tasks_run_at_once_and_each_is_told_apart() -> None:
+    def task_of(number: int) -> Callable[[Channel], None]:
+        def task(channel: Channel) -> None:
+            channel.send(bytes([number]))
+            if number == 3:
+                time.sleep(60)
+            if number == 4:
+                os._exit(9)
+
+        return task
+
+    with Supervisor(Limits(wall_seconds=1.5)) as supervisor:
+        numbers = {supervisor.start(task_of(number)): number for number in range(6)}
+        ended: dict[int, Ended] = {}
+        while supervisor.running:
+            ended |= supervisor.poll()
+    came = {numbers[key]: (end.status, end.messages) for key, end in ended.items()}
+    assert came == {
+        number: (
+            {3: "timed out", 4: "crashed"}.get(number, "finished"),
+            (bytes([number]),),
+        )
+        for number in range(6)
+    }
+
+
+def test_poll_returns_empty_when_its_time_is_over() -> None:
+    with Supervisor() as supervisor:
+        assert supervisor.poll() == {}
+        supervisor.start(lambda _channel: time.sleep(60))
+        assert supervisor.poll(timeout=0.05) == {}
+        assert supervisor.running == 1
+    assert supervisor.running == 0
+
+
+def test_a_parent_with_threads_can_start_tasks_too() -> None:
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    try:
+        ended = end_of(lambda channel: channel.send(b"hello"))
+        dead = end_of(lambda _channel: ctypes.memset(0, 0, 1))
+        late = end_of(lambda _channel: time.sleep(60), SHORT)
+    finally:
+        over.set()
+        other.join()
+    assert (ended.status, ended.messages) == ("finished", (b"hello",))
+    assert (dead.status, dead.signal) == ("crashed", signal.SIGSEGV)
+    assert late.status == "timed out"
+
+
+def test_no_descriptor_of_the_parent_is_used_up() -> None:
+    with Supervisor(SHORT) as supervisor:
+        supervisor.start(lambda _channel: None)
+        supervisor.poll()
+        before = open_descriptors()
+        for _ in range(5):
+            supervisor.start(lambda _channel: None)
+            supervisor.poll()
+        assert open_descriptors() == before
+
+
+def test_a_task_without_its_walls_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    with Supervisor(readable=[tmp_path / "gone"]) as supervisor:
+        (tmp_path / "gone").rmdir()
+        number = supervisor.start(lambda channel: channel.send(b"I ran"))
+        ended = supervisor.poll()[number]
+    assert (ended.status, ended.messages) == ("not isolated", ())
+    assert "No such file" in ended.stderr
+
+
+def test_forks_without_a_process_namespace_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    less = dataclasses.replace(capabilities_here(), namespaces=frozenset(), missing=("Lack.",))
+    monkeypatch.setattr(capabilities, "capabilities_here", lambda: less)
+    with pytest.raises(CannotIsolate, match=r"(?s)process namespace.*Lack\..*--no-isolation"):
+        Supervisor(Limits(forks=True))

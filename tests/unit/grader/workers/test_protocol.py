@@ -1,0 +1,131 @@
+"""Observations cross as bytes in a fixed schema, and nothing else does."""
+
+import base64
+import json
+import math
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from grader.workers.protocol import ARRAY_BYTES, DTYPES, Message, WireError, decode, encode
+from utils.checks.framework.observation import Observation, Other, Problem
+
+NAMES = st.text(string.printable, max_size=20)
+ARRAYS = hnp.arrays(
+    st.sampled_from([np.dtype(name) for name in DTYPES]), hnp.array_shapes(min_dims=0, max_dims=4)
+)
+SCALARS = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats() | NAMES
+PLAIN = st.recursive(
+    SCALARS | ARRAYS | st.builds(Other, NAMES),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+OBSERVATIONS = st.builds(
+    Observation,
+    st.dictionaries(NAMES, PLAIN, max_size=3),
+    st.dictionaries(NAMES, ARRAYS | st.none(), max_size=3),
+    st.lists(NAMES, max_size=3).map(tuple),
+    st.none() | st.builds(Problem, st.sampled_from(["stub", "exception"]), NAMES, NAMES),
+)
+
+
+def alike(one, other):
+    if isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+        return one.dtype == other.dtype and one.shape == other.shape
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(alike(one[k], other[k]) for k in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    both_nan = isinstance(one, float) and math.isnan(one) and math.isnan(other)
+    return type(one) is type(other) and (both_nan or one == other)
+
+
+@given(NAMES, st.integers(0, 4000), OBSERVATIONS)
+def test_what_is_encoded_is_decoded_the_same(exercise, number, seen):
+    back = decode(encode(Message(exercise, number, seen)))
+    assert (back.exercise, back.case) == (exercise, number)
+    assert alike(dict(seen.values), dict(back.observation.values))
+    assert alike(dict(seen.gradients), dict(back.observation.gradients))
+    assert (seen.changed, seen.problem) == (back.observation.changed, back.observation.problem)
+
+
+@given(st.binary(max_size=300))
+def test_any_other_bytes_are_refused_and_nothing_worse(raw):
+    with pytest.raises(WireError):
+        decode(raw)
+
+
+JSON = st.recursive(SCALARS, lambda x: st.lists(x) | st.dictionaries(NAMES, x), max_leaves=20)
+
+
+@given(st.dictionaries(st.sampled_from(["values", "gradients", "x"]), JSON) | JSON)
+def test_any_other_json_is_refused_and_nothing_worse(data):
+    with pytest.raises(WireError):
+        decode(json.dumps(data).encode())
+
+
+def message_with(value, **changes):
+    data = {"exercise": "x", "case": 0, "values": [["y", value]], "gradients": [],
+            "changed": [], "problem": None}  # fmt: skip
+    return json.dumps(data | changes).encode()
+
+
+BYTES8 = base64.b64encode(bytes(8)).decode()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        message_with({"array": ["float32", [3], BYTES8]}),
+        message_with({"array": ["float32", [-2, -1], BYTES8]}),
+        message_with({"array": ["object", [1], BYTES8]}),
+        message_with({"array": ["float64", [1.0], BYTES8]}),
+        message_with({"array": ["float64", [True], BYTES8]}),
+        message_with({"array": ["float64", [1] * 9, BYTES8]}),
+        message_with({"array": ["float64", [1], "not base64!"]}),
+        message_with({"array": ["uint8", [ARRAY_BYTES + 1], "A" * 4 * (ARRAY_BYTES // 3 + 1)]}),
+        message_with({"pickle": "gASVAA=="}),
+        message_with(2**70),
+        message_with("x" * 2001),
+        message_with(0, case=-1),
+        message_with(0, case=True),
+        message_with(0, exercise=3),
+        message_with(0, problem=["fine", "", ""]),
+        message_with(0, values={"y": 1}),
+        message_with(0, extra=1),
+        b"[" * 100_000,
+    ],
+)
+def test_a_message_out_of_bounds_is_refused(raw):
+    with pytest.raises(WireError):
+        decode(raw)
+
+
+def test_values_nested_too_deep_are_refused():
+    value = 0
+    for _ in range(20):
+        value = {"list": [value]}
+    with pytest.raises(WireError):
+        decode(message_with(value))
+
+
+def test_an_array_too_large_to_cross_is_described_instead():
+    seen = Observation({"y": np.zeros(ARRAY_BYTES, np.float64)})
+    assert isinstance(decode(encode(Message("x", 0, seen))).observation.values["y"], Other)
+
+
+def test_numbers_beyond_64_bits_are_described_instead():
+    assert isinstance(
+        decode(encode(Message("x", 0, Observation({"y": 2**64})))).observation.values["y"], Other
+    )
+
+
+def test_lone_surrogates_in_a_message_become_question_marks():
+    raw = message_with("a\ud800", problem=["exception", "b\udfff", "c\ud800"])
+    seen = decode(raw).observation
+    assert (seen.values["y"], seen.problem) == ("a?", Problem("exception", "b?", "c?"))

@@ -1,0 +1,270 @@
+"""Verdicts of a student's own test: given on proxies, kept where they were earned."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from grader.sandbox import Ended, Limits
+from grader.workers.pool import Job, Pool
+from grader.workers.results import TrialRun, as_one
+from grader.workers.trial_proxy import Proxy
+from grader.workers.trials import TRIAL_RUNS, Server
+from utils.checks.lessons.attention.answers.testing import good_test
+from utils.checks.lessons.attention.probes import PROBES
+
+TEST = "test_attention"
+CASES = [dict(c.params) for c in PROBES[TEST].cases]
+STEP = {"source": "", "exercise": TEST, "cases": CASES}
+RIGHT = ["accepts"] * 2 + ["rejects"] * 4
+SMALL = torch.ones(1, 1, 1)
+RIGHT_FIRST = b"9"  # a seed with which a right version comes first in the first trial run
+BROKEN_FIRST = [b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"10"]  # with these, a broken one
+
+
+def verdict(trial: int, says: str) -> bytes:
+    return json.dumps({"exercise": TEST, "case": trial, "values": [["your test", says]]}).encode()
+
+
+def served(seed: bytes = RIGHT_FIRST, run: int = 0) -> Server:
+    server = Server([STEP], run)
+    server.draw(seed)
+    return server
+
+
+def proxy(server: Server, trial: int) -> Proxy:
+    return Proxy(TEST, trial, server.reply)
+
+
+@pytest.fixture
+def server() -> Server:
+    return served()
+
+
+def trials(server: Server) -> range:
+    return range(len(server.steps[0]["cases"]))
+
+
+def say(server: Server, says: Callable[[int], str], asks: Callable[[int], bool]) -> list[dict]:
+    """The verdicts on versions, of one verdict on each trial, given in turn."""
+    for trial in trials(server):
+        if asks(trial):
+            proxy(server, trial)(SMALL, SMALL, SMALL)
+        assert server.reply(verdict(trial, says(trial))) is None
+    return [json.loads(message) for message in server.verdicts()]
+
+
+def try_out(test: Callable[[Callable], None], server: Server) -> tuple[bytes, ...]:
+    """The verdicts on versions that a test gives, as the isolated process would send them."""
+    for trial in trials(server):
+        says = "accepts"
+        try:
+            test(proxy(server, trial))
+        except AssertionError:
+            says = "rejects"
+        server.reply(verdict(trial, says))
+    return tuple(server.verdicts())
+
+
+def ended(*messages: bytes, status: str = "finished") -> Ended:
+    return Ended(status, 0, None, messages, 1.0, 2.0, 3, "")
+
+
+def in_all_runs(new_test: Callable[[], Callable], seed: bytes) -> list[str]:
+    """What a test is taken to say of each version that it gave a verdict on."""
+    found = [try_out(new_test(), served(seed, number)) for number in range(TRIAL_RUNS)]
+    whole = as_one([TrialRun(ended(), verdicts, more=False) for verdicts in found])
+    return [json.loads(message)["values"][0][1] for message in whole.messages]
+
+
+def like_the_first() -> Callable[[Callable], None]:
+    """A test that knows nothing: right is what answers as the first version did."""
+    first: list[torch.Tensor] = []
+
+    def test(attention: Callable) -> None:
+        draw = torch.Generator().manual_seed(0)
+        q, k, v = (torch.randn(1, 2, 4, generator=draw) for _ in range(3))
+        answers = [*attention(q, k, v), *attention(q, k, v, torch.tensor([[[True, False]]]))]
+        first.append(torch.cat([answer.flatten() for answer in answers]))
+        assert torch.allclose(first[0], first[-1], atol=1e-4)
+
+    return test
+
+
+def test_right_versions_together_come_as_often_as_each_broken_one(server):
+    places = [server._places[TEST, trial] for trial in trials(server)]
+    assert sorted(places) == [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert server.steps[0]["cases"] == [{"trial": trial} for trial in trials(server)]
+
+
+def test_the_order_is_unknown_until_it_is_drawn_and_the_seed_decides_it():
+    assert Server([STEP])._places == {}
+    assert served()._places == served()._places != served(run=1)._places
+
+
+def test_the_same_verdict_on_all_trials_of_a_version_is_one_verdict_on_it(server):
+    told = say(server, lambda _: "accepts", asks=lambda _: True)
+    assert [message["case"] for message in told] == list(range(len(CASES)))
+
+
+def test_a_verdict_on_a_version_that_was_never_asked_counts_for_nothing(server):
+    assert say(server, lambda _: "accepts", asks=lambda _: False) == []
+
+
+def test_a_verdict_before_the_question_counts_for_nothing(server):
+    for trial in trials(server):
+        server.reply(verdict(trial, "accepts"))
+    assert say(server, lambda _: "accepts", asks=lambda _: False) == []
+
+
+def test_verdicts_that_differ_between_the_trials_of_a_version_count_for_nothing(server):
+    odd = next(trial for (_, trial), place in server._places.items() if place == 3)
+    told = say(server, lambda t: "accepts" if t == odd else "rejects", asks=lambda _: True)
+    assert [message["case"] for message in told] == [0, 1, 2, 4, 5]
+
+
+@pytest.mark.parametrize("other", [1, 9])
+def test_a_version_that_is_not_on_trial_answers_no_call(server, other):
+    with pytest.raises(ValueError, match="not on trial now"):
+        proxy(server, other)(SMALL, SMALL, SMALL)
+
+
+def test_a_version_whose_verdict_has_come_answers_no_more_calls(server):
+    server.reply(verdict(0, "accepts"))
+    with pytest.raises(ValueError, match="not on trial now"):
+        proxy(server, 0)(SMALL, SMALL, SMALL)
+    assert len(proxy(server, 1)(SMALL, SMALL, SMALL)) == 2
+
+
+def test_a_verdict_stands_once_it_is_given_whatever_is_sent_later(server):
+    told = say(server, lambda _: "accepts", asks=lambda _: True)
+    for trial in trials(server):
+        server.reply(verdict(trial, "rejects"))
+    assert [json.loads(message) for message in server.verdicts()] == told
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(64, 1, 64, 1), (1, 64, 64, 1), (1, 64, 64, 1), (16, 1, 1, 1)],
+        [(64, 1, 8, 1), (1, 64, 8, 1), (1, 64, 8, 1)],
+        [(1, 400, 1), (1, 400, 1), (1, 400, 1)],
+        [(1, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1, 1)],
+        [(1, 1, 5000), (1, 1, 5000), (1, 1, 5000)],
+    ],
+)
+def test_tensors_that_become_large_when_broadcast_together_are_refused(server, shapes):
+    with pytest.raises(ValueError, match=r"a test may pass|these tensors together"):
+        proxy(server, 0)(*map(torch.zeros, shapes))
+
+
+def test_calls_whose_computing_took_too_long_together_are_refused(server, monkeypatch):
+    monkeypatch.setattr("grader.workers.trials.MOST_SECONDS", 0.0)
+    proxy(server, 0)(SMALL, SMALL, SMALL)
+    with pytest.raises(ValueError, match="too many calls"):
+        proxy(server, 0)(SMALL, SMALL, SMALL)
+
+
+def test_tensors_of_the_sizes_that_lessons_use_are_answered(server):
+    q = torch.zeros(2, 4, 10, 16)
+    output, weights = proxy(server, 0)(q, q, v=q, mask=torch.ones(1, 10, 10, dtype=torch.bool))
+    assert (output.shape, weights.shape) == ((2, 4, 10, 16), (2, 4, 10, 10))
+
+
+def test_a_test_that_is_right_is_taken_at_its_word_in_all_runs():
+    assert in_all_runs(lambda: good_test, RIGHT_FIRST) == RIGHT
+
+
+def test_equal_to_the_first_wins_no_points_although_the_first_was_right_once():
+    alone = [json.loads(v)["values"][0][1] for v in try_out(like_the_first(), served())]
+    assert alone == RIGHT
+    assert in_all_runs(like_the_first, RIGHT_FIRST)[:2] != RIGHT[:2]
+
+
+def test_other_messages_of_later_sittings_are_dropped_and_a_bad_end_is_told():
+    runs = [
+        TrialRun(ended(b"a", status="crashed"), (b"x", b"y"), more=True),
+        TrialRun(ended(b"b"), (b"y", b"z"), more=False),
+    ]
+    whole = as_one(runs)
+    assert (whole.status, whole.messages, whole.wall_seconds) == ("crashed", (b"a", b"y"), 4.0)
+    assert as_one([*runs, None]) is None
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [b'{"case": 3, "values": [], "exercise": "test_attention"}',
+     b' {"exercise": "test_attention", "case": 3}',
+     b'{"exercise":"test_attention","case":3,"values":[]}'],
+)  # fmt: skip
+def test_a_verdict_written_in_another_way_does_not_slip_through(server, forged):
+    assert server.reply(forged) is None
+    assert (server.rest, list(server.verdicts())) == ([], [])
+
+
+def test_other_messages_pass_as_they_are(server):
+    other = b'{"exercise": "attend", "case": 3}'
+    assert server.reply(other) is None
+    assert server.rest == [other]
+
+
+PEEKS = """
+import sys, torch
+def test_attention(attention):
+    frame = sys._getframe()
+    while "server" not in frame.f_locals:
+        frame = frame.f_back
+    places = frame.f_locals["server"]._places
+    attention(*[torch.ones(1, 1, 1)] * 3)
+    assert places["test_attention", attention._trial] < 2
+"""
+EXITS = """
+import os, torch
+def test_attention(attention):
+    x = torch.tensor([[[2.0], [0.0]]])
+    wide = x.expand(1, 2, 4)
+    output, weights = attention(wide, wide, -wide)
+    right = 0.999 < weights[0, 0, 0] < 0.9999 and output[0, 0, 0] < 0
+    hidden = attention(x, x, x, torch.tensor([[[False, True]]]))[1]
+    os._exit(0 if right and hidden[0, 0, 1] == 1 else 1)
+"""
+
+
+REMEMBERS = """
+import torch
+first = []
+def test_attention(attention):
+    x = torch.tensor([[[2.0, 1.0], [0.0, 1.0]]])
+    answers = [*attention(x, x, -x), *attention(x, x, x, torch.tensor([[[True, False]]]))]
+    first.append(torch.cat([answer.flatten() for answer in answers]))
+    assert torch.allclose(first[0], first[-1], atol=1e-4)
+"""
+ACCEPTS = """
+import torch
+def test_attention(attention):
+    attention(*[torch.ones(1, 1, 1)] * 3)
+"""
+
+
+def graded(source: str, seeds: list[bytes]) -> list[Ended]:
+    steps = json.dumps([{"source": source, "exercise": "", "cases": []}, STEP]).encode()
+    with Pool(1, Limits(), isolate=False) as pool:
+        jobs = [Job(number, steps, seed) for number, seed in enumerate(seeds)]
+        return [end for _, end in sorted(pool.run(jobs))]
+
+
+def test_the_isolated_process_finds_no_order_in_the_memory_that_it_is_a_copy_of():
+    (end,) = graded(PEEKS, [RIGHT_FIRST])
+    assert (end.status, [m for m in end.messages if b"accepts" in m]) == ("finished", [])
+
+
+def test_a_job_is_tried_in_several_sittings_and_what_they_agree_on_counts():
+    (right_once,), (always,) = (graded(source, [RIGHT_FIRST]) for source in (REMEMBERS, ACCEPTS))
+    assert {0, 1}.isdisjoint(json.loads(message)["case"] for message in right_once.messages)
+    assert [json.loads(message)["case"] for message in always.messages] == list(range(len(CASES)))
+
+
+def test_a_job_that_crashed_is_tried_again_in_the_same_order():
+    assert {end.status for end in graded(EXITS, BROKEN_FIRST)} == {"crashed"}
+    assert {end.status for end in graded(EXITS, [RIGHT_FIRST])} == {"finished"}

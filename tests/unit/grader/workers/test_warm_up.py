@@ -1,0 +1,103 @@
+"""What may be loaded where student code will run: the package decides, not a file's name."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.workers.warm_up import may_stand_beside_students, require_no_answers
+
+PROBES = """
+from utils.checks.framework.exercise import Probe, by_exercise, case
+{imports}
+PROBES = by_exercise(Probe("planted", dict, lambda answer, _: {{"y": answer()}}, (case("a"),)))
+"""
+COLLECTS = """
+from utils.checks.framework.discovery import collect
+PROBES = collect(__name__, __path__, "PROBES")
+"""
+WARM_UP = """
+import sys
+from utils.checks import lessons
+lessons.__path__.append(sys.argv[1])
+from grader.workers.warm_up import warm_up
+warm_up()
+print(*sorted(name for name in sys.modules if "planted" in name))
+"""
+
+
+def plant(folder: Path, imports: str) -> str:
+    """Add a lesson with probes and, beside them, a module that holds an answer."""
+    lesson = folder / "planted"
+    (lesson / "probes").mkdir(parents=True)
+    (lesson / "answers").mkdir()
+    for package in (lesson, lesson / "answers"):
+        (package / "__init__.py").touch()
+    (lesson / "probes" / "__init__.py").write_text(COLLECTS)
+    (lesson / "probes" / "asked.py").write_text(PROBES.format(imports=imports))
+    # Neither its name nor the one of its file tells what it is.
+    (lesson / "probes_more.py").write_text("def planted():\n    return 42\n")
+    (lesson / "answers" / "probes.py").write_text("ANSWER = 42\n")
+    return str(folder)
+
+
+def warmed_up(folder: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", WARM_UP, folder], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_neighbour_of_probes_that_nothing_imports_is_not_loaded(tmp_path):
+    done = warmed_up(plant(tmp_path, ""))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [
+        "utils.checks.lessons.planted",
+        "utils.checks.lessons.planted.probes",
+        "utils.checks.lessons.planted.probes.asked",
+    ]
+
+
+@pytest.mark.parametrize("neighbour", ["probes_more", "answers.probes"])
+def test_probes_that_import_a_neighbour_with_an_answer_are_refused(tmp_path, neighbour):
+    done = warmed_up(plant(tmp_path, f"import utils.checks.lessons.planted.{neighbour}"))
+    assert done.returncode != 0
+    assert f"planted.{neighbour.partition('.')[0]}" in done.stderr
+    assert "would stand beside student code" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "may"),
+    [
+        ("utils.plots", True),
+        ("utils.experiments.train", True),
+        ("utils.checks.lessons.encoder", True),
+        ("utils.checks.lessons.encoder.probes", True),
+        ("utils.checks.lessons.encoder.probes.building", True),
+        ("utils.checks.lessons.encoder.answers", False),
+        ("utils.checks.lessons.encoder.answers.probes", False),
+        ("utils.checks.lessons.encoder.variants", False),
+        ("utils.checks.lessons.encoder.probes_more", False),
+    ],
+)
+def test_the_package_decides_what_may_be_loaded(module, may):
+    assert may_stand_beside_students(module) == may
+
+
+def test_what_lessons_import_is_loaded_with_all_probes_and_no_answers():
+    script = (
+        "import sys; from grader.workers.warm_up import warm_up; warm_up(); print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    names = ("experiments.train", "notebook.carry", "training.trainer", "treebank.loader", "plots")
+    assert {f"utils.{name}" for name in names} <= loaded
+    assert {f"utils.checks.lessons.{name}.probes" for name in ("attention", "training")} <= loaded
+    assert not [name for name in loaded if ".answers" in name or name.endswith("variants")]
+
+
+def test_a_loaded_answer_is_named():
+    with pytest.raises(RuntimeError, match=r"lessons\.encoder\.variants would stand beside"):
+        require_no_answers(["utils.checks.lessons.encoder.variants"])

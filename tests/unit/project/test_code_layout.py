@@ -1,0 +1,263 @@
+"""Rules of the code layout that no linter knows."""
+
+import ast
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDERS = ("utils", "grader", "tests", "bench")
+MODULES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+OURS = {"utils", "grader", "tests", "bench", "solutions", "notebooks"}
+ANYWHERE = ("utils", "grader", "bench", "tests")
+
+# What the modules of a package may import of ours, by package; the most exact entry counts. A star
+# stands for any one name. Everything below a package that is named is meant too.
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "utils": (),
+    "utils.reference": ("utils.reference",),
+    "utils.experiments": ("utils.experiments", "utils.plots"),
+    "utils.treebank": ("utils.treebank", "utils.errors"),
+    "utils.training": (
+        "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",
+    ),
+    "utils.notebook": (
+        "utils.notebook", "utils.checks.api", "utils.checks.registry", "utils.reference",
+        "utils.errors",
+    ),
+    "utils.progress": ("utils.progress",),
+    "utils.lab": (
+        "utils.lab", "utils.progress", "utils.checks.framework.render", "utils.errors",
+    ),
+    "utils.checks": ("utils.checks.api",),
+    "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
+    "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
+    "utils.checks.framework": ("utils.checks.framework",),
+    "utils.checks.authoring": ("utils.checks.framework", "utils.checks.authoring"),
+    "utils.checks.lessons": (
+        "utils.checks.lessons", "utils.checks.framework", "utils.checks.authoring",
+        "utils.experiments", "utils.reference",
+    ),
+    # What may stand beside student code, which no right or wrong answer of a lesson may.
+    "utils.checks.lessons.*.probes": (
+        "utils.checks.lessons.*.probes", "utils.checks.framework", "utils.checks.authoring",
+        "utils.experiments", "utils.reference",
+    ),
+    "grader": ("grader.errors", "grader.cli"),
+    "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
+    "grader.authoring": ("grader.authoring", "grader.errors"),
+    "grader.course": (
+        "grader.course", "grader.authoring", "grader.errors", "utils.checks.framework",
+    ),
+    "grader.nbgrader_plugins": ("grader.nbgrader_plugins", "grader.authoring", "grader.course"),
+    "grader.sandbox": ("grader.sandbox",),
+    "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
+    "grader.workers": (
+        "grader.workers", "grader.sandbox", "utils.checks", "utils.checks.framework",
+        "utils.checks.registry",
+    ),
+    "grader.grading": (
+        "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
+        "grader.course", "grader.authoring", "grader.errors", "grader.regular_file",
+        "utils.checks.framework", "utils.checks.registry", "utils.reference",
+    ),
+    # It reads the lessons' checks as text, to see what has changed.
+    "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
+    "grader.mutation": (
+        "grader.mutation", "grader.authoring", "utils.checks.framework", "utils.checks.registry",
+    ),
+    "grader.predictions": (
+        "grader.predictions", "grader.course", "grader.errors", "grader.regular_file",
+        "utils.treebank",
+    ),
+    "grader.lms": (
+        "grader.lms", "grader.course", "grader.authoring", "grader.errors", "grader.regular_file",
+    ),
+    "grader.pages": (
+        "grader.pages", "grader.nbgrader_plugins", "grader.course", "grader.authoring",
+        "grader.errors", "grader.regular_file", "utils.checks.framework",
+    ),
+    "grader.commands": (
+        "grader", "utils.lab", "utils.treebank", "utils.checks.registry",
+        "utils.checks.framework",
+    ),
+    "solutions": ("utils",),
+    "bench": ("bench", "grader", "utils", "tests"),
+    "tests": ANYWHERE,
+}  # fmt: skip
+
+
+def name_of(path: Path, root: Path = ROOT) -> str:
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(source: str, package: str) -> Iterator[str]:
+    """Every module of ours that a source names; ``from utils import x`` names ``utils.x``."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: -node.level] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a dotted name is a pattern's, or lies below it."""
+    parts, wanted = name.split("."), pattern.split(".")
+    return len(parts) >= len(wanted) and all(
+        w in ("*", p) for p, w in zip(parts, wanted, strict=False)
+    )
+
+
+def allowed_for(module: str) -> tuple[str, ...]:
+    patterns = [pattern for pattern in MAY_IMPORT if matches(module, pattern)]
+    return MAY_IMPORT[max(patterns, key=lambda pattern: pattern.count("."))]
+
+
+def may_import(module: str, name: str) -> bool:
+    if name.split(".", maxsplit=1)[0] not in OURS:
+        return True
+    # `from utils.checks import check` names an object of a package, not a module below it.
+    return any(matches(name, allowed) for allowed in allowed_for(module)) or (
+        name.rpartition(".")[0] in allowed_for(module)
+    )
+
+
+def imports_against_the_rule(source: str, module: str) -> set[str]:
+    return {name for name in imported(source, module) if not may_import(module, name)}
+
+
+@pytest.mark.parametrize("folder", ["utils", "grader", "solutions", "bench", "tests"])
+def test_imports_run_one_way(folder):
+    wrong = {
+        name_of(path): found
+        for path in (ROOT / folder).rglob("*.py")
+        if (found := imports_against_the_rule(path.read_text(encoding="utf-8"), name_of(path)))
+    }
+    assert wrong == {}
+
+
+PLANTED = {
+    "utils imports the grader": ("utils.plots", "from grader.authoring import lesson"),
+    "from utils import x": ("utils.reference.heads", "from utils import checks"),
+    "the framework a lesson": (
+        "utils.checks.framework.judge", "from utils.checks.lessons.encoder import variants",
+    ),
+    "authoring a lesson": (
+        "utils.checks.authoring.inputs", "import utils.checks.lessons.encoder.variants",
+    ),
+    "the registry the api": ("utils.checks.registry", "from utils.checks import api"),
+    "verdict the renderer by api": (
+        "utils.checks.framework.verdict", "from utils.checks.api import show",
+    ),
+    "probes an answer": (
+        "utils.checks.lessons.encoder.probes.using",
+        "from utils.checks.lessons.encoder.answers.layer import EXERCISES",
+    ),
+    "probes a neighbour": (
+        "utils.checks.lessons.encoder.probes.using",
+        "def call():\n    from utils.checks.lessons.encoder import variants",
+    ),
+    "probes a neighbour, relatively": (
+        "utils.checks.lessons.encoder.probes.using", "from ..variants import LayerVariant",
+    ),
+    "a reference a check": ("utils.reference.attention", "from utils.checks import check"),
+    "experiments training": ("utils.experiments.train", "import utils.training.trainer"),
+    "the sandbox the course": ("grader.sandbox.task", "from grader.errors import CourseError"),
+    "workers grading": ("grader.workers.pool", "from grader.grading import plan"),
+    "the course grading": ("grader.course.report", "from grader.grading.outcome import Status"),
+    "authoring the course": ("grader.authoring.lesson", "from grader import course"),
+    "a lesson the grader": ("solutions.02_attention", "import grader"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "source"), PLANTED.values(), ids=PLANTED)
+def test_an_import_against_the_rule_is_found(module, source):
+    assert imports_against_the_rule(f"import torch\n{source}\n", module)
+
+
+def test_every_package_has_a_rule_of_its_own():
+    packages = {
+        ".".join(name_of(path).split(".")[:2])
+        for folder in ("utils", "grader")
+        for path in (ROOT / folder).glob("*/*.py")
+    }
+    assert packages - MAY_IMPORT.keys() == set()
+
+
+def package_of(module: str) -> str:
+    """The package that a module belongs to, as the table above names packages."""
+    parts = module.split(".")
+    return ".".join(parts[:3] if parts[:2] == ["utils", "checks"] else parts[:2])
+
+
+def uses(folder: str) -> dict[str, set[str]]:
+    """Package -> packages that its modules import."""
+    known = {name_of(path) for path in (ROOT / folder).rglob("*.py")}
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / folder).rglob("*.py"):
+        module = name_of(path)
+        for name in imported(path.read_text(encoding="utf-8"), module):
+            target = name if name in known else name.rpartition(".")[0]
+            if target in known and package_of(target) != package_of(module):
+                found.setdefault(package_of(module), set()).add(package_of(target))
+    return found
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Names that use one another in a circle; none, if there is none."""
+    left = {name: set(targets) for name, targets in graph.items()}
+    while done := [name for name in left if not left[name] & left.keys()]:
+        for name in done:
+            del left[name]
+    return sorted(left)
+
+
+@pytest.mark.parametrize("folder", ["utils", "grader"])
+def test_packages_use_one_another_in_no_circle(folder):
+    assert circle(uses(folder)) == []
+
+
+def test_a_circle_is_found():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c", "d"]
+
+
+def mirrored(path: Path) -> str:
+    return path.relative_to(ROOT / "tests" / "unit").parent.as_posix()
+
+
+def test_unit_tests_lie_where_the_package_lies_that_they_test():
+    packages = {path.parent.relative_to(ROOT).as_posix() for path in MODULES}
+    found = {mirrored(path) for path in (ROOT / "tests" / "unit").rglob("test_*.py")}
+    assert found - packages == {"project"}
+
+
+def test_no_file_is_longer_than_400_lines():
+    long = {str(p): n for p in MODULES if (n := len(p.read_text().splitlines())) > 400}
+    assert long == {}
+
+
+def lines_without_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    first = node.body[0]
+    docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(node) else 0
+    return node.end_lineno - node.lineno + 1 - docstring
+
+
+def functions() -> list[tuple[str, int]]:
+    return [
+        (f"{name_of(path)}.{node.name}", lines_without_docstring(node))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+
+
+def test_the_median_function_has_at_most_eight_lines():
+    assert statistics.median(lines for _, lines in functions()) <= 8
+
+
+def test_no_function_is_longer_than_60_lines():
+    assert {name: lines for name, lines in functions() if lines > 60} == {}

@@ -1,0 +1,102 @@
+"""Where no cause is found, a notebook's check calls the student's object again."""
+
+import pytest
+import torch
+
+from utils.checks import check
+
+RANDOM = "Two calls with the same inputs give different results: something in it is random."
+MEMORY = "It remembers: after a call with other inputs, the first inputs give other results."
+TOGETHER = "The sentences of a batch affect each other: another last one changes the first."
+
+
+def symptoms(answer, exercise="attend"):
+    """What is said of an answer, likenesses apart."""
+    verdict = getattr(check, exercise).verdict(answer)
+    assert not verdict.passed
+    return verdict.symptoms
+
+
+def right(scores, values, mask=None):
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = scores.softmax(-1)
+    weights = weights if mask is None else weights * mask
+    return torch.einsum("bs,bsd->bd", weights, values), weights
+
+
+@pytest.fixture(autouse=True)
+def no_cause_is_found(monkeypatch):
+    monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
+    monkeypatch.setattr("utils.checks.framework.judge.likeness", lambda *_: (None, None))
+    monkeypatch.setattr("utils.checks.framework.judge.general_mistake", lambda *_: None)
+
+
+def test_an_answer_that_is_random_is_told_that_alone():
+    def noisy(scores, values, mask=None):
+        context, weights = right(scores, values, mask)
+        return context, weights + torch.rand_like(weights)
+
+    assert symptoms(noisy)[0] == RANDOM
+
+
+def test_an_answer_that_uses_the_sizes_of_the_call_before_is_told_that_it_remembers():
+    kept = {}
+
+    def late(scores, values, mask=None):
+        before, kept["shape"] = kept.get("shape"), scores.shape
+        context, weights = right(scores, values, mask)
+        return context, weights if before == scores.shape else 2 * weights
+
+    assert symptoms(late)[0] == MEMORY
+
+
+def test_an_input_without_effect_is_named():
+    def blind(scores, values, mask=None):
+        return right(scores, torch.ones_like(values), mask)
+
+    assert (
+        symptoms(blind)[0]
+        == "The result does not change when `values` does: `values` has no effect."
+    )
+
+
+def test_sentences_that_affect_each_other_are_told():
+    def across(scores, values, mask=None):
+        context, weights = right(scores, values, mask)
+        return context.mean(0, keepdim=True).expand_as(context), weights
+
+    assert TOGETHER in symptoms(across)
+
+
+def test_an_answer_that_only_scales_is_told_nothing_of_behaviour():
+    def scaled(scores, values, mask=None):
+        context, weights = right(scores, values, mask)
+        return 3 * context, weights
+
+    assert not {RANDOM, MEMORY, TOGETHER} & set(symptoms(scaled))
+
+
+def test_in_grading_the_object_is_not_called_again():
+    calls = []
+
+    def counted(scores, values, mask=None):
+        calls.append(1)
+        return scores.sum(-1), scores
+
+    check.attend.verdict(counted, points=1.0)
+    graded = len(calls)
+    calls.clear()
+    check.attend.verdict(counted)
+    assert len(calls) > graded
+
+
+def test_what_the_object_prints_is_not_printed_again(capsys):
+    def loud(scores, values, mask=None):
+        print("here")
+        return scores.sum(-1), scores
+
+    check.attend.verdict(loud)
+    shown = capsys.readouterr().out.count("here")
+    check.attend.verdict(lambda *a, **k: (loud(*a, **k)[0], right(*a, **k)[1]))
+    assert shown == capsys.readouterr().out.count("here")

@@ -1,0 +1,124 @@
+"""Which known mistake is named: the first failing case, all that pass, and enough of the rest."""
+
+import pytest
+import torch
+from torch import nn
+
+from utils.checks import check
+from utils.checks.framework import expected
+from utils.checks.framework.exercise import Case, Exercise, Mistake, Probe
+from utils.checks.framework.judge import judge
+from utils.checks.framework.observe import observe_all
+from utils.checks.lessons.attention.variants import attention_variant
+
+RIGHT = [10.0, 20.0, 30.0, 40.0, 50.0]
+
+
+@pytest.fixture(autouse=True)
+def nothing_seen_before(monkeypatch):
+    """The exercises below share an id, and what was seen of one is kept by id."""
+    monkeypatch.setattr(expected, "_OWN", {})
+
+
+def by_place(values):
+    """An answer that gives the value at each place; a string is raised."""
+
+    def answer(place):
+        if isinstance(values[place], str):
+            raise RuntimeError(values[place])
+        return values[place]
+
+    return answer
+
+
+def named(answer, **mistakes):
+    """The name that an answer of five numbers gets; RIGHT are the right ones."""
+    cases = tuple(Case(f"place {n}", {"place": n}) for n in range(len(RIGHT)))
+    probe = Probe(
+        "five_numbers", dict, lambda f, i: {"number": f(i["place"])}, cases, gradient=False
+    )
+    bank = tuple(Mistake(name, "says", "hint", by_place(v)) for name, v in mistakes.items())
+    exercise = Exercise(probe, by_place(RIGHT), bank)
+    verdict = judge(exercise, cases, observe_all(probe, cases, by_place(answer)))
+    return verdict.mistake.name if verdict.mistake else None
+
+
+def test_what_agrees_everywhere_is_named():
+    assert named([1.0, 2.0, 30.0, 40.0, 50.0], shrunk=[1.0, 2.0, 30.0, 40.0, 50.0]) == "shrunk"
+
+
+def test_what_explains_one_of_four_failing_cases_is_not_named():
+    assert named([1.0, 2.0, 3.0, 4.0, 50.0], shrunk=[1.0, 7.0, 7.0, 7.0, 50.0]) is None
+
+
+def test_what_explains_two_of_five_failing_cases_is_named():
+    assert named([1.0, 2.0, 3.0, 4.0, 5.0], shrunk=[1.0, 2.0, 7.0, 7.0, 7.0]) == "shrunk"
+
+
+def test_what_explains_only_one_of_two_failing_cases_is_not_named():
+    assert named([1.0, 2.0, 30.0, 40.0, 50.0], shrunk=[1.0, 7.0, 30.0, 40.0, 50.0]) is None
+
+
+def test_what_is_wrong_where_the_answer_is_right_is_not_named():
+    assert named([1.0, 2.0, 30.0, 40.0, 50.0], shrunk=[1.0, 2.0, 3.0, 40.0, 50.0]) is None
+
+
+def test_of_two_that_fit_the_one_that_explains_more_is_named():
+    answer = [1.0, 2.0, 3.0, 40.0, 50.0]
+    less, more = [1.0, 2.0, 7.0, 40.0, 50.0], [1.0, 2.0, 3.0, 40.0, 50.0]
+    assert named(answer, less=less, more=more) == "more"
+
+
+def test_what_explains_the_first_failing_case_goes_before_what_explains_more_of_the_others():
+    answer = [1.0, 2.0, 3.0, 4.0, 50.0]
+    late, early = [7.0, 2.0, 3.0, 4.0, 50.0], [1.0, 2.0, 7.0, 7.0, 50.0]
+    assert named(answer, late=late, early=early) == "early"
+
+
+def test_where_numbers_differ_a_later_case_can_tell():
+    assert named([1.0, 2.0, 3.0, 40.0, 50.0], late=[7.0, 2.0, 3.0, 40.0, 50.0]) == "late"
+
+
+def test_an_exception_that_is_shown_must_be_explained():
+    late = [7.0, 2.0, 3.0, 40.0, 50.0]
+    assert named(["it broke", 2.0, 3.0, 40.0, 50.0], late=late) is None
+    same = ["it broke", 2.0, 3.0, 40.0, 50.0]
+    assert named(["it broke", 2.0, 3.0, 40.0, 50.0], late=late, same=same) == "same"
+
+
+def test_two_mistakes_at_once_are_named_one_after_the_other():
+    def name_of(**changes):
+        answer = attention_variant(**changes)
+        return check.scaled_dot_product_attention.verdict(answer).mistake.name
+
+    assert name_of(scale=lambda q, k: 1.0, masking="inverted") == "no_scaling"
+    assert name_of(masking="inverted") == "mask_inverted"
+
+
+class OfRoot(nn.Module):
+    """Epsilon outside the root: as in the bank, computed in other steps."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        centred = x - x.mean(-1, keepdim=True)
+        return self.weight * centred / (self.spread(centred) + self.eps) + self.bias
+
+    def spread(self, centred):
+        return (centred**2).mean(-1, keepdim=True).sqrt()
+
+
+class OfStandardDeviation(OfRoot):
+    """In the first failing case this one cannot be told from a division by the variance."""
+
+    def spread(self, centred):
+        return centred.std(-1, keepdim=True, correction=0)
+
+
+@pytest.mark.parametrize("form", [OfRoot, OfStandardDeviation])
+def test_epsilon_outside_the_root_is_named_however_it_is_computed(form):
+    assert check.LayerNorm.verdict(form).mistake.name == "epsilon_outside_the_root"

@@ -1,0 +1,138 @@
+"""What is said of a wrong answer that no known mistake explains: it must be true."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from utils.checks import check
+from utils.checks.framework.errors_explained import usual_cause
+from utils.checks.framework.observation import Problem, ProblemKind
+from utils.checks.framework.symptoms import _of_numbers
+
+
+def attention(change=lambda w: w, result=lambda o: o, masked=True):
+    """Return an attention whose weights or output are changed in a way that no bank has."""
+
+    def answer(q, k, v, mask=None):
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        if mask is not None and masked:
+            scores = scores.masked_fill(~mask, -1e30)
+        weights = scores.softmax(-1)
+        if mask is not None and masked:
+            weights = weights.masked_fill(~mask, 0.0)
+        weights = change(weights)
+        return result(weights @ v), weights
+
+    return answer
+
+
+def symptoms(answer, exercise="scaled_dot_product_attention"):
+    verdict = getattr(check, exercise).verdict(answer)
+    assert verdict.mistake is None
+    return " ".join(verdict.symptoms)
+
+
+def test_a_constant_factor_is_found():
+    assert "output is right up to a factor: everything is 3 times as large" in symptoms(
+        attention(result=lambda o: 3 * o)
+    )
+
+
+def test_right_weights_are_said_to_be_right():
+    found = symptoms(attention(result=lambda o: o.sin()))
+    assert "weights is right in every case, so look at what comes after it." in found
+
+
+def test_weights_that_do_not_sum_to_one_are_told_their_sum():
+    found = symptoms(attention(change=lambda w: w.clamp(max=0.3)))
+    assert "A row of the weights sums to" in found
+
+
+def test_a_fault_in_one_kind_of_case_is_said_to_be_there_only():
+    def answer(q, k, v, mask=None):
+        output, weights = attention()(q, k, v, mask)
+        return (output if mask is None else output.sin()), weights
+
+    assert "It is wrong in every case with a mask, and right in all others." in symptoms(answer)
+
+
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        ([7, 8, 9, 4], "The first 3 entries of tokens are right, but it goes on."),
+        ([7, 8], "The first 2 entries of tokens are right, then it stops too soon."),
+        ([9, 7, 8], "tokens has the right entries in another order."),
+        ([7, 5, 9], "Entry 1 of tokens is the first that is wrong."),
+    ],
+)
+def test_lists_are_told_where_they_go_wrong(got, says):
+    assert list(_of_numbers("tokens", [7, 8, 9], got)) == [says]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "says"),
+    [
+        (2.0, 16.0, ["loss is 8 times what it should be."]),
+        (6, 2, ["loss is one 3th of what it should be."]),
+        (2.0, 2.67, []),
+        (0, 3, []),
+        (True, 3, []),
+        (math.nan, 3.0, []),
+    ],
+)
+def test_numbers_are_compared_by_whole_ratios_only(wanted, got, says):
+    assert list(_of_numbers("loss", wanted, got)) == says
+
+
+def raised(call):
+    try:
+        call()
+    except Exception as error:
+        return Problem(ProblemKind.EXCEPTION, f"{type(error).__name__}: {error}")
+    raise AssertionError("nothing was raised")
+
+
+class NotSetUp(nn.Module):
+    def __init__(self):
+        self.layer = nn.Linear(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (NotSetUp, "super().__init__()"),
+        (lambda: torch.ones(2, 3) @ torch.ones(4, 5), "inner sizes 3 and 4"),
+        (lambda: torch.ones(2, 3) + torch.ones(2, 5), "Axis 1 has size 3 in one tensor and 5"),
+        (lambda: torch.ones(2, 3).t().view(6), "`view` fails after this transpose"),
+        (lambda: torch.ones(6).view(4, 2), "6 entries do not fill the shape [4, 2]"),
+        (lambda: bool(torch.ones(2) > 0), "want one truth value"),
+        (lambda: torch.ones(2).sum(3), "An axis is named that the tensor does not have"),
+        (lambda: torch.ones(2)[3], "beyond the end"),
+        (lambda: None.shape, "`shape` is asked of None"),
+        (lambda: nn.Linear(2, 3).w, "is it made in __init__"),
+        (lambda: undefined_name, "`undefined_name` is used before it has a value"),  # noqa: F821
+        (lambda: 1 / 0, "a count that can be zero"),
+        (lambda: {}["a"], "The key 'a' is not in the table"),
+        (lambda: torch.ones(2, 1).expand(3, 4), "only axes of size 1 are"),
+        (lambda: nn.Linear(2), "compare the call with"),
+        (lambda: ~torch.ones(2), "want booleans"),
+    ],
+)
+def test_torchs_own_errors_are_told_with_their_usual_cause(call, says):
+    assert says in usual_cause(raised(call))
+
+
+def test_a_problem_that_is_no_exception_says_enough_itself():
+    assert usual_cause(Problem(ProblemKind.ATTRIBUTE, "self.w_q is missing.")) == ""
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_huge_numbers_of_any_type_warn_nobody(dtype):
+    def answer(q, k, v, mask=None):
+        output, weights = attention()(q, k, v, mask)
+        huge = torch.finfo(dtype).max
+        return output.to(dtype) * 0 + huge, weights
+
+    assert not check.scaled_dot_product_attention.verdict(answer).passed

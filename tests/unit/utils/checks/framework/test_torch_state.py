@@ -1,0 +1,82 @@
+"""What an answer or a notebook changes in torch for all later code decides no check."""
+
+import pytest
+import torch
+
+from utils.checks.framework.exercise import Probe, case
+from utils.checks.framework.observe import observe, observe_all
+from utils.checks.framework.torch_state import usual_torch
+
+CASE = case("small", B=2, D=3)
+CHANGES = {
+    "gradients": (torch.is_grad_enabled, torch.set_grad_enabled, False),
+    "default dtype": (torch.get_default_dtype, torch.set_default_dtype, torch.float64),
+    "default device": (torch.get_default_device, torch.set_default_device, torch.device("meta")),
+    "autocast": (
+        lambda: torch.is_autocast_enabled("cpu"),
+        lambda on: torch.set_autocast_enabled("cpu", on),
+        True,
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def kept():
+    with usual_torch():
+        yield
+
+
+def probe():
+    def inputs(**params):
+        return {"x": torch.ones(params["B"], params["D"])}
+
+    return Probe("double", inputs, lambda answer, i: {"y": answer(i["x"])}, (CASE,))
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_an_answer_that_changes_torch_for_later_code_is_told_and_put_back(what):
+    get, put, value = CHANGES[what]
+    usual = get()
+
+    def leaves_it(x):
+        doubled = 2 * x
+        put(value)
+        return doubled
+
+    first, second = observe_all(probe(), [CASE, CASE], leaves_it)
+    assert what in first.problem.message
+    assert first == second
+    assert get() == usual
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("trusted", [False, True])
+def test_what_a_notebook_has_set_decides_nothing_and_stays(what, trusted):
+    get, put, value = CHANGES[what]
+    put(value)
+    seen = []
+
+    def double(x):
+        seen.append((x.dtype, x.device.type, torch.is_grad_enabled(), (x @ x.T).dtype))
+        return 2 * x
+
+    assert observe(probe(), CASE, double, trusted=trusted).problem is None
+    assert seen[0] == (torch.float32, "cpu", True, torch.float32)
+    assert get() == value
+
+
+def test_an_error_counts_before_what_it_left_behind():
+    def fails(x):
+        torch.set_grad_enabled(False)
+        raise KeyError("a")
+
+    assert observe(probe(), CASE, fails).problem.message.startswith("KeyError")
+    assert torch.is_grad_enabled()
+
+
+def test_switching_gradients_off_inside_with_is_nobodys_concern():
+    def inside(x):
+        with torch.no_grad():
+            return 2 * x
+
+    assert observe(probe(), CASE, inside).problem is None

@@ -1,0 +1,38 @@
+"""A fault of the form and one of the numbers at once: both are told."""
+
+import pytest
+import torch
+
+from utils.checks import check
+
+
+def scores(query, keys, w_q, w_k, v):
+    return torch.tanh((query @ w_q.T)[:, None] + keys @ w_k.T) @ v
+
+
+def told(answer, exercise):
+    verdict = getattr(check, exercise).verdict(answer)
+    return [m.message for m in (verdict.mistake, verdict.second) if m is not None]
+
+
+def test_a_mask_upside_down_that_lacks_an_axis_is_told_both():
+    first, second = told(lambda size: torch.ones(size, size).triu().bool(), "causal_mask")
+    assert first == "mask lacks an axis of size one."
+    assert "after" in second
+
+
+def test_exchanged_axes_and_wrong_numbers_are_told_both():
+    def turned_and_shifted(lengths, max_len):
+        return (torch.arange(max_len) <= lengths[:, None]).unsqueeze(-1)
+
+    first, second = told(turned_and_shifted, "padding_mask")
+    assert first == "mask has its axes 1 and 2 in another order."
+    assert "one position too many" in second
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_an_axis_too_many_alone_is_never_told_as_two_faults(axis):
+    def kept(*inputs):
+        return scores(*inputs).unsqueeze(axis)
+
+    assert len(told(kept, "additive_scores")) < 2

@@ -1,0 +1,120 @@
+"""The oracles of lesson 03 entry by entry, and what its dropout case can tell apart."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from utils.checks import check
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.observe import observe
+from utils.checks.lessons.multi_head_attention.answers.fusing import fuse_oracle
+from utils.checks.lessons.multi_head_attention.variants import heads_variant
+from utils.checks.registry import exercises
+from utils.reference.heads import reference_merge, reference_split
+
+SIZE = st.integers(1, 5)
+NAMES = (
+    "share of weights dropped in train mode",
+    "factor on the weights kept",
+    "a dropped weight takes its whole value along",
+)
+
+
+@given(SIZE, SIZE, SIZE, SIZE)
+def test_a_head_holds_its_slice_of_every_token(size, length, n_heads, d_head):
+    x = Draw(sizes=(size, length, n_heads, d_head)).normal(size, length, n_heads * d_head)
+    heads = reference_split(x, n_heads)
+    for b in range(size):
+        for t in range(length):
+            row = [entry for h in range(n_heads) for entry in heads[b, h, t].tolist()]
+            assert row == x[b, t].tolist()
+    assert torch.equal(reference_merge(heads), x)
+
+
+@given(SIZE, SIZE)
+def test_fused_matrices_give_every_head_its_own_projection(n_heads, d_head):
+    draw = Draw("float64", sizes=(n_heads, d_head))
+    width = n_heads * d_head
+    heads = [tuple(draw.normal(d_head, width) for _ in range(3)) for _ in range(n_heads)]
+    x = draw.normal(1, 2, width)
+    for kind, fused in enumerate(fuse_oracle(heads)):
+        cut = reference_split(x @ fused.T, n_heads)
+        for h in range(n_heads):
+            torch.testing.assert_close(cut[:, h], x @ heads[h][kind].T)
+
+
+@pytest.mark.parametrize(
+    ("dropped", "seen"),
+    [
+        ("weights", [0.7, 3.3, True]),
+        ("nothing", [0.0, 1.0, True]),
+        ("unscaled", [0.7, 1.0, True]),
+        ("context", [0.7, 3.3, False]),
+    ],
+)
+def test_the_dropout_case_shows_what_was_dropped(dropped, seen):
+    probe = exercises()["MultiHeadAttention"].probe
+    case = next(case for case in probe.cases if case.name == "dropout")
+    values = observe(probe, case, heads_variant(dropped=dropped)).values
+    assert [values[name] for name in NAMES] == seen
+
+
+class PlainHeads(nn.Module):
+    """Heads in plain operations, with a mask that meets the scores as it comes."""
+
+    def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError(f"{d_model} features for {n_heads} heads")
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            nn.Linear(d_model, d_model, bias=bias) for _ in range(4)
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def placed(self, mask):
+        return mask
+
+    def forward(self, query, key, value, mask=None):
+        given = ((self.w_q, query), (self.w_k, key), (self.w_v, value))
+        q, k, v = (w(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for w, x in given)
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~self.placed(mask), -torch.inf)
+        weights = scores.softmax(-1).nan_to_num(0.0)
+        joined = (self.dropout(weights) @ v).transpose(1, 2).flatten(2)
+        return self.w_o(joined), weights
+
+
+class RightHeads(PlainHeads):
+    def placed(self, mask):
+        return mask[:, None]
+
+
+class DropoutTwice(RightHeads):
+    def forward(self, *args):
+        output, weights = super().forward(*args)
+        return self.dropout(output), weights
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (RightHeads, None),
+        (PlainHeads, "mask_without_an_axis_for_heads"),
+        (DropoutTwice, "dropout_twice"),
+    ],
+)
+def test_heads_in_plain_operations_are_judged_by_what_they_do(answer, name):
+    verdict = check.MultiHeadAttention.verdict(answer)
+    assert verdict.passed == (name is None)
+    assert (verdict.mistake and verdict.mistake.name) == name
+
+
+def test_padding_cases_hold_a_last_sentence_that_is_shorter_than_the_batch():
+    probe = exercises()["MultiHeadAttention"].probe
+    for params in ({"B": 3, "T": 5, "H": 2, "Dh": 4}, {"B": 4, "T": 7, "H": 3, "Dh": 2}):
+        mask = probe.inputs(mask="padding", **params)["mask"]
+        assert 0 < mask[-1].sum() < params["T"]

@@ -1,0 +1,90 @@
+"""``check``, the one name that notebooks import to have answers judged."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from utils.checks.framework.behaviour import with_behaviour
+from utils.checks.framework.exercise import Exercise, hidden_case
+from utils.checks.framework.judge import judge
+from utils.checks.framework.observe import observe_all, one_thread
+from utils.checks.framework.render import as_mimebundle, as_text
+from utils.checks.framework.verdict import Verdict
+from utils.checks.registry import exercises, find_exercise
+from utils.progress.checked import record_check
+
+
+def show(verdict: Verdict) -> None:
+    """Show a verdict, as HTML in a notebook and as text elsewhere."""
+    if InteractiveShell.initialized():
+        display(as_mimebundle(verdict), raw=True)
+    else:
+        print(as_text(verdict))
+
+
+class ExerciseCheck:
+    """The check of one exercise."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self._exercise = exercise
+
+    def __repr__(self) -> str:
+        name = self._exercise.id
+        return f"<check of {name}: call it with your answer, check.{name}({name})>"
+
+    def __call__(
+        self, answer: Any, *, points: float | None = None, hidden: Sequence[Mapping[str, Any]] = ()
+    ) -> float | None:
+        """Judge an answer and show the verdict.
+
+        Args:
+            answer: the student's function, class or prediction.
+            points: what the exercise is worth; only in grading.
+            hidden: hidden cases; only in grading.
+
+        Returns:
+            The points earned if ``points`` is given (nbgrader takes a test cell's last value as
+            its grade), else None.
+
+        """
+        if points is None:
+            verdict = self.verdict(answer)
+            show(verdict)
+            record_check(
+                self._exercise.id, answer, passed=verdict.passed, started=not verdict.is_stub
+            )
+            return None
+        verdict = self.verdict(answer, points=points, hidden=hidden)
+        show(verdict)
+        return verdict.score
+
+    def verdict(
+        self, answer: Any, *, points: float | None = None, hidden: Sequence[Mapping[str, Any]] = ()
+    ) -> Verdict:
+        """Judge an answer without showing anything; arguments are as in a call."""
+        probe = self._exercise.probe
+        cases = (*probe.cases, *map(hidden_case, hidden))
+        with one_thread():
+            observations = observe_all(probe, cases, answer, quiet=points is not None)
+            found = judge(self._exercise, cases, observations, points)
+            return with_behaviour(self._exercise, answer, found) if points is None else found
+
+
+class Check:
+    """The checks of all exercises, by id: ``check.split_heads(split_heads)``."""
+
+    def __getattr__(self, name: str) -> ExerciseCheck:
+        if name.startswith("_"):
+            raise AttributeError(name)  # IPython asks for many names that no exercise has
+        return ExerciseCheck(find_exercise(name))
+
+    def __dir__(self) -> list[str]:
+        return list(exercises())
+
+    def __repr__(self) -> str:
+        return f"<checks of {len(exercises())} exercises: {', '.join(exercises())}>"
+
+
+check = Check()

@@ -1,0 +1,1 @@
+"""Building blocks for the authors of probes and mistakes."""

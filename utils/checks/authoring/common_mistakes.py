@@ -1,0 +1,70 @@
+"""Mistakes that can occur in any exercise whose answer is an ``nn.Module``."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from utils.checks.framework.exercise import Mistake
+
+
+def no_forward(name: str, base: type[nn.Module]) -> Mistake:
+    """Make the mistake of a class without forward.
+
+    The class has the exercise's name, because torch's message shows it.
+    """
+    return Mistake(
+        "no_forward",
+        "The class has no method called forward, and that is what calling a module runs.",
+        "Read the name after `def` letter by letter, and look how far in it stands: as far as "
+        "`def __init__`. Further in, it is a function inside of __init__.",
+        type(name, (base,), {"forward": nn.Module.forward}),
+    )
+
+
+def own_dropout_rate(answer: type[nn.Module]) -> Mistake:
+    """Make the mistake of dropping out at a rate that nobody gave."""
+    return Mistake(
+        "dropout_rate_not_used",
+        "Two calls differ where nothing may be left to chance: dropout does not use the rate that "
+        "the caller gave, or something random is made anew in each forward.",
+        "nn.Dropout() drops half, whatever __init__ was given: which argument holds the rate? "
+        "Layers and tables are made once, in __init__.",
+        answer,
+    )
+
+
+def no_set_up(name: str, keep: Callable[[Any], object]) -> Mistake:
+    """Make the mistake of an ``__init__`` that does not call that of ``nn.Module`` first.
+
+    Args:
+        name: the class's name, because torch's message may show it.
+        keep: keeps the first parameter, buffer or module in the object that is made.
+
+    """
+
+    def begin(self: Any, *_: object, **__: object) -> None:
+        keep(self)
+
+    return Mistake(
+        "no_super_init",
+        "nn.Module is not set up when the first part is kept: super().__init__() has not run.",
+        "`super().__init__()` comes first in __init__.",
+        type(name, (nn.Module,), {"__init__": begin}),
+    )
+
+
+def keep_module(made: Any) -> None:
+    """Keep a module in an object."""
+    made.part = nn.Identity()
+
+
+def keep_parameter(made: Any) -> None:
+    """Keep a parameter in an object."""
+    made.part = nn.Parameter(torch.ones(1))
+
+
+def keep_buffer(made: Any) -> None:
+    """Keep a buffer in an object."""
+    made.register_buffer("part", torch.ones(1))

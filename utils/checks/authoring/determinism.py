@@ -1,0 +1,42 @@
+"""Calls that leave nothing to chance, because dropout keeps either nothing or everything."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.observation import AnswerError, ProblemKind
+
+
+def settled(call: Callable[[], Any], dropout: float | None = 0.0) -> Any:
+    """Call an answer with a dropout of 0 or 1; if it draws random numbers, call it twice.
+
+    Args:
+        call: the call.
+        dropout: the rate that it was given; None if the exercise has no dropout.
+
+    Raises:
+        AnswerError: the two results differ, so something drops out at another rate.
+
+    """
+    before = torch.get_rng_state()
+    result = call()
+    if torch.equal(before, torch.get_rng_state()) or _alike(result, call()):
+        return result
+    left = "Nothing" if dropout is None else f"With dropout={dropout:g} nothing"
+    message = f"{left} is left to chance, and two calls differ."
+    raise AnswerError(ProblemKind.RETURN, message)
+
+
+def _alike(one: object, other: object) -> bool:
+    pairs = zip(_tensors(one), _tensors(other), strict=True)
+    return all(torch.allclose(a, b, equal_nan=True) for a, b in pairs)
+
+
+def _tensors(result: object) -> Iterator[Tensor]:
+    if isinstance(result, Tensor):
+        yield result
+    if isinstance(result, (tuple, list)):
+        for part in result:
+            yield from _tensors(part)

@@ -1,0 +1,133 @@
+"""Call a student's own object again, to say how it behaves where no cause was found.
+
+The oracle is called with the same inputs, so what is said is true of the answer alone. This happens
+in a student's notebook; grading judges by what was observed.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from utils.checks.framework.compare import same_results
+from utils.checks.framework.exercise import Case, Exercise, Inputs
+from utils.checks.framework.observation import Observation
+from utils.checks.framework.observe import observe, observe_all
+from utils.checks.framework.symptoms import MOST
+from utils.checks.framework.verdict import Verdict
+
+Change = Callable[[Inputs], Inputs]
+
+
+def with_behaviour(exercise: Exercise, answer: Any, verdict: Verdict) -> Verdict:
+    """Put sentences on an answer's behaviour before what was seen of its results."""
+    shown = verdict.first_failure
+    if verdict.mistake is not None or shown is None or verdict.is_stub or shown.case.hidden:
+        return verdict
+    found = [*_behaviour(exercise, answer, shown.case, verdict), *verdict.symptoms]
+    return replace(verdict, symptoms=tuple(found[:MOST]))
+
+
+def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) -> Iterator[str]:
+    def seen(change: Change) -> Observation:
+        return _called(exercise, answer, case, change)
+
+    def wanted(change: Change) -> Observation:
+        return _called(exercise, exercise.oracle, case, change, trusted=True)
+
+    def differ(one: Observation, other: Observation) -> bool:
+        return not same_results(one, other, exercise.tolerance)
+
+    earlier, first, right = seen(dict), seen(dict), wanted(dict)
+    if first.problem is not None:
+        return
+    if differ(first, seen(dict)):
+        yield "Two calls with the same inputs give different results: something in it is random."
+        return
+    if differ(earlier, first) or _remembers(exercise, answer, verdict, case, first):
+        yield "It remembers: after a call with other inputs, the first inputs give other results."
+        return
+    for name, value in exercise.probe.make(case.params).items():
+        change = _other_value(name, value)
+        if change is None:
+            continue
+        moves = differ(right, wanted(change))
+        if moves and not differ(first, seen(change)):
+            yield f"The result does not change when `{name}` does: `{name}` has no effect."
+    yield from _between_sentences(exercise, case, (first, right), seen, wanted)
+
+
+def _called(
+    exercise: Exercise, answer: Any, case: Case, change: Change, *, trusted: bool = False
+) -> Observation:
+    made = exercise.probe.inputs
+    probe = replace(exercise.probe, inputs=lambda **params: change(made(**params)), gradient=False)
+    if trusted:
+        return observe(probe, case, answer, trusted=True)
+    return observe_all(probe, (case,), answer, quiet=True)[0]
+
+
+def _remembers(
+    exercise: Exercise, answer: Any, verdict: Verdict, case: Case, first: Observation
+) -> bool:
+    """Return whether calls for the other cases change what an answer gives for this one."""
+    others = [r.case for r in verdict.results if r.case != case and not r.case.hidden]
+    for other in others:
+        _called(exercise, answer, other, dict)
+    return not same_results(first, _called(exercise, answer, case, dict), exercise.tolerance)
+
+
+def _other_value(name: str, value: object) -> Change | None:
+    """Return a change of one input, of the same form; None if it has no numbers to change."""
+    if not isinstance(value, torch.Tensor) or value.numel() == 0:
+        return None
+    if value.dtype == torch.bool:
+        return lambda inputs: {**inputs, name: ~value}
+    if value.is_floating_point():
+        return lambda inputs: {**inputs, name: value.flip(-1) + 0.25 * (1 + value.abs())}
+    return None  # ids and lengths have ranges that are not known here
+
+
+def _between_sentences(
+    exercise: Exercise,
+    case: Case,
+    unchanged: tuple[Observation, Observation],
+    seen: Callable[[Change], Observation],
+    wanted: Callable[[Change], Observation],
+) -> Iterator[str]:
+    """Say whether another last sentence changes what comes out for the first one."""
+    size = case.params.get("B")
+    if not isinstance(size, int) or size < 2:
+        return
+
+    def change(inputs: Inputs) -> Inputs:
+        return {name: _other_last(value, size) for name, value in inputs.items()}
+
+    mine, right = (
+        _same_first(before, after, exercise.tolerance)
+        for before, after in zip(unchanged, (seen(change), wanted(change)), strict=True)
+    )
+    if right and not mine:
+        yield "The sentences of a batch affect each other: another last one changes the first."
+
+
+def _other_last(value: object, size: int) -> object:
+    is_batch = isinstance(value, torch.Tensor) and value.ndim > 1 and len(value) == size
+    if not is_batch or not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    return torch.cat([value[:-1], value[-1:].flip(-1) + 1])
+
+
+def _same_first(before: Observation, after: Observation, tolerance: float) -> bool:
+    """Return whether the first entry of every result is the same."""
+    if before.problem is not None or after.problem is not None:
+        return True
+    first = [
+        Observation(
+            {k: v[:1] for k, v in seen.values.items() if isinstance(v, np.ndarray) and v.ndim}
+        )
+        for seen in (before, after)
+    ]
+    return same_results(first[0], first[1], tolerance)

@@ -1,0 +1,37 @@
+"""Wrong variants that are built from choices, so that two mistakes can be made at once."""
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+def by_choices(build: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember on what a builder makes which choices it was made with.
+
+    Args:
+        build: called as build(*kinds, **choices); gives a function or a class.
+
+    """
+
+    @functools.wraps(build)
+    def remembering(*kinds: Any, **choices: Any) -> Any:
+        made = build(*kinds, **choices)
+        with contextlib.suppress(AttributeError, TypeError):
+            made._built = (remembering, kinds, choices)
+        return made
+
+    return remembering
+
+
+def both(one: Any, other: Any) -> Any:
+    """Build what makes the choices of two variants, or None if they do not go together."""
+    first, second = (getattr(x, "__dict__", {}).get("_built") for x in (one, other))
+    if first is None or second is None or first[:2] != second[:2]:
+        return None
+    if first[2].keys() & second[2].keys() or not first[2] or not second[2]:
+        return None
+    try:
+        return first[0](*first[1], **first[2], **second[2])
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,316 @@
+"""Find the first difference between an observation and the expected one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from utils.checks.framework.observation import Array, Observation, Other, Plain, ProblemKind
+
+# The experiment shows the right answer to a prediction; the check must not.
+PREDICTION = "prediction"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One difference, described for a person.
+
+    Attributes:
+        kind: "stub", "exception", "return", "nothing", "attribute", "forbidden", "backward",
+            "missing", "shape", "dtype", "values", "gradient" or "changed".
+        where: the result or input that differs.
+        message: one sentence on what was expected and what came instead.
+        details: the first differing entries, one per line.
+        line: the student's line of code, if one is to blame.
+        pictures: expected and got, if the two matrices are worth looking at.
+        demand: what was asked beside the idea and is missed, if the numbers themselves are right.
+
+    """
+
+    kind: str
+    where: str
+    message: str
+    details: tuple[str, ...] = ()
+    line: str = ""
+    pictures: tuple[Array, Array] | None = field(default=None, compare=False)
+    demand: str = ""
+
+
+def compare(
+    expected: Observation, got: Observation, tolerance: float, sizes: Mapping[str, Any]
+) -> Finding | None:
+    """Compare two observations: shapes first, then types, values, changed inputs and gradients.
+
+    Args:
+        expected: the oracle's observation.
+        got: the student's.
+        tolerance: relative and absolute tolerance for float32.
+        sizes: the case's parameters, so that messages can name sizes by their letters.
+
+    """
+    if got.problem is not None and got.problem.kind != ProblemKind.BACKWARD:
+        problem = got.problem
+        return Finding(problem.kind, "", problem.message, line=problem.line)
+    beside = _compare_changed(expected, got)  # what is missed while the numbers are right
+    for name, wanted in expected.values.items():
+        finding = _compare_value(name, wanted, got.values, tolerance, sizes)
+        if finding is not None and not finding.demand:
+            return finding
+        beside = finding or beside
+    if beside is not None and beside.kind == ProblemKind.CHANGED and got.problem is not None:
+        return beside  # backward refuses an overwritten input, and the overwriting is the fault
+    return _compare_gradients(expected, got, tolerance) or beside
+
+
+def same_results(one: Observation, other: Observation, tolerance: float) -> bool:
+    """Return whether two observations have the same results, whatever their gradients are."""
+    if any(o.problem is not None and o.problem.kind != ProblemKind.BACKWARD for o in (one, other)):
+        return _same_problem(one, other)
+    bare = [replace(o, gradients={}, problem=None, changed=()) for o in (one, other)]
+    return same(bare[0], bare[1], tolerance)
+
+
+def same(one: Observation, other: Observation, tolerance: float) -> bool:
+    """Return whether two observations are indistinguishable."""
+    if one.problem is not None or other.problem is not None:
+        return _same_problem(one, other)
+    one, other = _without_zero_gradients(one), _without_zero_gradients(other)
+    return compare(one, other, tolerance, {}) is None and compare(other, one, tolerance, {}) is None
+
+
+def _without_zero_gradients(seen: Observation) -> Observation:
+    """Take gradients of zero for none at all: that is what a part left out has in one form each."""
+    return replace(
+        seen,
+        gradients={
+            name: None if isinstance(value, np.ndarray) and not value.any() else value
+            for name, value in seen.gradients.items()
+        },
+    )
+
+
+def _same_problem(one: Observation, other: Observation) -> bool:
+    if one.problem is None or other.problem is None:
+        return False
+    # All stubs look alike, and so do two failures with the same message.
+    return (one.problem.kind, one.problem.message) == (other.problem.kind, other.problem.message)
+
+
+def _compare_value(
+    name: str,
+    wanted: Plain,
+    values: Mapping[str, Plain],
+    tolerance: float,
+    sizes: Mapping[str, Any],
+) -> Finding | None:
+    if name not in values:
+        return Finding(ProblemKind.MISSING, name, f"{name} is missing.")
+    value = values[name]
+    if isinstance(wanted, np.ndarray):
+        return _compare_tensor(name, wanted, value, tolerance, sizes)
+    if isinstance(wanted, (bool, str, int, float)) or wanted is None:
+        return _compare_scalar(name, wanted, value, tolerance)
+    return _compare_nested(name, wanted, value, tolerance, sizes)
+
+
+def _compare_nested(
+    name: str, wanted: Plain, value: Plain, tolerance: float, sizes: Mapping[str, Any]
+) -> Finding | None:
+    if type(wanted) is not type(value):
+        return _wrong_type(name, wanted, value)
+    if isinstance(wanted, Other):
+        return None if wanted == value else _wrong_type(name, wanted, value)
+    ours, theirs = _as_mapping(wanted), _as_mapping(value)
+    if list(ours) != list(theirs) and set(ours) != set(theirs):
+        return Finding(
+            ProblemKind.SHAPE, name, f"{name}: expected {_short(wanted)}, got {_short(value)}."
+        )
+    for key, item in ours.items():
+        finding = _compare_value(f"{name}[{key}]", item, {f"{name}[{key}]": theirs[key]},
+                                 tolerance, sizes)  # fmt: skip
+        if finding is not None:
+            return finding
+    return None
+
+
+def _as_mapping(value: Plain) -> dict[str, Plain]:
+    if isinstance(value, dict):
+        return {repr(key): item for key, item in value.items()}
+    return {str(i): item for i, item in enumerate(cast("list[Plain]", value))}
+
+
+def _compare_tensor(
+    name: str, wanted: Array, value: Plain, tolerance: float, sizes: Mapping[str, Any]
+) -> Finding | None:
+    if not isinstance(value, np.ndarray):
+        return _wrong_type(name, wanted, value)
+    if wanted.shape != value.shape:
+        letters = _letters(wanted.shape, sizes), _letters(value.shape, sizes, once=True)
+        says = f"{name}: expected shape {wanted.shape}{letters[0]}, got {value.shape}{letters[1]}."
+        return Finding(ProblemKind.SHAPE, name, says)
+    if wanted.dtype != value.dtype:
+        return _compare_types(name, wanted, value, tolerance)
+    return _compare_entries(ProblemKind.VALUES, name, wanted, value, tolerance)
+
+
+def _compare_types(name: str, wanted: Array, value: Array, tolerance: float) -> Finding:
+    """Report another number type; that is beside the idea if the numbers agree."""
+    message = f"{name}: expected dtype {wanted.dtype}, got {value.dtype}."
+    kinds = {wanted.dtype.kind, value.dtype.kind}
+    if kinds not in ({"f"}, {"i"}):
+        return Finding(ProblemKind.DTYPE, name, message)
+    with np.errstate(all="ignore"):  # what is too large becomes infinite, and differs
+        narrow = wanted.astype(np.float32), value.astype(np.float32)
+    wrong = _compare_entries(ProblemKind.VALUES, name, *narrow, tolerance)
+    return wrong or Finding(ProblemKind.DTYPE, name, message, demand="the number type kept")
+
+
+def _compare_entries(
+    kind: str, name: str, wanted: Array, value: Array, tolerance: float
+) -> Finding | None:
+    far = np.logical_not(close(wanted, value, tolerance))
+    if not far.any():
+        return None
+    unusual = _count_unusual(value, wanted)
+    says = f"{name}: {far.sum()} of {far.size} entries differ{unusual}."
+    details = tuple(
+        f"{name}[{', '.join(map(str, index))}]: "
+        + _apart(wanted[tuple(index)], value[tuple(index)])
+        for index in np.argwhere(far)[:3]
+    )
+    return Finding(kind, name, says, details, pictures=_pictures(wanted, value, far))
+
+
+def close(wanted: Array, value: Array, tolerance: float) -> Array:
+    """Return, entry by entry, whether two arrays of one shape agree (NaN agrees with NaN)."""
+    if wanted.dtype.kind != "f":
+        return np.asarray(wanted == value)
+    # In float64, a constant rounded to float32 is still fine, but a product in float32 is an error.
+    margin = tolerance if wanted.dtype == np.float32 else tolerance * 3e-3
+    return np.isclose(
+        value.astype(np.float64),
+        wanted.astype(np.float64),
+        rtol=margin,
+        atol=margin,
+        equal_nan=True,
+    )
+
+
+def _pictures(wanted: Array, value: Array, far: Array) -> tuple[Array, Array] | None:
+    if wanted.ndim < 2 or wanted.dtype.kind not in "fb":
+        return None
+    first = tuple(np.argwhere(far)[0][:-2])  # the first matrix of the batch that differs
+    return wanted[first], value[first]
+
+
+def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) -> Finding | None:
+    if isinstance(wanted, (int, float)) and not isinstance(wanted, bool):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return _wrong_type(name, wanted, value)
+        right = bool(np.isclose(value, wanted, rtol=tolerance, atol=0, equal_nan=True))
+    elif isinstance(wanted, str) and not isinstance(value, str):
+        return _wrong_type(name, wanted, value)
+    else:
+        right = type(value) is type(wanted) and value == wanted
+    if right:
+        return None
+    if name == PREDICTION:
+        says = f"got {_short(value)}"
+    elif isinstance(wanted, float) and isinstance(value, float):
+        says = _apart(wanted, value)
+    else:
+        says = f"expected {_short(wanted)}, got {_short(value)}"
+    return Finding(ProblemKind.VALUES, name, f"{name}: {says}.")
+
+
+def _compare_changed(expected: Observation, got: Observation) -> Finding | None:
+    extra = [name for name in got.changed if name not in expected.changed]
+    if not extra:
+        return None
+    message = f"The call changed its input {extra[0]} in place."
+    return Finding(ProblemKind.CHANGED, extra[0], message, demand="inputs left alone")
+
+
+def _compare_gradients(expected: Observation, got: Observation, tolerance: float) -> Finding | None:
+    wanted = {k: v for k, v in expected.gradients.items() if isinstance(v, np.ndarray)}
+    if not wanted:
+        return None
+    if got.problem is not None:
+        says = f"The results are right, but backward() fails: {got.problem.message}"
+        return Finding(ProblemKind.BACKWARD, "", says, line=got.problem.line)
+    for name, gradient in wanted.items():
+        value = got.gradients.get(name)
+        if not isinstance(value, np.ndarray):
+            says = f"The results are right, but no gradient reaches {name}."
+            return Finding(ProblemKind.GRADIENT, name, says)
+        if (value.shape, value.dtype) != (gradient.shape, gradient.dtype):
+            says = f"gradient of {name}: expected {_short(gradient)}, got {_short(value)}."
+            return Finding(ProblemKind.GRADIENT, name, says)
+        finding = _compare_entries(
+            "gradient", f"gradient of {name}", gradient, value, tolerance * 10
+        )
+        if finding is not None:
+            return finding
+    return None
+
+
+def _wrong_type(name: str, wanted: Plain, value: Plain) -> Finding:
+    if name == PREDICTION:
+        kind = "one of the words, in quotes" if isinstance(wanted, str) else "a plain number"
+        says = f"{name}: expected {kind}, got {_short(value)}."
+    else:
+        says = f"{name}: expected {_short(wanted)}, got {_short(value)}."
+    return Finding(ProblemKind.NOTHING if value is None else "return", name, says)
+
+
+def _short(value: Plain) -> str:
+    if isinstance(value, np.ndarray):
+        return f"a tensor of shape {value.shape}"
+    if isinstance(value, Other):
+        return value.description
+    if isinstance(value, float):
+        return number(value)
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Write a number with four significant digits: the same text on every machine."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    return f"{float(value):.{digits}g}"
+
+
+def _apart(wanted: Any, value: Any) -> str:
+    """Write both numbers, with as many digits as it takes to see that they differ."""
+    digits = next((n for n in (4, 8) if number(wanted, n) != number(value, n)), 17)
+    return f"expected {number(wanted, digits)}, got {number(value, digits)}"
+
+
+def _letters(shape: tuple[int, ...], sizes: Mapping[str, Any], *, once: bool = False) -> str:
+    """Name sizes as the lesson does: (2, 3, 5) becomes " = (B, T, S)" if it is unambiguous.
+
+    Args:
+        shape: the sizes.
+        sizes: the case's parameters.
+        once: give no names if one would appear twice. In a wrong shape, one of the two is a
+            coincidence: T + 1 states are not Hd.
+
+    """
+    names: dict[int, list[str]] = {}
+    for letter, size in sizes.items():
+        if isinstance(size, int) and not isinstance(size, bool) and letter[:1].isupper():
+            names.setdefault(size, []).append(letter)
+    found = [names.get(n, []) for n in shape]
+    if not shape or any(len(letters) != 1 for letters in found):
+        return ""
+    named = [letters[0] for letters in found]
+    return "" if once and len(set(named)) < len(named) else f" = ({', '.join(named)})"
+
+
+def _count_unusual(value: Array, wanted: Array) -> str:
+    if value.dtype.kind != "f":
+        return ""
+    nans = int((np.isnan(value) & ~np.isnan(wanted)).sum())
+    return f" ({nans} are NaN)" if nans else ""

@@ -1,0 +1,143 @@
+"""What usually causes an exception, by its message: torch's words, turned into a student's."""
+
+import re
+from typing import Final
+
+from utils.checks.framework.observation import Problem, ProblemKind
+
+# The first pattern found in "Type: message" explains it; {1}, {2} ... stand for its groups.
+_CAUSES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        r"before Module\.__init__\(\) call|has no attribute '_(modules|parameters|buffers)'",
+        "nn.Module is not set up yet: `super().__init__()` comes first in __init__.",
+    ),
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        "A matrix product met inner sizes {2} and {3}, which must be equal: is a transpose "
+        "missing or too many, are two arguments exchanged, or is a layer skipped?",
+    ),
+    (
+        r"batch1 and batch2|Expected size for first two dimensions|Expected batch2|size mismatch",
+        "A matrix product met sizes that do not fit: is a transpose missing or too many, or are "
+        "the last two axes not those to be multiplied?",
+    ),
+    (
+        r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at "
+        r"non-singleton dimension (\d+)",
+        "Axis {3} has size {1} in one tensor and {2} in the other: is an axis missing, are axes in "
+        "another order (in a matrix product too), or is something kept from an earlier call?",
+    ),
+    (
+        r"einsum\(\)",
+        "The letters of einsum and its tensors' axes do not agree: compare each pair.",
+    ),
+    (
+        r"view size is not compatible",
+        "`view` fails after this transpose. Should the view come first? `reshape` would run, but "
+        "may mix up the entries.",
+    ),
+    (
+        r"shape '(\[.*?\])' is invalid for input of size (\d+)",
+        "{2} entries do not fill the shape {1}: which of its sizes is not meant?",
+    ),
+    (
+        r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
+        "An axis of size {2} cannot be stretched to {1}: only axes of size 1 are.",
+    ),
+    (
+        r"operator\.invert|bitwise|logical_not",
+        "`~`, `&` and `|` want booleans: this mask holds numbers.",
+    ),
+    (
+        r"leaf [Vv]ariable that requires grad|modified by an in-?place operation",
+        "A parameter or an input is changed while gradients are recorded. To load weights, do it "
+        "under `with torch.no_grad():`.",
+    ),
+    (
+        r"torch\.return_types",
+        "`max` with a dim gives two tensors, values and indices: take `.values`, or amax.",
+    ),
+    (
+        r"'tuple' object|not tuple|and 'tuple'",
+        "A pair is used where one tensor is wanted: unpack what the function returns.",
+    ),
+    (
+        r"expected scalar type|to have the same dtype|must have the same dtype|same dtype",
+        "Two number types meet. A tensor that you make yourself needs the input's: dtype=.",
+    ),
+    (
+        r"Boolean value of Tensor",
+        "`if`, `and`, `or` and `not` want one truth value, not a tensor of them: use torch.where, "
+        "masked_fill, &, | or ~.",
+    ),
+    (
+        r"[Dd]imension out of range",
+        "An axis is named that the tensor does not have: count its axes.",
+    ),
+    (
+        r"IndexError|out of bounds",
+        "An index lies beyond the end: check where counting begins and ends.",
+    ),
+    (
+        r"positional arguments? but|missing \d+ required|unexpected keyword",
+        "A function is called with other arguments than it takes: compare the call with the line "
+        "that begins with `def`.",
+    ),
+    (
+        r"'NoneType' object has no attribute '(\w+)'",
+        "`{1}` is asked of None: which value can be None here?",
+    ),
+    (
+        r"NoneType",
+        "Something is None where a value is used: a mask that is not given, or a function without "
+        "`return`?",
+    ),
+    (
+        r"AttributeError: '(\w+)' object has no attribute '(\w+)'",
+        "`{2}` is used on a {1}, which has none: is it made in __init__ under this very name, or "
+        "is the object not what you think?",
+    ),
+    (
+        r"(?:NameError|UnboundLocalError).*?'(\w+)'",
+        "`{1}` is used before it has a value: look for its spelling, and for the branch that "
+        "skips it.",
+    ),
+    (r"KeyError: (.*)", "The key {1} is not in the table: what is to happen then?"),
+    (r"ZeroDivisionError", "Something is divided by a count that can be zero."),
+    (
+        r"only (?:one|integer)|can only convert|can't convert",
+        "A tensor of several entries is used where one number is wanted.",
+    ),
+    (
+        r"AssertionError",
+        "An `assert` stopped the call. To refuse bad sizes, raise ValueError; good ones must pass.",
+    ),
+    (
+        r"values to unpack",
+        "The names left of `=` and the values on its right differ in number.",
+    ),
+    (
+        r"ValueError",
+        "Sizes are refused: is the check too strict, or are two arguments exchanged in the call?",
+    ),
+    (
+        r"does not require grad|backward through the graph",
+        "Gradients are asked of something that records none: look for detach, no_grad, item or a "
+        "new tensor on the way.",
+    ),
+)
+
+
+def usual_cause(problem: Problem) -> str:
+    """Return what usually causes a problem, or nothing if its own sentence says all that is known.
+
+    Args:
+        problem: what stopped the answer; its message is "Type: words".
+
+    """
+    if problem.kind not in (ProblemKind.EXCEPTION, ProblemKind.BACKWARD):
+        return ""
+    for pattern, cause in _CAUSES:
+        if match := re.search(pattern, problem.message):
+            return cause.format("", *match.groups())
+    return ""

@@ -1,0 +1,179 @@
+"""The parts of an exercise: how it is questioned (Probe) and how it is judged (Exercise)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from utils.checks.framework.observation import Observation, Plain
+from utils.checks.framework.variation import VARIATION, varied_by
+
+Inputs = dict[str, Any]
+
+
+class ExerciseKind(StrEnum):
+    """What an exercise asks of a student."""
+
+    WRITE = "write"
+    PREDICT = "predict"
+    REPAIR = "repair"
+    TEST_THE_TEST = "test the test"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to an answer: plain parameters from which fresh inputs are made.
+
+    Attributes:
+        name: what the student reads ("with padding at the end").
+        params: sizes, kinds of mask, dtype, scale: whatever the probe's ``inputs`` takes.
+        required: whether the exercise earns nothing if this case fails (usually the plainest one).
+        weight: share of the exercise's points, relative to the other cases.
+        hidden: whether only the grader knows it.
+        demand: what it asks beside the exercise's idea, in words; empty if it tests the idea.
+
+    """
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    required: bool = False
+    weight: float = 1.0
+    hidden: bool = False
+    demand: str = ""
+
+    @property
+    def is_core(self) -> bool:
+        """Return whether the case tests the exercise's idea."""
+        return not self.demand
+
+
+def case(
+    name: str, /, required: bool = False, weight: float = 1.0, demand: str = "", **params: Any
+) -> Case:
+    """Make a visible case in one line: ``case("a padded batch", B=2, T=3, mask="padding")``."""
+    return Case(name, params, required, weight, demand=demand)
+
+
+def hidden_case(entry: Mapping[str, Any]) -> Case:
+    """Make a hidden case from a test cell's entry: ``dict(case="float64", B=2, ...)``.
+
+    Raises:
+        ValueError: the entry has no name under "case".
+
+    """
+    if not isinstance(entry.get("case"), str):
+        raise ValueError(f"a hidden case needs a name, case='...': {dict(entry)!r}")
+    rest = {key: value for key, value in entry.items() if key not in ("case", "demand")}
+    return Case(entry["case"], rest, hidden=True, demand=entry.get("demand", ""))
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How an answer is questioned, with nothing that would give the answer away.
+
+    Attributes:
+        exercise: the exercise's id, also the name of the student's object.
+        inputs: case parameters -> named inputs (fresh tensors on every call); call it by `make`.
+        call: (answer, inputs) -> named results; calls the student's object as the contract says.
+        cases: the visible cases, easiest first.
+        kind: what the exercise asks of a student.
+        gradient: whether gradients of the float inputs are observed too.
+        forbidden: dotted names of shortcuts that this exercise rules out and makes absent.
+        stand_ins: names of earlier exercises that the answer may call -> right implementations
+            put in their place, so that an early error costs its points only once.
+        served: the name of an input that is a live object to call (a version of a function on
+            which the student's test is tried); grading keeps it in another process.
+
+    """
+
+    exercise: str
+    inputs: Callable[..., Inputs]
+    call: Callable[[Any, Inputs], Mapping[str, object]]
+    cases: tuple[Case, ...]
+    kind: ExerciseKind = ExerciseKind.WRITE
+    gradient: bool = True
+    forbidden: tuple[str, ...] = ()
+    stand_ins: Mapping[str, Any] = field(default_factory=dict)
+    served: str = ""
+
+    def make(self, params: Mapping[str, Any]) -> Inputs:
+        """Make a case's inputs, varied by its word if it has one."""
+        own = {name: value for name, value in params.items() if name != VARIATION}
+        with varied_by(str(params.get(VARIATION, ""))):
+            return self.inputs(**own)
+
+
+def by_exercise(*probes: Probe) -> Mapping[str, Probe]:
+    """Make a module's table of probes: exercise id -> probe."""
+    return {probe.exercise: probe for probe in probes}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong variant that people really write.
+
+    Attributes:
+        name: its id, in words joined by underscores.
+        message: one sentence on what went wrong.
+        hint: where to look, without giving the line away.
+        answer: the variant itself, called like the student's object; None for mistakes that are
+            recognised by the kind of finding instead.
+
+    """
+
+    name: str
+    message: str
+    hint: str
+    answer: Any = None
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A law that must hold whatever the numbers are.
+
+    Attributes:
+        message: the broken law in one sentence ("Each row of weights must sum to one.").
+        holds: (inputs, observation) -> whether the law holds.
+
+    """
+
+    message: str
+    holds: Callable[[Inputs, Observation], bool]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A probe and what the trusted side knows: the right answer and the wrong ones.
+
+    Attributes:
+        probe: how answers are questioned.
+        oracle: an independent right answer, called like the student's object.
+        mistakes: the bank of known wrong variants.
+        invariants: laws that right answers keep.
+        facts: where many values are right, what is asked of them: (inputs, values) -> named
+            facts, which are compared in their place. They are computed where no student code
+            runs.
+        tolerance: largest relative and absolute difference that counts as equal in float32
+            (3 thousandths of that in float64); for predictions, the relative margin.
+        fingerprints: the lesson's file of machine-made mistakes, if it has one.
+
+    """
+
+    probe: Probe
+    oracle: Any
+    mistakes: tuple[Mistake, ...]
+    invariants: tuple[Invariant, ...] = ()
+    facts: Callable[[Inputs, Mapping[str, Plain]], dict[str, Plain]] | None = None
+    tolerance: float = 1e-5
+    fingerprints: Path | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the exercise's id."""
+        return self.probe.exercise
+
+
+def by_id(*exercises: Exercise) -> Mapping[str, Exercise]:
+    """Make a module's table of exercises: id -> exercise."""
+    return {exercise.id: exercise for exercise in exercises}

@@ -1,0 +1,45 @@
+"""What oracles and known mistakes give: observed once, and kept for the next submission."""
+
+from dataclasses import replace
+from typing import Any
+
+from utils.checks.framework.exercise import Case, Exercise
+from utils.checks.framework.observation import Observation, Problem, ProblemKind
+from utils.checks.framework.observe import observe
+
+_OWN: dict[tuple[str, str, str], Observation] = {}
+_MOST_KEPT = 20_000
+
+
+def expected_of(exercise: Exercise, case: Case) -> Observation:
+    """Return what the oracle gives."""
+    return observed(exercise, "", exercise.oracle, case)
+
+
+def observed(exercise: Exercise, name: str, answer: Any, case: Case) -> Observation:
+    """Observe an oracle or a known mistake, and keep the result for the next submission."""
+    key = (exercise.id, name, repr(sorted(case.params.items())))
+    if key not in _OWN:
+        if len(_OWN) >= _MOST_KEPT:
+            _OWN.clear()
+        seen = observe(exercise.probe, case, answer, trusted=True)
+        _OWN[key] = with_facts(exercise, case, seen) or seen
+    return _OWN[key]
+
+
+def forget() -> None:
+    """Forget what was observed, so that a measurement starts from nothing."""
+    _OWN.clear()
+
+
+def with_facts(exercise: Exercise, case: Case, seen: Observation | None) -> Observation | None:
+    """Put facts about an observation's values in their place, if the exercise compares facts."""
+    if exercise.facts is None or seen is None or seen.problem is not None:
+        return seen
+    try:
+        values = exercise.facts(exercise.probe.make(case.params), seen.values)
+    except (KeyError, ValueError):
+        return Observation(
+            problem=Problem(ProblemKind.RETURN, "What came back is not what was asked for.")
+        )
+    return replace(seen, values=values)

@@ -1,0 +1,143 @@
+"""What machine-made mistakes give, as a few numbers each, to know them again.
+
+A fingerprint holds, for each result of a case, its form, how many entries are NaN, its norm and two
+weighted sums. Two answers that agree in all of that in every case behave alike.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from utils.checks.framework.observation import Array, Observation, Plain, ProblemKind
+
+# result -> (form, NaN entries, norm, sum, other sum)
+Numbers: TypeAlias = tuple[int, int, float, float, float]
+Print: TypeAlias = Mapping[str, Numbers]
+
+MARGIN = 2e-4  # relative to the norm: six digits are kept, and machines differ in the last ones
+_LARGEST = 1e15  # in the place of infinity, so that sums stay finite
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A machine-made mistake: how it reads after "as if", and what it gives, case by case."""
+
+    as_if: tuple[str, ...]
+    prints: tuple[Print | None, ...]
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """All that is kept for an exercise.
+
+    Attributes:
+        stamp: the state of what they were made from.
+        cases: the names of the visible cases, in order.
+        right: what the right answer gives in them.
+        mistakes: what the wrong ones give.
+        pairs: what two mistakes at once give, all results of a case taken together.
+        bank_stamp: the state of the bank.
+        bank: what the bank's mistakes give, by name.
+
+    """
+
+    stamp: str
+    cases: tuple[str, ...]
+    right: tuple[Print | None, ...]
+    mistakes: tuple[Fingerprint, ...]
+    pairs: tuple[Fingerprint, ...] = ()
+    bank_stamp: str = ""
+    bank: Mapping[str, tuple[Print | None, ...]] = field(default_factory=dict)
+
+
+def print_of(seen: Observation | None) -> Print | None:
+    """Return the fingerprint of an observation; None if there is no result."""
+    if seen is None or (seen.problem is not None and seen.problem.kind != ProblemKind.BACKWARD):
+        return None
+    return {name: _numbers(value) for name, value in seen.values.items()}
+
+
+def combined(found: Print | None) -> Print | None:
+    """Take all results of a case together."""
+    if found is None:
+        return None
+    numbers = _together([(name, found[name]) for name in sorted(found)])
+    form = _checksum(f"{numbers[0]} {numbers[1]}")
+    norm, one, other = (float(f"{number:.5g}") for number in numbers[2:])
+    return {"": (form, 0, norm, one, other)}
+
+
+def alike(one: Numbers, other: Numbers, margin: float = MARGIN, least: float = 0.0) -> bool:
+    """Return whether two results are the same, as far as their fingerprints tell.
+
+    Args:
+        one: a result's numbers.
+        other: another's.
+        margin: the largest difference, relative to the norm.
+        least: a difference that always counts as none.
+
+    """
+    if one[:2] != other[:2]:
+        return False
+    most = margin * max(one[2], other[2], 1e-6) + least
+    return all(abs(a - b) <= most for a, b in zip(one[2:], other[2:], strict=True))
+
+
+def same_print(
+    one: Print | None, other: Print | None, margin: float = MARGIN, least: float = 0.0
+) -> bool:
+    """Return whether two observations are the same, as far as their fingerprints tell."""
+    if one is None or other is None:
+        return one is other
+    return one.keys() == other.keys() and all(
+        alike(one[name], other[name], margin, least) for name in one
+    )
+
+
+def _numbers(value: Plain) -> Numbers:
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return _of_array(value)
+    if isinstance(value, (bool, int, float)):
+        form, numbers = type(value).__name__, np.asarray([value], dtype=np.float64)
+        return (_checksum(form), *_of_array(numbers)[1:])
+    if isinstance(value, (list, dict)):
+        return _of_many(value)
+    return (_checksum(repr(value)), 0, 0.0, 0.0, 0.0)
+
+
+def _of_array(array: Array) -> Numbers:
+    with np.errstate(invalid="ignore"):
+        entries = array.astype(np.float64).ravel()
+    nans = int(np.isnan(entries).sum())
+    entries = np.nan_to_num(entries, nan=0.0).clip(-_LARGEST, _LARGEST)
+    places = np.arange(entries.size)
+    form = f"{array.shape} {array.dtype}"
+    norm, one, other = map(_rounded, (
+        np.linalg.norm(entries), entries @ np.cos(places), entries @ np.sin(1.7 * places + 0.3)
+    ))  # fmt: skip
+    return (_checksum(form), nans, norm, one, other)
+
+
+def _rounded(number: np.floating[Any]) -> float:
+    return float(f"{number:.6g}")
+
+
+def _of_many(value: list[Plain] | dict[str, Plain]) -> Numbers:
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    return _together([(key, _numbers(item)) for key, item in items])
+
+
+def _together(parts: Sequence[tuple[object, Numbers]]) -> Numbers:
+    form = _checksum(repr([(key, part[0]) for key, part in parts]))
+    weights = np.cos(np.arange(len(parts)))
+    sums = np.array([part[2:] for _, part in parts], dtype=np.float64).reshape(-1, 3)
+    one, other = map(_rounded, weights @ sums[:, 1:])
+    nans = sum(part[1] for _, part in parts)
+    return (form, nans, _rounded(np.linalg.norm(sums[:, 0])), one, other)
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode()) % 1_000_000

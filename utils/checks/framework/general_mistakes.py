@@ -1,0 +1,83 @@
+"""Mistakes that any exercise can meet, which the kind of difference reveals."""
+
+import numpy as np
+
+from utils.checks.framework.compare import Finding, close
+from utils.checks.framework.exercise import Case, Exercise, Mistake
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.observation import Observation, Plain, ProblemKind
+
+GENERAL = {
+    "changed": Mistake(
+        "changes_its_input",
+        "Your code writes into a tensor that belongs to the caller.",
+        "Names that end in an underscore (masked_fill_) and assignments like x[...] = ... work in "
+        "place. Use the form that returns a new tensor.",
+    ),
+    "dtype": Mistake(
+        "changes_the_dtype",
+        "The result has another number type than it should.",
+        "Compare the two dtypes above. A tensor that you make yourself gets the one that you give "
+        "it (dtype=...): the input's, where there is an input.",
+    ),
+    "backward": Mistake(
+        "breaks_backward",
+        "Training would stop here: backward() cannot go through your code.",
+        "In-place operations on tensors that backward needs are the usual cause.",
+    ),
+    "nothing": Mistake(
+        "returns_nothing",
+        "Your code ran to its end and returned nothing.",
+        "Is there a `return`, and is it reached?",
+    ),
+}
+
+_CUT = Mistake(
+    "cuts_the_gradient",
+    "Something on the way from this input to the result stops the gradient.",
+    "Look for detach(), .data, .item(), numpy, torch.no_grad or a tensor rebuilt by "
+    "torch.tensor(...).",
+)
+_NAN = Mistake(
+    "gradient_is_nan",
+    "The result is right, but on the way back there is a NaN: one training step would spread it.",
+    "A NaN or an infinity on the way still meets the gradient, even where the result no longer "
+    "shows it. Keep it from coming up, rather than taking it out afterwards.",
+)
+_IN_PART = Mistake(
+    "gradient_in_part",
+    "The result is right, but only a part of its gradient comes back, or another one.",
+    "Where a value goes two ways, both must carry gradient: look for detach(), .data, .item(), "
+    "numpy or torch.no_grad on one of them.",
+)
+
+
+def general_mistake(
+    exercise: Exercise, case: Case, seen: Observation | None, shown: Finding | None
+) -> Mistake | None:
+    """Return the mistake that the kind of difference reveals, whatever the exercise."""
+    if shown is None or seen is None:
+        return None
+    expected = expected_of(exercise, case)
+    if shown.kind == ProblemKind.GRADIENT:
+        name = shown.where.removeprefix("gradient of ")
+        wanted, got = expected.gradients.get(name), seen.gradients.get(name)
+        return _of_gradient(wanted, got, exercise.tolerance)
+    # Values are compared first, and an overwritten input may be why they differ.
+    if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
+        return GENERAL["changed"]
+    return GENERAL.get(shown.kind)
+
+
+def _of_gradient(wanted: Plain, got: Plain, tolerance: float) -> Mistake | None:
+    """Name the mistake in a gradient: it is cut if missing, or zero where it should not be."""
+    if not isinstance(got, np.ndarray):
+        return _CUT
+    if not isinstance(wanted, np.ndarray):
+        return None
+    if (wanted.shape, wanted.dtype) != (got.shape, got.dtype):
+        return None
+    if np.isnan(got).any():
+        return _NAN
+    arrives = np.where(got == 0, wanted, got)
+    return _CUT if close(wanted, arrives, 10 * tolerance).all() else _IN_PART

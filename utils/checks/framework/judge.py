@@ -1,0 +1,106 @@
+"""Compare observations with the oracle's and explain the first difference."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from utils.checks.framework.compare import Finding, compare
+from utils.checks.framework.exercise import Case, Exercise
+from utils.checks.framework.expected import expected_of, with_facts
+from utils.checks.framework.general_mistakes import general_mistake
+from utils.checks.framework.likeness import likeness
+from utils.checks.framework.naming import Judged, Named, name_mistakes
+from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.framework.symptoms import symptoms_of
+from utils.checks.framework.turned import Turn, turned, turns
+from utils.checks.framework.verdict import CaseResult, Verdict
+
+
+def judge(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    observations: Sequence[Observation | None],
+    points: float | None = None,
+) -> Verdict:
+    """Judge an answer by its observations.
+
+    Args:
+        exercise: probe, oracle and mistakes.
+        cases: what was asked, in order.
+        observations: what came back for each case; None if nothing did.
+        points: the exercise's points, if it is graded.
+
+    """
+    with_values = [
+        with_facts(exercise, c, seen) for c, seen in zip(cases, observations, strict=True)
+    ]
+    results = tuple(
+        CaseResult(case, judge_case(exercise, case, seen))
+        for case, seen in zip(cases, with_values, strict=True)
+    )
+    verdict = Verdict(exercise.id, results, points=points)
+    shown = verdict.first_failure
+    if shown is None:
+        return verdict
+    judged = [Judged(result, seen) for result, seen in zip(results, with_values, strict=True)]
+    judged_shown = judged[results.index(shown)]
+    mistake, second = _causes(exercise, judged, judged_shown)
+    if mistake is None:
+        mistake, second = _causes_in_another_form(exercise, judged, judged_shown)
+    mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
+    symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
+    return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
+
+
+def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
+    """Return known mistakes or, where none explains an answer, what it behaves like."""
+    known = name_mistakes(exercise, judged, shown)
+    return known if known[0] is not None else likeness(exercise, judged, shown)
+
+
+def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
+    """Return that a result's axes are others, and what is wrong with its numbers besides."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None or finding.kind != ProblemKind.SHAPE:
+        return None, None
+    wanted = expected_of(exercise, shown.result.case).values.get(finding.where)
+    got = seen.values.get(finding.where)
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return None, None
+    for form, turn in turns(finding.where, wanted, got):
+        again = [_judged_again(exercise, j, finding.where, turn) for j in judged]
+        failing = next((j for j in again if not j.result.idea_holds), None)
+        if failing is not None and (cause := _causes(exercise, again, failing)[0]) is not None:
+            return form, cause
+    return None, None
+
+
+def _judged_again(exercise: Exercise, judged: Judged, where: str, turn: Turn) -> Judged:
+    case = judged.result.case
+    seen = turned(judged.seen, expected_of(exercise, case), where, turn)
+    finding = judge_case(exercise, case, seen)
+    of_values = finding is not None and finding.kind not in (
+        ProblemKind.GRADIENT,
+        ProblemKind.BACKWARD,
+    )
+    return Judged(CaseResult(case, finding if of_values else None), seen)
+
+
+def judge_case(exercise: Exercise, case: Case, seen: Observation | None) -> Finding | None:
+    """Return what is wrong with one observation, or None if it is right."""
+    if seen is None:
+        return Finding(ProblemKind.MISSING, "", "Nothing was observed for this case.")
+    expected = expected_of(exercise, case)
+    if expected.problem is not None and expected.problem.kind != ProblemKind.BACKWARD:
+        raise RuntimeError(f"the oracle of {exercise.id} fails: {expected.problem.message}")
+    finding = compare(expected, seen, exercise.tolerance, case.params)
+    return finding or _broken_law(exercise, case, seen)
+
+
+def _broken_law(exercise: Exercise, case: Case, seen: Observation) -> Finding | None:
+    inputs = exercise.probe.make(case.params)
+    for law in exercise.invariants:
+        if not law.holds(inputs, seen):
+            return Finding(ProblemKind.VALUES, "", law.message)
+    return None

@@ -1,0 +1,272 @@
+"""Name the known mistake behind a wrong answer, however the answer is written.
+
+A mistake is a wrong variant of the right answer. The one that was made gives the same results as
+the answer in every case, but for what a further fault or a missed demand changes.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from utils.checks.framework.combining import both
+from utils.checks.framework.compare import compare, same, same_results
+from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
+from utils.checks.framework.expected import expected_of, observed
+from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.framework.prefilter import surely_differs, surely_right, surely_wrong
+from utils.checks.framework.verdict import CaseResult
+
+SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
+MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
+LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
+_BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
+Named = tuple[Mistake | None, Mistake | None]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A case's result with the observation that it was judged by."""
+
+    result: CaseResult
+    seen: Observation | None
+
+    @property
+    def holds(self) -> bool:
+        """Return whether nothing was found that this case is about."""
+        return self.result.idea_holds if self.result.case.is_core else self.result.passed
+
+
+def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
+    """Return the mistake that best explains an answer, or two that do so together.
+
+    Args:
+        exercise: has the bank of known mistakes.
+        judged: all cases.
+        shown: the failing case that the student sees.
+
+    """
+    relevant = _relevant(judged, shown)
+    loosely = replace(exercise, tolerance=max(exercise.tolerance, LOOSE))
+    exact = exercise.probe.kind == ExerciseKind.PREDICT
+    for strictness in (exercise,) if exact else (exercise, loosely):
+        known = _best(strictness, relevant, shown, judged)
+        if known is not None:
+            return known, None
+    part = _best_in_part(exercise, relevant, shown)
+    if part is not None:
+        return part, None
+    return _pair(exercise, relevant, shown) or (None, None)
+
+
+def _relevant(judged: Sequence[Judged], shown: Judged) -> list[Judged]:
+    """Return the cases in which a cause is sought: the idea's, and the demand's that is shown."""
+    demands = ("", shown.result.case.demand)
+    return [j for j in judged if j.result.case.demand in demands]
+
+
+def _best(
+    exercise: Exercise, relevant: Sequence[Judged], shown: Judged, everything: Sequence[Judged]
+) -> Mistake | None:
+    """Return the mistake that agrees most, of those that can be meant.
+
+    Ties are broken by the cases of all demands, then by gradients.
+
+    """
+    best, most = None, (False, 0, 0, 0)
+    several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
+    for mistake in exercise.mistakes:
+        if not _misses_alike(exercise, mistake, shown):
+            continue
+        agrees = _where_it_agrees(exercise, mistake, relevant, several)
+        explains = bool(agrees) and agrees[relevant.index(shown)]
+        if agrees and (explains or _may_explain(exercise, mistake, shown)):
+            rank = (
+                explains,
+                sum(agrees),
+                sum(_agrees(exercise, mistake, judged) for judged in everything),
+                _same_gradients(exercise, mistake, relevant),
+            )
+            if rank > most:
+                best, most = mistake, rank
+    return best
+
+
+def _where_it_agrees(
+    exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged], several: int
+) -> list[bool]:
+    """Return in which cases a mistake agrees with an answer, or nothing if it cannot be meant.
+
+    It must be right where the answer is right, and explain several failing cases: in a single one
+    different mistakes look alike. Cases that the answer passes are the quickest to rule it out.
+
+    """
+    if not all(_is_right_too(exercise, mistake, judged) for judged in relevant if judged.holds):
+        return []
+    agrees = [judged.holds or _agrees(exercise, mistake, judged) for judged in relevant]
+    failing = [agreed for agreed, judged in zip(agrees, relevant, strict=True) if not judged.holds]
+    return agrees if sum(failing) >= min(several, len(failing)) else []
+
+
+def _is_right_too(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
+    """Return whether a mistake agrees with an answer in a case that the answer passes."""
+    if judged.result.passed and surely_right(exercise, mistake, judged.result.case):
+        return True
+    return _agrees(exercise, mistake, judged)
+
+
+def _misses_alike(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake misses what the answer misses, if its numbers are right."""
+    finding, case = shown.result.finding, shown.result.case
+    if finding is None or not finding.demand or mistake.answer is None:
+        return True
+    variant = observed(exercise, mistake.name, mistake.answer, case)
+    own = compare(expected_of(exercise, case), variant, exercise.tolerance, {})
+    return own is not None and own.demand == finding.demand
+
+
+def _best_in_part(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Mistake | None:
+    """Return a mistake that explains the result that is wrong, if others are wrong otherwise."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None or finding.kind in _BACKWARD or len(seen.values) < 2:
+        return None
+    where = finding.where
+    parts = [replace(j, seen=_only(j.seen, where)) for j in relevant]
+    for mistake in exercise.mistakes:
+        if (
+            mistake.answer is not None
+            and all(_agrees_in(exercise, mistake, judged, where) for judged in parts)
+            and _spares(exercise, mistake, shown)
+        ):
+            return mistake
+    return None
+
+
+def _spares(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake gets right what the answer has right in the case shown."""
+    case = shown.result.case
+    right = expected_of(exercise, case)
+    variant = observed(exercise, mistake.name, mistake.answer, case)
+    for name in right.values:
+        wanted = _only(right, name)
+        mine, its = _only(shown.seen, name), _only(variant, name)
+        if wanted is None or mine is None or its is None:
+            return False
+        if same_results(mine, wanted, exercise.tolerance) and not same_results(
+            its, wanted, exercise.tolerance
+        ):
+            return False
+    return True
+
+
+def _only(seen: Observation | None, name: str) -> Observation | None:
+    if seen is None or seen.problem is not None:
+        return seen
+    return Observation({k: v for k, v in seen.values.items() if k == name})
+
+
+def _agrees_in(exercise: Exercise, mistake: Mistake, judged: Judged, name: str) -> bool:
+    if judged.seen is None or (judged.seen.problem is None and not judged.seen.values):
+        return judged.seen is not None
+    variant = _only(observed(exercise, mistake.name, mistake.answer, judged.result.case), name)
+    return variant is not None and same_results(variant, judged.seen, exercise.tolerance)
+
+
+def _may_explain(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake is at work in the case shown, where something else is too.
+
+    An exception or a wrong shape must be explained itself: only numbers mix.
+
+    """
+    finding = shown.result.finding
+    if finding is None or finding.kind != ProblemKind.VALUES or mistake.answer is None:
+        return False
+    return _is_wrong(exercise, mistake, shown.result.case)
+
+
+def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
+    """Return whether a mistake gives the answer's results in a case."""
+    if judged.seen is None or mistake.answer is None or _is_ruled_out(exercise, mistake, judged):
+        return False
+    variant = observed(exercise, mistake.name, mistake.answer, judged.result.case)
+    finding = judged.result.finding
+    if finding is not None and finding.kind in _BACKWARD:
+        return same_results(variant, judged.seen, exercise.tolerance) and same(
+            variant, judged.seen, exercise.tolerance
+        )
+    return same_results(variant, judged.seen, exercise.tolerance)
+
+
+def _same_gradients(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) -> int:
+    """Count the cases in which a mistake's gradients agree too."""
+    count = 0
+    for judged in relevant:
+        if judged.seen is not None and mistake.answer is not None:
+            variant = observed(exercise, mistake.name, mistake.answer, judged.result.case)
+            count += same(variant, judged.seen, exercise.tolerance)
+    return count
+
+
+def _pair(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Named | None:
+    """Return two mistakes that explain an answer only together.
+
+    Two faults together are wrong where either is, so only those are tried.
+
+    """
+    failing = frozenset(n for n, judged in enumerate(relevant) if not judged.holds)
+    wrong = {m.name: _wrong_in(exercise, m, relevant) for m in exercise.mistakes}
+    fitting = (
+        found
+        for found in _pairs(exercise.mistakes)
+        if wrong[found[0].name] | wrong[found[1].name] == failing
+        and _fit_alone(exercise, relevant, wrong, found)
+    )
+    for one, other, answer in itertools.islice(fitting, MOST_PAIRS):
+        pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
+        if _agrees(exercise, pair, shown) and all(_agrees(exercise, pair, j) for j in relevant):
+            return one, other
+    return None
+
+
+def _fit_alone(
+    exercise: Exercise,
+    relevant: Sequence[Judged],
+    wrong: Mapping[str, frozenset[int]],
+    found: tuple[Mistake, Mistake, Any],
+) -> bool:
+    """Return whether each of two mistakes agrees where it alone is wrong."""
+    one, other = found[:2]
+    return all(
+        _agrees(exercise, mistake, relevant[n])
+        for mistake, beside in ((one, other), (other, one))
+        for n in wrong[mistake.name] - wrong[beside.name]
+    )
+
+
+def _wrong_in(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) -> frozenset[int]:
+    """Return the places of the cases in which a mistake gives wrong results."""
+    if mistake.answer is None:
+        return frozenset()
+    return frozenset(
+        n for n, judged in enumerate(relevant) if _is_wrong(exercise, mistake, judged.result.case)
+    )
+
+
+def _is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
+    if surely_wrong(exercise, mistake, case):
+        return True
+    variant = observed(exercise, mistake.name, mistake.answer, case)
+    return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
+
+
+def _is_ruled_out(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
+    loosely = exercise.tolerance >= LOOSE
+    return judged.seen is not None and surely_differs(
+        exercise, mistake, judged.result.case, judged.seen, loosely=loosely
+    )
+
+
+def _pairs(mistakes: Sequence[Mistake]) -> Iterator[tuple[Mistake, Mistake, Any]]:
+    for one, other in itertools.combinations(mistakes, 2):
+        if (answer := both(one.answer, other.answer)) is not None:
+            yield one, other, answer

@@ -1,0 +1,199 @@
+"""Question an answer and record what comes back, as plain data.
+
+This half runs next to the student's code. It knows no oracle and no mistake, and its reports are
+judged elsewhere.
+"""
+
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from utils.checks.framework.exercise import Case, Inputs, Probe
+from utils.checks.framework.forbidden import Forbidden, absent, refused
+from utils.checks.framework.observation import (
+    AnswerError,
+    Observation,
+    Plain,
+    Problem,
+    ProblemKind,
+    plain,
+)
+from utils.checks.framework.substitution import standing_in
+from utils.checks.framework.torch_state import put_back, usual_torch
+
+_COURSE = str(Path(__file__).resolve().parents[2])
+
+
+def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> Observation:
+    """Call an answer on one case.
+
+    Args:
+        probe: how the exercise is questioned.
+        case: the parameters of the question.
+        answer: the student's object or, on the trusted side, an oracle or a known mistake.
+        trusted: whether to leave the forbidden shortcuts in place (oracles are built on them).
+
+    """
+    if trusted:
+        with usual_torch():
+            return attempt(replace(probe, forbidden=()), case, answer)
+    with conditions(probe, answer):
+        return attempt(probe, case, answer)
+
+
+def observe_all(
+    probe: Probe, cases: Sequence[Case], answer: Any, *, quiet: bool = False
+) -> list[Observation]:
+    """Call an answer on every case, under `conditions`."""
+    with conditions(probe, answer, quiet=quiet):
+        return [attempt(probe, case, answer) for case in cases]
+
+
+@contextlib.contextmanager
+def conditions(probe: Probe, answer: Any, *, quiet: bool = False) -> Iterator[None]:
+    """Set the conditions of observation: no shortcuts, right earlier exercises, usual torch.
+
+    If quiet (as in grading), the answer's prints and warnings are discarded.
+    """
+    silence = _silence() if quiet else contextlib.nullcontext()
+    with (
+        silence,
+        usual_torch(),
+        absent(probe.forbidden),
+        standing_in(probe.stand_ins, answer),
+    ):
+        yield
+
+
+def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
+    """Call an answer on one case, with `conditions` already in force."""
+    try:
+        seen = _observe(probe, case, answer)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        seen = Observation(problem=explain_exception(error))
+    left = put_back()
+    if left and (seen.problem is None or seen.problem.kind == ProblemKind.BACKWARD):
+        return Observation(problem=Problem(ProblemKind.EXCEPTION, left))
+    return seen
+
+
+def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
+    inputs = probe.make(case.params)
+    before = _copy(inputs)
+    with refused(probe.forbidden):
+        results = probe.call(answer, inputs)
+    values = {name: plain(value) for name, value in results.items()}
+    changed = tuple(name for name in before if not _same(before[name], inputs[name]))
+    if not probe.gradient:
+        return Observation(values, changed=changed)
+    gradients, problem = _observe_gradients(probe, _copy(before), answer)
+    return Observation(values, gradients, changed, problem)
+
+
+def _observe_gradients(
+    probe: Probe, inputs: Inputs, answer: Any
+) -> tuple[dict[str, Plain], Problem | None]:
+    """Compute the gradients of a fixed weighted sum of all results, for every float input."""
+    leaves = {name: x.requires_grad_() for name, x in inputs.items() if _is_float(x)}
+    try:
+        total = _weighted_sum(probe.call(answer, inputs))
+        if total is None or not leaves:
+            return dict.fromkeys(leaves), None
+        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    except (RuntimeError, ValueError) as error:
+        return {}, Problem(ProblemKind.BACKWARD, str(error), _student_line(error))
+    return {name: plain(gradient) for name, gradient in zip(leaves, found, strict=True)}, None
+
+
+def _weighted_sum(results: Mapping[str, object]) -> torch.Tensor | None:
+    parts = [x for x in results.values() if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not parts:
+        return None
+    # The weights differ from entry to entry: the plain sum of a softmax has no gradient at all.
+    weighted = [(x.flatten() * torch.arange(x.numel()).cos().to(x.dtype)).sum() for x in parts]
+    return torch.stack([part.double() for part in weighted]).sum()
+
+
+def _is_float(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+def _copy(inputs: Inputs) -> Inputs:
+    return {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in inputs.items()}
+
+
+def _same(before: object, after: object) -> bool:
+    if not isinstance(before, torch.Tensor):
+        return True
+    if not isinstance(after, torch.Tensor) or before.shape != after.shape:
+        return False
+    return torch.equal(before.nan_to_num(), after.nan_to_num())
+
+
+def explain_exception(error: BaseException) -> Problem:
+    """Say in a sentence what stopped the student's code, and on which line of theirs."""
+    if isinstance(error, AnswerError):
+        return Problem(error.kind, str(error))
+    if _is_stub(error):
+        return Problem(ProblemKind.STUB, "This exercise is not written yet.", _student_line(error))
+    if isinstance(error, Forbidden):
+        return Problem(ProblemKind.FORBIDDEN, str(error), _student_line(error))
+    message = " ".join(str(error).split())
+    return Problem(
+        ProblemKind.EXCEPTION, f"{type(error).__name__}: {message[:400]}", _student_line(error)
+    )
+
+
+def _is_stub(error: BaseException) -> bool:
+    """Return whether a stub was reached: its message, or lack of one, differs from torch's."""
+    unwritten = isinstance(error, NotImplementedError)
+    return unwritten and (not str(error) or str(error).endswith(" is not written yet"))
+
+
+def _student_line(error: BaseException) -> str:
+    """Return the innermost line that belongs neither to the course nor to an installed package."""
+    line = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not _is_ours(frame.filename) and frame.lineno is not None:
+            line = frame.line or linecache.getline(frame.filename, frame.lineno)
+    return line.strip()
+
+
+def _is_ours(filename: str) -> bool:
+    outside = (_COURSE, sys.prefix, sys.base_prefix)
+    return filename.startswith(outside) or "site-packages" in filename
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread: for tensors this small, waking other threads costs far more."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Discard prints and warnings: in grading they must cost nothing and hide nothing."""
+    nowhere = io.StringIO()
+    with (
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield

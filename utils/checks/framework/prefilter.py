@@ -1,0 +1,49 @@
+"""Rule known mistakes in and out by their fingerprints, so that few of them have to be tried.
+
+What a mistake gives in a visible case is kept in the lesson's file. Where nothing is kept, or the
+inputs are others than those of the file, nothing is ruled out.
+"""
+
+from utils.checks.framework.exercise import Case, Exercise, Mistake
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.fingerprint_file import read
+from utils.checks.framework.fingerprints import MARGIN, Print, print_of, same_print
+from utils.checks.framework.observation import Observation
+
+_LEAST = 1e-3  # small results may differ by the tolerance of every entry
+_LOOSE = 0.1  # relative to the norm, where the last digits are not compared
+
+
+def surely_differs(
+    exercise: Exercise, mistake: Mistake, case: Case, seen: Observation, *, loosely: bool = False
+) -> bool:
+    """Return whether a mistake gives other results than an observation, for all that is kept."""
+    margin = _LOOSE if loosely else MARGIN
+    return any(
+        not same_print(print_of(seen), one, margin, _LEAST)
+        for one in _kept(exercise, mistake, case)
+    )
+
+
+def surely_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
+    """Return whether a mistake gives wrong results in a case, for all that is kept."""
+    right = print_of(expected_of(exercise, case))
+    return any(not same_print(right, one, MARGIN, _LEAST) for one in _kept(exercise, mistake, case))
+
+
+def surely_right(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
+    """Return whether a mistake gives what is right in a case, for all that is kept."""
+    right = print_of(expected_of(exercise, case))
+    return any(same_print(right, one) for one in _kept(exercise, mistake, case))
+
+
+def _kept(exercise: Exercise, mistake: Mistake, case: Case) -> list[Print | None]:
+    """Return the one fingerprint that is kept, or nothing."""
+    path = exercise.fingerprints
+    kept = read(path).get(exercise.id) if path is not None else None
+    if kept is None or case.hidden or mistake.name not in kept.bank or case.name not in kept.cases:
+        return []
+    place = kept.cases.index(case.name)
+    if not same_print(print_of(expected_of(exercise, case)), kept.right[place]):
+        return []
+    return [kept.bank[mistake.name][place]]

@@ -1,0 +1,226 @@
+"""True sentences that narrow a fault down, if no known mistake explains an answer.
+
+Each is measured on what was observed: the case shown, and which cases pass. The most telling come
+first, and a student sees two of them.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from utils.checks.framework.compare import close, number
+from utils.checks.framework.errors_explained import usual_cause
+from utils.checks.framework.exercise import Exercise
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.naming import Judged
+from utils.checks.framework.observation import Array, Observation
+
+MOST = 2
+Sentences = Iterator[str]
+
+# A parameter of cases -> what a student calls the cases in which it is not at its plainest.
+_WORDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "mask": (lambda kind: kind not in ("none", None), "with a mask"),
+    "norm_first": (bool, "in pre-norm"),
+    "bias": (lambda bias: not bias, "without bias"),
+    "B": (lambda size: size > 1, "with more than one sentence"),
+    "T": (lambda size: size > 1, "with more than one position"),
+    "H": (lambda heads: heads > 1, "with several heads"),
+    "L": (lambda layers: layers > 1, "with several layers"),
+}
+_PLAIN: dict[str, Any] = {"mask": "none", "bias": True, "B": 1, "T": 1, "H": 1, "L": 1}
+
+
+def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> tuple[str, ...]:
+    """Return at most two sentences on a failing case that no known mistake explains."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None:
+        return ()
+    if seen.problem is not None:
+        return tuple(filter(None, [usual_cause(seen.problem)]))
+    expected = expected_of(exercise, shown.result.case)
+    found = itertools.chain(
+        _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
+        _of_cases(judged),
+        _of_results(exercise, judged, finding.where),
+    )
+    with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
+        return tuple(itertools.islice(dict.fromkeys(found), MOST))
+
+
+def _of_values(
+    expected: Observation, seen: Observation, name: str, tolerance: float, sizes: Mapping[str, Any]
+) -> Sentences:
+    wanted, got = expected.values.get(name), seen.values.get(name)
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        yield from _of_numbers(name, wanted, got)
+        return
+    if wanted.shape != got.shape:
+        yield from _of_shapes(name, wanted, got, tolerance)
+    elif wanted.size and wanted.dtype.kind in "fib" and got.dtype.kind in "fib":
+        yield from _of_entries(name, wanted, got, tolerance, sizes)
+
+
+def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
+    if isinstance(wanted, list) and isinstance(got, list):
+        yield from _of_lists(name, wanted, got)
+    if not _is_number(wanted) or not _is_number(got):
+        return
+    one, other = float(cast("float", wanted)), float(cast("float", got))
+    ratio = other / one
+    for share, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
+        if 1.5 < abs(share) < 1000 and abs(share - round(share)) < 1e-4:
+            what = number(ratio) if share == ratio else f"one {round(share)}th"
+            yield f"{name} is {what} {words}."
+
+
+def _is_number(value: object) -> bool:
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return plain and math.isfinite(cast("float", value)) and value != 0
+
+
+def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
+    alike = [repr(a) == repr(b) for a, b in zip(wanted, got, strict=False)]
+    if sorted(map(repr, wanted)) == sorted(map(repr, got)):
+        yield f"{name} has the right entries in another order."
+    elif all(alike) and len(got) > len(wanted):
+        yield f"The first {len(wanted)} entries of {name} are right, but it goes on."
+    elif all(alike) and len(got) < len(wanted):
+        yield f"The first {len(got)} entries of {name} are right, then it stops too soon."
+    elif not all(alike):
+        yield f"Entry {alike.index(False)} of {name} is the first that is wrong."
+
+
+def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
+    if got.ndim == wanted.ndim and sorted(got.shape) == sorted(wanted.shape):
+        turned = list(_as_permuted(name, wanted, got, tolerance))
+        yield from turned or [f"{name} has the right sizes on other axes, and other numbers too."]
+    elif got.size == wanted.size and got.ndim == wanted.ndim:
+        yield (
+            f"{name} has the right number of entries, cut into other axes: look at view, reshape, "
+            "flatten, cat or stack, and at their dim."
+        )
+    elif got.ndim != wanted.ndim:
+        word = "fewer" if got.ndim < wanted.ndim else "more"
+        yield (
+            f"{name} has {got.ndim} axes, {abs(got.ndim - wanted.ndim)} {word} than it should: a "
+            "sum, a mean, a maximum or an index takes an axis away; unsqueeze, keepdim and "
+            "broadcasting add one."
+        )
+
+
+def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
+    for order in itertools.permutations(range(got.ndim)):
+        turned = got.transpose(order).astype(wanted.dtype)
+        if order == tuple(range(got.ndim)) or turned.shape != wanted.shape:
+            continue
+        if close(wanted, turned, tolerance).all():
+            moved = " and ".join(str(k) for k, n in enumerate(order) if k != n)
+            yield f"{name} holds the right numbers with axes {moved} exchanged."
+
+
+def _of_entries(
+    name: str, wanted: Array, got: Array, tolerance: float, sizes: Mapping[str, Any]
+) -> Sentences:
+    far = np.logical_not(close(wanted, got.astype(wanted.dtype), tolerance))
+    if wanted.dtype.kind == "b":
+        if not (wanted == got).any():
+            yield f"{name} is exactly upside down: True where it should be False."
+    else:
+        yield from _of_nan(name, wanted, got, far)
+        yield from _as_permuted(name, wanted, got, tolerance)
+        yield from _of_factor(name, wanted, got, tolerance)
+        yield from _of_sums(name, wanted, got)
+    yield from _of_places(name, far, sizes)
+    if wanted.dtype.kind == "f" and np.allclose(
+        np.sort(wanted, None), np.sort(got, None), tolerance * 10, tolerance * 10
+    ):
+        yield f"{name} holds the right numbers, at other places."
+
+
+def _of_nan(name: str, wanted: Array, got: Array, far: Array) -> Sentences:
+    lost = ~np.isfinite(got.astype(np.float64)) & np.isfinite(wanted.astype(np.float64))
+    if lost.any() and (lost == far).all():
+        yield f"All entries of {name} that differ are NaN or infinite; the others are right."
+    elif not got.any() and wanted.any():
+        yield f"{name} is zero everywhere."
+    elif got.size > 1 and np.ptp(np.nan_to_num(got.astype(np.float64))) == 0:
+        yield f"{name} is the same number everywhere."
+
+
+def _of_factor(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
+    one, other = wanted.astype(np.float64), got.astype(np.float64)
+    if not (np.isfinite(one).all() and np.isfinite(other).all()) or one.size < 2:
+        return
+    at = np.unravel_index(np.abs(one).argmax(), one.shape)
+    if one[at]:
+        factor = other[at] / one[at]
+        if factor and np.allclose(other, factor * one, 10 * tolerance, 10 * tolerance):
+            yield f"{name} is right up to a factor: everything is {number(factor)} times as large."
+            return
+    shift = other[at] - one[at]
+    if np.allclose(other, one + shift, 10 * tolerance, 10 * tolerance):
+        yield f"{name} is right up to {number(shift)}, which is added everywhere."
+
+
+def _of_sums(name: str, wanted: Array, got: Array) -> Sentences:
+    if name != "weights" or wanted.ndim < 2:
+        return
+    rows = np.allclose(got.sum(-1), wanted.sum(-1), atol=1e-4)
+    columns = np.allclose(got.sum(-2), 1.0, atol=1e-4)
+    if columns and not rows:
+        yield "The columns of the weights sum to one, and the rows do not: which axis is softmax's?"
+    elif not rows and got.size and np.isfinite(got).all():
+        at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
+        yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to one."
+
+
+def _of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
+    """Say on which index of an axis all differences lie, if they lie on one."""
+    if far.sum() == 1:
+        yield f"Only the entry {list(map(int, np.argwhere(far)[0]))} of {name} is wrong."
+        return
+    for axis in range(far.ndim):
+        others = tuple(k for k in range(far.ndim) if k != axis)
+        wrong = np.flatnonzero(far.any(axis=others))
+        if far.shape[axis] > 2 and len(wrong) == 1:
+            letters = [k for k, n in sizes.items() if n == far.shape[axis] and k[:1].isupper()]
+            called = f"axis {axis}" + (f" ({letters[0]})" if len(letters) == 1 else "")
+            yield f"{name} is wrong only at index {wrong[0]} of {called}."
+
+
+def _of_cases(judged: Sequence[Judged]) -> Sentences:
+    """Say what all failing cases have and all passing ones lack, if that is one thing."""
+    core = [j for j in judged if j.result.case.is_core and not j.result.case.hidden]
+    splitting = []
+    for name, (applies, words) in _WORDS.items():
+        has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in core]
+        if any(has) and not all(has) and has == [not j.holds for j in core]:
+            splitting.append(words)
+    if len(splitting) == 1:
+        yield f"It is wrong in every case {splitting[0]}, and right in all others."
+
+
+def _of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:
+    """Say which of several results is right in every case."""
+    core = [j for j in judged if j.result.case.is_core and j.seen and j.seen.problem is None]
+    names = [n for n in ("weights", "states", "scores") if core and n in _values(core[0])]
+    for name in names:
+        if name != wrong and all(_is_right(exercise, j, name) for j in core):
+            yield f"{name} is right in every case, so look at what comes after it."
+
+
+def _values(judged: Judged) -> Mapping[str, object]:
+    return judged.seen.values if judged.seen is not None else {}
+
+
+def _is_right(exercise: Exercise, judged: Judged, name: str) -> bool:
+    wanted = expected_of(exercise, judged.result.case).values.get(name)
+    got = judged.seen.values.get(name) if judged.seen is not None else None
+    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        same_form = (wanted.shape, wanted.dtype) == (got.shape, got.dtype)
+        return same_form and bool(close(wanted, got, exercise.tolerance).all())
+    return type(wanted) is type(got) and wanted == got

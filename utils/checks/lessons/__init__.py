@@ -1,0 +1,1 @@
+"""One package per lesson: probes load beside student code, answers only where none runs."""

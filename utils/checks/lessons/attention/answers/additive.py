@@ -1,0 +1,222 @@
+"""Additive attention: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.probes import PROBES
+
+Unit = Callable[[Tensor], Tensor]
+_WEIGHED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "v": lambda hidden, v: hidden @ v,
+    "sum": lambda hidden, v: hidden.sum(-1),
+    "mean": lambda hidden, v: (hidden * v).mean(-1),
+    "root": lambda hidden, v: hidden @ v / len(v) ** 0.5,
+    "each": lambda hidden, v: hidden * v,
+}
+
+
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+def additive_oracle(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+    """Apply a linear layer to query and key side by side, then tanh and another linear layer."""
+    pairs = torch.cat([query[:, None].expand(-1, keys.shape[1], -1), keys], -1)
+    hidden = F.linear(pairs, torch.cat([w_q, w_k], 1)).tanh()
+    scores: Tensor = F.linear(hidden, v)
+    return scores
+
+
+@by_choices
+def _additive(
+    *,
+    activation: Unit = torch.tanh,
+    at: str = "sum",
+    join: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    query_as: Unit = _same,
+    keys_as: Unit = _same,
+    axis: bool = True,
+    transposed: bool = True,
+    weighed: str = "v",
+    finish: Unit = _same,
+) -> Any:
+    """Build additive scores with the given choices.
+
+    Args:
+        activation: what stands where tanh should.
+        at: what it is taken of: the "sum", "each" part or the "score".
+        join: how projected query and keys meet.
+        query_as: applied to the projected query (B, A).
+        keys_as: applied to the projected keys (B, S, A).
+        axis: whether the query gets an axis for the keys.
+        transposed: whether the matrices are transposed in the projections.
+        weighed: how hidden units become a score, a name in _WEIGHED.
+        finish: applied to the scores (B, S).
+
+    """
+
+    def scores(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+        stages = {name: activation if name == at else _same for name in ("sum", "each", "score")}
+        w_q, w_k = (w.T if transposed else w for w in (w_q, w_k))
+        asked, offered = stages["each"](query @ w_q), stages["each"](keys @ w_k)
+        asked = query_as(asked)[:, None] if axis else query_as(asked)
+        hidden = stages["sum"](join(asked, keys_as(offered)))
+        return finish(stages["score"](_WEIGHED[weighed](hidden, v)))
+
+    return scores
+
+
+def _second_first(one: Tensor, other: Tensor) -> Tensor:
+    return other + one
+
+
+def _first_of_batch(asked: Tensor) -> Tensor:
+    return asked[:1].expand_as(asked)
+
+
+_NO_AXIS = (
+    "The query has no axis where the keys have theirs: its B rows meet the S keys.",
+    "Write both shapes down, (B, A) and (B, S, A): they are matched from the last axis on. Where "
+    "must the query get an axis of size one?",
+)
+_WEIGHTS_ALREADY = (
+    "These are weights already: softmax is not part of the score.",
+    "Return the plain scores; `attend` does the rest.",
+)
+_TANH = "Bahdanau's formula uses tanh."
+_BOTH_PARTS = (
+    "The projected query is added to each projected key: an axis for S has to be made for it."
+)
+
+HIDDEN = (
+    Mistake(
+        "no_tanh",
+        "Without tanh the query only adds the same number to every score.",
+        "The sum of the two projections goes through tanh before v.",
+        _additive(activation=_same),
+    ),
+    Mistake(
+        "tanh_on_each_part",
+        "tanh is taken of each projection, not of their sum.",
+        "Add the two projections first.",
+        _additive(at="each"),
+    ),
+    Mistake(
+        "tanh_at_the_end",
+        "tanh comes after v, so every score is squeezed between -1 and 1.",
+        "tanh belongs to the hidden layer; v comes last and gives plain numbers.",
+        _additive(at="score"),
+    ),
+    *(
+        Mistake(
+            name, f"A {called} stands where tanh should.", _TANH, _additive(activation=activation)
+        )
+        for name, called, activation in (
+            ("other_activation", "ReLU", torch.relu),
+            ("sigmoid", "sigmoid", torch.sigmoid),
+        )
+    ),
+    Mistake(
+        "multiplied",
+        "The projections are multiplied; additive attention adds them.",
+        "Look at the sign between the two projections in the formula.",
+        _additive(join=torch.mul),
+    ),
+    Mistake(
+        "subtracted",
+        "One projection is subtracted from the other; additive attention adds them.",
+        "Look at the sign between the two projections in the formula.",
+        _additive(join=torch.sub),
+    ),
+)
+PARTS = (
+    Mistake(
+        "query_left_out",
+        "The scores do not depend on the query.",
+        _BOTH_PARTS,
+        _additive(query_as=torch.zeros_like),
+    ),
+    Mistake(
+        "keys_left_out",
+        "The scores do not depend on the keys, so all keys of a sentence score alike.",
+        "The sum has two parts: one from the query, one from each key.",
+        _additive(keys_as=torch.zeros_like),
+    ),
+    Mistake(
+        "one_query_for_all",
+        "The query of the first sentence is used for all.",
+        "Each sentence of the batch has its own query: an index takes a single one.",
+        _additive(query_as=_first_of_batch),
+    ),
+    Mistake("no_axis_for_keys", *_NO_AXIS, _additive(axis=False)),
+    Mistake("keys_without_axis", *_NO_AXIS, _additive(axis=False, join=_second_first)),
+    Mistake(
+        "weights_not_transposed",
+        "The inner sizes of a product do not fit: w_q is (A, Dq) and w_k is (A, Dk), as nn.Linear "
+        "keeps its weight.",
+        "A vector of Dq entries meets the rows of w_q. Which way round has the matrix to stand on "
+        "the right of `@`?",
+        _additive(transposed=False),
+    ),
+)
+SCORES = (
+    Mistake(
+        "v_left_out",
+        "The hidden units are summed with equal weight: v is not used.",
+        "v weighs the A hidden units.",
+        _additive(weighed="sum"),
+    ),
+    Mistake(
+        "averaged",
+        "The weighted hidden units are averaged; the formula adds them up.",
+        "A product with v is a sum over A, and nothing is divided.",
+        _additive(weighed="mean"),
+    ),
+    Mistake(
+        "divided_by_a_root",
+        "The scores are divided by the root of A. That belongs to another kind of attention.",
+        "Additive attention has tanh to keep its terms small, and no scale.",
+        _additive(weighed="root"),
+    ),
+    Mistake(
+        "units_not_summed",
+        "The hidden units are weighted, and not added up: (B, S, A).",
+        "A key has one score, whatever A is.",
+        _additive(weighed="each"),
+    ),
+    Mistake(
+        "already_normalised", *_WEIGHTS_ALREADY, _additive(finish=lambda scores: scores.softmax(-1))
+    ),
+    Mistake(
+        "normalised_over_batch",
+        *_WEIGHTS_ALREADY,
+        _additive(finish=lambda scores: scores.softmax(0)),
+    ),
+    Mistake(
+        "size_one_axis_left",
+        "The result keeps an axis of size one at its end.",
+        "A product with v as a column gives (B, S, 1): with v as a plain vector the axis goes "
+        "away. Softmax over such an axis would give ones everywhere.",
+        _additive(finish=lambda scores: scores[..., None]),
+    ),
+    Mistake(
+        "axis_left_between",
+        "The result keeps an axis of size one in its middle: (B, 1, S).",
+        "A sentence has one query here, and its S scores are a row of the result.",
+        _additive(finish=lambda scores: scores[:, None]),
+    ),
+    Mistake(
+        "axes_exchanged",
+        "The axes of the result have changed places: (S, B).",
+        "The batch stays in front.",
+        _additive(finish=lambda scores: scores.T),
+    ),
+)
+
+EXERCISES = by_id(Exercise(PROBES["additive_scores"], additive_oracle, (*HIDDEN, *PARTS, *SCORES)))

@@ -1,0 +1,134 @@
+"""Scaled dot-product attention, also under repair: right answers and common mistakes."""
+
+from torch import Tensor
+
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.answers.first import LAWS
+from utils.checks.lessons.attention.answers.mask import (
+    large_score_mistakes,
+    many_query_mistakes,
+    mask_mistakes,
+    query_mask_mistakes,
+)
+from utils.checks.lessons.attention.answers.scores import (
+    axis_mistakes,
+    length_mistakes,
+    product_mistakes,
+    result_mistakes,
+    scaling_mistakes,
+    value_mistakes,
+)
+from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_mistakes
+from utils.checks.lessons.attention.probes import PROBES
+from utils.checks.lessons.attention.variants import attention_variant, random_attention
+from utils.reference.attention import reference_attention
+
+
+def _scaled_after_softmax(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    weights = reference_attention(q, k, v, mask, scale=1.0)[1] / q.shape[-1] ** 0.5
+    return weights @ v, weights
+
+
+def _rows_divided(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    columns = attention_variant(axis=-2)(q, k, v)[1]
+    weights = columns / columns.sum(-1, keepdim=True)
+    return weights @ v, weights
+
+
+def _three_axes_only(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    _batch, _queries, _d_k = q.shape
+    return reference_attention(q, k, v, mask)
+
+
+NUMBERS = (
+    *scaling_mistakes(attention_variant),
+    *axis_mistakes(attention_variant),
+    *softmax_mistakes(attention_variant),
+    *product_mistakes(attention_variant),
+    *value_mistakes(attention_variant),
+    *length_mistakes(attention_variant),
+    Mistake(
+        "divided_by_sqrt_of_d_v",
+        "The scores are divided by the root of Dv, the size of a value.",
+        "Which axis is summed over in the product of a query and a key? Its size counts.",
+        lambda q, k, v, mask=None: reference_attention(q, k, v, mask, scale=v.shape[-1] ** -0.5),
+    ),
+    overflow(attention_variant),
+)
+ATTENTION = (
+    *NUMBERS,
+    Mistake(
+        "scaled_after_softmax",
+        "The weights are divided by sqrt(Dk), so rows sum to less than one.",
+        "The division belongs to the scores, before softmax.",
+        _scaled_after_softmax,
+    ),
+    Mistake(
+        "three_axes_only",
+        "The shape is taken apart into three sizes; with an axis for heads there are four.",
+        "Count from the end: shape[-1], transpose(-2, -1) and @ work whatever stands in front.",
+        _three_axes_only,
+    ),
+    Mistake(
+        "as_many_keys_as_queries",
+        "The mask is stretched to as many columns as there are queries.",
+        "There may be another number of keys than of queries: the last axis of scores and mask is "
+        "S, not T.",
+        attention_variant(masking="expanded to queries"),
+    ),
+    Mistake(
+        "random_results",
+        "Two calls with the same input differ: something random, such as dropout, is at work.",
+        "Nothing random is asked for here.",
+        random_attention,
+    ),
+    *mask_mistakes(attention_variant),
+    *query_mask_mistakes(attention_variant)[:1],
+    *large_score_mistakes(attention_variant),
+    *many_query_mistakes(attention_variant),
+    *result_mistakes(attention_variant),
+)
+_NAMED_OTHERWISE = {"softmax_over_queries", "softmax_over_batch", "no_scaling"}
+_NOT_SEEN_HERE = {
+    "other_axes_transposed",
+    "weights_transposed",
+    "softmax_twice_under_the_mask",
+}
+REPAIR = (
+    Mistake(
+        "still_over_queries",
+        "The columns sum to one, the rows do not: it is not repaired yet.",
+        "Look at the heat map: along which direction does the weight add up?",
+        attention_variant(axis=-2),
+    ),
+    Mistake(
+        "rows_divided_by_their_sum",
+        "The rows sum to one now, but softmax still runs over the queries: they compete for each "
+        "key before the rows are divided.",
+        "No second division is needed: one softmax along the right axis does it.",
+        _rows_divided,
+    ),
+    Mistake(
+        "softmax_over_batch",
+        "Now softmax runs over the batch.",
+        "The keys are the last axis of the scores.",
+        attention_variant(axis=0),
+    ),
+    Mistake(
+        "scaling_lost",
+        "The scores are no longer divided by sqrt(Dk).",
+        "Only one thing was broken: keep the rest as it was.",
+        attention_variant(scale=lambda q, k: 1.0),
+    ),
+    *(mistake for mistake in NUMBERS if mistake.name not in _NAMED_OTHERWISE | _NOT_SEEN_HERE),
+    *result_mistakes(attention_variant),
+)
+
+EXERCISES = by_id(
+    Exercise(PROBES["scaled_dot_product_attention"], reference_attention, ATTENTION, LAWS),
+    Exercise(PROBES["repaired_attention"], reference_attention, REPAIR, LAWS[:1]),
+)

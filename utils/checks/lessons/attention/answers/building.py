@@ -1,0 +1,266 @@
+"""Building masks: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.probes import PROBES
+
+Change = Callable[[Tensor], Tensor]
+
+
+def padding_oracle(lengths: Tensor, max_len: int) -> Tensor:
+    """Build the mask entry by entry: position s is real when s < the sentence's length."""
+    rows = [[[s < int(n) for s in range(max_len)]] for n in lengths]
+    return torch.tensor(rows, dtype=torch.bool)
+
+
+def causal_oracle(size: int) -> Tensor:
+    """Build the mask entry by entry: position t may look at s when s <= t."""
+    return torch.tensor([[[s <= t for s in range(size)] for t in range(size)]])
+
+
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+@by_choices
+def _padding(
+    *,
+    longer: int = 0,
+    count: Callable[[Tensor, int], int] = lambda lengths, max_len: max_len,
+    of: Change = _same,
+    values: Change = _same,
+    front: bool = False,
+    axes: Change = _same,
+    kind: torch.dtype = torch.bool,
+) -> Any:
+    """Build a padding_mask with the given choices.
+
+    Args:
+        longer: positions that every sentence gets beside its own.
+        count: (lengths, max_len) -> positions of the mask.
+        of: lengths -> the lengths that are used.
+        values: applied to the mask (B, 1, S).
+        front: whether the padding stands in front.
+        axes: what becomes of the axes in the end.
+        kind: the type of the entries.
+
+    """
+
+    def mask(lengths: Tensor, max_len: int) -> Tensor:
+        found = padding_oracle(of(lengths) + longer, count(lengths, max_len))
+        return axes(values(found.flip(-1) if front else found)).to(kind)
+
+    return mask
+
+
+@by_choices
+def _causal(
+    *, last: int = 0, values: Change = _same, axes: Change = _same, kind: torch.dtype = torch.bool
+) -> Any:
+    """Build a causal_mask with the given choices.
+
+    Args:
+        last: how far beyond itself a position sees.
+        values: applied to the mask (1, T, T).
+        axes: what becomes of the axes in the end.
+        kind: the type of the entries.
+
+    """
+    return lambda size: axes(values(torch.ones(1, size, size).tril(last).bool())).to(kind)
+
+
+def _without_axis(lengths: Tensor, max_len: int) -> Tensor:
+    return (torch.arange(max_len) < lengths)[:, None]
+
+
+def _first_of_all(lengths: Tensor) -> Tensor:
+    return lengths[:1].expand_as(lengths)
+
+
+_TRUE = (
+    "In this course True means “may be attended to”, as in torch's scaled_dot_product_attention."
+)
+_FROM_ZERO = "Positions count from 0: a sentence of 2 words has positions 0 and 1."
+_BETWEEN = "An axis of size one has to stand between B and S."
+_NUMBERS = tuple(
+    (name, f"The mask is made of {words}.", kind)
+    for name, words, kind in (
+        ("not_boolean", "numbers", torch.float32),
+        ("integers", "whole numbers", torch.long),
+    )
+)
+ENTRIES = (
+    Mistake(
+        "mask_inverted",
+        "The mask is True on the padding.",
+        _TRUE,
+        _padding(values=torch.logical_not),
+    ),
+    Mistake(
+        "one_too_many", "Each sentence gets one position too many.", _FROM_ZERO, _padding(longer=1)
+    ),
+    Mistake("one_too_few", "Each sentence loses its last word.", _FROM_ZERO, _padding(longer=-1)),
+    Mistake(
+        "padding_in_front",
+        "The mask takes the first positions for padding, and the last ones for words.",
+        "The words of a sentence stand in front, its padding behind them.",
+        _padding(front=True),
+    ),
+    Mistake(
+        "one_length_for_all",
+        "All sentences get the length of the first one.",
+        "Each row of the mask has its own length: compare the positions with a column of lengths.",
+        _padding(of=_first_of_all),
+    ),
+    Mistake(
+        "as_long_as_the_longest",
+        "The mask is as long as the longest sentence, not max_len.",
+        "Count positions up to max_len.",
+        _padding(count=lambda lengths, max_len: int(lengths.max())),
+    ),
+    Mistake(
+        "everything_allowed",
+        "The mask is True everywhere: no padding is blocked.",
+        "Compare each position with the sentence's length.",
+        _padding(values=torch.ones_like),
+    ),
+)
+AXES = (
+    *(
+        Mistake(name, message, hint, _padding(axes=axes))
+        for name, message, hint, axes in (
+            (
+                "no_axis_for_queries",
+                "The mask is (B, S): it lacks the axis that broadcasts over queries.",
+                _BETWEEN,
+                lambda mask: mask[:, 0],
+            ),
+            (
+                "axis_at_the_end",
+                "The mask is (B, S, 1): the axis of size one comes last, so the mask would block "
+                "queries, not keys.",
+                _BETWEEN,
+                lambda mask: mask.transpose(1, 2),
+            ),
+            (
+                "axis_in_front",
+                "The mask is (1, B, S): the axis of size one comes first, so the sentences would "
+                "stand where queries do.",
+                _BETWEEN,
+                lambda mask: mask.transpose(0, 1),
+            ),
+            (
+                "one_axis_too_many",
+                "The mask is (B, 1, 1, S): it has one axis too many.",
+                "Scores are (B, T, S) here. Axes of heads come in the next lesson.",
+                lambda mask: mask[:, None],
+            ),
+            (
+                "repeated_for_every_query",
+                "The mask is repeated along the axis of the queries: (B, S, S).",
+                "Queries may differ in number from keys. An axis of size one fits any number.",
+                lambda mask: mask.expand(-1, mask.shape[-1], -1),
+            ),
+            (
+                "queries_blocked_too",
+                "The mask is (B, S, S) and blocks the rows of the padding, too: they are left with "
+                "nothing to attend to.",
+                "A mask says which keys may be looked at. Give it an axis of size one for queries.",
+                lambda mask: mask & mask.transpose(1, 2),
+            ),
+        )
+    ),
+    Mistake(
+        "lengths_without_an_axis",
+        "The lengths meet the positions along one axis: B of them against max_len.",
+        "Each length is compared with all positions: which of the two needs an axis of size one?",
+        _without_axis,
+    ),
+    *(
+        Mistake(name, message, "A comparison gives a boolean tensor; keep it as it is.",
+                _padding(kind=kind))
+        for name, message, kind in _NUMBERS
+    ),
+)  # fmt: skip
+CAUSAL = (
+    Mistake(
+        "looks_ahead",
+        "Each position sees itself and what comes after it.",
+        "Row t is the query. It may look at positions s up to t: the lower triangle.",
+        _causal(values=lambda mask: mask.transpose(1, 2)),
+    ),
+    Mistake(
+        "without_itself",
+        "A position may not look at itself, so the first one sees nothing.",
+        "The diagonal is allowed.",
+        _causal(last=-1),
+    ),
+    Mistake(
+        "one_ahead",
+        "Each position sees one step into the future.",
+        "The triangle ends with the diagonal.",
+        _causal(last=1),
+    ),
+    Mistake(
+        "blocked_is_true",
+        "The mask is True where attention is blocked.",
+        "In this course True means “may be attended to”.",
+        _causal(values=torch.logical_not),
+    ),
+    Mistake(
+        "itself_only",
+        "Each position sees itself and nothing else.",
+        "It may look at all that came before it, too: a triangle, not a diagonal.",
+        _causal(values=lambda mask: mask & mask.transpose(1, 2)),
+    ),
+    *(
+        Mistake(name, message, hint, _causal(axes=axes))
+        for name, message, hint, axes in (
+            (
+                "no_axis_for_the_batch",
+                "The mask is (T, T): it lacks the axis that broadcasts over the batch.",
+                "Put an axis of size one in front.",
+                lambda mask: mask[0],
+            ),
+            (
+                "one_axis_too_many",
+                "The mask is (1, 1, T, T): it has one axis too many.",
+                "Scores are (B, T, S) here. Axes of heads come in the next lesson.",
+                lambda mask: mask[None],
+            ),
+            (
+                "axis_at_the_end",
+                "The mask is (T, T, 1): the axis of size one belongs in front.",
+                "The batch is the first axis of the scores.",
+                lambda mask: mask[0, ..., None],
+            ),
+        )
+    ),
+    *(
+        Mistake(
+            name,
+            message,
+            "torch.tril keeps the type it is given: give it a boolean tensor.",
+            _causal(kind=kind),
+        )
+        for name, message, kind in _NUMBERS
+    ),
+    Mistake(
+        "same_size_for_all",
+        "The mask has the same size whatever `size` is.",
+        "Is an earlier mask kept and given out again, or a number written where `size` should "
+        "stand?",
+        lambda size: causal_oracle(4),
+    ),
+)
+
+EXERCISES = by_id(
+    Exercise(PROBES["padding_mask"], padding_oracle, (*ENTRIES, *AXES)),
+    Exercise(PROBES["causal_mask"], causal_oracle, CAUSAL),
+)

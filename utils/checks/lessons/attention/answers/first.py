@@ -1,0 +1,214 @@
+"""The prediction and the weighted sum: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
+from utils.checks.framework.observation import Observation
+from utils.checks.lessons.attention.answers.mask import large_score_mistakes, mask_mistakes
+from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_mistakes
+from utils.checks.lessons.attention.masking import masked_softmax
+from utils.checks.lessons.attention.probes import PROBES
+from utils.checks.lessons.attention.variants import RETURNED
+from utils.reference.attention import reference_attention
+
+
+def _measured_spread() -> float:
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 100_000, 64, generator=generator)
+    return float((q * k).sum(-1).std())
+
+
+def attend_oracle(
+    scores: Tensor, values: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend with torch's kernel to S keys whose products with the query are the scores."""
+    keys = scores[..., None]
+    query = scores.new_ones(len(scores), 1, 1)
+    allowed = None if mask is None else mask[:, None]
+    context, weights = reference_attention(query, keys, values, allowed, scale=1.0)
+    return context[:, 0], weights[:, 0]
+
+
+# (scores, weights, values) -> context: (B, S), (B, S) and (B, S, D) to (B, D), if it is right.
+_CONTEXTS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "weighted": lambda scores, weights, values: (weights[:, None] @ values)[:, 0],
+    "by scores": lambda scores, weights, values: (scores[:, None] @ values)[:, 0],
+    "sum": lambda scores, weights, values: values.sum(1),
+    "mean": lambda scores, weights, values: values.mean(1),
+    "divided": lambda scores, weights, values: (weights[..., None] * values).mean(1),
+    "axis kept": lambda scores, weights, values: weights[:, None] @ values,
+    "no axis": lambda scores, weights, values: weights @ values,
+    "over features": lambda scores, weights, values: (weights[..., None] * values).sum(-1),
+    "over batch": lambda scores, weights, values: (weights[..., None] * values).sum(0),
+    "not summed": lambda scores, weights, values: weights[..., None] * values,
+}
+
+
+@by_choices
+def _attend(*, context: str = "weighted", returned: str = "both", **choices: Any) -> Any:
+    def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Any:
+        weights = masked_softmax(scores, mask, **choices)
+        return RETURNED[returned](_CONTEXTS[context](scores, weights, values), weights, scores)
+
+    return attend
+
+
+def rows_sum_to_one(inputs: Inputs, seen: Observation) -> bool:
+    """Check that each row of weights sums to one, or to zero where nothing is allowed."""
+    weights = torch.as_tensor(seen.values["weights"])
+    mask = inputs.get("mask")
+    wanted = torch.ones(weights.shape[:-1]) if mask is None else mask.any(-1).float()
+    return torch.allclose(weights.sum(-1).float(), wanted.expand(weights.shape[:-1]), atol=1e-4)
+
+
+def blocked_keys_weigh_nothing(inputs: Inputs, seen: Observation) -> bool:
+    """Check that keys under the mask have no weight at all."""
+    mask = inputs.get("mask")
+    weights = torch.as_tensor(seen.values["weights"])
+    return mask is None or not (weights * ~mask).any()
+
+
+LAWS = (
+    Invariant(
+        "Each row of weights must sum to one (zero where nothing is allowed).", rows_sum_to_one
+    ),
+    Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
+)
+
+
+_ONE_WEIGHT_EACH = "Each value counts by its weight, and what is added up are the S values."
+CONTEXTS = tuple(
+    Mistake(name, message, hint, _attend(context=context))
+    for name, context, message, hint in (
+        (
+            "context_from_scores",
+            "by scores",
+            "The context is made with the raw scores, not with the weights.",
+            "Softmax first, then the weighted sum.",
+        ),
+        ("plain_sum", "sum", "The values are summed without weights.", _ONE_WEIGHT_EACH),
+        ("plain_mean", "mean", "The values are averaged without weights.", _ONE_WEIGHT_EACH),
+        (
+            "weighted_mean",
+            "divided",
+            "The weighted values are averaged: the sum is divided by S, once too often.",
+            "The weights sum to one already.",
+        ),
+        (
+            "context_keeps_an_axis",
+            "axis kept",
+            "The context keeps an axis of size one: (B, 1, D).",
+            "The axis was made for the product. Who takes it away again?",
+        ),
+        (
+            "weights_without_an_axis",
+            "no axis",
+            "(B, S) times (B, S, D) is (B, B, D): the weights of all sentences meet the values of "
+            "each.",
+            "One sentence's weights are a single row, (1, S). Where do the weights need an axis?",
+        ),
+        (
+            "summed_over_features",
+            "over features",
+            "The sum runs over D, the entries of a value, and not over the S values: (B, S).",
+            _ONE_WEIGHT_EACH,
+        ),
+        (
+            "summed_over_batch",
+            "over batch",
+            "The sum runs over the batch and mixes the sentences: (S, D).",
+            _ONE_WEIGHT_EACH,
+        ),
+        (
+            "not_summed",
+            "not summed",
+            "The values are weighted, and not added up: (B, S, D).",
+            _ONE_WEIGHT_EACH,
+        ),
+    )
+)
+RESULTS = (
+    Mistake(
+        "swapped_results",
+        "The results come in the wrong order.",
+        "Return (context, weights).",
+        _attend(returned="swapped"),
+    ),
+    Mistake(
+        "context_only",
+        "Only one of the two results comes back, the context.",
+        "Return the pair (context, weights).",
+        _attend(returned="output"),
+    ),
+    Mistake(
+        "weights_only",
+        "Only one of the two results comes back, the weights.",
+        "Return the pair (context, weights).",
+        _attend(returned="weights"),
+    ),
+    Mistake(
+        "scores_returned",
+        "The second result is the scores; asked for are the weights.",
+        "Return what the values were weighed with.",
+        _attend(returned="scores"),
+    ),
+)
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["predict_score_spread"],
+        _measured_spread,
+        (
+            Mistake(
+                "variance",
+                "That is the variance. The standard deviation is its square root.",
+                "Each of the 64 products has variance 1, and variances of independent terms add.",
+                64,
+            ),
+            Mistake(
+                "stays_one",
+                "Each single product has a standard deviation of 1, but 64 of them are added.",
+                "When independent terms are added, what adds up: deviations or variances?",
+                1,
+            ),
+            Mistake(
+                "inverse",
+                "That is the factor that repairs the spread, not the spread.",
+                "Adding more terms makes the sum vary more.",
+                0.125,
+            ),
+            Mistake(
+                "both_variances_added",
+                "Products are multiplied, not added: a product of two unit normals has variance "
+                "one, not two.",
+                "Var(ab) = Var(a) Var(b) for independent entries with mean zero.",
+                128**0.5,
+            ),
+        ),
+        tolerance=0.03,
+    ),
+    Exercise(
+        PROBES["attend"],
+        attend_oracle,
+        (
+            *CONTEXTS,
+            *softmax_mistakes(_attend),
+            overflow(_attend),
+            Mistake(
+                "softmax_over_batch",
+                "Softmax runs over the batch: the sentences compete with one another.",
+                "The weights of one sentence sum to one over its S keys.",
+                _attend(axis=0),
+            ),
+            *mask_mistakes(_attend),
+            *large_score_mistakes(_attend),
+            *RESULTS,
+        ),
+        LAWS,
+    ),
+)

@@ -1,0 +1,284 @@
+"""Mistakes that a mask invites, for anything built by ``variant(**choices)``."""
+
+from collections.abc import Callable
+from typing import Any
+
+from utils.checks.framework.exercise import Mistake
+
+Variant = Callable[..., Any]
+
+_STILL_WINS = (
+    "A large score under the mask still wins the softmax and leaves the allowed keys nothing. "
+    "What is done to the weights afterwards does not bring it back.",
+    "The score of a blocked key must not matter, however large: block it before softmax.",
+)
+
+_TAKES_AWAY = (
+    "The fill is a score that can occur: where the allowed ones lie below it, blocked keys "
+    "take their weight, and setting that to zero does not give it back.",
+    "The fill has to be below every score that can occur, whatever their scale.",
+)
+
+_LEAVES_SOME = (
+    "The fill is a score that can occur: blocked keys keep some weight, very little where "
+    "scores are small, and nearly all of it where the allowed ones lie below the fill.",
+    "The fill has to be below every score that can occur, whatever their scale.",
+)
+
+
+def mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    """Return the mistakes with a mask that show whatever the scores are."""
+    return (
+        *_blocked_key_mistakes(variant),
+        *_weak_fill_mistakes(variant),
+        *_empty_row_mistakes(variant),
+        *_no_mask_mistakes(variant),
+    )
+
+
+def _blocked_key_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
+            "mask_ignored",
+            "The mask changes nothing: keys under it still get weight.",
+            "masked_fill returns a new tensor and leaves the old one as it was. Is its result "
+            "used?",
+            variant(masking="ignored"),
+        ),
+        Mistake(
+            "mask_inverted",
+            "The mask is upside down: it keeps what it should block.",
+            "In this course True means “may be attended to”. masked_fill fills where its mask is "
+            "True.",
+            variant(masking="inverted"),
+        ),
+        *_inverted(variant),
+        Mistake(
+            "mask_after_softmax",
+            "The mask acts only after softmax, so rows sum to less than one.",
+            "Blocked keys must not take part in the normalisation: block the scores, then "
+            "softmax. If "
+            "you do fill the scores: masked_fill returns a new tensor. Is its result used?",
+            variant(masking="after"),
+        ),
+        Mistake(
+            "filled_with_zero",
+            "Blocked scores are set to zero or nearly, and exp(0) is one: they still get weight.",
+            "Which score turns into a weight of zero under exp?",
+            variant(masking="zero"),
+        ),
+        Mistake(
+            "mask_added",
+            "The mask is added to the scores as a number, so allowed keys only gain one.",
+            "A boolean mask chooses; it is not a term of a sum. Look at masked_fill.",
+            variant(masking="added"),
+        ),
+        Mistake(
+            "fill_leaks_at_large_scores",
+            "The fill is a score that can occur: it is enough for small scores only, and where "
+            "they "
+            "are large, weight leaks.",
+            "The fill has to be below every score that can occur, whatever their scale.",
+            variant(fill=-100.0),
+        ),
+    )
+
+
+def _weak_fill_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    fills = {"": -1.0, "_of_minus_ten": -10.0}
+    return (
+        *(
+            Mistake(
+                f"fill_too_weak{name}",
+                f"Blocked keys get a score of about {fill:g}, which is an ordinary score: weight "
+                "leaks to them.",
+                "The fill has to be below every score that can occur.",
+                variant(fill=fill),
+            )
+            for name, fill in fills.items()
+        ),
+        *(
+            Mistake(name, *_TAKES_AWAY, variant(masking="zeroed", fill=fill))
+            for name, fill in (("zero_takes_weight_away", 0.0), ("weak_takes_weight_away", -1.0))
+        ),
+        Mistake(
+            "fill_of_the_wrong_sign",
+            "Blocked scores become the largest of all: blocked keys take all the weight, or NaN.",
+            "Which end of the scores does exp turn into zero? Count the minus signs.",
+            variant(masking="nan", fill=1e9),
+        ),
+        Mistake(
+            "fill_of_plus_infinity",
+            "Blocked scores become plus infinity: blocked keys take all the weight, or NaN.",
+            "Which end of the scores does exp turn into zero? Count the minus signs.",
+            variant(masking="nan", fill=float("inf")),
+        ),
+    )
+
+
+def _no_mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    return tuple(
+        Mistake(
+            name,
+            "Without a mask the call stops: None is used as if it were a tensor.",
+            "mask is None where the caller gives none. Use it only where there is one.",
+            variant(masking=masking),
+        )
+        for name, masking in (
+            ("no_mask_not_expected", "not None"),
+            ("no_mask_not_expected_by_a_method", "not None, by a method"),
+        )
+    )
+
+
+def _inverted(variant: Variant) -> tuple[Mistake, ...]:
+    return tuple(
+        Mistake(
+            f"mask_inverted_{name}",
+            f"The mask is upside down: it keeps what it should block{further}.",
+            "In this course True means “may be attended to”. masked_fill fills where its mask is "
+            "True.",
+            variant(masking=masking),
+        )
+        for name, masking, further in (
+            ("with_nan", "inverted, nan", ", and a row that it blocks as a whole becomes NaN"),
+            ("and_uniform", "inverted, uniform", ""),
+            ("then_zeroed", "inverted, then zeroed", ", and the rest is set to zero afterwards"),
+        )
+    )
+
+
+def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
+            "empty_row_is_nan",
+            "A row with nothing allowed becomes NaN: softmax divides zero by zero there.",
+            "After softmax, set the weights of blocked keys to zero; that also removes the NaN.",
+            variant(masking="nan"),
+        ),
+        Mistake(
+            "empty_row_is_uniform",
+            "A row with nothing allowed attends to all keys alike, padding included.",
+            "With every score equal, softmax is uniform. Set the weights of blocked keys to zero.",
+            variant(masking="uniform"),
+        ),
+        Mistake(
+            "empty_row_of_added_infinity",
+            "A row with nothing allowed becomes NaN: zero is divided by zero there.",
+            "Fill the blocked scores before softmax, and set their weights to zero after it: "
+            "filling "
+            "keeps the NaN out of the gradient, zeroing out of the result.",
+            variant(masking="infinity added"),
+        ),
+        Mistake(
+            "empty_row_has_a_gradient_of_nan",
+            "The result is right, but in a row with nothing allowed the gradient is NaN: a "
+            "single such "
+            "row would spoil a whole training.",
+            "Taking the NaN out afterwards hides it from the result only. The softmax of minus "
+            "infinity alone is NaN; filling the scores cuts the way from it back to them, adding "
+            "minus "
+            "infinity does not.",
+            variant(masking="infinity added, then zeroed"),
+        ),
+        Mistake(
+            "empty_row_lowered_alike",
+            "In a row with nothing allowed every score is lowered alike, so that blocked keys "
+            "share "
+            "the weight as if nothing had happened.",
+            "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
+            variant(masking="lowered"),
+        ),
+        Mistake(
+            "zero_times_infinity",
+            "Zero times infinity is NaN: that is what allowed keys get.",
+            "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
+            variant(masking="zero times infinity"),
+        ),
+        Mistake(
+            "zero_times_infinity_zeroed",
+            "Zero times infinity is NaN: that is what allowed keys get.",
+            "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
+            variant(masking="zero times infinity, then zeroed"),
+        ),
+    )
+
+
+def large_score_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    """Return the mistakes with a mask that show where scores are large."""
+    return (
+        Mistake(
+            "fill_leaves_some_weight",
+            *_LEAVES_SOME,
+            variant(masking="nan", fill=-100.0),
+        ),
+        Mistake(
+            "fill_takes_weight_away",
+            *_TAKES_AWAY,
+            variant(masking="zeroed", fill=-100.0),
+        ),
+        Mistake(
+            "lowered_too_little",
+            "Scores under the mask are lowered by too little: blocked keys keep some weight, and "
+            "where their scores are large, most of it.",
+            "What their scores were must not matter, however large: fill them, or lower them by "
+            "more "
+            "than scores can differ.",
+            variant(masking="lowered too little"),
+        ),
+        Mistake(
+            "blocked_key_still_wins",
+            *_STILL_WINS,
+            variant(masking="lowered too little, then zeroed"),
+        ),
+        Mistake(
+            "divided_by_what_is_left",
+            "The mask acts after softmax, and rows are divided by what is left: by zero, where "
+            "softmax has left the allowed keys nothing, or where nothing is allowed.",
+            "Block the scores first: then softmax itself divides by the right sum.",
+            variant(masking="renormalised"),
+        ),
+    )
+
+
+def many_query_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    """Return the mistakes with a mask that show where there are several queries."""
+    return (
+        Mistake(
+            "small_fill_takes_weight_away",
+            *_TAKES_AWAY,
+            variant(masking="zeroed", fill=-20.0),
+        ),
+        Mistake(
+            "large_fill_takes_weight_away",
+            *_TAKES_AWAY,
+            variant(masking="zeroed", fill=-1000.0),
+        ),
+        Mistake(
+            "large_fill_leaves_some_weight",
+            *_LEAVES_SOME,
+            variant(masking="nan", fill=-1000.0),
+        ),
+        Mistake(
+            "nothing_left_to_divide",
+            *_STILL_WINS,
+            variant(masking="renormalised safely"),
+        ),
+    )
+
+
+def query_mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    """Return the mistakes with a mask whose last two axes are exchanged."""
+    return tuple(
+        Mistake(
+            name,
+            "The mask acts on the queries: its last two axes are exchanged.",
+            "Scores are (..., T, S): rows are queries, columns are keys. Which of the two does the "
+            "mask speak of?",
+            variant(masking=masking),
+        )
+        for name, masking in (
+            ("mask_on_queries", "queries"),
+            ("mask_on_queries_with_nan", "queries, nan"),
+        )
+    )

@@ -1,0 +1,189 @@
+"""SelfAttention: right answers and common mistakes."""
+
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from utils.checks.authoring.common_mistakes import no_forward
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.answers.first import LAWS
+from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.attention.answers.scores import (
+    axis_mistakes,
+    length_mistakes,
+    result_mistakes,
+    scaling_mistakes,
+)
+from utils.checks.lessons.attention.answers.softmaxes import softmax_mistakes
+from utils.checks.lessons.attention.probes import PROBES
+from utils.checks.lessons.attention.variants import (
+    SelfAttentionVariant,
+    no_super_init,
+    random_attention,
+    self_attention_variant,
+)
+
+_OWN_LAYER = "Queries, keys and values each go through their own projection."
+THROUGH = tuple(
+    Mistake(name, message, hint, self_attention_variant(through=through))
+    for name, through, message, hint in (
+        (
+            "values_not_projected",
+            "qkx",
+            "The output mixes the inputs themselves: w_v is not used.",
+            _OWN_LAYER,
+        ),
+        (
+            "scores_from_inputs",
+            "xxv",
+            "The weights are computed from the inputs: w_q and w_k are not used.",
+            "The projected queries and keys were meant, not x itself.",
+        ),
+        (
+            "nothing_projected",
+            "xxx",
+            "Queries, keys and values are x itself: no projection is used.",
+            _OWN_LAYER,
+        ),
+        ("queries_not_projected", "xkv", "The queries are x itself: w_q is not used.", _OWN_LAYER),
+        ("keys_not_projected", "qxv", "The keys are x itself: w_k is not used.", _OWN_LAYER),
+        (
+            "queries_and_keys_swapped",
+            "kqv",
+            "Queries and keys have changed places.",
+            "w_q makes the first argument, w_k the second.",
+        ),
+        (
+            "keys_and_values_swapped",
+            "qvk",
+            "Keys and values have changed places.",
+            "Queries are compared with the keys; what is mixed are the values. Follow each from "
+            "its layer on.",
+        ),
+        (
+            "queries_through_w_k",
+            "kkv",
+            "The queries are made with w_k: w_q is not used, and each position mostly finds "
+            "itself.",
+            _OWN_LAYER,
+        ),
+        (
+            "keys_through_w_q",
+            "qqv",
+            "The keys are made with w_q: w_k is not used, and each position mostly finds itself.",
+            _OWN_LAYER,
+        ),
+        ("values_through_w_k", "qkk", "The values are made with w_k: w_v is not used.", _OWN_LAYER),
+        ("values_through_w_q", "qkq", "The values are made with w_q: w_v is not used.", _OWN_LAYER),
+    )
+)
+_FROM_TO = "nn.Linear(in, out): it takes vectors of the size that comes in, x's."
+SIZES = (
+    *(
+        Mistake(name, message, hint, self_attention_variant(sizes=sizes))
+        for name, message, hint, sizes in (
+            (
+                "sizes_exchanged",
+                "The layers take vectors of the size that they should give, and give the size "
+                "that they should take.",
+                _FROM_TO,
+                lambda d, d_k, d_v: ((d_k, d), (d_k, d), (d_v, d)),
+            ),
+            (
+                "values_of_size_d_k",
+                "w_v gives d_k entries, and a value has d_v.",
+                "d_k is shared by queries and keys, which are compared. Values may have any size.",
+                lambda d, d_k, d_v: ((d, d_k), (d, d_k), (d, d_k)),
+            ),
+            (
+                "all_of_size_d_model",
+                "The layers keep the size d_model; queries and keys have d_k entries, values d_v.",
+                "Which of the three sizes does each layer give?",
+                lambda d, d_k, d_v: ((d, d), (d, d), (d, d)),
+            ),
+            (
+                "queries_and_keys_of_size_d_v",
+                "w_q gives d_v entries, and a query has d_k.",
+                "d_k is shared by queries and keys, which are compared. Values may have any size.",
+                lambda d, d_k, d_v: ((d, d_v), (d, d_v), (d, d_k)),
+            ),
+        )
+    ),
+    Mistake(
+        "projections_with_bias",
+        "The projections have a bias, and the stub asks for none.",
+        "nn.Linear has a bias unless you say otherwise.",
+        self_attention_variant(bias=True),
+    ),
+)
+_NO_LAYER = (
+    "A projection is a bare tensor, where an nn.Linear is asked for.",
+    "nn.Linear makes its matrix itself, with starting values that suit its size, and applies it "
+    "when it is called.",
+)
+FORM = (
+    *(
+        Mistake(
+            f"{called}_not_made",
+            f"After __init__ there is no self.{called}.",
+            "Layers are made in __init__, under the very names that the stub gives. A layer made "
+            "in forward would be new, random and untrained at every call.",
+            self_attention_variant(missing=missing),
+        )
+        for called, missing in (("w_q", "qkv"), ("w_k", "kv"), ("w_v", "v"))
+    ),
+    Mistake(
+        "one_layer_for_queries_and_keys",
+        "w_q and w_k are one and the same layer.",
+        "Two names for one object share its weights. Make a layer for each.",
+        self_attention_variant(shared=True),
+    ),
+    *(
+        Mistake(name, *_NO_LAYER, self_attention_variant(layer=layer))
+        for name, layer in (
+            ("matrices_for_layers", lambda n_in, n_out: nn.Parameter(torch.ones(n_in, n_out))),
+            ("turned_matrices", lambda n_in, n_out: nn.Parameter(torch.ones(n_out, n_in))),
+        )
+    ),
+    no_super_init(),
+    no_forward("SelfAttention", SelfAttentionVariant),
+    Mistake(
+        "random_results",
+        "Two calls with the same input differ: something random is at work, such as dropout or a "
+        "layer made in forward.",
+        "Nothing random is asked for here. Layers are made once, in __init__.",
+        self_attention_variant(attention=staticmethod(random_attention)),
+    ),
+)
+MASKS = tuple(
+    replace(
+        mistake,
+        name="mask_not_passed_on",
+        message="The mask is accepted and then forgotten.",
+        hint="Pass it on to scaled_dot_product_attention.",
+    )
+    if mistake.name == "mask_ignored"
+    else mistake
+    for mistake in mask_mistakes(self_attention_variant)
+)
+CLASS = (
+    *THROUGH,
+    *scaling_mistakes(self_attention_variant, "d_k"),
+    Mistake(
+        "divided_by_sqrt_of_d_model",
+        "The scores are divided by sqrt(d_model); queries and keys have d_k entries.",
+        "The scale undoes the spread of a sum. How many terms does the product of a query and a "
+        "key have?",
+        self_attention_variant(factor=staticmethod(lambda d, d_k: (d_k / d) ** 0.5)),
+    ),
+    *axis_mistakes(self_attention_variant),
+    *softmax_mistakes(self_attention_variant),
+    *length_mistakes(self_attention_variant, queries=False),
+    *MASKS,
+    *query_mask_mistakes(self_attention_variant),
+    *result_mistakes(self_attention_variant),
+)
+EXERCISES = by_id(
+    Exercise(PROBES["SelfAttention"], self_attention_variant(), (*CLASS, *SIZES, *FORM), LAWS)
+)

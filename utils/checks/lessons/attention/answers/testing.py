@@ -1,0 +1,147 @@
+"""The student's own test of attention: a good test and what weak ones let pass."""
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.probes import PROBES
+from utils.checks.lessons.attention.probes.versions import Attention
+from utils.reference.attention import reference_attention
+
+Finds = Callable[[Attention], bool]
+
+
+def _question(masked: bool) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    generator = torch.Generator().manual_seed(1)
+    q, k, v = (torch.randn(2, n, 4, generator=generator) for n in (3, 5, 5))
+    mask = torch.arange(5) < torch.tensor([4, 3])[:, None, None]
+    return q, k, v, mask if masked else None
+
+
+def _agrees(attention: Attention, *, masked: bool) -> bool:
+    ours, theirs = reference_attention(*_question(masked)), attention(*_question(masked))
+    return all(torch.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True))
+
+
+def good_test(attention: Attention) -> None:
+    """Compare with torch's kernel, with a mask and without."""
+    assert _agrees(attention, masked=False)
+    assert _agrees(attention, masked=True)
+
+
+def _unscaled(attention: Attention) -> bool:
+    wanted = reference_attention(*_question(False))[1]
+    return not torch.allclose(attention(*_question(False))[1], wanted, atol=1e-5)
+
+
+def _other_values(attention: Attention) -> bool:
+    output, weights = attention(*_question(False))
+    return not torch.allclose(output, weights @ _question(False)[2], atol=1e-5)
+
+
+def _short_rows(attention: Attention) -> bool:
+    return not torch.allclose(attention(*_question(True))[1].sum(-1), torch.ones(2, 3))
+
+
+def _weight_on_blocked(attention: Attention) -> bool:
+    weights, mask = attention(*_question(True))[1], _question(True)[3]
+    return mask is not None and bool((weights * ~mask).any())
+
+
+# What tells each broken version from all others, what it is called, and what would find it.
+_FINDERS: dict[str, tuple[Finds, str, str]] = {
+    "scale": (
+        _unscaled,
+        "an attention without the scale",
+        "The sums of rows do not tell of it. What are the two weights of one query and two keys, "
+        "by hand?",
+    ),
+    "values": (
+        _other_values,
+        "an attention that mixes the keys where it should mix the values",
+        "Assert something about the output, not about the weights alone, and give keys and values "
+        "different numbers: with k = v nobody can tell them apart.",
+    ),
+    "late mask": (
+        _short_rows,
+        "a mask that comes after softmax",
+        "Mask out one key: what must the weights of the others sum to?",
+    ),
+    "inverted mask": (
+        _weight_on_blocked,
+        "an inverted mask",
+        "Mask out one key: what must its weight be? Rows sum to one either way.",
+    ),
+}
+_NAMES = {
+    (): "finds_nothing",
+    ("late mask",): "rows_only",
+    ("scale", "values"): "no_mask_tried",
+    ("scale", "late mask", "inverted mask"): "values_not_told_from_keys",
+}
+
+
+def _finding(*found: str) -> Callable[[Attention], None]:
+    def weak_test(attention: Attention) -> None:
+        assert not any(_FINDERS[name][0](attention) for name in found)
+
+    return weak_test
+
+
+def _letting_pass(missed: Iterable[str]) -> Mistake:
+    """Make the mistake of a test that lets some broken versions pass, and finds the others."""
+    missed = tuple(missed)
+    found = tuple(name for name in _FINDERS if name not in missed)
+    name = _NAMES.get(found) or "_and_".join(missed).replace(" ", "_") + "_not_tested"
+    what = [_FINDERS[part][1] for part in missed]
+    listed = " and ".join(filter(None, (", ".join(what[:-1]), what[-1])))
+    return Mistake(name, f"Your test lets pass {listed}.", _FINDERS[missed[0]][2], _finding(*found))
+
+
+def _rejects_everything(attention: Attention) -> None:
+    raise AssertionError
+
+
+def _changes_its_mind() -> Callable[[Attention], None]:
+    """Build a test that decides by chance, and never the same five times in a row."""
+    turn = itertools.count()
+
+    def random_test(attention: Attention) -> None:
+        torch.rand(1)
+        assert next(turn) % 2
+
+    return random_test
+
+
+WEAK = (
+    Mistake(
+        "random_test",
+        "Your test is random: asked again about the same version, it decides otherwise.",
+        "torch.manual_seed(0) in its first line, or numbers that you write down, make it decide "
+        "the same every time.",
+        _changes_its_mind(),
+    ),
+    Mistake(
+        "finds_nothing",
+        "Your test accepts every version, the broken ones too.",
+        "All versions return the same shapes, so `assert` something about the numbers: what must a "
+        "row of weights sum to, and what do one query and two keys give by hand?",
+        _finding(),
+    ),
+    Mistake(
+        "rejects_everything",
+        "Your test rejects attentions that are right.",
+        "Try it on your own scaled_dot_product_attention first. Compare with torch.allclose: other "
+        "right versions differ in the last digits.",
+        _rejects_everything,
+    ),
+    *(
+        _letting_pass(missed)
+        for count in range(1, len(_FINDERS))
+        for missed in itertools.combinations(_FINDERS, count)
+    ),
+)
+EXERCISES = by_id(Exercise(PROBES["test_attention"], good_test, WEAK))

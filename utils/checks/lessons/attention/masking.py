@@ -1,0 +1,219 @@
+"""Weights made of scores and a mask: the right way, and the wrong ways that people write."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+Softmax = Literal[
+    "once",
+    "twice",
+    "twice under the mask",
+    "shares",
+    "positive shares",
+    "largest",
+    "sigmoid",
+    "exp",
+    "none",
+    "log",
+    "unshifted",
+    "whole table",
+    "both axes",
+]
+
+Masking = Literal[
+    "before",
+    "ignored",
+    "inverted",
+    "inverted, nan",
+    "inverted, uniform",
+    "inverted, then zeroed",
+    "queries",
+    "queries, nan",
+    "zero",
+    "nan",
+    "uniform",
+    "zeroed",
+    "after",
+    "added",
+    "lowered",
+    "lowered too little",
+    "lowered too little, then zeroed",
+    "infinity added",
+    "infinity added, then zeroed",
+    "zero times infinity",
+    "zero times infinity, then zeroed",
+    "renormalised",
+    "renormalised safely",
+    "not None",
+    "not None, by a method",
+    "expanded to queries",
+]
+Weigh = Callable[[Tensor], Tensor]
+
+
+def _shares(scores: Tensor, axis: int) -> Tensor:
+    return scores / scores.sum(axis, keepdim=True)
+
+
+_SOFTMAX: dict[Softmax, Callable[[Tensor, int], Tensor]] = {
+    "once": lambda scores, axis: scores.softmax(axis),
+    "twice": lambda scores, axis: scores.softmax(axis).softmax(axis),
+    "twice under the mask": lambda scores, axis: scores.softmax(axis),
+    "shares": _shares,
+    "positive shares": lambda scores, axis: _shares(scores.abs(), axis),
+    "largest": lambda scores, axis: (scores == scores.amax(axis, keepdim=True)).to(scores.dtype),
+    "sigmoid": lambda scores, axis: scores.sigmoid(),
+    "exp": lambda scores, axis: scores.exp(),
+    "none": lambda scores, axis: scores,
+    "log": F.log_softmax,
+    "unshifted": lambda scores, axis: _shares(scores.exp(), axis),
+    "whole table": lambda scores, axis: scores.flatten(-2).softmax(-1).view_as(scores),
+    "both axes": lambda scores, axis: scores.softmax(-2).softmax(-1),
+}
+
+
+def masked_softmax(  # noqa: PLR0917 (each argument is a choice)
+    scores: Tensor,
+    mask: Tensor | None,
+    masking: Masking = "before",
+    fill: float = -torch.inf,
+    axis: int = -1,
+    softmax: Softmax = "once",
+) -> Tensor:
+    """Turn scores into weights under a mask, rightly or in one of the wrong ways.
+
+    Args:
+        scores: (..., S).
+        mask: True where allowed; None allows all.
+        masking: how the mask acts; "before" is right.
+        fill: the score of a blocked key, if scores are filled.
+        axis: the axis that softmax runs over; -1 is right.
+        softmax: what turns scores into weights; "once" is right.
+
+    """
+    if softmax == "twice under the mask":
+        scores = masked_softmax(scores, mask, masking, fill, axis)
+    normalise = _SOFTMAX[softmax]
+
+    def weigh(found: Tensor) -> Tensor:
+        return normalise(found, axis)
+
+    if masking in _NEEDS_A_MASK:
+        blocked = _NEEDS_A_MASK[masking](mask)
+        return weigh(scores.masked_fill(blocked, fill)).masked_fill(blocked, 0.0)
+    if mask is None or masking == "ignored":
+        return weigh(scores)
+    if masking in _NOT_FILLED:
+        return _NOT_FILLED[masking](scores, mask, weigh)
+    how = _FILLED.get(masking, _Filled())
+    allowed = how.seen(mask)
+    weights = weigh(scores.masked_fill(~allowed, fill if how.fill is None else how.fill))
+    zeroed = how.zeroed(mask, allowed)
+    return weights if zeroed is None else weights.masked_fill(zeroed, 0.0)
+
+
+def _nowhere_allowed(mask: Tensor, allowed: Tensor) -> Tensor | None:
+    del mask
+    return ~allowed.any(-1, keepdim=True)
+
+
+def _nothing(mask: Tensor, allowed: Tensor) -> Tensor | None:
+    del mask, allowed
+    return None
+
+
+def _blocked(mask: Tensor, allowed: Tensor) -> Tensor | None:
+    del allowed
+    return ~mask
+
+
+class _Filled:
+    """A way to fill the scores of blocked keys before softmax.
+
+    Args:
+        seen: mask -> what is taken for allowed.
+        fill: the score of a blocked key; None for the caller's.
+        zeroed: (mask, allowed) -> the weights set to zero after softmax; None for none.
+
+    """
+
+    def __init__(
+        self,
+        seen: Callable[[Tensor], Tensor] = lambda mask: mask,
+        fill: float | None = None,
+        zeroed: Callable[[Tensor, Tensor], Tensor | None] = _nowhere_allowed,
+    ) -> None:
+        self.seen, self.fill, self.zeroed = seen, fill, zeroed
+
+
+def _turned(mask: Tensor) -> Tensor:
+    return mask.transpose(-2, -1)
+
+
+_FILLED: dict[Masking, _Filled] = {
+    "inverted": _Filled(torch.logical_not),
+    "inverted, nan": _Filled(torch.logical_not, zeroed=_nothing),
+    "inverted, uniform": _Filled(torch.logical_not, fill=-1e9, zeroed=_nothing),
+    "inverted, then zeroed": _Filled(torch.logical_not, fill=-1e9, zeroed=_blocked),
+    "queries": _Filled(_turned),
+    "queries, nan": _Filled(_turned, zeroed=_nothing),
+    "zero": _Filled(fill=0.0),
+    "nan": _Filled(zeroed=_nothing),
+    "uniform": _Filled(fill=-1e9, zeroed=_nothing),
+    "zeroed": _Filled(zeroed=_blocked),
+}
+
+
+def _plus(term: Callable[[Tensor], Tensor], *, zeroed: bool = False) -> Callable[..., Tensor]:
+    """Build a softmax of scores plus a term made of the mask, zeroed under the mask or not."""
+
+    def weights(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+        found = weigh(scores + term(mask))
+        return found.masked_fill(~mask, 0.0) if zeroed else found
+
+    return weights
+
+
+def _renormalised(least: float) -> Callable[..., Tensor]:
+    """Build weights set to zero after softmax, then divided by what is left of them."""
+
+    def weights(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+        kept = weigh(scores) * mask
+        return kept / kept.sum(-1, keepdim=True).clamp_min(least)
+
+    return weights
+
+
+def _minus_infinity(mask: Tensor) -> Tensor:
+    return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+
+
+def _times_infinity(mask: Tensor) -> Tensor:
+    return ~mask * -torch.inf
+
+
+_NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
+    "after": lambda scores, mask, weigh: weigh(scores) * mask,
+    "added": _plus(lambda mask: mask),
+    "lowered": _plus(lambda mask: ~mask * -1e9),
+    "lowered too little": _plus(lambda mask: ~mask * -100.0),
+    "lowered too little, then zeroed": _plus(lambda mask: ~mask * -100.0, zeroed=True),
+    "infinity added": _plus(_minus_infinity),
+    "infinity added, then zeroed": _plus(_minus_infinity, zeroed=True),
+    "zero times infinity": _plus(_times_infinity),
+    "zero times infinity, then zeroed": _plus(_times_infinity, zeroed=True),
+    "expanded to queries": lambda scores, mask, weigh: weigh(
+        scores.masked_fill(~mask.expand(*scores.shape[:-1], scores.shape[-2]), -torch.inf)
+    ),
+    "renormalised": _renormalised(0.0),
+    "renormalised safely": _renormalised(1e-9),
+}
+
+# They stop at None, each with its own message.
+_NEEDS_A_MASK: dict[Masking, Callable[..., Tensor]] = {
+    "not None": lambda mask: ~mask,
+    "not None, by a method": lambda mask: mask.logical_not(),
+}

@@ -1,0 +1,277 @@
+"""Probes that call the answers of lesson 02."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
+from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.prediction import asked
+from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.lessons.attention.probes.versions import Attention, version
+from utils.reference.attention import reference_attention
+
+SHORTCUTS = (
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.functional.multi_head_attention_forward",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.TransformerEncoderLayer",
+    "torch.nn.TransformerEncoder",
+    "torch.nn.Transformer",
+    "torch._native_multi_head_attention",
+    "torch._transformer_encoder_layer_fwd",
+    "torch._scaled_dot_product_attention_math",
+    "torch._scaled_dot_product_flash_attention_for_cpu",
+)
+
+_MORE_TRIES = 4  # of a test that is random: one that decides by chance shows it
+
+
+def _additive_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    size, hidden = params["B"], params["A"]
+    return {
+        "query": draw.normal(size, params["Dq"]),
+        "keys": draw.normal(size, params["S"], params["Dk"]),
+        "w_q": draw.normal(hidden, params["Dq"], scale=1.0),
+        "w_k": draw.normal(hidden, params["Dk"], scale=1.0),
+        "v": draw.normal(hidden, scale=1.0),
+    }
+
+
+def _attend_inputs(mask: str = "none", **params: Any) -> Inputs:
+    draw = Draw(mask=mask, **params)
+    size, length = params["B"], params["S"]
+    return {
+        "scores": draw.normal(size, length),
+        "values": draw.normal(size, length, params["D"], scale=1.0),
+        "mask": draw.mask(mask, size, length),
+    }
+
+
+def broadcast_mask(draw: Draw, kind: str, heads: int | None, *sizes: int) -> Tensor | None:
+    """Draw a mask as lessons shape it: (B, 1, S) padding, (1, T, S) causal, else (B, T, S).
+
+    With heads, an axis of size 1 follows the first.
+    """
+    size, queries, keys = sizes
+    shapes = {"padding": (size, 1, keys), "causal": (1, queries, keys)}
+    mask = draw.mask(kind, *shapes.get(kind, sizes))
+    return mask if mask is None or heads is None else mask.unsqueeze(1)
+
+
+def _attention_inputs(mask: str = "none", H: int | None = None, **params: Any) -> Inputs:  # noqa: N803
+    draw = Draw(mask=mask, H=H, **params)
+    size, queries, keys = params["B"], params["T"], params["S"]
+    lead = (size,) if H is None else (size, H)
+    return {
+        "q": draw.normal(*lead, queries, params["Dk"]),
+        "k": draw.normal(*lead, keys, params["Dk"]),
+        "v": draw.normal(*lead, keys, params["Dv"], scale=1.0),
+        "mask": broadcast_mask(draw, mask, H, size, queries, keys),
+    }
+
+
+def _self_attention_inputs(mask: str = "none", earlier: str = "", **params: Any) -> Inputs:
+    """Draw what a module is called with, after a call with other numbers if `earlier` is a mask."""
+    draw = Draw(mask=mask, **params)
+    size, length, width = params["B"], params["T"], params["D"]
+    d_k, d_v = params["d_k"], params["d_v"]
+    before = {"earlier": _self_attention_inputs(earlier, **params)} if earlier else {}
+    return before | {
+        "x": draw.normal(size, length, width),
+        "w_q": draw.normal(d_k, width, scale=0.6),
+        "w_k": draw.normal(d_k, width, scale=0.6),
+        "w_v": draw.normal(d_v, width, scale=0.6),
+        "mask": broadcast_mask(draw, mask, None, size, length, length),
+    }
+
+
+def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
+    width, d_k, d_v = i["x"].shape[-1], len(i["w_q"]), len(i["w_v"])
+    module = require_module(answer(width, d_k, d_v), "SelfAttention").to(i["x"].dtype)
+    for name, size in (("w_q", d_k), ("w_k", d_k), ("w_v", d_v)):
+        require_linear(module, name, width, size, bias=False)
+    weights = {f"{name}.weight": i[name] for name in ("w_q", "w_k", "w_v")}
+    if "earlier" in i:
+        call_with(module, weights, i["earlier"]["x"], i["earlier"]["mask"])
+    return weights_first(settled(lambda: call_with(module, weights, i["x"], i["mask"]), None))
+
+
+def _try_test(answer: Any, i: Inputs) -> dict[str, object]:
+    """Try a test on a version: several times, if it draws random numbers."""
+    before = torch.get_rng_state()
+    decisions = {_decision(answer, i["version"])}
+    if not torch.equal(before, torch.get_rng_state()):
+        decisions |= {_decision(answer, i["version"]) for _ in range(_MORE_TRIES)}
+    return {"your test": decisions.pop() if len(decisions) == 1 else "decides by chance"}
+
+
+def _decision(answer: Any, attention: Attention) -> str:
+    try:
+        answer(attention)
+    except AssertionError:
+        return "rejects this version"
+    return "accepts this version"
+
+
+def weights_first(result: object, name: str = "output") -> dict[str, object]:
+    """Name the parts of (output, weights), weights first: they are judged first and tell more."""
+    parts = unpack(result, name, "weights")
+    return {"weights": parts["weights"], name: parts[name]}
+
+
+def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
+    return weights_first(settled(lambda: answer(i["q"], i["k"], i["v"], i["mask"]), None))
+
+
+PROBES = by_exercise(
+    asked("predict_score_spread"),
+    Probe(
+        "additive_scores",
+        _additive_inputs,
+        lambda answer, i: {
+            "scores": answer(i["query"], i["keys"], i["w_q"], i["w_k"], i["v"]),
+        },
+        (
+            case("a batch", required=True, B=2, S=5, Dq=4, Dk=3, A=6),
+            case("one sentence", demand="a batch of one", B=1, S=4, Dq=3, Dk=2, A=5),
+            case("large inputs", B=2, S=3, Dq=4, Dk=5, A=6, scale=30.0),
+            case("float64", demand="float64", B=3, S=4, Dq=2, Dk=5, A=6, dtype="float64"),
+        ),
+    ),
+    Probe(
+        "attend",
+        _attend_inputs,
+        lambda answer, i: weights_first(answer(i["scores"], i["values"], i["mask"]), "context"),
+        (
+            case("without a mask", required=True, B=2, S=5, D=3),
+            case("the same sizes, with a mask", B=2, S=5, D=3, mask="random"),
+            case("padding at the end", B=3, S=6, D=2, mask="padding"),
+            case("the same sizes, without a mask", B=3, S=6, D=2),
+            case("padding and large scores", B=3, S=5, D=4, mask="padding", scale=300.0),
+            case("one key allowed", B=4, S=6, D=2, mask="keep-one", scale=3000.0),
+            case(
+                "a row with nothing allowed",
+                demand="a row with nothing allowed",
+                B=4,
+                S=5,
+                D=3,
+                mask="empty",
+            ),
+            case("float64", demand="float64", B=2, S=4, D=3, mask="random", dtype="float64"),
+        ),
+        forbidden=SHORTCUTS,
+    ),
+    Probe(
+        "scaled_dot_product_attention",
+        _attention_inputs,
+        _call_attention,
+        (
+            case("without a mask", required=True, B=2, T=3, S=5, Dk=4, Dv=6),
+            case("with a heads axis", B=2, H=3, T=4, S=5, Dk=6, Dv=7),
+            case("padding", B=3, T=4, S=6, Dk=5, Dv=2, mask="padding"),
+            case("the first sizes, with a mask", B=2, T=3, S=5, Dk=4, Dv=6, mask="random"),
+            case("causal mask and heads", B=2, H=3, T=5, S=6, Dk=4, Dv=7, mask="causal"),
+            case("large scores, any mask", B=2, T=4, S=5, Dk=3, Dv=6, mask="random", scale=12.0),
+            case("one key allowed", B=2, T=4, S=5, Dk=3, Dv=6, mask="keep-one", scale=60.0),
+            case(
+                "a row with nothing allowed",
+                demand="a row with nothing allowed",
+                B=3,
+                T=4,
+                S=5,
+                Dk=2,
+                Dv=6,
+                mask="empty",
+            ),
+            case(
+                "float64",
+                demand="float64",
+                B=2,
+                T=3,
+                S=4,
+                Dk=5,
+                Dv=6,
+                mask="padding",
+                dtype="float64",
+            ),
+        ),
+        forbidden=SHORTCUTS,
+    ),
+    Probe(
+        "padding_mask",
+        lambda lengths, max_len: {"lengths": torch.tensor(lengths), "max_len": max_len},
+        lambda answer, i: {"mask": answer(i["lengths"], i["max_len"])},
+        (
+            case("three sentences", required=True, lengths=[2, 5, 3], max_len=5),
+            case("longer than every sentence", lengths=[1, 4], max_len=6),
+            case("an empty sentence", lengths=[0, 3], max_len=4),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "causal_mask",
+        lambda size: {"size": size},
+        lambda answer, i: {"mask": answer(i["size"])},
+        (
+            case("four positions", required=True, size=4),
+            case("one position", size=1),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "SelfAttention",
+        _self_attention_inputs,
+        _call_self_attention,
+        (
+            case("without a mask", required=True, B=2, T=3, D=4, d_k=5, d_v=6),
+            case("padding", B=3, T=5, D=6, d_k=4, d_v=2, mask="padding"),
+            case("causal mask", B=2, T=4, D=3, d_k=6, d_v=5, mask="causal"),
+            case("a second call, without a mask", B=2, T=6, D=5, d_k=3, d_v=4, earlier="padding"),
+            case(
+                "a row with nothing allowed",
+                demand="a row with nothing allowed",
+                B=2,
+                T=5,
+                D=4,
+                d_k=3,
+                d_v=6,
+                mask="empty",
+            ),
+            case("float64", demand="float64", B=1, T=3, D=5, d_k=4, d_v=2, dtype="float64"),
+        ),
+        forbidden=SHORTCUTS,
+        stand_ins={"scaled_dot_product_attention": reference_attention},
+    ),
+    Probe(
+        "repaired_attention",
+        _attention_inputs,
+        lambda answer, i: weights_first(answer(i["q"], i["k"], i["v"])),
+        (
+            case("one sentence", required=True, B=1, T=3, S=4, Dk=5, Dv=2),
+            case("a batch", required=True, B=3, T=5, S=6, Dk=4, Dv=2),
+            case("large scores", B=2, T=4, S=5, Dk=3, Dv=6, scale=12.0),
+        ),
+        kind=ExerciseKind.REPAIR,
+        forbidden=SHORTCUTS,
+    ),
+    Probe(
+        "test_attention",
+        lambda version_name: {"version": version(version_name)},
+        _try_test,
+        (
+            case("a right version", True, 0.0, version_name="right"),
+            case("another right version", True, 0.0, version_name="right, one query at a time"),
+            case("no scaling", version_name="no scaling"),
+            case("values taken from the keys", version_name="values from keys"),
+            case("mask applied after softmax", version_name="mask after softmax"),
+            case("mask inverted", version_name="inverted mask"),
+        ),
+        kind=ExerciseKind.TEST_THE_TEST,
+        gradient=False,
+        served="version",
+    ),
+)

@@ -1,0 +1,75 @@
+"""Right and broken attentions on which the student's own test is tried."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from utils.reference.attention import reference_attention
+
+Attention = Callable[..., tuple[Tensor, Tensor]]
+
+
+def _one_query_at_a_time(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    if mask is not None:
+        mask = mask.expand(*mask.shape[:-2], q.shape[-2], k.shape[-2])
+    rows = [
+        reference_attention(
+            q[..., t : t + 1, :], k, v, None if mask is None else mask[..., t : t + 1, :]
+        )
+        for t in range(q.shape[-2])
+    ]
+    return torch.cat([row[0] for row in rows], -2), torch.cat([row[1] for row in rows], -2)
+
+
+def _without_scaling(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    return reference_attention(q, k, v, mask, scale=1.0)
+
+
+def _mask_after_softmax(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    output, weights = reference_attention(q, k, v)
+    if mask is None:
+        return output, weights
+    weights = weights * mask
+    return weights @ v, weights
+
+
+def _inverted_mask(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    return reference_attention(q, k, v, None if mask is None else ~mask)
+
+
+def _values_from_keys(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    del v
+    return reference_attention(q, k, k, mask)
+
+
+_VERSIONS: dict[str, Attention] = {
+    "right": reference_attention,
+    "right, one query at a time": _one_query_at_a_time,
+    "no scaling": _without_scaling,
+    "values from keys": _values_from_keys,
+    "mask after softmax": _mask_after_softmax,
+    "inverted mask": _inverted_mask,
+}
+
+
+def version(name: str) -> Attention:
+    """Return one of the versions, under a name that says nothing about it."""
+    function = _VERSIONS[name]
+
+    def attention(
+        q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        return function(q, k, v, mask)
+
+    return attention

@@ -1,0 +1,237 @@
+"""The parameters of an encoder, predicted and counted: right answers and common mistakes."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.probes import PROBES
+
+
+def _share() -> float:
+    layer = nn.TransformerEncoderLayer(512, 8, 2048)
+    inner = [*layer.linear1.parameters(), *layer.linear2.parameters()]
+    return _size(inner) / _size(layer.parameters())
+
+
+def _size(parameters: Iterable[Tensor]) -> int:
+    return sum({id(p): p.numel() for p in parameters}.values())
+
+
+_WORDS = {"self_attention": "attention", "norm": "layer_norm", "feed_forward": "feed_forward"}
+_PARTS = ("embedding", "attention", "feed_forward", "layer_norm")
+
+
+def count_oracle(encoder: nn.Module) -> dict[str, int]:
+    """Count every parameter once, sorted by the words in its name."""
+    counts = dict.fromkeys([*_PARTS, "total"], 0)
+    for name, parameter in encoder.named_parameters():
+        counts[_part_of(name)] += parameter.numel()
+        counts["total"] += parameter.numel()
+    return counts
+
+
+def _part_of(name: str) -> str:
+    return next((part for word, part in _WORDS.items() if word in name), "embedding")
+
+
+@by_choices
+def _miscount(
+    *,
+    total: str = "whole",
+    shared: str = "once",
+    unit: Callable[[Tensor], int] = Tensor.numel,
+    as_tensors: bool = False,
+    **left_out: str,
+) -> Callable[[nn.Module], dict[str, Any]]:
+    """Build a count with some parts wrong.
+
+    Args:
+        total: of the "whole" encoder, the "sum" of the parts, without the embedding ("layers"), or
+            with "buffers".
+        shared: whether a shared parameter is counted "once" or "again" for each layer.
+        unit: what is counted in a tensor.
+        as_tensors: whether the counts are tensors.
+        left_out: patterns of names of parameters that no part counts, each by any keyword.
+
+    """
+
+    def count(encoder: nn.Module) -> dict[str, Any]:
+        named = list(encoder.named_parameters(remove_duplicate=shared == "once"))
+        counts = dict.fromkeys(_PARTS, 0)
+        for name, parameter in named:
+            if not any(re.search(pattern, name) for pattern in left_out.values()):
+                counts[_part_of(name)] += unit(parameter)
+        counts["total"] = _total(encoder, counts, total, unit)
+        return {k: torch.tensor(n) for k, n in counts.items()} if as_tensors else counts
+
+    return count
+
+
+def _total(
+    encoder: nn.Module, counts: dict[str, int], kind: str, unit: Callable[[Tensor], int]
+) -> int:
+    if kind == "sum":
+        return sum(counts.values())
+    tensors = list(encoder.parameters()) + (list(encoder.buffers()) if kind == "buffers" else [])
+    less = counts["embedding"] if kind == "layers" else 0
+    return sum(unit(tensor) for tensor in tensors) - less
+
+
+def _in_two_ways(
+    name: str, says: str, hint: str, choices: Mapping[str, str]
+) -> tuple[Mistake, Mistake]:
+    """Return one miscount of parts twice: with the total added up and with the right total."""
+    apart = f"{name}_with_the_total_right"
+    return (
+        Mistake(name, says, hint, _miscount(**choices, total="sum")),
+        Mistake(apart, f"{says} The total is right.", hint, _miscount(**choices)),
+    )
+
+
+_LEFT_OUT: Final = (
+    (
+        "output_projection_left_out",
+        "attention lacks w_o.",
+        "Attention has four linear layers: count the whole module.",
+        {"w_o": "w_o"},
+    ),
+    (
+        "one_layer_only",
+        "Only the first layer is counted.",
+        "The parts add up over all layers.",
+        {"layers": r"layers\.[1-9]"},
+    ),
+    (
+        "biases_left_out",
+        "Only weights are counted, not biases.",
+        "module.parameters() gives both.",
+        {"biases": "bias$"},
+    ),
+    (
+        "final_norm_left_out",
+        "With norm_first there is one more norm, after the last layer.",
+        "Compare the sum of your parts with the total.",
+        {"final": "final_norm"},
+    ),
+    (
+        "one_of_two_norms_left_out",
+        "Only one of a layer's two norms is counted.",
+        "norm_1 and norm_2 have a gain and a bias each.",
+        {"norm": "norm_2"},
+    ),
+    (
+        "linear_1_left_out",
+        "feed_forward lacks linear_1.",
+        "The feed-forward has two linear layers: count the whole module.",
+        {"linear": "linear_1"},
+    ),
+    (
+        "linear_2_left_out",
+        "feed_forward lacks linear_2.",
+        "The feed-forward has two linear layers: count the whole module.",
+        {"linear": "linear_2"},
+    ),
+    (
+        "embedding_left_out",
+        "embedding is not counted.",
+        "The table's numbers are parameters like all others.",
+        {"embedding": "embedding"},
+    ),
+)
+
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["predict_feed_forward_share"],
+        _share,
+        (
+            Mistake(
+                "attentions_share",
+                "That is what is left for attention.",
+                "Attention has four D by D matrices. How many such squares are in two matrices of "
+                "D by 4 D?",
+                1 / 3,
+            ),
+            Mistake(
+                "attention_of_one_matrix",
+                "That is the share if attention had one matrix.",
+                "Queries, keys and values have one each, and what joins the heads is one more.",
+                8 / 9,
+            ),
+            Mistake(
+                "half",
+                "About half is right for the whole encoder with its embedding, not for one layer.",
+                "Leave the embedding out: one layer has attention, feed-forward and two norms.",
+                0.524,
+            ),
+            Mistake(
+                "one_matrix",
+                "That counts one of the two feed-forward matrices.",
+                "There are two: D to 4 D and 4 D back to D.",
+                0.5,
+            ),
+            Mistake(
+                "output_projection_forgotten",
+                "That is the share if attention had three matrices.",
+                "Queries, keys and values are three; what joins the heads is one more.",
+                8 / 11,
+            ),
+            Mistake(
+                "in_percent",
+                "That is the share in percent.",
+                "Write it as a number between 0 and 1.",
+                66.65,
+            ),
+        ),
+        tolerance=0.025,
+    ),
+    Exercise(
+        PROBES["count_parameters"],
+        count_oracle,
+        (
+            *(found for parts in _LEFT_OUT for found in _in_two_ways(*parts)),
+            Mistake(
+                "embedding_left_out_of_the_total",
+                "The total has the layers alone.",
+                "The embedding is trained too.",
+                _miscount(total="layers"),
+            ),
+            Mistake(
+                "buffers_counted",
+                "The total has the sinusoids too, which are a buffer and not trained.",
+                "parameters() leaves buffers out, state_dict() does not.",
+                _miscount(total="buffers"),
+            ),
+            *_in_two_ways(
+                "shared_weights_counted_again",
+                "Weights that several layers share are counted once for each of them.",
+                "A module's parameters() gives each tensor once; a loop over layers does not. "
+                "Put the parts into one nn.ModuleList and ask that.",
+                {"shared": "again"},
+            ),
+            Mistake(
+                "tensors_counted",
+                "Tensors are counted, not the numbers in them.",
+                "p.numel() tells how many numbers a tensor holds.",
+                _miscount(unit=lambda tensor: 1),
+            ),
+            Mistake(
+                "rows_counted",
+                "len() of a matrix is the number of its rows.",
+                "p.numel() tells how many numbers a tensor holds.",
+                _miscount(unit=len),
+            ),
+            Mistake(
+                "counts_are_tensors",
+                "The counts are tensors; plain numbers were asked for.",
+                "numel() gives a plain number, and sum(...) of them too; .item() makes one.",
+                _miscount(as_tensors=True),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,262 @@
+"""The whole encoder: right answers and common mistakes."""
+
+from utils.checks.authoring.common_mistakes import keep_module, no_forward, no_set_up
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.part_variants import variant
+from utils.checks.lessons.encoder.probes import PROBES
+from utils.checks.lessons.encoder.reference import TorchStack
+from utils.checks.lessons.encoder.variants import PASSED, EncoderVariant
+
+
+def _without(*options: str) -> tuple[str, ...]:
+    return tuple(option for option in PASSED if option not in options)
+
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["TransformerEncoder"],
+        TorchStack,
+        (
+            no_forward("TransformerEncoder", EncoderVariant),
+            no_set_up("TransformerEncoder", keep_module),
+            Mistake(
+                "mean_over_positions",
+                "forward gives the mean over positions: one vector for a sentence.",
+                "(B, T) -> (B, T, D): every token keeps its own vector.",
+                variant(EncoderVariant, pooled="mean"),
+            ),
+            Mistake(
+                "first_position_alone",
+                "forward gives the vector of the first position alone.",
+                "(B, T) -> (B, T, D): every token keeps its own vector.",
+                variant(EncoderVariant, pooled="first"),
+            ),
+            Mistake(
+                "layers_run_backwards",
+                "The layers run from the last to the first.",
+                "layers[0] reads what embed gives.",
+                variant(EncoderVariant, loop="backwards"),
+            ),
+            Mistake(
+                "layers_added_once_more",
+                "What goes into a layer is added to what it gives.",
+                "The residuals are inside of a layer: it has added its input already.",
+                variant(EncoderVariant, loop="added"),
+            ),
+            Mistake(
+                "mask_not_handed_to_layers",
+                "No mask reaches the layers, neither a given one nor that of the padding.",
+                "A layer's second argument is the mask.",
+                variant(EncoderVariant, masked="none"),
+            ),
+            Mistake(
+                "mask_of_the_first_call",
+                "The padding mask of an earlier call is used again for other sentences.",
+                "Each batch has a mask of its own: nothing of a call is kept in self.",
+                variant(EncoderVariant, remembers=True),
+            ),
+            Mistake(
+                "heads_and_hidden_units_exchanged",
+                "n_heads and d_ff have changed places on their way to the layers: d_ff is taken "
+                "for the number of heads.",
+                "Compare your call with the first line of EncoderLayer's __init__.",
+                variant(EncoderVariant, exchanged=True),
+            ),
+            Mistake(
+                "not_scaled",
+                "The words are not multiplied by sqrt(D).",
+                "TokenEmbedding does it, nn.Embedding does not.",
+                variant(EncoderVariant, scaled=0),
+            ),
+            Mistake(
+                "pre_norm_by_default",
+                "Where norm_first is not given, the encoder is pre-norm.",
+                "Look at the defaults in the first line of __init__.",
+                variant(EncoderVariant, other_order=True),
+            ),
+            Mistake(
+                "no_dropout_by_default",
+                "Where dropout is not given, the rate is not 0.1.",
+                "Look at the defaults in the first line of __init__.",
+                variant(EncoderVariant, other_dropout=0.0),
+            ),
+            Mistake(
+                "one_layer_too_many",
+                "There is one layer more than n_layers.",
+                "Count what range gives, and what stands before the loop.",
+                variant(EncoderVariant, stack="too many"),
+            ),
+            Mistake(
+                "norm_after_each_layer",
+                "final_norm is called after every layer, not only after the last.",
+                "Look how far the line is indented: is it in the loop?",
+                variant(EncoderVariant, final="each"),
+            ),
+            Mistake(
+                "norm_in_the_wrong_order",
+                "There is a final norm without norm_first, and none with it.",
+                "Look at your condition: pre-norm needs one more norm, post-norm does not.",
+                variant(EncoderVariant, final="post"),
+            ),
+            Mistake(
+                "one_layer_repeated",
+                "self.layers holds one layer object several times, so all layers share weights.",
+                "[layer] * n copies the reference, not the layer: make a new one each time.",
+                variant(EncoderVariant, stack="repeated"),
+            ),
+            Mistake(
+                "plain_list",
+                "The layers are in a plain list: no optimiser and no .to(device) finds them.",
+                "nn.ModuleList registers what it holds.",
+                variant(EncoderVariant, stack="list"),
+            ),
+            Mistake(
+                "one_layer_too_few",
+                "There is one layer less than n_layers.",
+                "Count what range gives.",
+                variant(EncoderVariant, stack="too few"),
+            ),
+            Mistake(
+                "each_layer_reads_the_input",
+                "Every layer gets the embedded input, so only the last layer counts.",
+                "What one layer returns is what the next one reads.",
+                variant(EncoderVariant, loop="input"),
+            ),
+            Mistake(
+                "layers_called_for_nothing",
+                "What the layers return is not used: encode gives its input back.",
+                "A layer changes nothing in place; it returns a new tensor.",
+                variant(EncoderVariant, loop="dropped"),
+            ),
+            Mistake(
+                "only_the_first_layer_is_masked",
+                "The mask goes to the first layer only.",
+                "Padding is there in every layer.",
+                variant(EncoderVariant, masked="first"),
+            ),
+            Mistake(
+                "no_final_norm",
+                "With norm_first nothing normalises the last layer's output.",
+                "final_norm is a LayerNorm where norm_first is set.",
+                variant(EncoderVariant, final="never"),
+            ),
+            Mistake(
+                "final_norm_in_post_norm",
+                "Without norm_first the output is normalised twice.",
+                "final_norm is nn.Identity() where norm_first is not set.",
+                variant(EncoderVariant, final="always"),
+            ),
+            Mistake(
+                "final_norm_not_used",
+                "final_norm is made, and never called.",
+                "encode ends with it.",
+                variant(EncoderVariant, final="unused"),
+            ),
+            Mistake(
+                "final_norm_in_forward",
+                "final_norm is called in forward: who calls encode alone goes without it.",
+                "encode ends with it.",
+                variant(EncoderVariant, final="forward"),
+            ),
+            Mistake(
+                "padding_not_masked",
+                "Without a mask, words attend to padding: a sentence changes in longer company.",
+                "Compare the ids with padding_idx, and give the mask an axis for the queries.",
+                variant(EncoderVariant, default_mask="none"),
+            ),
+            Mistake(
+                "padding_mask_inverted",
+                "The mask made from the ids lets words attend to padding alone.",
+                "True means “may be attended to”.",
+                variant(EncoderVariant, default_mask="inverted"),
+            ),
+            Mistake(
+                "padding_idx_not_used",
+                "The mask takes 0 for padding, whatever padding_idx says.",
+                "Keep padding_idx in __init__ and compare with it.",
+                variant(EncoderVariant, default_mask="zero"),
+            ),
+            Mistake(
+                "padding_blocked_as_query",
+                "The mask has its last axis for the queries: words still attend to padding.",
+                "(B, 1, T): the last axis counts the keys, the one before it the queries.",
+                variant(EncoderVariant, default_mask="queries"),
+            ),
+            Mistake(
+                "mask_without_an_axis_for_queries",
+                "The mask made from the ids is (B, T): it has no axis for the queries.",
+                "(B, 1, T) fits every query. Where is an axis of size one missing?",
+                variant(EncoderVariant, default_mask="flat"),
+            ),
+            *(
+                Mistake(
+                    f"mask_of_{numbers}",
+                    "The mask made from the ids has been turned into numbers.",
+                    "A comparison gives a boolean mask, and that is what the layers take.",
+                    variant(EncoderVariant, default_mask=kind),
+                )
+                for numbers, kind in (("floats", "float"), ("integers", "long"))
+            ),
+            Mistake(
+                "given_mask_ignored",
+                "A mask that the caller gives is not used.",
+                "Only where mask is None is one made from the ids.",
+                variant(EncoderVariant, given_mask="ignored"),
+            ),
+            Mistake(
+                "given_mask_joined",
+                "A mask that the caller gives is joined with that of the padding.",
+                "A given mask is used as it is: only where mask is None is one made from the ids.",
+                variant(EncoderVariant, given_mask="joined"),
+            ),
+            Mistake(
+                "norm_first_not_handed_on",
+                "norm_first does not reach the layers.",
+                "Every layer needs it, not only final_norm.",
+                variant(EncoderVariant, passes=_without("norm_first")),
+            ),
+            Mistake(
+                "dropout_not_handed_on",
+                "dropout does not reach the parts.",
+                "The positions and every layer take it.",
+                variant(EncoderVariant, passes=_without("positions", "layers")),
+            ),
+            Mistake(
+                "dropout_not_handed_to_layers",
+                "dropout does not reach the layers, which take their own default.",
+                "The positions and every layer take it.",
+                variant(EncoderVariant, passes=_without("layers")),
+            ),
+            Mistake(
+                "dropout_not_handed_to_positions",
+                "dropout does not reach the positions.",
+                "The positions and every layer take it.",
+                variant(EncoderVariant, passes=_without("positions")),
+            ),
+            Mistake(
+                "max_len_not_handed_on",
+                "max_len does not reach the positions.",
+                "PositionalEncoding takes it.",
+                variant(EncoderVariant, passes=_without("max_len")),
+            ),
+            Mistake(
+                "padding_idx_not_handed_on",
+                "TokenEmbedding was made without padding_idx: it takes 0 for padding.",
+                "TokenEmbedding takes padding_idx.",
+                variant(EncoderVariant, passes=_without("padding_idx")),
+            ),
+            Mistake(
+                "scaled_twice",
+                "The embedding is multiplied by sqrt(D) once more.",
+                "TokenEmbedding does it already.",
+                variant(EncoderVariant, scaled=2),
+            ),
+            Mistake(
+                "without_positions",
+                "embed returns the words without their positions.",
+                "self.positions adds them.",
+                variant(EncoderVariant, without_positions=True),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,275 @@
+"""The encoder layer: right answers and common mistakes."""
+
+from utils.checks.authoring.common_mistakes import (
+    keep_module,
+    no_forward,
+    no_set_up,
+    own_dropout_rate,
+)
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.part_variants import variant
+from utils.checks.lessons.encoder.probes import PROBES
+from utils.checks.lessons.encoder.reference import TorchLayer
+from utils.checks.lessons.encoder.variants import LayerVariant
+
+_RESIDUAL_HINT = "Each sub-layer only adds to what it was given."
+_DROPOUT_HINT = "Dropout acts on both sub-layers' outputs before they are added."
+_PARTS = (  # what is not dropped out, and what still is
+    ("sub_layers", "the sub-layers add", ""),
+    ("attention", "attention adds", "f"),
+    ("feed_forward", "the feed-forward adds", "a"),
+)
+EXERCISES = by_id(
+    Exercise(
+        PROBES["EncoderLayer"],
+        TorchLayer,
+        (
+            Mistake(
+                "no_residual_around_attention",
+                "The attention's output replaces its input; the residual is missing there.",
+                _RESIDUAL_HINT,
+                variant(LayerVariant, residuals="f"),
+            ),
+            Mistake(
+                "no_residual_around_feed_forward",
+                "The feed-forward's output replaces its input; the residual is missing there.",
+                _RESIDUAL_HINT,
+                variant(LayerVariant, residuals="a"),
+            ),
+            Mistake(
+                "no_residuals",
+                "Both residuals are missing.",
+                _RESIDUAL_HINT,
+                variant(LayerVariant, residuals=""),
+            ),
+            Mistake(
+                "always_post_norm",
+                "norm_first is accepted and then forgotten: the layer always normalises last.",
+                "With norm_first, what goes into a sub-layer is normalised, not what comes out.",
+                variant(LayerVariant, orders=("post", "post")),
+            ),
+            Mistake(
+                "always_pre_norm",
+                "The layer always normalises first, whatever norm_first says.",
+                "Without norm_first the sum of input and sub-layer is normalised.",
+                variant(LayerVariant, orders=("pre", "pre")),
+            ),
+            Mistake(
+                "orders_swapped",
+                "The layer normalises first where it should normalise last, and the other way.",
+                "norm_first=True is pre-norm: look at your condition.",
+                variant(LayerVariant, orders=("pre", "post")),
+            ),
+            Mistake(
+                "norm_before_the_sum",
+                "The sub-layer's output is normalised before it is added.",
+                "Post-norm: first the sum, then the norm. Pre-norm: the norm of the input.",
+                variant(LayerVariant, orders=("inside", "inside")),
+            ),
+            Mistake(
+                "norm_before_the_sum_in_post_norm",
+                "In post-norm the sub-layer's output is normalised before it is added.",
+                "Post-norm: first the sum, then the norm.",
+                variant(LayerVariant, orders=("inside", "pre")),
+            ),
+            *(
+                Mistake(
+                    f"second_norm_forgotten{where}",
+                    f"{in_which}norm_2 is made and never used.",
+                    "Each sub-layer has a norm of its own: compare your two lines.",
+                    variant(LayerVariant, normed=normed),
+                )
+                for where, in_which, normed in (
+                    ("", "", ("a", "a")),
+                    ("_in_post_norm", "In post-norm ", ("a", "af")),
+                    ("_in_pre_norm", "In pre-norm ", ("af", "a")),
+                )
+            ),
+            Mistake(
+                "residual_from_the_normalised_input",
+                "In pre-norm the residual carries the normalised input.",
+                "The norm is for the sub-layer alone; the residual goes past it untouched.",
+                variant(LayerVariant, residual_from="normed"),
+            ),
+            *(
+                Mistake(
+                    f"{which}_residual_from_the_normalised_input",
+                    f"In pre-norm the {which} residual carries the normalised input.",
+                    "The norm is for the sub-layer alone; the residual goes past it untouched.",
+                    variant(LayerVariant, residual_from="normed", astray=astray),
+                )
+                for which, astray in (("first", "a"), ("second", "f"))
+            ),
+            Mistake(
+                "second_residual_from_the_layers_input",
+                "The second residual brings back the layer's input and loses what attention found.",
+                "The feed-forward adds to what attention has already added to.",
+                variant(LayerVariant, residual_from="first"),
+            ),
+            Mistake(
+                "feed_forward_reads_the_layers_input",
+                "The feed-forward reads the layer's input, not the result of attention.",
+                "Which tensor holds what attention found? It goes in.",
+                variant(LayerVariant, feeds="first"),
+            ),
+            Mistake(
+                "second_norm_reads_the_layers_input",
+                "In pre-norm norm_2 reads the layer's input, so the feed-forward never sees what "
+                "attention found.",
+                "Which tensor holds the sum after attention? It is what norm_2 reads.",
+                variant(LayerVariant, feeds="first normed"),
+            ),
+            Mistake(
+                "keys_not_normalised",
+                "In pre-norm the queries are normalised, the keys and values are not.",
+                "It is self-attention: all three are the same tensor.",
+                variant(LayerVariant, plain_keys=True),
+            ),
+            Mistake(
+                "one_norm_used_twice",
+                "One norm serves both sub-layers, so they share gain and bias.",
+                "Make two LayerNorm objects.",
+                variant(LayerVariant, norms="one"),
+            ),
+            Mistake(
+                "norms_swapped",
+                "norm_2 serves attention, and norm_1 the feed-forward.",
+                "They are numbered in the order in which x meets them.",
+                variant(LayerVariant, norms="swapped"),
+            ),
+            Mistake(
+                "mask_not_passed_on",
+                "The mask is accepted and then forgotten.",
+                "Pass it on to the attention.",
+                variant(LayerVariant, mask_as="none"),
+            ),
+            Mistake(
+                "mask_inverted",
+                "The mask is turned round: what may be attended to is blocked.",
+                "True means “may be attended to”, here as in MultiHeadAttention. Pass it on as it "
+                "is.",
+                variant(LayerVariant, mask_as="inverted"),
+            ),
+            Mistake(
+                "sub_layers_not_dropped_out",
+                "What the sub-layers add is not dropped out.",
+                "Dropout acts on each sub-layer's output before it is added.",
+                variant(LayerVariant, drops=("", "")),
+            ),
+            Mistake(
+                "attention_not_dropped_out",
+                "What attention adds is not dropped out.",
+                _DROPOUT_HINT,
+                variant(LayerVariant, drops=("f", "f")),
+            ),
+            Mistake(
+                "feed_forward_not_dropped_out",
+                "What the feed-forward adds is not dropped out.",
+                _DROPOUT_HINT,
+                variant(LayerVariant, drops=("a", "a")),
+            ),
+            *(
+                Mistake(
+                    f"{order}_norm_{part}_not_dropped_out",
+                    f"In {order}-norm, what {adds} is not dropped out.",
+                    "Dropout acts on each sub-layer's output in both orders.",
+                    variant(LayerVariant, drops=(left, "af") if order == "post" else ("af", left)),
+                )
+                for order in ("post", "pre")
+                for part, adds, left in _PARTS
+            ),
+            Mistake(
+                "sum_dropped_out",
+                "The sum of input and sub-layer is dropped out, so the way past is cut too.",
+                "Dropout acts on each sub-layer's output before it is added.",
+                variant(LayerVariant, dropped=("sum", "sum")),
+            ),
+            Mistake(
+                "sum_dropped_out_in_post_norm",
+                "In post-norm the sum is dropped out before its norm, so the way past is cut too.",
+                "Dropout acts on each sub-layer's output before it is added.",
+                variant(LayerVariant, dropped=("sum", "found")),
+            ),
+            Mistake(
+                "parts_get_no_dropout",
+                "Attention and feed-forward are made without dropout.",
+                "Both classes take dropout as an argument.",
+                variant(LayerVariant, hands_on=""),
+            ),
+            Mistake(
+                "attention_gets_no_dropout",
+                "The attention is made without dropout.",
+                "MultiHeadAttention takes dropout as an argument.",
+                variant(LayerVariant, hands_on="f"),
+            ),
+            Mistake(
+                "feed_forward_gets_no_dropout",
+                "The feed-forward is made without dropout.",
+                "FeedForward takes dropout as an argument.",
+                variant(LayerVariant, hands_on="a"),
+            ),
+            Mistake(
+                "mask_of_the_first_call",
+                "The mask of an earlier call is used again.",
+                "Each sentence has a mask of its own: nothing of a call is kept in self.",
+                variant(LayerVariant, mask_as="first"),
+            ),
+            Mistake(
+                "norm_1_called_twice",
+                "norm_1 is called for both sub-layers; norm_2 is made and never used.",
+                "Each sub-layer has a norm of its own: compare your two lines.",
+                variant(LayerVariant, norms="first"),
+            ),
+            Mistake(
+                "norms_without_gain_and_bias",
+                "What norm_1 and norm_2 have learned has no effect.",
+                "Norms are made once, in __init__, and called in forward.",
+                variant(LayerVariant, norms="anew"),
+            ),
+            Mistake(
+                "norm_at_the_end_of_pre_norm",
+                "In pre-norm the last sum is normalised too.",
+                "There the layer ends with a sum: the encoder has one norm for after its last "
+                "layer.",
+                variant(LayerVariant, last_norm=True),
+            ),
+            Mistake(
+                "feed_forward_first",
+                "The feed-forward comes before attention.",
+                "Tokens look at one another first; the network then works on what they found.",
+                variant(LayerVariant, turns="fa"),
+            ),
+            Mistake(
+                "dropout_after_the_norm",
+                "In post-norm dropout acts on the norm's result.",
+                "Dropout acts on each sub-layer's output before it is added.",
+                variant(LayerVariant, dropped=("result", "found")),
+            ),
+            *(
+                Mistake(
+                    f"pair_of_attention_in_the_{where}",
+                    "self_attention returns a pair, output and weights; here it is used as one "
+                    "tensor.",
+                    "Unpack it, or take its first part.",
+                    variant(LayerVariant, pair=where),
+                )
+                for where in ("dropout", "sum")
+            ),
+            Mistake(
+                "pre_norm_by_default",
+                "Where norm_first is not given, the layer normalises first.",
+                "Look at the defaults in the first line of __init__.",
+                variant(LayerVariant, other_order=True),
+            ),
+            Mistake(
+                "no_dropout_by_default",
+                "Where dropout is not given, the rate is not 0.1.",
+                "Look at the defaults in the first line of __init__.",
+                variant(LayerVariant, other_dropout=0.0),
+            ),
+            no_set_up("EncoderLayer", keep_module),
+            no_forward("EncoderLayer", LayerVariant),
+            own_dropout_rate(variant(LayerVariant, own_rate=0.5)),
+        ),
+    ),
+)

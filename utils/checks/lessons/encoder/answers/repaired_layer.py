@@ -1,0 +1,136 @@
+"""The layer to repair, which lacks a residual: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.part_variants import variant
+from utils.checks.lessons.encoder.probes import PROBES
+from utils.checks.lessons.encoder.reference import TorchLayer
+from utils.checks.lessons.encoder.variants import LayerVariant
+
+
+@by_choices
+def _as_function(kind: type[Any], **choices: Any) -> Callable[..., Tensor]:
+    """Return this kind of forward pass as a function of a layer, whose parts it uses."""
+    made = variant(kind, **choices) if choices else kind
+
+    def run(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        sizes = layer.feed_forward.linear_1
+        own = made(sizes.in_features, layer.self_attention.n_heads, sizes.out_features, 0.0)
+        for name in ("self_attention", "feed_forward", "norm_1", "norm_2"):
+            setattr(own, name, getattr(layer, name))
+        output: Tensor = own(x, mask)
+        return output
+
+    return run
+
+
+def _input_added_at_the_end(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    found = layer.norm_1(layer.self_attention(x, x, x, mask)[0])
+    output: Tensor = layer.norm_2(x + found + layer.feed_forward(found))
+    return output
+
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["repaired_layer"],
+        _as_function(TorchLayer),
+        (
+            Mistake(
+                "still_no_residual_around_attention",
+                "It is not repaired yet: one of the two sub-layers still replaces its input.",
+                "Compare the two lines that call a norm.",
+                _as_function(LayerVariant, residuals="f"),
+            ),
+            Mistake(
+                "residual_moved",
+                "Now the other sub-layer has no residual.",
+                "Both sub-layers need one.",
+                _as_function(LayerVariant, residuals="a"),
+            ),
+            Mistake(
+                "residual_from_the_layers_input",
+                "The residual brings back the layer's input and loses what attention found.",
+                "What goes into the feed-forward is what has to be added to its output.",
+                _as_function(LayerVariant, residual_from="first"),
+            ),
+            Mistake(
+                "norm_before_the_sum",
+                "The residual is there, but the sum is not normalised.",
+                "Post-norm: first the sum, then the norm.",
+                _as_function(LayerVariant, orders=("inside", "pre"), inside="a"),
+            ),
+            Mistake(
+                "both_norms_before_the_sum",
+                "Both norms come before the sums: what a sub-layer gives is normalised, not the "
+                "sum.",
+                "Post-norm: first the sum, then the norm.",
+                _as_function(LayerVariant, orders=("inside", "pre")),
+            ),
+            Mistake(
+                "no_residuals",
+                "Now no sub-layer has a residual.",
+                "Both sub-layers need one.",
+                _as_function(LayerVariant, residuals=""),
+            ),
+            Mistake(
+                "made_pre_norm",
+                "The norms stand before the sub-layers: that is a pre-norm layer.",
+                "Post-norm: first the sum, then the norm.",
+                _as_function(LayerVariant, orders=("pre", "pre")),
+            ),
+            Mistake(
+                "norms_exchanged",
+                "norm_2 serves attention, and norm_1 the feed-forward.",
+                "They are numbered in the order in which x meets them.",
+                _as_function(LayerVariant, norms="swapped"),
+            ),
+            Mistake(
+                "norm_1_called_twice",
+                "norm_1 is called for both sub-layers, and norm_2 for none.",
+                "Each sub-layer has a norm of its own: compare the two lines.",
+                _as_function(LayerVariant, norms="first"),
+            ),
+            Mistake(
+                "second_norm_lost",
+                "The second sum is not normalised any more.",
+                "Only one thing was broken: keep the rest as it was.",
+                _as_function(LayerVariant, normed=("a", "a")),
+            ),
+            Mistake(
+                "first_norm_lost",
+                "The first sum is not normalised any more.",
+                "Only one thing was broken: keep the rest as it was.",
+                _as_function(LayerVariant, normed=("f", "f")),
+            ),
+            Mistake(
+                "feed_forward_reads_the_layers_input",
+                "The feed-forward reads the layer's input, not the result of attention.",
+                "Which tensor holds what attention found? It goes in.",
+                _as_function(LayerVariant, feeds="first"),
+            ),
+            Mistake(
+                "mask_inverted",
+                "The mask is turned round: what may be attended to is blocked.",
+                "True means “may be attended to”. Only one thing was broken.",
+                _as_function(LayerVariant, mask_as="inverted"),
+            ),
+            Mistake(
+                "input_added_at_the_end",
+                "The layer's input is added, but only after the feed-forward.",
+                "Attention's own result has to be added to what went into it.",
+                _input_added_at_the_end,
+            ),
+            Mistake(
+                "mask_lost",
+                "The residual is there, but the mask got lost on the way.",
+                "Only one thing was broken: keep the rest as it was.",
+                _as_function(LayerVariant, mask_as="none"),
+            ),
+        ),
+    ),
+)

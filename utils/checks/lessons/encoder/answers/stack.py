@@ -1,0 +1,97 @@
+"""The stack of one repeated layer: right answers and common mistakes."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.probes import PROBES
+
+
+def stack_oracle(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.ModuleList:
+    """Stack n_layers layers, each made anew."""
+    stack = nn.ModuleList()
+    while len(stack) < n_layers:
+        stack.append(make_layer())
+    return stack
+
+
+@by_choices
+def _stack_variant(
+    *, more: int = 0, holding: str = "new", container: Callable[[list[Any]], Any] = nn.ModuleList
+) -> Any:
+    """Build a stack with so many layers more, of one layer or copies of it, in any container."""
+
+    def stack(make_layer: Callable[[], nn.Module], n_layers: int) -> Any:
+        one = make_layer()
+        ways: dict[str, Callable[[], Any]] = {
+            "new": make_layer,
+            "one": lambda: one,
+            "shallow": lambda: copy.copy(one),
+            "function": lambda: make_layer,
+        }
+        return container([ways[holding]() for _ in range(n_layers + more)])
+
+    return stack
+
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["repaired_stack"],
+        stack_oracle,
+        (
+            Mistake(
+                "still_one_layer",
+                "The list still holds one layer several times.",
+                "How often is make_layer called?",
+                _stack_variant(holding="one"),
+            ),
+            Mistake(
+                "shallow_copies",
+                "The layers are different objects that share their weights.",
+                "copy.copy copies the shell of a module. Make new ones.",
+                _stack_variant(holding="shallow"),
+            ),
+            Mistake(
+                "make_layer_not_called",
+                "make_layer itself stands in the list: it is never called.",
+                "A function's name with brackets behind it calls the function.",
+                _stack_variant(holding="function"),
+            ),
+            Mistake(
+                "one_layer_too_many",
+                "There is one layer too many.",
+                "Does the first one count?",
+                _stack_variant(more=1),
+            ),
+            Mistake(
+                "one_layer_too_few",
+                "There is one layer too few.",
+                "Count what range gives.",
+                _stack_variant(more=-1),
+            ),
+            Mistake(
+                "plain_list",
+                "A plain list came back: a module that holds it does not know its layers.",
+                "nn.ModuleList was right; keep it.",
+                _stack_variant(container=list),
+            ),
+            Mistake(
+                "a_sequential",
+                "An nn.Sequential came back; the layers of an encoder take a mask, which it cannot "
+                "hand on.",
+                "nn.ModuleList was right; keep it.",
+                _stack_variant(container=lambda layers: nn.Sequential(*layers)),
+            ),
+            Mistake(
+                "one_layer_alone",
+                "A single layer came back, not a list of them.",
+                "Where does `return` stand, and what is behind it?",
+                _stack_variant(container=lambda layers: layers[0]),
+            ),
+        ),
+    ),
+)

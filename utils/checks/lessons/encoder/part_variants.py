@@ -1,0 +1,131 @@
+"""The norm and the feed-forward network with one thing done wrong."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+
+
+@by_choices
+def variant(base: type[nn.Module], **choices: Any) -> type[nn.Module]:
+    """Return a class like `base` with the given choices."""
+    return type(base.__name__.replace("Variant", ""), (base,), choices)
+
+
+class NormVariant(nn.Module):
+    """LayerNorm with choices that derived classes set.
+
+    Attributes:
+        axes: the axes of mean and variance.
+        correction: 1 for the unbiased variance.
+        spread: (variance, eps) -> what x is divided by.
+        centred: whether the mean is subtracted.
+        gain, bias_used: whether they are applied.
+        own_eps: an epsilon that replaces the given one.
+        default_eps: the epsilon if none is given.
+        keepdim: whether the mean keeps its axis.
+        by_difference: whether variance is the mean of squares minus the square of the mean.
+        by_squares: whether the mean of the squares of x stands for the variance.
+        mean_axes: axes of the mean alone, if they are others.
+        gain_last: whether the gain multiplies the bias too.
+        registered: whether gain and bias are parameters.
+        names: the names of gain and bias.
+        gain_at_first: what the gain starts with.
+
+    """
+
+    axes: tuple[int, ...] = (-1,)
+    correction = 0
+    spread: Callable[[Tensor, float], Tensor] = staticmethod(lambda v, eps: (v + eps).sqrt())
+    centred = True
+    gain = True
+    bias_used = True
+    own_eps: float | None = None
+    default_eps = 1e-5
+    keepdim = True
+    by_difference = False
+    by_squares = False
+    mean_axes: tuple[int, ...] | None = None
+    gain_last = False
+    registered = True
+    names = ("weight", "bias")
+    gain_at_first = 1.0
+
+    def __init__(self, d_model: int, eps: float | None = None) -> None:
+        super().__init__()
+        given = self.default_eps if eps is None else eps
+        self.eps = given if self.own_eps is None else self.own_eps
+        tensors = torch.full((d_model,), self.gain_at_first), torch.zeros(d_model)
+        for name, tensor in zip(self.names, tensors, strict=True):
+            setattr(self, name, nn.Parameter(tensor) if self.registered else tensor)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (..., D) to (..., D)."""
+        axes = self._fitting(self.axes, x)
+        own = axes if self.mean_axes is None else self._fitting(self.mean_axes, x)
+        mean = x.mean(own, keepdim=True)
+        variance = self._variance(x, mean, axes)
+        mean = mean if self.keepdim else x.mean(own)
+        normal = (x - mean if self.centred else x) / type(self).spread(variance, self.eps)
+        parameters: tuple[Tensor, Tensor] = tuple(getattr(self, name) for name in self.names)
+        weight, bias = parameters
+        if self.gain_last:
+            return (normal + bias) * weight
+        scaled = normal * weight if self.gain else normal
+        return scaled + bias if self.bias_used else scaled
+
+    @staticmethod
+    def _fitting(axes: tuple[int, ...], x: Tensor) -> tuple[int, ...]:
+        return tuple(axis for axis in axes if -x.dim() <= axis < x.dim())
+
+    def _variance(self, x: Tensor, mean: Tensor, axes: tuple[int, ...]) -> Tensor:
+        squares = x.square() if self.by_difference or self.by_squares else (x - mean).square()
+        average = squares.mean(axes, keepdim=True)
+        n = x.numel() / average.numel()
+        average = average * n / (n - self.correction) if self.correction else average
+        return average - mean * mean if self.by_difference else average
+
+
+class FeedVariant(nn.Module):
+    """FeedForward with choices: the activation, where it and dropout act, a fixed rate, etc.
+
+    `inner` is a multiple of d_model that replaces d_ff; `prefix` changes the layers' names.
+    """
+
+    activation: Callable[[Tensor], Tensor] = staticmethod(torch.relu)
+    relu_at = "middle"
+    dropout_at = "middle"
+    always_drops = False
+    own_rate: float | None = None
+    residual = False
+    sizes_swapped = False
+    bias = True
+    inner = 0
+    prefix = ""
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if self.sizes_swapped:
+            d_model, d_ff = d_ff, d_model
+        d_ff = self.inner * d_model or d_ff
+        layers = (d_model, d_ff), (d_ff, d_model)
+        for n, sizes in enumerate(layers, 1):
+            self.add_module(f"{self.prefix}linear_{n}", nn.Linear(*sizes, bias=self.bias))
+        self.p = dropout if self.own_rate is None else self.own_rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (..., D) to (..., D)."""
+        first, second = self.children()
+        hidden = self._step(first(self._step(x, "start")), "middle")
+        output = self._step(second(hidden), "end")
+        return x + output if self.residual else output
+
+    def _step(self, x: Tensor, place: str) -> Tensor:
+        places = ("middle", "end") if self.relu_at == "both" else (self.relu_at,)
+        x = type(self).activation(x) if place in places else x
+        drops = self.always_drops or self.training
+        return F.dropout(x, self.p, drops) if self.dropout_at == place else x

@@ -1,0 +1,120 @@
+"""Probes that call the parts of lesson 05's layer: the norm and the feed-forward network."""
+
+from typing import Any
+
+from utils.checks.authoring.calling import call_with, require_linear, require_module
+from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.encoder.probes.requirements import (
+    require_gain_and_bias,
+)
+from utils.checks.lessons.encoder.probes.weights import only_weights
+
+NORMALISERS = (
+    "torch.nn.LayerNorm",
+    "torch.nn.GroupNorm",
+    "torch.nn.RMSNorm",
+    "torch.nn.InstanceNorm1d",
+    "torch.nn.BatchNorm1d",
+    "torch.nn.functional.layer_norm",
+    "torch.nn.functional.group_norm",
+    "torch.nn.functional.rms_norm",
+    "torch.nn.functional.instance_norm",
+    "torch.nn.functional.batch_norm",
+    "torch.layer_norm",
+    "torch.native_layer_norm",
+    "torch.group_norm",
+    "torch.native_group_norm",
+    "torch.rms_norm",
+    "torch.batch_norm",
+    "torch.native_batch_norm",
+    "torch.instance_norm",
+    "torch._fused_rms_norm",
+    "torch._batch_norm_impl_index",
+    "torch._native_batch_norm_legit",
+    "torch._native_batch_norm_legit_no_training",
+)
+
+
+def _norm_inputs(
+    eps: float | None = None, offset: float = 0.0, constant: bool = False, **params: Any
+) -> Inputs:
+    draw, width = Draw(offset=offset, **params), params["D"]
+    shape = [params[size] for size in ("B", "H", "T") if size in params]
+    x = draw.normal(*shape, 1).expand(*shape, width) if constant else draw.normal(*shape, width)
+    return {
+        "x": x + offset,
+        "weight": 1 + draw.normal(width, scale=0.4),
+        "bias": draw.normal(width, scale=1.0),
+        "eps": eps,
+    }
+
+
+def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
+    width, eps = i["x"].shape[-1], i["eps"]
+    made = answer(width) if eps is None else answer(width, eps)
+    module = require_module(made, "LayerNorm").to(i["x"].dtype)
+    require_gain_and_bias(module)
+    output = call_with(module, {"weight": i["weight"], "bias": i["bias"]}, i["x"])
+    own = {name: value.detach().clone() for name, value in module.named_parameters()}
+    return {"output": output, "weight at first": own["weight"], "bias at first": own["bias"]}
+
+
+def _feed_inputs(dropout: float = 0.0, train: bool = False, **params: Any) -> Inputs:
+    draw, width, inner = Draw(**params), params["D"], params["F"]
+    shape = [params[size] for size in ("B", "H", "T") if size in params]
+    return {
+        "x": draw.normal(*shape, width),
+        "linear_1.weight": draw.normal(inner, width, scale=0.6),
+        "linear_1.bias": draw.normal(inner, scale=0.6),
+        "linear_2.weight": draw.normal(width, inner, scale=0.6),
+        "linear_2.bias": draw.normal(width, scale=0.6),
+        "dropout": dropout,
+        "train": train,
+    }
+
+
+def _call_feed(answer: Any, i: Inputs) -> dict[str, object]:
+    width, inner = i["linear_2.weight"].shape
+    module = require_module(answer(width, inner, i["dropout"]), "FeedForward")
+    module.to(i["x"].dtype).train(i["train"])
+    require_linear(module, "linear_1", width, inner, bias=True)
+    require_linear(module, "linear_2", inner, width, bias=True)
+    weights = only_weights(i)
+    return {"output": settled(lambda: call_with(module, weights, i["x"]), i["dropout"])}
+
+
+PROBES = by_exercise(
+    Probe(
+        "LayerNorm",
+        _norm_inputs,
+        _call_norm,
+        (
+            case("one batch", required=True, B=2, T=3, D=4),
+            case("one vector", demand="any number of axes", D=5),
+            case("four axes", demand="any number of axes", B=2, H=3, T=4, D=6),
+            case("equal entries", B=2, T=4, D=3, constant=True),
+            case("small numbers, where epsilon counts", B=3, T=2, D=5, scale=0.003),
+            case("another epsilon", B=2, T=4, D=5, eps=0.1),
+            case("far from zero", B=2, T=3, D=6, offset=100.0),
+            case("float64", demand="float64", B=2, T=3, D=5, dtype="float64"),
+        ),
+        forbidden=(*NORMALISERS, "utils.reference.modules.LayerNorm"),
+    ),
+    Probe(
+        "FeedForward",
+        _feed_inputs,
+        _call_feed,
+        (
+            case("one batch", required=True, B=2, T=3, D=4, F=6),
+            case("one vector", demand="any number of axes", D=3, F=5),
+            case("dropout in eval mode", B=2, T=4, D=3, F=5, dropout=1.0),
+            case(
+                "dropout of everything in train mode", B=2, T=3, D=4, F=5, dropout=1.0, train=True
+            ),
+            case("float64", demand="float64", B=3, T=2, D=4, F=7, dtype="float64"),
+        ),
+        forbidden=("utils.reference.modules.FeedForward",),
+    ),
+)

@@ -1,0 +1,233 @@
+"""Probes of what is done with an encoder: counting, loading, measuring influence."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.authoring.calling import mode_of
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.encoder.probes.weights import layer_weights, torch_names
+from utils.reference import modules
+
+# Bound at import: other exercises make them absent.
+_TorchEncoder, _TorchLayer = nn.TransformerEncoder, nn.TransformerEncoderLayer
+
+
+def _count(answer: Any, i: Inputs) -> dict[str, object]:
+    encoder = modules.TransformerEncoder(
+        i["V"], i["D"], i["H"], i["L"], i["F"], 10, norm_first=i["norm_first"]
+    )
+    if i["shared"]:
+        encoder.layers = nn.ModuleList([encoder.layers[0]] * i["L"])
+    return {"counts": answer(encoder)}
+
+
+def _load_inputs(
+    mask: str = "none",
+    norm_first: bool = False,
+    train: bool = False,
+    deeper: int = 0,
+    same: bool = False,
+    **params: Any,
+) -> Inputs:
+    draw = Draw(mask=mask, norm_first=norm_first, **params)
+    size, length, width = params["B"], params["T"], params["D"]
+    weights: dict[str, Tensor] = {}
+    for n in range(params["L"]):
+        layer = torch_names(layer_weights(draw, width, params["F"]))
+        weights |= {f"layers.{n}.{name}": tensor for name, tensor in layer.items()}
+    if norm_first:
+        norm = layer_weights(draw, width, 1)
+        weights |= {f"norm.{name}": norm[f"norm_2.{name}"] for name in ("weight", "bias")}
+    sizes = {"n_heads": params["H"], "n_layers": params["L"], "norm_first": norm_first}
+    sizes |= {"train": train, "deeper": deeper, "same": same}
+    x, padding = draw.normal(size, length, width), draw.mask(mask, size, 1, length)
+    return {"x": x, "mask": padding, **sizes, **weights}
+
+
+def _load(answer: Any, i: Inputs) -> dict[str, object]:
+    if i["deeper"]:
+        return _load_another_depth(answer, i)
+    encoder, torch_encoder = _encoder_for(i), _torch_encoder_for(i, i["n_layers"])
+    torch_encoder.load_state_dict({name: tensor for name, tensor in i.items() if "." in name})
+    before, own = encoder.embedding.weight.detach().clone(), list(encoder.parameters())
+    answer(encoder, torch_encoder)
+    kept = _left_alone(encoder, before) if i["train"] else {}
+    if i["same"]:
+        still = list(map(id, own)) == list(map(id, encoder.parameters()))
+        kept["the parameters are the same objects"] = still
+    with torch.no_grad():
+        output = encoder.encode(i["x"], i["mask"])
+        for parameter in torch_encoder.parameters():
+            parameter.zero_()
+        later = encoder.encode(i["x"], i["mask"])
+    said = "output after the torch encoder was changed"
+    return {"output": output, said: later, **kept}
+
+
+def _load_another_depth(answer: Any, i: Inputs) -> dict[str, object]:
+    """Observe what loading from a deeper torch encoder does: it must raise and change nothing."""
+    encoder = _encoder_for(i)
+    before = [parameter.detach().clone() for parameter in encoder.parameters()]
+    try:
+        answer(encoder, _torch_encoder_for(i, i["n_layers"] + i["deeper"]))
+        said = "no error"
+    except ValueError:
+        said = "ValueError"
+    after = zip(before, encoder.parameters(), strict=True)
+    whole = all(torch.equal(old, new) for old, new in after)
+    return {"with another number of layers": said, "the weights are as they were": whole}
+
+
+def _left_alone(encoder: modules.TransformerEncoder, table: Tensor) -> dict[str, object]:
+    """Observe what loading layers and final_norm must leave alone."""
+    return {
+        "the embedding is as it was": torch.equal(encoder.embedding.weight, table),
+        "the parameters can still be trained": all(p.requires_grad for p in encoder.parameters()),
+        "train mode afterwards": mode_of(encoder),
+    }
+
+
+def _encoder_for(i: Inputs) -> modules.TransformerEncoder:
+    """Build an encoder with arbitrary weights to load over, the same at every call."""
+    inner, width = i["layers.0.linear1.weight"].shape
+    encoder = modules.TransformerEncoder(
+        5, width, i["n_heads"], i["n_layers"], inner, 20, 0.0, i["norm_first"]
+    )
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.copy_(torch.linspace(-0.5, 0.6, parameter.numel()).view_as(parameter))
+    return encoder.to(i["x"].dtype).train(i["train"])
+
+
+def _torch_encoder_for(i: Inputs, n_layers: int) -> nn.TransformerEncoder:
+    inner, width = i["layers.0.linear1.weight"].shape
+    first = i["norm_first"]
+    layer = _TorchLayer(width, i["n_heads"], inner, 0.0, batch_first=True, norm_first=first)
+    norm = nn.LayerNorm(width) if first else None
+    torch_encoder = _TorchEncoder(layer, n_layers, norm, enable_nested_tensor=False)
+    return torch_encoder.to(i["x"].dtype).eval()
+
+
+def _influence_inputs(
+    ids: list[int], at: tuple[int, int], train: bool = False, **params: Any
+) -> Inputs:
+    draw = Draw(**params)
+    width = params["D"]
+    weights = {"embedding.weight": draw.normal(max(ids) + 1, width, scale=0.4)}
+    for n in range(params["L"]):
+        weights |= layer_weights(draw, width, params["F"], f"layers.{n}.")
+    question = {"source": at[0], "target": at[1], "train": train}
+    sizes = {"n_heads": params["H"], "n_layers": params["L"]}
+    return {"ids": torch.tensor(ids), **question, **sizes, **weights}
+
+
+def _influence(answer: Any, i: Inputs) -> dict[str, object]:
+    weights = {name: tensor for name, tensor in i.items() if "." in name}
+    inner, width = weights["layers.0.feed_forward.linear_1.weight"].shape
+    # Train mode drops everything, so that a forgotten eval() shows alike on every machine.
+    vocab_size = len(weights["embedding.weight"])
+    encoder = modules.TransformerEncoder(
+        vocab_size, width, i["n_heads"], i["n_layers"], inner, 20, dropout=1.0
+    )
+    encoder.load_state_dict(weights, strict=False)  # not strict: positions are a buffer
+    encoder.to(weights["embedding.weight"].dtype).train(i["train"])
+    found = answer(encoder, i["ids"], i["source"], i["target"])
+    kept = all(torch.equal(tensor, weights[name]) for name, tensor in encoder.named_parameters())
+    return {
+        "influence": found.detach() if isinstance(found, Tensor) else found,
+        "train mode afterwards": mode_of(encoder),
+        "the encoder's weights are as they were": kept,
+    }
+
+
+_SMALL: dict[str, Any] = {"D": 8, "H": 4, "F": 5, "L": 3}
+PROBES = by_exercise(
+    Probe(
+        "count_parameters",
+        lambda shared=False, norm_first=False, **params: {
+            "shared": shared,
+            "norm_first": norm_first,
+            **params,
+        },
+        _count,
+        (
+            case("a small encoder", required=True, V=11, D=8, H=4, L=2, F=5),
+            case("pre-norm", V=13, D=6, H=3, L=2, F=7, norm_first=True),
+            case(
+                "layers that share their weights",
+                demand="shared weights counted once",
+                V=11,
+                D=6,
+                H=2,
+                L=3,
+                F=5,
+                shared=True,
+            ),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "load_torch_encoder",
+        _load_inputs,
+        _load,
+        (
+            case("post-norm", required=True, B=2, T=3, D=8, H=4, F=5, L=1),
+            case("three layers", B=2, T=5, D=8, H=4, F=6, L=3),
+            case("pre-norm", B=3, T=4, D=6, H=1, F=5, L=2, norm_first=True),
+            case(
+                "padding, float64",
+                demand="float64",
+                B=3,
+                T=4,
+                D=8,
+                H=1,
+                F=5,
+                L=2,
+                mask="padding",
+                dtype="float64",
+            ),
+            case("in train mode", B=2, T=4, D=6, H=3, F=5, L=1, train=True),
+            case(
+                "an optimiser made before",
+                demand="parameters written, not replaced",
+                B=2,
+                T=3,
+                D=8,
+                H=4,
+                F=6,
+                L=1,
+                same=True,
+            ),
+            case(
+                "another number of layers",
+                demand="ValueError for another depth",
+                B=2,
+                T=3,
+                D=8,
+                H=4,
+                F=5,
+                L=1,
+                deeper=1,
+            ),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "influence",
+        _influence_inputs,
+        _influence,
+        (
+            case("on the next word", True, ids=[3, 1, 4, 2], at=(1, 2), **_SMALL),
+            case("on itself", ids=[2, 5, 1], at=(2, 2), **_SMALL),
+            case("a word that occurs twice", ids=[2, 5, 1, 5, 3], at=(1, 4), **_SMALL),
+            case("in training", ids=[1, 4, 2], at=(0, 2), train=True, **_SMALL),
+            case(
+                "float64", demand="float64", ids=[1, 4, 2, 6], at=(3, 0), dtype="float64", **_SMALL
+            ),
+        ),
+        gradient=False,
+    ),
+)

@@ -1,0 +1,66 @@
+"""Weights of encoder layers, under the names that the course and torch use."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs
+
+
+def layer_weights(draw: Draw, d_model: int, d_ff: int, prefix: str = "") -> dict[str, Tensor]:
+    """Draw all parameters of one encoder layer, named after its parts."""
+    drawn: dict[str, Tensor] = {}
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        drawn[f"self_attention.{name}.weight"] = draw.normal(d_model, d_model, scale=0.4)
+        drawn[f"self_attention.{name}.bias"] = draw.normal(d_model, scale=0.4)
+    drawn["feed_forward.linear_1.weight"] = draw.normal(d_ff, d_model, scale=0.4)
+    drawn["feed_forward.linear_1.bias"] = draw.normal(d_ff, scale=0.4)
+    drawn["feed_forward.linear_2.weight"] = draw.normal(d_model, d_ff, scale=0.4)
+    drawn["feed_forward.linear_2.bias"] = draw.normal(d_model, scale=0.4)
+    for name in ("norm_1", "norm_2"):
+        drawn[f"{name}.weight"] = 1 + draw.normal(d_model, scale=0.3)
+        drawn[f"{name}.bias"] = draw.normal(d_model, scale=0.3)
+    return {prefix + name: tensor for name, tensor in drawn.items()}
+
+
+def only_weights(inputs: Inputs) -> dict[str, Tensor]:
+    """Return the inputs that are parameters: their names are dotted paths."""
+    return {name: tensor for name, tensor in inputs.items() if "." in name}
+
+
+class Through(nn.Module):
+    """A wrapper that runs anything on a module while given weights replace its own.
+
+    Args:
+        module: the module to run it on.
+
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, use: Callable[[nn.Module], Any]) -> Any:
+        """Call `use` on the module."""
+        return use(self.module)
+
+    def call(self, weights: Mapping[str, Tensor], use: Callable[[Any], Any]) -> Any:
+        """Call `use` on the module while the weights, keyed by its own names, replace its own."""
+        renamed = {f"module.{name}": tensor for name, tensor in weights.items()}
+        return functional_call(self, renamed, (use,))
+
+
+def torch_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Rename one layer's weights for ``nn.TransformerEncoderLayer``."""
+    parts = {"feed_forward.linear_1": "linear1", "feed_forward.linear_2": "linear2"}
+    parts |= {"self_attention.w_o": "self_attn.out_proj", "norm_1": "norm1", "norm_2": "norm2"}
+    named = {}
+    for kind in ("weight", "bias"):
+        projections = [weights[f"self_attention.{name}.{kind}"] for name in ("w_q", "w_k", "w_v")]
+        named[f"self_attn.in_proj_{kind}"] = torch.cat(projections)
+        named |= {f"{new}.{kind}": weights[f"{old}.{kind}"] for old, new in parts.items()}
+    return named

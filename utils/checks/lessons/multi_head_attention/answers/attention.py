@@ -1,0 +1,218 @@
+"""MultiHeadAttention: right answers and common mistakes."""
+
+from dataclasses import replace
+
+import torch
+
+from utils.checks.authoring.common_mistakes import own_dropout_rate
+from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
+from utils.checks.framework.observation import Observation
+from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.multi_head_attention.answers.layers import FORM, HEADS, LAYERS
+from utils.checks.lessons.multi_head_attention.answers.scores import SCALING
+from utils.checks.lessons.multi_head_attention.probes import PROBES
+from utils.checks.lessons.multi_head_attention.variants import (
+    MaskAlwaysThere,
+    MaskOfNumbers,
+    MaskPassedOn,
+    heads_variant,
+)
+from utils.reference.modules import MultiHeadAttention as TorchHeads
+
+
+def _has_weights(seen: Observation) -> bool:
+    return "weights" in seen.values
+
+
+def rows_sum_to_one(inputs: Inputs, seen: Observation) -> bool:
+    """Check that each row of weights sums to one in each head, or to zero if nothing is allowed."""
+    if not _has_weights(seen):
+        return True
+    weights = torch.as_tensor(seen.values["weights"])
+    mask = inputs["mask"]
+    wanted = torch.ones(1) if mask is None else mask.any(-1).float().unsqueeze(1)
+    return torch.allclose(weights.sum(-1).float(), wanted.expand(weights.shape[:-1]), atol=1e-4)
+
+
+def blocked_keys_weigh_nothing(inputs: Inputs, seen: Observation) -> bool:
+    """Check that keys under the mask have no weight in any head."""
+    if not _has_weights(seen) or inputs["mask"] is None:
+        return True
+    return not (torch.as_tensor(seen.values["weights"]) * ~inputs["mask"].unsqueeze(1)).any()
+
+
+def alone_as_in_the_batch(inputs: Inputs, seen: Observation) -> bool:
+    """Check that the last sentence gives the same alone as in the padded batch."""
+    if "output of the last sentence alone" not in seen.values:
+        return True
+    alone = torch.as_tensor(seen.values["output of the last sentence alone"])
+    padded = torch.as_tensor(seen.values["output"])[-1:, : alone.shape[1]]
+    return torch.allclose(alone, padded, atol=1e-4)
+
+
+LAWS = (
+    Invariant(
+        "Each row of weights must sum to one in every head (zero where nothing is allowed).",
+        rows_sum_to_one,
+    ),
+    Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
+    Invariant("A sentence alone must give what it gives in a padded batch.", alone_as_in_the_batch),
+)
+
+
+_NO_AXIS = (
+    "The mask has no axis for heads: its first axis, the batch, meets the heads.",
+    "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
+    "missing?",
+)
+MASK_AXIS = (
+    Mistake("mask_passed_on_as_it_is", *_NO_AXIS, MaskPassedOn),
+    Mistake(
+        "mask_without_an_axis_for_heads",
+        *_NO_AXIS,
+        heads_variant(placed="none"),
+    ),
+    Mistake(
+        "no_mask_not_expected",
+        "Without a mask forward stops: None has no axes.",
+        "mask is None where the caller gives none. Give it an axis only where there is one.",
+        MaskAlwaysThere,
+    ),
+    *(
+        Mistake(
+            name,
+            "The mask has been turned into numbers.",
+            "A mask chooses, and stays boolean all the way. Look for .float() or arithmetic.",
+            type("MultiHeadAttention", (MaskOfNumbers,), {"meets": meets}),
+        )
+        for name, meets in (
+            ("mask_of_numbers", "attention"),
+            ("mask_of_numbers_negated", "not"),
+            ("mask_of_numbers_to_masked_fill", "fill"),
+        )
+    ),
+)
+
+RESULTS = (
+    Mistake(
+        "weights_averaged",
+        "The weights are averaged over the heads.",
+        "Return the weights of every head: (B, H, T, S).",
+        heads_variant(returned="mean"),
+    ),
+    Mistake(
+        "weights_returned_after_dropout",
+        "In train mode the returned weights have holes.",
+        "Drop out what meets the values; return the weights as they were before.",
+        heads_variant(returned="dropped"),
+    ),
+    *(
+        Mistake(name, message, "Return the pair (output, weights).", heads_variant(results=results))
+        for name, message, results in (
+            ("output_only", "Only one of the two results comes back, the output.", "output"),
+            ("weights_only", "Only one of the two results comes back, the weights.", "weights"),
+            ("swapped_results", "The results come in the wrong order.", "swapped"),
+            (
+                "scores_returned",
+                "The second result is the scores; asked for are the weights.",
+                "scores",
+            ),
+        )
+    ),
+)
+
+DROPOUT = (
+    Mistake(
+        "no_dropout",
+        "Dropout is accepted and then forgotten.",
+        "Make an nn.Dropout in __init__ and use it on the weights.",
+        heads_variant(dropped="nothing"),
+    ),
+    Mistake(
+        "dropout_in_eval_mode",
+        "Dropout acts in eval mode too.",
+        "nn.Dropout knows the mode; the function F.dropout has to be told (training=...).",
+        heads_variant(dropped="always"),
+    ),
+    Mistake(
+        "dropout_before_softmax",
+        "Dropout acts on the scores: a score of zero is an ordinary score, and nothing is dropped.",
+        "A weight of zero means “not looked at”. Which step makes the weights?",
+        heads_variant(dropped="scores"),
+    ),
+    Mistake(
+        "dropout_on_the_context",
+        "Dropout acts on the values or on what the heads found, not on the weights.",
+        "It belongs between softmax and the product with the values.",
+        heads_variant(dropped="context"),
+    ),
+    Mistake(
+        "dropout_on_the_values",
+        "Dropout acts on the values, not on the weights.",
+        "It belongs between softmax and the product with the values.",
+        heads_variant(dropped="values"),
+    ),
+    Mistake(
+        "dropout_on_the_output",
+        "Dropout acts on the output, not on the weights.",
+        "It belongs between softmax and the product with the values.",
+        heads_variant(dropped="output"),
+    ),
+    Mistake(
+        "dropout_twice",
+        "Dropout acts on the weights, and once more after w_o.",
+        "One dropout is asked for: between softmax and the product with the values.",
+        heads_variant(dropped="twice"),
+    ),
+    Mistake(
+        "kept_weights_not_scaled_up",
+        "What is kept is not scaled up, so that the output shrinks in train mode.",
+        "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",
+        heads_variant(dropped="unscaled"),
+    ),
+)
+
+
+_NOT_HANDED_ON = (
+    "Follow `mask`: does it reach scaled_dot_product_attention? If you block scores yourself: "
+    "masked_fill returns a new tensor. Is its result used?"
+)
+# Here the mask usually goes on to the attention of lesson 02, with no masked_fill in sight.
+_OTHERWISE = {
+    "mask_ignored": {"hint": _NOT_HANDED_ON},
+    "no_mask_not_expected": {"name": "no_mask_to_negate"},
+}
+MASKS = tuple(
+    replace(mistake, **_OTHERWISE.get(mistake.name, {})) for mistake in mask_mistakes(heads_variant)
+)
+MASK_AXIS_MISTAKEN = (
+    Mistake(
+        "mask_of_another_sentence",
+        "The copies of the mask stand in another order than the heads: heads get the mask of "
+        "another sentence.",
+        "Which comes first where batch and heads share an axis: b * H + h, or h * B + b? "
+        "repeat and repeat_interleave differ in just this. An axis of size one needs no copies.",
+        heads_variant(placed="repeated"),
+    ),
+    *query_mask_mistakes(heads_variant)[:1],
+)
+
+ATTENTION = Exercise(
+    PROBES["MultiHeadAttention"],
+    TorchHeads,
+    (
+        *SCALING,
+        *RESULTS,
+        *LAYERS,
+        *HEADS,
+        *MASKS,
+        *MASK_AXIS,
+        *MASK_AXIS_MISTAKEN,
+        *DROPOUT,
+        *FORM,
+        own_dropout_rate(heads_variant(own_rate=0.5)),
+    ),
+    LAWS,
+)
+
+EXERCISES = by_id(ATTENTION)

@@ -1,0 +1,179 @@
+"""Fusing the heads' matrices: right answers and common mistakes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.multi_head_attention.probes import PROBES
+
+Triple = tuple[Tensor, Tensor, Tensor]
+Join = Callable[[Sequence[Tensor]], Tensor]
+
+
+def fuse_oracle(heads: Sequence[Triple]) -> Triple:
+    """Stack the heads' matrices, then join heads and rows."""
+    q, k, v = (torch.stack(kind).flatten(0, 1) for kind in zip(*heads, strict=True))
+    return q, k, v
+
+
+def _under_each_other(kind: Sequence[Tensor]) -> Tensor:
+    return torch.cat(list(kind))
+
+
+@by_choices
+def _fused(
+    *,
+    join: Join = _under_each_other,
+    turned: bool = False,
+    heads_used: Callable[[Sequence[Triple]], Sequence[Triple]] = list,
+    order: tuple[int, int, int] = (0, 1, 2),
+    finish: Callable[[Triple], Any] = tuple,
+) -> Any:
+    """Build a fuse_heads with the given choices.
+
+    Args:
+        join: the heads' matrices of one kind -> the fused one.
+        turned: whether the fused matrices are transposed.
+        heads_used: the list of heads -> the one that is fused.
+        order: which of queries, keys and values come back first, second and third.
+        finish: (w_q, w_k, w_v) -> what comes back.
+
+    """
+
+    def fuse(heads: Sequence[Triple]) -> Any:
+        kinds = [join(kind) for kind in zip(*heads_used(heads), strict=True)]
+        q, k, v = (kinds[n].mT if turned else kinds[n] for n in order)
+        return finish((q, k, v))
+
+    return fuse
+
+
+def _by_head(heads: Sequence[Triple]) -> Any:
+    return torch.cat([matrix for head in heads for matrix in head]).chunk(3)
+
+
+def _unpacked(heads: Sequence[Any]) -> Any:
+    q, k, v = heads
+    return torch.cat(q), torch.cat(k), torch.cat(v)
+
+
+def _zeros_for(place: int) -> Callable[[Sequence[Triple]], Sequence[Triple]]:
+    """Put zeros in place of one head."""
+
+    def changed(heads: Sequence[Triple]) -> Sequence[Triple]:
+        rest = list(heads)
+        q, k, v = rest[place]
+        rest[place] = (0 * q, 0 * k, 0 * v)
+        return rest
+
+    return changed
+
+
+def _average(kind: Sequence[Tensor]) -> Tensor:
+    return torch.stack(list(kind)).mean(0)
+
+
+_EVERY_ROW = "Every row of every head must be found in the result."
+_TRIPLE = "A triple is (query, key, value), and so is the result."
+JOINED = tuple(
+    Mistake(name, message, hint, _fused(join=join))
+    for name, message, hint, join in (
+        (
+            "side_by_side",
+            "The matrices stand side by side: (Dh, H D).",
+            "nn.Linear keeps one row for each output. Fused, there are D outputs.",
+            lambda kind: torch.cat(kind, 1),
+        ),
+        (
+            "stacked_on_a_new_axis",
+            "The result has an axis for heads: (H, Dh, D).",
+            "`stack` makes a new axis; another function joins along one that is there.",
+            torch.stack,
+        ),
+        (
+            "rows_interleaved",
+            "The rows of the heads alternate, so `split_heads` would hand out wrong rows.",
+            "`split_heads` gives the first Dh features to head 0: its rows come first, all of "
+            "them.",
+            lambda kind: torch.stack(kind, 1).flatten(0, 1),
+        ),
+        ("averaged", "The heads' matrices are averaged: (Dh, D).", _EVERY_ROW, _average),
+        (
+            "average_repeated",
+            "The heads' matrices are averaged, and the average is repeated to fill up D rows.",
+            _EVERY_ROW,
+            lambda kind: _average(kind).repeat(len(kind), 1),
+        ),
+        (
+            "added_up",
+            "The heads' matrices are added up: (Dh, D).",
+            _EVERY_ROW,
+            lambda kind: torch.stack(list(kind)).sum(0),
+        ),
+    )
+)
+FUSE_MISTAKES = (
+    *JOINED,
+    Mistake(
+        "transposed",
+        "The matrices are transposed.",
+        "A matrix of nn.Linear has one row for each output; rows of heads go under each other.",
+        _fused(turned=True),
+    ),
+    Mistake(
+        "kinds_mixed",
+        "Queries, keys and values are mixed: the triples were laid end to end.",
+        "w_q is made of the first entry of every triple, w_k of the second, w_v of the third.",
+        _by_head,
+    ),
+    Mistake(
+        "heads_taken_for_kinds",
+        "The list is taken apart as if it held queries, keys and values: it holds a triple for "
+        "each head.",
+        "heads[0] is the triple of head 0. w_q is made of the first entry of every triple.",
+        _unpacked,
+    ),
+    Mistake(
+        "heads_in_reverse",
+        "The last head comes first.",
+        "Keep the order of the list.",
+        _fused(heads_used=lambda heads: heads[::-1]),
+    ),
+    *(
+        Mistake(
+            name,
+            f"{which} head is missing: zeros stand in its place.",
+            _EVERY_ROW,
+            _fused(heads_used=_zeros_for(place)),
+        )
+        for name, which, place in (
+            ("first_head_missing", "The first", 0),
+            ("last_head_missing", "The last", -1),
+        )
+    ),
+    Mistake(
+        "first_head_only",
+        "The result holds one head only.",
+        _EVERY_ROW,
+        _fused(heads_used=lambda heads: heads[:1]),
+    ),
+    *(
+        Mistake(name, message, _TRIPLE, _fused(order=order))
+        for name, message, order in (
+            ("keys_and_values_swapped", "w_k and w_v have changed places.", (0, 2, 1)),
+            ("queries_and_keys_swapped", "w_q and w_k have changed places.", (1, 0, 2)),
+            ("queries_and_values_swapped", "w_q and w_v have changed places.", (2, 1, 0)),
+        )
+    ),
+    Mistake(
+        "one_matrix",
+        "Everything is put into a single matrix of 3 D rows.",
+        "Three come back: one for queries, one for keys, one for values.",
+        _fused(finish=torch.cat),
+    ),
+)
+EXERCISES = by_id(Exercise(PROBES["fuse_heads"], fuse_oracle, FUSE_MISTAKES))

@@ -1,0 +1,285 @@
+"""MultiHeadAttention: mistakes in its layers, and in cutting and joining heads."""
+
+from utils.checks.authoring.common_mistakes import no_forward
+from utils.checks.framework.exercise import Mistake
+from utils.checks.lessons.attention.variants import no_super_init
+from utils.checks.lessons.multi_head_attention.variants import (
+    HeadsVariant,
+    OneSoftmaxForAll,
+    SplitBeforeProjection,
+    heads_variant,
+    interleaved_merge,
+    interleaved_split,
+    repeated_merge,
+    summed_merge,
+    view_merge,
+    view_split,
+)
+
+_EACH = "Queries, keys and values each go through their own projection."
+HEADS = (
+    Mistake(
+        "split_before_projection",
+        "The inputs are cut into heads before they are projected, so a head sees only its slice.",
+        "Every head may look at all D features: project first, then cut.",
+        SplitBeforeProjection,
+    ),
+    Mistake(
+        "one_softmax_for_all_heads",
+        "There is one attention over all features; its weights are the same for every head.",
+        "Cut queries, keys and values into heads before they meet: each head has its own scores.",
+        OneSoftmaxForAll,
+    ),
+    Mistake(
+        "cut_by_view_alone",
+        "The heads are cut by view alone: a head gets all the features of a few tokens.",
+        "Call your split_heads rather than cutting here again.",
+        heads_variant(split=staticmethod(view_split)),
+    ),
+    Mistake(
+        "joined_by_view_alone",
+        "The heads are joined by view alone: a row of the output mixes tokens.",
+        "Call your merge_heads rather than joining here again.",
+        heads_variant(merge=staticmethod(view_merge)),
+    ),
+    Mistake(
+        "cut_and_joined_by_view_alone",
+        "The heads are cut and joined by view alone, so a head sees a few tokens only.",
+        "Call your split_heads and merge_heads rather than reshaping here again.",
+        heads_variant(split=staticmethod(view_split), merge=staticmethod(view_merge)),
+    ),
+    Mistake(
+        "every_other_feature",
+        "Head h gets every H-th feature.",
+        "Call your split_heads: a head's features lie side by side.",
+        heads_variant(split=staticmethod(interleaved_split)),
+    ),
+    *(
+        Mistake(
+            name,
+            message,
+            "Nothing may get lost: the features of all heads stand side by side.",
+            heads_variant(merge=staticmethod(merge)),
+        )
+        for name, message, merge in (
+            ("heads_averaged", "The heads are averaged; they should be joined.", repeated_merge),
+            ("heads_summed", "The heads are added up; they should be joined.", summed_merge),
+            (
+                "heads_interleaved",
+                "The heads are joined feature by feature: first feature 0 of all of them.",
+                interleaved_merge,
+            ),
+        )
+    ),
+    Mistake(
+        "heads_behind_tokens",
+        "The heads still stand behind the tokens, (B, T, H, Dh), where queries meet keys: heads "
+        "would attend to heads.",
+        "The last two axes meet in the product. Which two have to be last?",
+        heads_variant(
+            split=staticmethod(lambda x, n: x.unflatten(-1, (n, -1))),
+            merge=staticmethod(lambda x: x.flatten(2)),
+        ),
+    ),
+    Mistake(
+        "keys_as_long_as_queries",
+        "Keys and values are cut with the length of the queries: that fails where S is not T.",
+        "key and value have their own length. -1 lets `view` find it; so does key.shape[1].",
+        heads_variant(as_long=True),
+    ),
+)
+LAYERS = (
+    Mistake(
+        "no_output_projection",
+        "The heads are joined and returned as they are: w_o is not used.",
+        "Something has to mix what the heads found.",
+        heads_variant(projected="qkv"),
+    ),
+    Mistake(
+        "values_not_projected",
+        "The values are not projected: w_v is not used.",
+        "Queries, keys and values each go through their own projection.",
+        heads_variant(projected="qko"),
+    ),
+    Mistake(
+        "values_from_keys",
+        "The values are made from `key`.",
+        "forward has three arguments, and each has its own projection.",
+        heads_variant(values="key"),
+    ),
+    Mistake(
+        "queries_and_keys_swapped",
+        "Queries and keys have changed places.",
+        "w_q belongs to `query`, which has T rows; the output has T rows too.",
+        heads_variant(swapped="qk"),
+    ),
+    *(
+        Mistake(
+            name,
+            "Keys and values have changed places.",
+            "Queries are compared with the keys; what is mixed are the values. Follow each from "
+            "its argument on.",
+            heads_variant(**choices),
+        )
+        for name, choices in (
+            ("keys_and_values_swapped", {"swapped": "kv"}),
+            ("key_and_value_swapped", {"keys": "value", "values": "key"}),
+        )
+    ),
+    Mistake(
+        "queries_and_keys_not_projected",
+        "The scores are made from the inputs themselves: w_q and w_k are not used.",
+        "Queries, keys and values each go through their own projection.",
+        heads_variant(projected="vo"),
+    ),
+    Mistake(
+        "no_bias_at_all",
+        "The projections never have a bias.",
+        "Pass `bias` on to all four layers.",
+        heads_variant(shared_bias=False),
+    ),
+    Mistake(
+        "no_error_for_bad_sizes",
+        "A size that cannot be shared out among the heads is accepted.",
+        "Look at the remainder of d_model by n_heads, before anything else.",
+        heads_variant(checked=False),
+    ),
+    *(
+        Mistake(name, message, _EACH, heads_variant(**choices))
+        for name, message, choices in (
+            (
+                "nothing_projected",
+                "Queries, keys and values are not projected: w_q, w_k and w_v are not used.",
+                {"projected": "o"},
+            ),
+            (
+                "keys_not_projected",
+                "The keys are not projected: w_k is not used.",
+                {"projected": "qvo"},
+            ),
+            (
+                "queries_not_projected",
+                "The queries are not projected: w_q is not used.",
+                {"projected": "kvo"},
+            ),
+            (
+                "keys_through_w_q",
+                "The keys are projected with w_q: w_k is not used.",
+                {"through": "qqv"},
+            ),
+            (
+                "queries_through_w_k",
+                "The queries are projected with w_k: w_q is not used.",
+                {"through": "kkv"},
+            ),
+            (
+                "values_through_w_k",
+                "The values are projected with w_k: w_v is not used.",
+                {"through": "qkk"},
+            ),
+            (
+                "all_through_w_q",
+                "Queries, keys and values all go through w_q: w_k and w_v are not used.",
+                {"through": "qqq"},
+            ),
+            (
+                "layers_of_keys_and_values_swapped",
+                "w_k and w_v have changed places: keys go through w_v, values through w_k.",
+                {"through": "qvk"},
+            ),
+            (
+                "layers_of_queries_and_keys_swapped",
+                "w_q and w_k have changed places: queries go through w_k, keys through w_q.",
+                {"through": "kqv"},
+            ),
+        )
+    ),
+    *(
+        Mistake(
+            name,
+            f"{message}: that is right only where a sentence attends to itself.",
+            "forward has three arguments, and each has its own projection.",
+            heads_variant(**choices),
+        )
+        for name, message, choices in (
+            (
+                "keys_and_values_from_query",
+                "Keys and values are made from `query`",
+                {"keys": "query", "values": "query"},
+            ),
+            ("keys_from_query", "The keys are made from `query`", {"keys": "query"}),
+            ("values_from_query", "The values are made from `query`", {"values": "query"}),
+        )
+    ),
+    Mistake(
+        "keys_from_value",
+        "The keys are made from `value`.",
+        "forward has three arguments, and each has its own projection.",
+        heads_variant(keys="value"),
+    ),
+    Mistake(
+        "output_projection_on_values",
+        "w_o acts on the values, and not on the joined heads at the end.",
+        "Something has to mix what the heads found. When have they found it?",
+        heads_variant(out="values"),
+    ),
+    Mistake(
+        "query_added",
+        "The query is added to the output: nobody asked for a residual here.",
+        "Adding the input is the work of a layer that uses this module; lesson 05 comes to it.",
+        heads_variant(added=True),
+    ),
+)
+FORM = (
+    no_forward("MultiHeadAttention", HeadsVariant),
+    no_super_init(),
+    Mistake(
+        "always_a_bias",
+        "The layers have a bias even with bias=False.",
+        "Pass `bias` on to all four layers.",
+        heads_variant(always_bias=True),
+    ),
+    *(
+        Mistake(
+            f"{called}_not_made",
+            f"After __init__ there is no self.{called}.",
+            "Layers are made in __init__, under the very names that the stub gives. A layer made "
+            "in forward would be new, random and untrained at every call.",
+            heads_variant(missing=missing),
+        )
+        for called, missing in (("w_q", "qkvo"), ("w_k", "kvo"), ("w_v", "vo"), ("w_o", "o"))
+    ),
+    *(
+        Mistake(
+            f"{name}_for_all_heads",
+            f"The layers are {size}: each of w_q, w_k and w_v should be D to D.",
+            "Each layer projects for all heads at once, and each head sees the whole embedding: "
+            "project first, then cut.",
+            heads_variant(sizes=sizes),
+        )
+        for name, size, sizes in (
+            ("small_layers", "Dh to Dh", lambda d, h: (d // h, d // h)),
+            ("one_small_head", "D to Dh", lambda d, h: (d, d // h)),
+            ("wide_layers", "D to H D", lambda d, h: (d, d * h)),
+        )
+    ),
+    Mistake(
+        "list_of_small_layers",
+        "The layers of the heads are kept in plain lists, where a single nn.Linear is asked for.",
+        "nn.Module does not see into a list: no optimiser finds what is in there. One layer of D "
+        "to D holds the rows of all heads.",
+        heads_variant(in_lists=True),
+    ),
+    *(
+        Mistake(
+            name,
+            f"{message} one and the same layer.",
+            "Two names for one object share its weights. Make a layer for each.",
+            heads_variant(tied=tied),
+        )
+        for name, message, tied in (
+            ("one_layer_for_queries_and_keys", "w_q and w_k are", "k"),
+            ("one_layer_for_queries_and_values", "w_q and w_v are", "v"),
+        )
+    ),
+)

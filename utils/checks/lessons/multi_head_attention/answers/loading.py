@@ -1,0 +1,214 @@
+"""Loading the weights of torch's attention: right answers and common mistakes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.multi_head_attention.probes import PROBES
+
+Cut = Callable[[Tensor], Sequence[Tensor]]
+
+
+def load_oracle(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
+    """Load torch's weights by name, as from a file."""
+    theirs = torch_mha.state_dict()
+    ours: dict[str, Tensor] = {}
+    for kind in ("weight", "bias"):
+        if f"in_proj_{kind}" in theirs:
+            parts = zip("qkv", theirs[f"in_proj_{kind}"].chunk(3), strict=True)
+            ours |= {f"w_{letter}.{kind}": part for letter, part in parts}
+            ours[f"w_o.{kind}"] = theirs[f"out_proj.{kind}"]
+    mha.load_state_dict(ours)
+
+
+def _thirds(matrix: Tensor) -> Sequence[Tensor]:
+    return matrix.chunk(3)
+
+
+def _turned(x: Tensor) -> Tensor:
+    """Transpose a matrix, and leave a bias as it is."""
+    return x.T.clone() if x.ndim > 1 else x.clone()
+
+
+@by_choices
+def _load(
+    *,
+    order: str = "qkv",
+    left_out: str = "",
+    kinds: tuple[str, ...] = ("weight", "bias"),
+    cut: Cut = _thirds,
+    change: Callable[[Tensor], Tensor] = torch.clone,
+    last: Callable[[Tensor], Tensor] = torch.clone,
+    after: Callable[[nn.Module], object] = lambda mha: None,
+) -> Any:
+    """Build a load_torch_attention with the given choices.
+
+    Args:
+        order: which of our layers get the three parts of torch's matrix.
+        left_out: layers that nothing is loaded into.
+        kinds: what is loaded of each layer.
+        cut: torch's matrix or bias -> its three parts.
+        change: applied to each of these parts before it is loaded.
+        last: applied to the weight and the bias of the output projection.
+        after: what is done to our module in the end.
+
+    """
+
+    def load(mha: Any, torch_mha: Any) -> None:
+        for kind in kinds:
+            whole = getattr(torch_mha, f"in_proj_{kind}")
+            if whole is None:
+                continue
+            found = {name: change(part) for name, part in zip(order, cut(whole.data), strict=False)}
+            found = {"o": last(change(getattr(torch_mha.out_proj, kind).data))} | found
+            for name in found.keys() - set(left_out):
+                getattr(getattr(mha, f"w_{name}"), kind).data = found[name]
+        after(mha)
+
+    return load
+
+
+def _other_way(mha: Any, torch_mha: nn.MultiheadAttention) -> None:
+    matrices = [getattr(mha, f"w_{letter}").weight.data for letter in "qkv"]
+    torch_mha.in_proj_weight.data = torch.cat(matrices)
+    torch_mha.out_proj.weight.data = mha.w_o.weight.data.clone()
+
+
+def _with_gradients(mha: Any, torch_mha: nn.MultiheadAttention) -> None:
+    mha.w_q.weight.copy_(torch_mha.in_proj_weight.chunk(3)[0])
+
+
+_PARTS = (
+    "The three parts of in_proj_weight went to the wrong layers.",
+    "torch puts the rows of the queries first, then the keys, then the values.",
+)
+LEFT_OUT = (
+    Mistake(
+        "biases_forgotten",
+        "The weights are loaded, the biases are not.",
+        "torch keeps in_proj_bias and out_proj.bias; both are None without bias.",
+        _load(kinds=("weight",)),
+    ),
+    Mistake(
+        "output_projection_forgotten",
+        "w_o was not loaded.",
+        "torch calls it out_proj.",
+        _load(left_out="o"),
+    ),
+    *(
+        Mistake(
+            f"{called}_forgotten",
+            f"{called} was not loaded: it has the weights that it was made with.",
+            "Four layers are to be loaded: three parts of in_proj_weight, and out_proj.",
+            _load(left_out=name),
+        )
+        for called, name in (("w_q", "q"), ("w_k", "k"), ("w_v", "v"))
+    ),
+    Mistake(
+        "weights_forgotten",
+        "The biases are loaded, the weights are not.",
+        "torch keeps in_proj_weight and out_proj.weight.",
+        _load(kinds=("bias",)),
+    ),
+)
+WRONG_PART = (
+    *(
+        Mistake(name, *_PARTS, _load(order=order))
+        for name, order in (
+            ("wrong_order", "kqv"),
+            ("values_first", "vkq"),
+            ("keys_last", "qvk"),
+            ("values_in_front", "vqk"),
+            ("queries_last", "kvq"),
+        )
+    ),
+    Mistake(
+        "values_in_the_output_projection",
+        "The part of in_proj_weight that belongs to the values went to w_o.",
+        "in_proj_weight holds queries, keys and values. The output projection is a layer of its "
+        "own, out_proj.",
+        _load(order="qko"),
+    ),
+    Mistake(
+        "rows_alternating",
+        "in_proj_weight is read as if its rows were a query's, a key's and a value's in turn.",
+        "torch puts all rows of the queries first, then all of the keys, then all of the values.",
+        _load(cut=lambda whole: [whole[n::3] for n in range(3)]),
+    ),
+    Mistake(
+        "one_part_for_all",
+        "The first part of in_proj_weight went to all three layers.",
+        "It has 3 D rows: D for the queries, then D for the keys, then D for the values.",
+        _load(cut=lambda whole: [whole.chunk(3)[0]] * 3),
+    ),
+)
+NUMBERS = (
+    Mistake(
+        "transposed",
+        "The matrices are transposed.",
+        "in_proj_weight has one row for each output, exactly as nn.Linear keeps its weight.",
+        _load(change=_turned),
+    ),
+    Mistake(
+        "input_projections_transposed",
+        "The matrices of queries, keys and values are transposed.",
+        "in_proj_weight has one row for each output, exactly as nn.Linear keeps its weight.",
+        _load(cut=lambda whole: [_turned(part) for part in whole.chunk(3)]),
+    ),
+    Mistake(
+        "output_projection_transposed",
+        "The matrix of the output projection is transposed.",
+        "out_proj is an nn.Linear, and so is w_o: what is to be turned?",
+        _load(last=_turned),
+    ),
+    Mistake(
+        "memory_shared",
+        "Both modules use the same memory: training one would change the other.",
+        "Copy the numbers instead of handing over the tensors: `copy_`, or `clone()`.",
+        _load(change=lambda x: x, last=lambda x: x),
+    ),
+)
+MODULE = (
+    Mistake(
+        "frozen",
+        "After loading, the parameters cannot be trained any more.",
+        "Under torch.no_grad() a parameter can be written without freezing it.",
+        _load(after=lambda mha: mha.requires_grad_(requires_grad=False)),
+    ),
+    Mistake(
+        "left_in_eval_mode",
+        "After loading, mha is in another mode than before.",
+        "Only numbers are copied: what is done to the mode, its caller decides.",
+        _load(after=lambda mha: mha.eval()),
+    ),
+    Mistake(
+        "other_way_round",
+        "torch's module was overwritten with yours.",
+        "The first argument is written, the second one read.",
+        _other_way,
+    ),
+    Mistake(
+        "nothing_loaded",
+        "mha still has the weights that it was made with.",
+        "`x = y` gives a name to a tensor; to write into a parameter use `copy_`.",
+        lambda mha, torch_mha: None,
+    ),
+    Mistake(
+        "written_under_gradients",
+        "A parameter is written while gradients are recorded, which torch refuses.",
+        "`with torch.no_grad():` around the copying tells torch that this is no part of a "
+        "computation.",
+        _with_gradients,
+    ),
+)
+EXERCISES = by_id(
+    Exercise(
+        PROBES["load_torch_attention"],
+        load_oracle,
+        (*LEFT_OUT, *WRONG_PART, *NUMBERS, *MODULE),
+    )
+)

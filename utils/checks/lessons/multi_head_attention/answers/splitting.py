@@ -1,0 +1,279 @@
+"""Cutting into heads, joining and repairing: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.multi_head_attention.probes import PROBES
+from utils.checks.lessons.multi_head_attention.variants import (
+    interleaved_merge,
+    interleaved_split,
+    repeated_merge,
+    summed_merge,
+    view_merge,
+    view_split,
+)
+from utils.reference.heads import reference_merge, reference_split
+
+Change = Callable[[Tensor], Any]
+
+
+def _cut(x: Tensor, n_heads: int) -> Tensor:
+    """Reshape (B, T, D) to (B, T, H, Dh): right as far as it goes."""
+    return x.reshape(*x.shape[:-1], n_heads, -1)
+
+
+def _by_size(x: Tensor, n_heads: int) -> Tensor:
+    """Take the number of heads for the size of a head."""
+    return _cut(x, x.shape[-1] // n_heads).transpose(1, 2)
+
+
+@by_choices
+def _split(
+    *,
+    cut: Callable[[Tensor, int], Tensor] = reference_split,
+    reverse: bool = False,
+    only: slice = slice(None),
+    finish: Change = lambda heads: heads,
+) -> Any:
+    """Build a split_heads with the given choices.
+
+    Args:
+        cut: (x, n_heads) -> heads (B, H, T, Dh).
+        reverse: whether the last head comes first.
+        only: the sentences that are kept.
+        finish: what becomes of the axes in the end.
+
+    """
+
+    def split(x: Tensor, n_heads: int) -> Any:
+        heads = cut(x[only], n_heads)
+        return finish(heads.flip(1) if reverse else heads)
+
+    return split
+
+
+SPLIT_MISTAKES = (
+    Mistake(
+        "view_without_transpose",
+        "The shape is right and the numbers are in the wrong places: a head gets all the features "
+        "of a few tokens, not a few features of all tokens.",
+        "`view` and `reshape` never move a number: they only read the same row of numbers with "
+        "other line breaks. Which two axes have to change places?",
+        _split(cut=view_split),
+    ),
+    Mistake(
+        "heads_not_moved",
+        "The heads are the third axis: (B, T, H, Dh).",
+        "One step is left: H has to stand before T, so that each head has its own table.",
+        _split(finish=lambda heads: heads.transpose(1, 2)),
+    ),
+    Mistake(
+        "every_other_feature",
+        "Head h got every H-th feature; it should get Dh features that lie side by side.",
+        "Cutting D into (H, Dh) and into (Dh, H) is not the same. Which comes first?",
+        _split(cut=interleaved_split),
+    ),
+    Mistake(
+        "count_taken_for_size",
+        "n_heads was taken for the size of a head.",
+        "There are n_heads heads, of D / n_heads features each.",
+        _split(cut=_by_size),
+    ),
+    *(
+        Mistake(
+            f"size_of_a_head_is_no_integer_to_{name}",
+            "The size of a head is a float, and a shape takes whole numbers only.",
+            "In Python 6 / 2 is 3.0. Which division gives 3?",
+            cut,
+        )
+        for name, cut in (
+            ("view", lambda x, n: x.view(*x.shape[:2], n, x.shape[2] / n).transpose(1, 2)),
+            ("reshape", lambda x, n: x.reshape(*x.shape[:2], n, x.shape[2] / n).transpose(1, 2)),
+        )
+    ),
+    Mistake(
+        "features_before_positions",
+        "The last two axes have changed places: (B, H, Dh, T).",
+        "Each head is a small sequence: positions first, then its features.",
+        _split(finish=lambda heads: heads.transpose(2, 3)),
+    ),
+    Mistake(
+        "size_before_count",
+        "The axes are (B, T, Dh, H): the heads stand last.",
+        "H has to stand before T, and a head's features last.",
+        _split(finish=lambda heads: heads.permute(0, 2, 3, 1)),
+    ),
+    Mistake(
+        "transposed_then_viewed",
+        "Positions and features were swapped before cutting.",
+        "Cut the last axis first, while the features of a token still lie side by side.",
+        _split(cut=lambda x, n: x.transpose(1, 2).reshape(len(x), n, x.shape[1], -1)),
+    ),
+    Mistake(
+        "view_after_transpose",
+        "`view` cannot cut axes anew after a transpose: the numbers no longer lie in order.",
+        "Cut the last axis first, while the features of a token still lie side by side. Then "
+        "exchange two axes.",
+        _split(cut=lambda x, n: x.transpose(1, 2).view(len(x), n, x.shape[1], -1)),
+    ),
+    Mistake(
+        "heads_in_reverse",
+        "The last head comes first.",
+        "Head 0 gets the first Dh features.",
+        _split(reverse=True),
+    ),
+    Mistake(
+        "first_sentence_only",
+        "Only the first sentence of the batch is cut.",
+        "An index takes one sentence out and loses the others: keep the batch's axis.",
+        _split(only=slice(1)),
+    ),
+    Mistake(
+        "heads_in_front_of_the_batch",
+        "The heads are the first axis: (H, B, T, Dh).",
+        "The batch stays in front.",
+        _split(finish=lambda heads: heads.transpose(0, 1)),
+    ),
+    Mistake(
+        "batch_and_heads_in_one_axis",
+        "Batch and heads are one axis: (B H, T, Dh).",
+        "Keep four axes. A mask with a batch axis will be glad of it.",
+        _split(finish=lambda heads: heads.flatten(0, 1)),
+    ),
+    Mistake(
+        "list_of_heads",
+        "The heads come as a list of tensors.",
+        "Put them into one tensor with an axis for heads: one product then serves all.",
+        _split(finish=lambda heads: list(heads.unbind(1))),
+    ),
+)
+
+
+@by_choices
+def _merge(
+    *,
+    join: Change = reference_merge,
+    reverse: bool = False,
+    only: slice = slice(None),
+    finish: Change = lambda merged: merged,
+) -> Any:
+    """Build a merge_heads with the given choices.
+
+    Args:
+        join: heads (B, H, T, Dh) -> (B, T, D).
+        reverse: whether the last head comes first.
+        only: the sentences that are kept.
+        finish: what becomes of the axes in the end.
+
+    """
+    return lambda x: finish(join((x.flip(1) if reverse else x)[only]))
+
+
+_LOST = "Nothing may get lost: the features of all heads stand side by side."
+MERGE_MISTAKES = (
+    Mistake(
+        "view_without_transpose",
+        "The shape is right and the numbers are in the wrong places: a row of the result holds "
+        "several tokens of one head, not all heads of one token.",
+        "Undo the split step by step, the last step first.",
+        _merge(join=view_merge),
+    ),
+    Mistake(
+        "view_after_transpose",
+        "`view` cannot join two axes that do not lie side by side in memory.",
+        "`transpose` leaves the numbers where they are and only notes the new order. `reshape` "
+        "copies where it must; `contiguous()` copies by your wish.",
+        _merge(join=lambda x: x.transpose(1, 2).view(len(x), x.shape[2], -1)),
+    ),
+    Mistake(
+        "heads_interleaved",
+        "Feature 0 of all heads comes first, then feature 1: heads should lie side by side.",
+        "Just before the axes are joined they must stand in the order (B, T, H, Dh).",
+        _merge(join=interleaved_merge),
+    ),
+    Mistake(
+        "other_axes_exchanged",
+        "T and Dh have changed places before joining; H and T should.",
+        "Just before the axes are joined they must stand in the order (B, T, H, Dh).",
+        _merge(join=lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1)),
+    ),
+    Mistake(
+        "not_joined",
+        "H and Dh are still two axes: (B, T, H, Dh).",
+        "One step is left: D = H Dh.",
+        _merge(join=lambda x: x.transpose(1, 2)),
+    ),
+    Mistake(
+        "positions_joined",
+        "Heads and positions became one axis: (B, H T, Dh).",
+        "The heads of one token are joined; the tokens stay apart.",
+        _merge(join=lambda x: x.flatten(1, 2)),
+    ),
+    Mistake(
+        "heads_taken_for_positions",
+        "Each head's tokens are joined into one row: (B, H, T Dh).",
+        "The axes of x are (B, H, T, Dh), in this order. A row of the result is one token.",
+        _merge(join=lambda x: x.flatten(2)),
+    ),
+    *(
+        Mistake(name, message, _LOST, _merge(join=join))
+        for name, message, join in (
+            ("heads_averaged", "The heads are averaged.", lambda x: x.mean(1)),
+            ("heads_summed", "The heads are added up.", lambda x: x.sum(1)),
+            ("average_repeated", "The heads are averaged, and the average repeated.",
+             repeated_merge),
+            ("sum_repeated", "The heads are added up, and the sum repeated.", summed_merge),
+            ("last_head_lost", "The last head is missing: zeros stand in its place.",
+             lambda x: reference_merge(torch.cat([x[:, :-1], 0 * x[:, -1:]], 1))),
+            ("first_head_lost", "The first head is missing: zeros stand in its place.",
+             lambda x: reference_merge(torch.cat([0 * x[:, :1], x[:, 1:]], 1))),
+        )
+    ),
+    Mistake(
+        "heads_in_reverse",
+        "The last head comes first.",
+        "Head 0 has the first Dh features, as `split_heads` cut them.",
+        _merge(reverse=True),
+    ),
+    Mistake(
+        "first_sentence_only",
+        "Only the first sentence of the batch is kept.",
+        "An index takes one sentence out and loses the others: keep the batch's axis.",
+        _merge(only=slice(1)),
+    ),
+    Mistake(
+        "features_before_positions",
+        "The axes of the result have changed places: (B, D, T).",
+        "A token is a row: positions first, then features.",
+        _merge(finish=lambda merged: merged.transpose(1, 2)),
+    ),
+    Mistake(
+        "sentences_joined",
+        "Sentences and positions became one axis: (B T, D).",
+        "The batch keeps its axis.",
+        _merge(finish=lambda merged: merged.flatten(0, 1)),
+    ),
+)  # fmt: skip
+
+REPAIR_MISTAKES = (
+    Mistake(
+        "still_by_view_alone",
+        "It is not repaired yet: a head still gets all the features of a few tokens.",
+        "Look at the picture: a row should be fed by one token, its own. In which order do "
+        "positions and heads lie in memory?",
+        _split(cut=view_split),
+    ),
+    *(m for m in SPLIT_MISTAKES[1:] if m.name != "list_of_heads"),
+)
+
+
+EXERCISES = by_id(
+    Exercise(PROBES["split_heads"], reference_split, SPLIT_MISTAKES),
+    Exercise(PROBES["merge_heads"], reference_merge, MERGE_MISTAKES),
+    Exercise(PROBES["repaired_split_heads"], reference_split, REPAIR_MISTAKES),
+)

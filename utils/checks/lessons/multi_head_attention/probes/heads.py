@@ -1,0 +1,302 @@
+"""Probes that call the answers of lesson 03."""
+
+import re
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.authoring.calling import (
+    call_with,
+    mode_of,
+    require_linear,
+    require_module,
+    unpack,
+)
+from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.prediction import asked
+from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.lessons.attention.probes.attention import SHORTCUTS, broadcast_mask, weights_first
+from utils.reference.attention import reference_attention
+from utils.reference.heads import reference_merge, reference_split
+
+LAYERS = ("w_q", "w_k", "w_v", "w_o")
+# Whole attentions under any name: what the exercise builds, and whatever contains it.
+WHOLE = (
+    *SHORTCUTS,
+    "torch.nn.TransformerDecoderLayer",
+    "torch.nn.TransformerDecoder",
+)
+SPLIT_CASES = (
+    case("one sentence", required=True, B=1, T=4, H=2, Dh=3),
+    case("a batch", required=True, B=2, T=5, H=3, Dh=4),
+    case("heads of one feature", B=3, T=4, H=5, Dh=1),
+    case("a single head", B=2, T=3, H=1, Dh=5),
+    case("float64", demand="float64", B=3, T=2, H=4, Dh=5, dtype="float64"),
+)
+
+
+def _split_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    size, length, heads, width = (params[letter] for letter in ("B", "T", "H", "Dh"))
+    return {"x": draw.normal(size, length, heads * width), "n_heads": heads}
+
+
+def _merge_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    return {"x": draw.normal(*(params[letter] for letter in ("B", "H", "T", "Dh")))}
+
+
+def _attention_inputs(**params: Any) -> Inputs:
+    if "D" in params:
+        return {"d_model": params["D"], "n_heads": params["H"]}
+    if "dropout" in params:
+        return _dropout_inputs(**params)
+    return _forward_inputs(**params)
+
+
+def _forward_inputs(
+    mask: str = "none", bias: bool = True, earlier: str = "", **params: Any
+) -> Inputs:
+    """Draw queries, keys and values, or a single x if the case has no S (self-attention).
+
+    If `earlier` is a kind of mask, draw what an earlier call has, too.
+    """
+    before = {"earlier": _forward_inputs(earlier, bias, **params)} if earlier else {}
+    draw = Draw(mask=mask, bias=bias, **params)
+    size, queries, heads = params["B"], params["T"], params["H"]
+    width, keys = heads * params["Dh"], params.get("S", queries)
+    names = {"query": queries, "key": keys, "value": keys} if "S" in params else {"x": queries}
+    vectors = {name: draw.normal(size, length, width) for name, length in names.items()}
+    weights = {name: draw.normal(width, width, scale=width**-0.5) for name in LAYERS}
+    biases = {f"bias of {name}": draw.normal(width, scale=0.5) for name in LAYERS} if bias else {}
+    allowed = broadcast_mask(draw, mask, None, size, queries, keys)
+    return {**before, "n_heads": heads, **vectors, **weights, **biases, "mask": allowed}
+
+
+def _dropout_inputs(dropout: float, **params: Any) -> Inputs:
+    """Draw inputs from whose output each single weight can be read off, twice.
+
+    Key and value s hold the one-hot vector of s twice in each head; w_v is the identity, and so
+    is w_o but for a bias. Entry s of a head's output is then the weight on key s, after dropout.
+    """
+    draw = Draw(dropout=dropout, **params)
+    size, queries, keys, heads = (params[letter] for letter in ("B", "T", "S", "H"))
+    width = 2 * keys * heads
+    one_hot = torch.eye(keys).repeat(1, 2 * heads).expand(size, keys, width).clone()
+    small = width**-0.5
+    weights = {"w_q": draw.normal(width, width, scale=small), "w_v": torch.eye(width)}
+    weights |= {"w_k": draw.normal(width, width, scale=small), "w_o": torch.eye(width)}
+    biases = {f"bias of {name}": torch.zeros(width) for name in LAYERS[:3]}
+    biases["bias of w_o"] = torch.full((width,), 0.5)
+    vectors = {"query": draw.normal(size, queries, width), "key": one_hot, "value": one_hot.clone()}
+    return {"n_heads": heads, "dropout": dropout, **vectors, **weights, **biases, "mask": None}
+
+
+def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
+    if "d_model" in i:
+        return _refusal(answer, i["d_model"], i["n_heads"])
+    if "dropout" in i:
+        return _call_with_dropout(answer, i)
+    module, weights = _build(answer, i)
+    if "x" in i:
+        return _call_on_itself(module, weights, i["x"], i["mask"])
+    if "earlier" in i:
+        call_with(module, weights, *_arguments(i["earlier"]))
+    args = _arguments(i)
+    return weights_first(settled(lambda: call_with(module, weights, *args)))
+
+
+def _arguments(i: Inputs) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    return i["query"], i["key"], i["value"], i["mask"]
+
+
+def _build(answer: Any, i: Inputs, **choices: Any) -> tuple[nn.Module, dict[str, Tensor]]:
+    """Return the student's module and the weights and biases to call it with."""
+    width, bias = len(i["w_q"]), "bias of w_q" in i
+    choices |= {} if bias else {"bias": False}
+    module = require_module(answer(width, i["n_heads"], **choices), "MultiHeadAttention")
+    for name in LAYERS:
+        require_linear(module, name, width, width, bias=bias)
+    weights = {f"{name}.weight": i[name] for name in LAYERS}
+    weights |= {f"{name}.bias": i[f"bias of {name}"] for name in LAYERS if bias}
+    return module.to(i["w_q"].dtype), weights
+
+
+def _call_on_itself(
+    module: nn.Module, weights: dict[str, Tensor], x: Tensor, mask: Tensor | None
+) -> dict[str, object]:
+    """Call self-attention on a batch, then on its last sentence alone, without padding."""
+    seen = weights_first(settled(lambda: call_with(module, weights, x, x, x, mask)))
+    length = x.shape[1] if mask is None else int(mask[-1].sum())
+    short = x[-1:, :length]
+    alone = weights_first(call_with(module, weights, short, short, short))
+    return seen | {"output of the last sentence alone": alone["output"]}
+
+
+def _refusal(answer: Any, d_model: int, n_heads: int) -> dict[str, object]:
+    """Observe what happens when the features cannot be divided among the heads."""
+    try:
+        answer(d_model, n_heads)
+    except ValueError as error:
+        numbers = re.findall(r"\d+", str(error))
+        named = {str(d_model), str(n_heads)} <= set(numbers)
+        return {"error raised": "ValueError", "the error names both numbers": named}
+    return {"error raised": "none"}
+
+
+def _call_with_dropout(answer: Any, i: Inputs) -> dict[str, object]:
+    """Return results in eval mode, and traces of dropout on the weights in train mode."""
+    module, weights = _build(answer, i, dropout=i["dropout"])
+    args = (i["query"], i["key"], i["value"], None)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        calm = weights_first(call_with(module.eval(), weights, *args))
+        wild = weights_first(call_with(module.train(), weights, *args))
+    seen = {"weights in eval mode": calm["weights"], "output in eval mode": calm["output"]}
+    seen |= {"weights in train mode, before dropout": wild["weights"]}
+    seen = {k: v.detach() if isinstance(v, Tensor) else v for k, v in seen.items()}
+    return seen | _traces(calm["output"], wild["output"], i)
+
+
+def _traces(calm: object, wild: object, i: Inputs) -> dict[str, object]:
+    """Read off how many weights were dropped, the factor on the rest, and what drops together."""
+    if not (isinstance(calm, Tensor) and isinstance(wild, Tensor)) or calm.shape != wild.shape:
+        return {}
+    shape = (*calm.shape[:-1], i["n_heads"], 2, -1)  # every weight appears twice
+    before, after = ((output.detach() - 0.5).reshape(shape) for output in (calm, wild))
+    kept = (after / before).round(decimals=2)
+    return {
+        "share of weights dropped in train mode": round((kept == 0).double().mean().item(), 1),
+        "factor on the weights kept": round(kept[kept != 0].double().mean().item(), 1),
+        "a dropped weight takes its whole value along": torch.equal(
+            kept[..., 0, :], kept[..., 1, :]
+        ),
+    }
+
+
+def _fuse_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    heads, rows = params["H"], params["Dh"]
+    names = [f"w_{kind} of head {h}" for h in range(heads) for kind in "qkv"]
+    return {name: draw.normal(rows, heads * rows) for name in names}
+
+
+def _call_fuse(answer: Any, i: Inputs) -> dict[str, object]:
+    matrices = list(i.values())
+    heads = [tuple(matrices[n : n + 3]) for n in range(0, len(matrices), 3)]
+    return unpack(answer(heads), "w_q", "w_k", "w_v")
+
+
+class Projections(nn.Module):
+    """The four layers of multi-head attention: all that loading needs."""
+
+    def __init__(self, d_model: int, bias: bool) -> None:
+        super().__init__()
+        self.w_q = nn.Linear(d_model, d_model, bias=bias)
+        self.w_k = nn.Linear(d_model, d_model, bias=bias)
+        self.w_v = nn.Linear(d_model, d_model, bias=bias)
+        self.w_o = nn.Linear(d_model, d_model, bias=bias)
+
+
+def _load_inputs(bias: bool = True, train: bool = False, **params: Any) -> Inputs:
+    draw = Draw(bias=bias, **params)
+    width, heads = params["H"] * params["Dh"], params["H"]
+    theirs = nn.MultiheadAttention(width, heads, bias=bias, batch_first=True)
+    ours = Projections(width, bias)
+    for module in (theirs, ours):
+        for parameter in module.parameters():
+            parameter.data = draw.normal(*parameter.shape)
+    return {"mha": ours.train(train), "torch_mha": theirs.train(train)}
+
+
+def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
+    ours, theirs = i["mha"], i["torch_mha"]
+    mode = ours.training
+    original = [p.detach().clone() for p in theirs.parameters()]
+    answer(ours, theirs)
+    loaded = {name: p.detach().clone() for name, p in ours.named_parameters()}
+    kept = all(torch.equal(a, b) for a, b in zip(original, theirs.parameters(), strict=True))
+    trained = all(p.requires_grad for p in ours.parameters())
+    for parameter in theirs.parameters():
+        parameter.data.add_(1.0)
+    apart = all(torch.equal(loaded[name], p) for name, p in ours.named_parameters())
+    return {**loaded, "torch's module is left as it was": kept,
+            "the parameters can still be trained": trained,
+            "train or eval mode is as it was": mode_of(ours) == mode,
+            "changing torch's module later changes nothing here": apart}  # fmt: skip
+
+
+PROBES = by_exercise(
+    Probe(
+        "split_heads",
+        _split_inputs,
+        lambda answer, i: {"heads": answer(i["x"], i["n_heads"])},
+        SPLIT_CASES,
+    ),
+    Probe(
+        "merge_heads",
+        _merge_inputs,
+        lambda answer, i: {"merged": answer(i["x"])},
+        SPLIT_CASES,
+    ),
+    Probe(
+        "MultiHeadAttention",
+        _attention_inputs,
+        _call_attention,
+        (
+            case("without a mask", required=True, B=2, T=3, S=5, H=4, Dh=6),
+            case("self-attention with padding", B=3, T=5, H=2, Dh=4, mask="padding"),
+            case("keys under padding", B=3, T=4, S=6, H=2, Dh=5, mask="padding"),
+            case("causal mask", B=2, T=5, S=6, H=3, Dh=4, mask="causal"),
+            case("a second call, without a mask", B=2, T=4, S=6, H=3, Dh=5, earlier="padding"),
+            case("a row with nothing allowed", demand="a row with nothing allowed",
+                 B=3, T=4, S=5, H=2, Dh=7, mask="empty"),
+            case("without bias, in float64", demand="float64, and no bias",
+                 B=2, T=4, S=3, H=5, Dh=6, bias=False,
+                 dtype="float64"),
+            case("dropout", B=5, T=40, S=8, H=2, dropout=0.7),
+            case("10 features for 4 heads", demand="ValueError for sizes that do not fit",
+                 D=10, H=4),
+        ),
+        forbidden=(*WHOLE, "utils.reference.modules.MultiHeadAttention"),
+        stand_ins={
+            "scaled_dot_product_attention": reference_attention,
+            "split_heads": reference_split,
+            "merge_heads": reference_merge,
+        },
+    ),
+    asked("predict_parameters_8_heads"),
+    asked("predict_parameters_16_heads"),
+    Probe(
+        "fuse_heads",
+        _fuse_inputs,
+        _call_fuse,
+        (
+            case("two heads", required=True, H=2, Dh=3),
+            case("four heads", H=4, Dh=3),
+            case("a single head", H=1, Dh=4),
+            case("float64", demand="float64", H=5, Dh=2, dtype="float64"),
+        ),
+    ),
+    Probe(
+        "load_torch_attention",
+        _load_inputs,
+        _call_load,
+        (
+            case("two heads", required=True, H=2, Dh=3),
+            case("without bias", demand="a module without bias", H=3, Dh=2, bias=False),
+            case("float64", demand="float64", H=3, Dh=4, dtype="float64"),
+            case("in train mode", H=4, Dh=3, train=True),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "repaired_split_heads",
+        _split_inputs,
+        lambda answer, i: {"heads": answer(i["x"], i["n_heads"])},
+        SPLIT_CASES[:3],
+        kind=ExerciseKind.REPAIR,
+    ),
+)  # fmt: skip

@@ -1,0 +1,249 @@
+"""Multi-head attention with one part done wrong, from which known mistakes are made."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.lessons.attention.masking import Masking, Softmax, masked_softmax
+from utils.checks.lessons.attention.variants import RETURNED, q_k_transposed
+from utils.reference.attention import reference_attention
+from utils.reference.heads import reference_merge, reference_split
+
+
+def view_split(x: Tensor, n_heads: int) -> Tensor:
+    """Cut the features of a sentence as if they were one long row: right in shape only."""
+    return x.reshape(len(x), n_heads, x.shape[1], -1)
+
+
+def view_merge(x: Tensor) -> Tensor:
+    """Read the heads out one after another as one long row: right in shape only."""
+    return x.reshape(len(x), x.shape[2], -1)
+
+
+def interleaved_split(x: Tensor, n_heads: int) -> Tensor:
+    """Give head h every H-th feature, starting at h."""
+    return torch.stack([x[..., h::n_heads] for h in range(n_heads)], 1)
+
+
+def interleaved_merge(x: Tensor) -> Tensor:
+    """Join feature 0 of all heads, then feature 1 of all heads, and so on."""
+    return torch.stack(x.unbind(1), -1).flatten(-2)
+
+
+def repeated_merge(x: Tensor) -> Tensor:
+    """Average the heads, and repeat the average to fill up D."""
+    return x.mean(1).repeat(1, 1, x.shape[1])
+
+
+def summed_merge(x: Tensor) -> Tensor:
+    """Add the heads up, and repeat the sum to fill up D."""
+    return x.sum(1).repeat(1, 1, x.shape[1])
+
+
+class HeadsVariant(nn.Module):
+    """MultiHeadAttention with choices that derived classes set.
+
+    Attributes:
+        split, merge: how heads are cut and joined.
+        scale: (D, Dh) -> factor on the scores.
+        product: (q, k) -> scores before the scale.
+        masking, fill, axis, softmax: as in `masked_softmax`.
+        projected: which of w_q, w_k, w_v, w_o are used.
+        through: the layers that queries, keys and values go through, in this order.
+        swapped: what trades places after projection: queries and keys ("qk"), keys and values
+            ("kv"), or nothing.
+        keys, values: the argument ("query", "key" or "value") that they come from.
+        as_long: whether keys and values are cut as if there were as many as queries.
+        placed: the mask's axis for heads: "shared", "none", or "repeated" for heads that stand in
+            front of the batch, where they stand behind it.
+        out: where w_o acts: at the "end", or on the "values".
+        added: whether the query is added to the output.
+        dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
+            (weights and output), "nothing", "always" (the weights, in eval mode too) or "unscaled"
+            (what is kept is not scaled up).
+        returned: "weights", "dropped" (weights after dropout) or "mean" over heads.
+        results: what comes back, a name in RETURNED of lesson 02.
+        own_rate: a dropout rate that replaces the given one.
+        checked: whether D must be divisible by H.
+        shared_bias, always_bias: whether the layers heed the given bias, or always have one.
+        sizes: (D, H) -> the sizes of w_q, w_k and w_v; (D, D) when None.
+        missing: layers that __init__ does not make.
+        tied: layers that are w_q itself.
+        in_lists: whether w_q, w_k and w_v are lists of small layers.
+
+    """
+
+    split: Any = staticmethod(reference_split)
+    merge: Any = staticmethod(reference_merge)
+    scale: Any = staticmethod(lambda d_model, d_head: d_head**-0.5)
+    product: Any = staticmethod(q_k_transposed)
+    masking: Masking = "before"
+    fill = -torch.inf
+    axis = -1
+    softmax: Softmax = "once"
+    placed = "shared"
+    projected = "qkvo"
+    through = "qkv"
+    shared_bias = True
+    always_bias = False
+    swapped = ""
+    keys = "key"
+    values = "value"
+    as_long = False
+    out = "end"
+    added = False
+    own_rate: float | None = None
+    dropped = "weights"
+    returned = "weights"
+    results = "both"
+    checked = True
+    sizes: Any = None
+    missing = ""
+    tied = ""
+    in_lists = False
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
+        super().__init__()
+        if self.checked and d_model % n_heads:
+            raise ValueError(f"{d_model} features cannot be cut into {n_heads} heads")
+        self.n_heads = n_heads
+        self.p = dropout if self.own_rate is None else self.own_rate
+        given = self.always_bias or (bias and self.shared_bias)
+        for name in "qkvo":
+            if name not in self.missing:
+                setattr(self, f"w_{name}", self._made(name, d_model, given))
+
+    def _made(self, name: str, d_model: int, bias: bool) -> Any:
+        if name in self.tied:
+            return self.w_q
+        if self.in_lists and name != "o":
+            small = d_model // self.n_heads
+            return [nn.Linear(d_model, small, bias=bias) for _ in range(self.n_heads)]
+        own = type(self).sizes
+        n_in, n_out = own(d_model, self.n_heads) if own and name != "o" else (d_model, d_model)
+        return nn.Linear(n_in, n_out, bias=bias)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
+        """Map (B, T, D) and twice (B, S, D) to output (B, T, D) and weights (B, H, T, S)."""
+        given = {"query": query, "key": key, "value": value}
+        q = self._heads("q", query)
+        length = query.shape[1] if self.as_long else None
+        k, v = (
+            self._heads(name, given[source], length)
+            for name, source in (("k", self.keys), ("v", self.values))
+        )
+        q, k, v = self._swap(q, k, v)
+        weights = self._attend(q, k, mask)
+        used = self._drop(weights, "weights", "twice", "always", "unscaled")
+        joined = self._drop(self.merge(used @ self._drop(v, "values")), "context")
+        ended = self._layer("o", joined) if self.out == "end" else joined
+        output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
+        returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}
+        scores = self._scores(q, k) if self.results == "scores" else weights
+        return RETURNED[self.results](output, returned[self.returned], scores)
+
+    def _swap(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return {"qk": (k, q, v), "kv": (q, v, k)}.get(self.swapped, (q, k, v))
+
+    def _scores(self, q: Tensor, k: Tensor) -> Tensor:
+        factor = type(self).scale(q.shape[1] * q.shape[-1], q.shape[-1])
+        return self._drop(type(self).product(q, k) * factor, "scores")
+
+    def _attend(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+        scores = self._scores(q, k)
+        allowed = self._placed(scores, mask)
+        return masked_softmax(scores, allowed, self.masking, self.fill, self.axis, self.softmax)
+
+    def _placed(self, scores: Tensor, mask: Tensor | None) -> Tensor | None:
+        if mask is None or self.placed == "none":
+            return mask
+        if self.placed == "shared":
+            return mask.unsqueeze(1)
+        size, heads, queries, keys = scores.shape
+        copies = mask.expand(size, queries, keys).repeat(heads, 1, 1)
+        return copies.view(size, heads, queries, keys)
+
+    def _layer(self, name: str, x: Tensor) -> Tensor:
+        if name not in self.projected:
+            return x
+        layer = name if name == "o" else self.through["qkv".index(name)]
+        projected: Tensor = getattr(self, f"w_{layer}")(x)
+        return self._layer("o", projected) if name == "v" and self.out == "values" else projected
+
+    def _heads(self, name: str, x: Tensor, length: int | None = None) -> Tensor:
+        projected = self._layer(name, x)
+        if length is not None:
+            small = projected.shape[-1] // self.n_heads
+            return projected.view(len(x), length, self.n_heads, small).transpose(1, 2)
+        heads: Tensor = self.split(projected, self.n_heads)
+        return heads
+
+    def _drop(self, x: Tensor, *places: str) -> Tensor:
+        if self.dropped not in places or not (self.training or self.dropped == "always"):
+            return x
+        dropped = nn.functional.dropout(x, self.p)
+        return dropped * (1 - self.p) if self.dropped == "unscaled" else dropped
+
+
+@by_choices
+def heads_variant(**choices: Any) -> type[HeadsVariant]:
+    """Return a class like MultiHeadAttention, with the given choices."""
+    return type("MultiHeadAttention", (HeadsVariant,), choices)
+
+
+class SplitBeforeProjection(HeadsVariant):
+    """Attention that cuts the inputs first, so all heads use one corner of the projections."""
+
+    def _heads(self, name: str, x: Tensor, length: int | None = None) -> Tensor:
+        layer: nn.Linear = getattr(self, f"w_{name}")
+        small = x.shape[-1] // self.n_heads
+        bias = None if layer.bias is None else layer.bias[:small]
+        cut = reference_split(x, self.n_heads)
+        return nn.functional.linear(cut, layer.weight[:small, :small], bias)
+
+
+class MaskPassedOn(HeadsVariant):
+    """Attention that hands the mask to lesson 02's attention as it came, with no axis for heads."""
+
+    def _attend(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+        return reference_attention(q, k, k, mask)[1]
+
+
+class MaskAlwaysThere(HeadsVariant):
+    """Attention that gives the mask an axis for heads without asking whether there is one."""
+
+    def _attend(self, q: Tensor, k: Tensor, mask: Any) -> Tensor:
+        shared: Tensor = mask.unsqueeze(1)
+        return reference_attention(q, k, k, shared)[1]
+
+
+class MaskOfNumbers(HeadsVariant):
+    """Attention that turns the mask into numbers where only a boolean mask works.
+
+    Attributes:
+        meets: what gets the numbers: lesson 02 ("attention"), ~ ("not") or masked_fill ("fill").
+
+    """
+
+    meets = "attention"
+
+    def _attend(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is None or self.meets == "attention":
+            shared = None if mask is None else mask.float().unsqueeze(1)
+            return reference_attention(q, k, k, shared)[1]
+        blocked = ~mask.float() if self.meets == "not" else 1 - mask.float()
+        scores: Tensor = q @ k.mT * q.shape[-1] ** -0.5
+        return scores.masked_fill(blocked.unsqueeze(1), -torch.inf).softmax(-1)
+
+
+class OneSoftmaxForAll(HeadsVariant):
+    """One attention over all features, with its weights repeated for every head."""
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
+        """Attend once and copy the weights H times."""
+        q, k, v = (self._layer(*pair) for pair in zip("qkv", (query, key, value), strict=True))
+        output, weights = reference_attention(q, k, v, mask)
+        copies = weights.unsqueeze(1).expand(-1, self.n_heads, -1, -1)
+        return self._layer("o", output), copies

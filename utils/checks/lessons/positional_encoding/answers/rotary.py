@@ -1,0 +1,169 @@
+"""Rotary positions: right answers and common mistakes."""
+
+import torch
+
+from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
+from utils.checks.framework.observation import Observation
+from utils.checks.lessons.positional_encoding.probes import PROBES
+from utils.checks.lessons.positional_encoding.waves import rotary_variant
+from utils.reference.positions import reference_rotary
+
+
+def _keeps_length(inputs: Inputs, seen: Observation) -> bool:
+    if "turned" not in seen.values:  # some cases observe the dtype alone
+        return True
+    lengths = torch.as_tensor(seen.values["turned"]).norm(dim=-1)
+    return torch.allclose(lengths, inputs["x"].float().norm(dim=-1), rtol=1e-3, atol=1e-4)
+
+
+ROTARY = Exercise(
+    PROBES["rotary_embedding"],
+    reference_rotary,
+    (
+        Mistake(
+            "turned_the_other_way",
+            "The pairs are turned the other way round.",
+            "(a, b) becomes (a cos - b sin, a sin + b cos): the minus sign is in the first one.",
+            rotary_variant(direction=-1),
+        ),
+        Mistake(
+            "two_halves",
+            "Column i is paired with column i + Dh/2.",
+            "Many libraries do that, and it works too, but here neighbours make a pair: columns "
+            "2i and 2i + 1.",
+            rotary_variant(layout="halves"),
+        ),
+        Mistake(
+            "not_woven_together",
+            "The pairs are right, but the result has all first halves first, then all second ones.",
+            "Each pair has to return to its two columns: look at torch.stack and flatten.",
+            rotary_variant(layout="unwoven"),
+        ),
+        Mistake(
+            "second_from_the_turned_first",
+            "The second column is made from the first one's new value.",
+            "Both formulas use the old a and the old b.",
+            rotary_variant(second_from_turned=True),
+        ),
+        Mistake(
+            "added_not_turned",
+            "Sines and cosines are added to x.",
+            "Nothing is added here: each pair is turned by an angle.",
+            rotary_variant(added=True),
+        ),
+        Mistake(
+            "along_the_heads",
+            "Positions run along the heads.",
+            "x is (B, H, T, Dh): positions are its last axis but one.",
+            rotary_variant(axis="heads"),
+        ),
+        Mistake(
+            "counted_from_one",
+            "The first word is turned, too.",
+            "It stands at position 0, and an angle of 0 turns nothing.",
+            rotary_variant(first=1),
+        ),
+        Mistake(
+            "one_frequency",
+            "All pairs turn by the same angle.",
+            "Pair i turns by base^(-2i/Dh) for each position. Is there a // that should be a /?",
+            rotary_variant(spacing="one"),
+        ),
+        Mistake(
+            "sign_of_the_exponent",
+            "The exponent has lost its minus sign.",
+            "The first pair turns by one radian for each position, all others by less.",
+            rotary_variant(exponent=2.0),
+        ),
+        Mistake(
+            "index_doubled_twice",
+            "The exponent is twice as large as it should be.",
+            "In the formula 2i is the number of the even column. A range with step 2 gives 2i "
+            "already.",
+            rotary_variant(exponent=-4.0),
+        ),
+        Mistake(
+            "index_not_doubled",
+            "The exponent is half as large as it should be.",
+            "Pair i has the exponent -2i/Dh: 2i is the number of the pair's even column.",
+            rotary_variant(exponent=-1.0),
+        ),
+        Mistake(
+            "both_signs_plus",
+            "Both signs are plus: that is no rotation, for it changes lengths.",
+            "Look at the two formulas again, sign by sign.",
+            rotary_variant(both="plus"),
+        ),
+        Mistake(
+            "both_signs_minus",
+            "Both signs are minus: that is no rotation, for it changes lengths.",
+            "Look at the two formulas again, sign by sign.",
+            rotary_variant(both="minus"),
+        ),
+        Mistake(
+            "sine_and_cosine_exchanged",
+            "Sines and cosines have changed places in the rotation.",
+            "At position 0 the angle is 0 and nothing turns: what must a be multiplied by there?",
+            rotary_variant(exchanged=True),
+        ),
+        Mistake(
+            "along_the_batch",
+            "Positions run along the batch.",
+            "x is (B, H, T, Dh): positions are its last axis but one.",
+            rotary_variant(axis="batch"),
+        ),
+        Mistake(
+            "angles_meet_the_heads",
+            "The angles have an axis behind T, so that their T meets the axis of the heads.",
+            "Broadcasting starts at the last axis: (T, Dh/2) fits (B, H, T, Dh/2) as it is.",
+            rotary_variant(axis="stray"),
+        ),
+        Mistake(
+            "angles_in_two_halves",
+            "The angles are repeated as two halves, while the pairs are neighbours.",
+            "Columns 2i and 2i + 1 share one angle: write the angles of Dh = 4 under its columns.",
+            rotary_variant(repeated=True),
+        ),
+        Mistake(
+            "power_divided_by_width",
+            "The base is raised to the index first, and that is divided by Dh.",
+            "The power binds more strongly than the division: where do brackets belong?",
+            rotary_variant(spacing="power divided"),
+        ),
+        Mistake(
+            "divided_by_one_pair_less",
+            "The frequencies run down to 1/base itself: i is divided by Dh/2 - 1.",
+            "Pair i turns by base^(-2i/Dh): the last frequency stays a little above 1/base.",
+            rotary_variant(spacing="to the base"),
+        ),
+        Mistake(
+            "not_turned_at_all",
+            "x comes back as it was: nothing is turned.",
+            "Is what you computed returned? A position's angle is 0 at the first word only.",
+            lambda x, base=10000.0: x,
+        ),
+        Mistake(
+            "dtype_of_the_angles",
+            "A short x comes back longer: sines and cosines in float32 make the result float32.",
+            "Which dtype do your angles have, and which one has x?",
+            rotary_variant(keeps_dtype=False),
+        ),
+        Mistake(
+            "angles_in_a_short_type",
+            "The angles are computed in bfloat16, which knows no odd number above 256: far on in a "
+            "text, words are turned by wrong angles.",
+            "Compute angles, sines and cosines in float32, and give only these x's dtype.",
+            rotary_variant(short_angles=True),
+        ),
+        Mistake(
+            "base_ignored",
+            "The base is 10,000 whatever is asked for.",
+            "It is the second argument.",
+            rotary_variant(ignores_base=True),
+        ),
+    ),
+    (Invariant("A rotation changes no vector's length.", _keeps_length),),
+    tolerance=1e-4,
+)
+
+EXERCISES = by_id(ROTARY)

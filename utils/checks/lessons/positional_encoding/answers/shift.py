@@ -1,0 +1,134 @@
+"""The matrix that shifts sinusoids: right answers and common mistakes."""
+
+import torch
+
+from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
+from utils.checks.framework.observation import Observation
+from utils.checks.lessons.positional_encoding.probes import PROBES
+from utils.checks.lessons.positional_encoding.waves import shift_variant
+from utils.reference.positions import reference_encoding, reference_shift
+
+
+def _moves_encodings(inputs: Inputs, seen: Observation) -> bool:
+    start, offset = 50, inputs["offset"]
+    table = reference_encoding(start + abs(offset) + 10, inputs["d_model"])
+    moved = table[start : start + 5] @ torch.as_tensor(seen.values["matrix"]).T
+    return torch.allclose(moved, table[start + offset : start + offset + 5], atol=1e-3)
+
+
+_SHIFT_LAW = Invariant("M @ PE[p] must be PE[p + offset].", _moves_encodings)
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["shift_matrix"],
+        reference_shift,
+        (
+            Mistake(
+                "turns_backwards",
+                "The matrix goes the other way: M @ PE[p] is PE[p - offset].",
+                "In a pair the sine stands first, the cosine second. Write down sin(a + b) and "
+                "cos(a + b), and read off where the minus sign belongs.",
+                shift_variant(direction=-1),
+            ),
+            Mistake(
+                "sign_of_the_exponent",
+                "The exponent has lost its minus sign.",
+                "These must be the frequencies of sinusoidal_encoding.",
+                shift_variant(exponent=2.0),
+            ),
+            Mistake(
+                "sine_and_cosine_exchanged",
+                "Sines and cosines have changed places: the sine stands on the diagonal.",
+                "For an offset of 0 nothing may move. What must then stand on the diagonal?",
+                shift_variant(exchanged=True),
+            ),
+            Mistake(
+                "two_halves",
+                "The matrix fits an encoding with all sines first, then all cosines.",
+                "Here sin and cos of a pair are neighbours: the matrix has 2 x 2 blocks along its "
+                "diagonal.",
+                shift_variant(layout="halves"),
+            ),
+            Mistake(
+                "index_doubled_twice",
+                "The exponent is twice as large as it should be.",
+                "In the formula 2i is the number of the even column. A range with step 2 gives 2i "
+                "already.",
+                shift_variant(exponent=-4.0),
+            ),
+            Mistake(
+                "exponent_halved",
+                "The exponent is half as large as it should be, or the base is 100.",
+                "In the formula it is 2i / D, where i counts pairs of columns.",
+                shift_variant(exponent=-1.0),
+            ),
+            Mistake(
+                "one_frequency",
+                "All pairs are turned by the same angle.",
+                "Pair i turns by its own frequency times the offset.",
+                shift_variant(spacing="one"),
+            ),
+            Mistake(
+                "power_divided_by_d_model",
+                "10,000 is raised to the index first, and that is divided by D.",
+                "The power binds more strongly than the division: where do brackets belong?",
+                shift_variant(spacing="power divided"),
+            ),
+            Mistake(
+                "divided_by_one_pair_less",
+                "The frequencies run down to 1/10000 itself: i is divided by D/2 - 1.",
+                "These must be the frequencies of sinusoidal_encoding, whose exponent is -2i / D.",
+                shift_variant(spacing="to the base"),
+            ),
+            *(
+                Mistake(
+                    f"both_signs_{sign}",
+                    f"Both sines of a block have the same sign, {sign}: that is no rotation.",
+                    "cos(a + b) = cos a cos b - sin a sin b, and sin(a + b) has a plus.",
+                    shift_variant(corners=f"both {sign}"),
+                )
+                for sign in ("plus", "minus")
+            ),
+            Mistake(
+                "cosines_alone",
+                "The matrix is diagonal: a sine must get some of its cosine, and the other way "
+                "round.",
+                "sin(a + b) = sin a cos b + cos a sin b has two terms.",
+                shift_variant(corners="empty"),
+            ),
+            Mistake(
+                "offset_left_out",
+                "The matrix moves by one position, whatever the offset.",
+                "The angle is the frequency times the offset.",
+                shift_variant(offset_as="one"),
+            ),
+            Mistake(
+                "sign_of_the_offset_lost",
+                "A negative offset shifts forwards: its sign is lost.",
+                "The sine of a negative angle is negative. Is there an abs on the way, or a row "
+                "of the table that stands for the angle?",
+                shift_variant(offset_as="size"),
+            ),
+            Mistake(
+                "one_position_too_far",
+                "The matrix moves by offset + 1 positions.",
+                "An offset of 0 moves nothing.",
+                shift_variant(offset_as="next"),
+            ),
+            Mistake(
+                "blocks_as_a_stack",
+                "The blocks come back on top of one another, as (D/2, 2, 2).",
+                "They belong on the diagonal of one matrix (D, D): look at torch.block_diag.",
+                shift_variant(layout="stack"),
+            ),
+            Mistake(
+                "identity_added",
+                "The blocks are added to an identity, so the diagonal is one too large.",
+                "Where a block stands, nothing else does: begin with zeros.",
+                shift_variant(added=1.0),
+            ),
+        ),
+        (_SHIFT_LAW,),
+        tolerance=1e-4,
+    ),
+)

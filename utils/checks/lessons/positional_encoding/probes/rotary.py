@@ -1,0 +1,61 @@
+"""The probe of rotary positions."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+
+SHORT = "bfloat16"  # what mixed-precision training passes from layer to layer
+
+
+def with_dtype(name: str, result: object) -> dict[str, object]:
+    """Return a result's dtype and, separately, its numbers in float32.
+
+    Sines taken in float32 and added to float64 inputs are right but differ in the eighth digit.
+    """
+    if not isinstance(result, Tensor):
+        return {name: result}
+    dtype = str(result.dtype).removeprefix("torch.")
+    return {f"dtype of {name}": dtype, name: result.float()}
+
+
+def _rotary_inputs(base: float | None = None, dtype: str = "float32", **params: Any) -> Inputs:
+    draw = Draw(base=base, **params)
+    x = draw.normal(params["B"], params["H"], params["T"], params["Dh"])
+    return {"x": x, "base": base, "dtype": dtype}
+
+
+def _call_rotary(answer: Any, i: Inputs) -> dict[str, object]:
+    x = i["x"].to(getattr(torch, i["dtype"])) if i["dtype"] != "float32" else i["x"]
+    turned = answer(x) if i["base"] is None else answer(x, i["base"])
+    seen = with_dtype("turned", turned)
+    if i["dtype"] != SHORT or not isinstance(turned, Tensor):
+        return seen
+    exact = seen.pop("turned")  # right answers differ in the third digit
+    return seen | {f"as in float32, but for rounding, in {SHORT}": _near(exact, answer(x.float()))}
+
+
+def _near(short: object, exact: object) -> bool:
+    if not isinstance(short, Tensor) or not isinstance(exact, Tensor):
+        return False
+    return torch.allclose(short.float(), exact, rtol=0.0, atol=0.2)
+
+
+PROBES = by_exercise(
+    Probe(
+        "rotary_embedding",
+        _rotary_inputs,
+        _call_rotary,
+        (
+            case("one pair", required=True, B=1, H=1, T=3, Dh=2),
+            case("several heads", B=2, H=3, T=5, Dh=4),
+            case("one position", B=3, H=2, T=1, Dh=6),
+            case("another base", B=2, H=3, T=5, Dh=4, base=100.0),
+            case("float64", demand="float64", B=2, H=3, T=5, Dh=8, dtype="float64"),
+            case("bfloat16, far on", demand="bfloat16", B=1, H=2, T=300, Dh=4, dtype=SHORT),
+        ),
+    ),
+)

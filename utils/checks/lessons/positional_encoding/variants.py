@@ -1,0 +1,206 @@
+"""Layers with one part done wrong, from which known mistakes are made."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.reference.positions import reference_encoding
+
+Dropping = Literal["sum", "none", "always", "positions"]
+
+
+class LayerVariant(nn.Module):
+    """A layer that adds positions, with choices that derived classes set.
+
+    Attributes:
+        learned: whether the table is trained (and called weight, not pe).
+        kept_as: how the table is kept: rightly (""), or as an "attribute", "parameter", "buffer",
+            "frozen" parameter, "embedding" (a module in the module), as what register_buffer
+            returns ("assigned"), or as an attribute "beside" a buffer of zeros.
+        shaped: whether the learned table has a "row" for each position, one "number" for each, or
+            is "turned".
+        along: the axis of x that positions run along; "longer" for the longer of the first two.
+        rows: which rows of the table are taken.
+        remembers: whether the rows of the first call are kept.
+        limit: how many positions past max_len are accepted before ValueError; None for no
+            ValueError at all.
+        factor: d_model -> what x is multiplied by.
+        sum_factor: d_model -> what the sum is multiplied by.
+        joined: what becomes of x and the rows.
+        dropping: what dropout acts on.
+        float32: whether the result is cast to float32.
+        own_rate: a dropout rate that replaces the given one.
+        start: the factor on the normal numbers that a learned table starts with.
+        counts: whether a learned table starts with the numbers of its rows.
+
+    """
+
+    learned = False
+    kept_as = ""
+    shaped: Literal["row", "number", "turned"] = "row"
+    along: int | Literal["longer"] = 1
+    rows: str = "first"
+    remembers = False
+    limit: int | None = 0
+    factor: Any = staticmethod(lambda d_model: 1.0)
+    sum_factor: Any = staticmethod(lambda d_model: 1.0)
+    joined: Literal["sum", "rows", "product", "beside"] = "sum"
+    dropping: Dropping = "sum"
+    float32 = False
+    own_rate: float | None = None
+    start = 1.0
+    counts = False
+
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.max_len = max_len
+        self.dropout = dropout if self.own_rate is None else self.own_rate
+        self.kept_rows: Any = None
+        table = self._drawn(max_len, d_model)
+        self._keep(table if self.learned else reference_encoding(max_len, d_model))
+
+    def _drawn(self, max_len: int, d_model: int) -> Tensor:
+        shapes = {"number": (max_len, 1), "turned": (d_model, max_len)}
+        drawn = self.start * torch.randn(shapes.get(self.shaped, (max_len, d_model)))
+        return torch.arange(max_len)[:, None].float().expand_as(drawn) if self.counts else drawn
+
+    def _keep(self, table: Tensor) -> None:
+        name = "weight" if self.learned else "pe"
+        kept_as = self.kept_as or ("parameter" if self.learned else "buffer")
+        if kept_as == "attribute":
+            setattr(self, name, table)
+        elif kept_as in {"buffer", "assigned"}:
+            self.register_buffer(name, None if kept_as == "assigned" else table)
+        elif kept_as == "beside":
+            self.register_buffer(name, torch.zeros_like(table))
+            self.table = table
+        elif kept_as == "embedding":
+            self.rows_of = nn.Embedding(*table.shape)
+        else:
+            setattr(self, name, nn.Parameter(table.clone(), kept_as != "frozen"))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add positions to x (B, T, D)."""
+        if self.limit is not None and x.shape[1] > self.max_len + self.limit:
+            raise ValueError("too long")
+        along = int(x.shape[1] >= x.shape[0]) if self.along == "longer" else self.along
+        rows = self._chosen(x.shape[along])
+        rows = rows if along == 1 else rows.unsqueeze(1)
+        width = x.shape[-1]
+        result: Tensor = self._joined(x * type(self).factor(width), rows)
+        result = result * type(self).sum_factor(width)
+        return result.float() if self.float32 else result
+
+    def _own_table(self) -> Any:
+        if self.kept_as in {"embedding", "beside"}:
+            return self.rows_of.weight if self.kept_as == "embedding" else self.table
+        own: Any = self.weight if self.learned else self.pe
+        return own.T if self.shaped == "turned" else own
+
+    def _chosen(self, n: int) -> Any:
+        if self.remembers and self.kept_rows is not None:
+            return self.kept_rows
+        table = self._own_table()
+        choices = {
+            "last": table[-n:],
+            "all": table,
+            "from one": table[1 : n + 1],
+            "the last alone": table[n - 1],
+            "backwards": table[:n].flip(0),
+            "mean": table[:n].mean(0, keepdim=True),
+        }
+        self.kept_rows = (
+            table[n] if self.rows == "the next alone" else choices.get(self.rows, table[:n])
+        )
+        return self.kept_rows
+
+    def _joined(self, x: Tensor, rows: Tensor) -> Tensor:
+        if self.dropping == "positions":
+            rows = F.dropout(rows, self.dropout, self.training)
+        acts = {"none": False, "positions": False, "always": True}.get(self.dropping, self.training)
+        return F.dropout(_JOINED[self.joined](x, rows), self.dropout, acts)
+
+
+_JOINED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "sum": torch.add,
+    "rows": lambda x, rows: rows.expand_as(x),
+    "product": torch.mul,
+    "beside": lambda x, rows: torch.cat([x, rows.expand_as(x)], -1),
+}
+
+
+@by_choices
+def layer_variant(**choices: Any) -> type[LayerVariant]:
+    """Return a class like PositionalEncoding or LearnedPositionalEncoding, with the choices."""
+    return type("Layer", (LayerVariant,), choices)
+
+
+class EmbeddingVariant(nn.Module):
+    """TokenEmbedding with choices that derived classes set.
+
+    Attributes:
+        factor: (V, D) -> what the rows are multiplied by.
+        trained_factor: whether that factor is a second parameter.
+        zeroed: whether the padding row starts at zero.
+        masked: whether the padding row is kept out of the result (and so of training).
+        fixed_padding: whether padding_idx is ignored and 0 used instead.
+        frozen: whether the table is not trained.
+        turned: whether the table is (D, V).
+        anew: whether the table is made in forward.
+        projected: whether a linear layer follows, with a bias ("bias") or without ("plain").
+        unit: whether rows are brought to length one first.
+        remembers: whether the scaled table of the first call is kept.
+        float32: whether the result is cast to float32.
+
+    """
+
+    factor: Any = staticmethod(lambda words, d_model: d_model**0.5)
+    trained_factor = False
+    zeroed = True
+    masked = True
+    fixed_padding = False
+    frozen = False
+    turned = False
+    anew = False
+    projected: Literal["", "plain", "bias"] = ""
+    unit = False
+    remembers = False
+    float32 = False
+
+    def __init__(self, vocab_size: int, d_model: int, padding_idx: int = 0) -> None:
+        super().__init__()
+        self.row = 0 if self.fixed_padding else padding_idx
+        table = torch.randn(vocab_size, d_model)
+        if self.zeroed:
+            table[self.row] = 0.0
+        table = table.T if self.turned else table
+        self.table: Any = table if self.anew else nn.Parameter(table, not self.frozen)
+        if self.trained_factor:
+            self.scale = nn.Parameter(torch.tensor(d_model**0.5))
+        if self.projected:
+            self.linear = nn.Linear(d_model, d_model, bias=self.projected == "bias")
+        self.scaled: Any = None
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Map ids (B, T) to (B, T, D) by products with one-hot rows."""
+        table = self.table.T if self.turned else self.table
+        words, width = table.shape
+        table = F.normalize(table, dim=-1) if self.unit else table
+        table = table * type(self).factor(words, width)
+        if self.remembers:
+            table = self.scaled = table if self.scaled is None else self.scaled
+        one_hot = F.one_hot(ids, words).to(table.dtype)
+        if self.masked:
+            one_hot = one_hot * (torch.arange(words) != self.row)
+        result: Tensor = one_hot @ table
+        return result.float() if self.float32 else result
+
+
+@by_choices
+def embedding_variant(**choices: Any) -> type[EmbeddingVariant]:
+    """Return a class like TokenEmbedding, with the given choices."""
+    return type("TokenEmbedding", (EmbeddingVariant,), choices)

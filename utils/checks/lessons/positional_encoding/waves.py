@@ -1,0 +1,237 @@
+"""Encodings, shifts and rotations with one part done wrong, from which known mistakes are made.
+
+Frequencies are computed in float32, as people do: where they grow to thousands, a wrong answer and
+its variant then agree to the last digit.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.reference.positions import BASE
+
+Layout = Literal["pairs", "halves", "swapped", "sines", "cosines"]
+Spacing = Literal["", "one", "floored", "to the base", "power divided", "width divided"]
+Odd = Literal["ValueError", "RuntimeError", "AssertionError", "accepted"]
+_ERRORS: dict[str, type[Exception]] = {
+    kind.__name__: kind for kind in (ValueError, RuntimeError, AssertionError)
+}
+
+
+def frequencies(
+    width: int,
+    exponent: float = -2.0,
+    base: float = BASE,
+    spacing: Spacing = "",
+    step: float = 0.0,
+) -> Tensor:
+    """Return the angle per position of each pair: (width / 2,), float32.
+
+    Args:
+        width: number of columns.
+        exponent: what i / width is multiplied by; the right one is -2.
+        base: what is raised to that power.
+        spacing: "one" for all pairs; the exponent "floored"; "to the base" itself; the power and
+            not the exponent divided by the width ("power divided"), in the denominator of the
+            angle ("width divided").
+        step: what is added to i.
+
+    """
+    i = torch.arange(width // 2) + step
+    if spacing == "one":
+        return torch.ones(width // 2)
+    if spacing == "floored":
+        return base ** (exponent * i / width).floor()
+    if spacing == "to the base":
+        return base ** (exponent / 2 * i / max(width // 2 - 1, 1))
+    if spacing == "power divided":
+        return base ** (exponent * i) / width
+    if spacing == "width divided":
+        return base ** (exponent * i) * width
+    return base ** (exponent * i / width)
+
+
+@by_choices
+def encoding_variant(
+    *,
+    layout: Layout = "pairs",
+    form: Literal["table", "transposed", "batched"] = "table",
+    first: float = 0.0,
+    over_length: bool = False,
+    sine: float = 1.0,
+    cosine_step: float = 0.0,
+    odd: Odd = "ValueError",
+    flipped: bool = False,
+    **spaced: Any,
+) -> Callable[[int, int], Tensor]:
+    """Build a sinusoidal encoding with the given choices.
+
+    Args:
+        layout: where sines and cosines go.
+        form: which axes the table has.
+        first: the number of the first position.
+        over_length: whether positions are divided by max_len.
+        sine: the sign of the angles.
+        cosine_step: how much larger than its pair's number a cosine's is.
+        odd: what happens if d_model is odd.
+        flipped: whether the columns come in reverse order.
+        spaced: how the frequencies are chosen.
+
+    """
+
+    def encoding(max_len: int, d_model: int) -> Tensor:
+        if d_model % 2 and odd in _ERRORS:
+            raise _ERRORS[odd]("d_model is odd")
+        width = d_model + d_model % 2
+        places = sine * (torch.arange(max_len) + first)
+        places = (places / max_len if over_length else places).unsqueeze(1)
+        for_sines, for_cosines = (
+            places * frequencies(width, **spaced, step=step) for step in (0.0, cosine_step)
+        )
+        table = _laid_out(for_sines, for_cosines, layout)
+        table = table.flip(-1) if flipped else table
+        return {"transposed": table.T, "batched": table[None]}.get(form, table)
+
+    return encoding
+
+
+def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:
+    sines, cosines = for_sines.sin(), for_cosines.cos()
+    if layout == "halves":
+        return torch.cat([sines, cosines], -1)
+    others = {"swapped": (cosines, sines), "sines": (sines, sines), "cosines": (cosines, cosines)}
+    return torch.stack(others.get(layout, (sines, cosines)), -1).flatten(1)
+
+
+@by_choices
+def shift_variant(
+    *,
+    offset_as: Literal["given", "size", "one", "next"] = "given",
+    direction: int = 1,
+    corners: Literal["right", "both plus", "both minus", "empty"] = "right",
+    exchanged: bool = False,
+    layout: Literal["pairs", "halves", "stack"] = "pairs",
+    added: float = 0.0,
+    **spaced: Any,
+) -> Callable[[int, int], Tensor]:
+    """Build a shift matrix with the given choices.
+
+    Args:
+        offset_as: whether its sign is lost ("size"), it is always "one", or one more ("next").
+        direction: 1 as asked for, -1 the other way.
+        corners: the signs of the sines, or none at all.
+        exchanged: whether sines and cosines change places.
+        layout: which columns form a pair, or the blocks on top of one another.
+        added: this many identities are added.
+        spaced: how the frequencies are chosen.
+
+    """
+
+    def shift(offset: int, d_model: int) -> Tensor:
+        by = {"size": abs(offset), "one": 1, "next": offset + 1}.get(offset_as, offset)
+        angles = direction * by * frequencies(d_model, **spaced)
+        cos, sin = angles.cos(), angles.sin()
+        cos, sin = (sin, cos) if exchanged else (cos, sin)
+        signs = {"both plus": (1, 1), "both minus": (-1, -1), "empty": (0, 0)}
+        up, down = signs.get(corners, (1, -1))
+        blocks = torch.stack([cos, up * sin, down * sin, cos], -1).view(-1, 2, 2)
+        return _placed(blocks + added * torch.eye(2), layout)
+
+    return shift
+
+
+def _placed(blocks: Tensor, layout: str) -> Tensor:
+    if layout == "stack":
+        return blocks
+    matrix: Tensor = torch.block_diag(*blocks)  # type: ignore[no-untyped-call]
+    columns = torch.arange(len(matrix))
+    order = columns.view(-1, 2).T.flatten() if layout == "halves" else columns
+    return matrix[order][:, order]
+
+
+@by_choices
+def rotary_variant(
+    *,
+    direction: int = 1,
+    axis: Literal["positions", "heads", "batch", "stray"] = "positions",
+    first: int = 0,
+    layout: Literal["pairs", "halves", "unwoven"] = "pairs",
+    exchanged: bool = False,
+    ignores_base: bool = False,
+    added: bool = False,
+    second_from_turned: bool = False,
+    both: Literal["", "plus", "minus"] = "",
+    repeated: bool = False,
+    keeps_dtype: bool = True,
+    short_angles: bool = False,
+    **spaced: Any,
+) -> Callable[..., Tensor]:
+    """Build a rotary embedding with the given choices.
+
+    Args:
+        direction: 1 as asked for, -1 the other way round.
+        axis: the axis of x that counts positions; "stray" angles have one for heads too late.
+        first: the number of the first position.
+        layout: which columns form a pair, and how the result is put together.
+        exchanged: whether sines and cosines change places.
+        ignores_base: whether base is always 10,000.
+        added: whether sines and cosines are added instead of rotating.
+        second_from_turned: whether the second column uses the new value of the first.
+        both: the sign before both sines, where one is plus and the other minus.
+        repeated: whether angles come in two halves while pairs are neighbours.
+        keeps_dtype: whether the result has x's dtype.
+        short_angles: whether angles are computed in x's dtype.
+        spaced: how the frequencies are chosen.
+
+    """
+
+    def rotary(x: Tensor, base: float = BASE) -> Tensor:
+        width = x.shape[-1]
+        a, b = _columns(x, layout)
+        rates = frequencies(width, base=BASE if ignores_base else base, **spaced)
+        angles = direction * _angles(x, rates, axis, first, short=short_angles)
+        ways = _per_column(angles, repeated=repeated)
+        cos, sin = [w.cos() for w in ways], [w.sin() for w in ways]
+        cos, sin = (sin, cos) if exchanged else (cos, sin)
+        before, after = {"plus": (1, 1), "minus": (-1, -1)}.get(both, (-1, 1))
+        turned = a * cos[0] + before * b * sin[0]
+        pair = turned, (turned if second_from_turned else a) * after * sin[1] + b * cos[1]
+        pair = (a + sin[0], b + cos[0]) if added else pair
+        result = _together(*pair, layout=layout)
+        return result.to(x.dtype) if keeps_dtype else result
+
+    return rotary
+
+
+def _angles(x: Tensor, rates: Tensor, axis: str, first: int, *, short: bool) -> Tensor:
+    """Return the angles with the axes that they meet x with."""
+    counted = {"heads": 1, "batch": 0}.get(axis, -2)
+    dtype = x.dtype if short else torch.float32
+    places = torch.arange(x.shape[counted]).to(dtype) + first
+    angles = places.unsqueeze(1) * rates.to(dtype)
+    behind = {"heads": 1, "batch": 2, "stray": 1}.get(axis, 0)
+    return angles.view(len(places), *[1] * behind, -1)
+
+
+def _per_column(angles: Tensor, *, repeated: bool) -> tuple[Tensor, Tensor]:
+    """Return the angles of the first and of the second columns."""
+    if not repeated:
+        return angles, angles
+    twice = torch.cat([angles, angles], -1)
+    return twice[..., 0::2], twice[..., 1::2]
+
+
+def _columns(x: Tensor, layout: str) -> tuple[Tensor, Tensor]:
+    if layout == "halves":
+        first, second = x.chunk(2, -1)
+        return first, second
+    return x[..., 0::2], x[..., 1::2]
+
+
+def _together(a: Tensor, b: Tensor, *, layout: str) -> Tensor:
+    if layout == "pairs":
+        return torch.stack([a, b], -1).flatten(-2)
+    return torch.cat([a, b], -1)

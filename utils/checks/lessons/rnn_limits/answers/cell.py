@@ -1,0 +1,233 @@
+"""The cell: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.rnn_limits.probes import PROBES
+
+Change = Callable[[Tensor], Tensor]
+Product = Callable[[Tensor, Tensor], Tensor]
+# (product with the input, product with the state, bias, activation) -> state
+Join = Callable[[Tensor, Tensor, Tensor, Change], Tensor]
+# Bound at import: torch lacks this name while an answer is observed.
+_torch_cell = torch.rnn_tanh_cell
+
+
+def cell_oracle(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
+    """Call torch's own cell, whose second bias is zero here."""
+    return _torch_cell(x_t, h, w_x, w_h, b, torch.zeros_like(b))
+
+
+def _times(vectors: Tensor, weights: Tensor) -> Tensor:
+    return vectors @ weights.T
+
+
+def _summed(x: Tensor, h: Tensor, b: Tensor, activation: Change) -> Tensor:
+    return activation(x + h + b)
+
+
+@by_choices
+def build_cell(
+    *,
+    activation: Change = torch.tanh,
+    of_input: Product = _times,
+    of_state: Product = _times,
+    weights: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] | None = None,
+    bias: float = 1,
+    join: Join = _summed,
+    residual: bool = False,
+    gives: Callable[[Tensor], Any] = lambda state: state,
+) -> Callable[..., Any]:
+    """Build a cell with some things done differently.
+
+    Args:
+        activation: what stands in tanh's place.
+        of_input: (inputs, w_x) -> their product.
+        of_state: (state, w_h) -> their product.
+        weights: (inputs, state, w_x, w_h) -> the two products, if they are formed another way.
+        bias: factor on the bias.
+        join: how the three terms become a state.
+        residual: whether the old state is added to the new one.
+        gives: what is made of the state at the end.
+
+    """
+
+    def cell(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Any:
+        terms = (of_input(x_t, w_x), of_state(h, w_h))
+        terms = terms if weights is None else weights(x_t, h, w_x, w_h)
+        state = join(*terms, bias * b, activation)
+        return gives(state + h if residual else state)
+
+    return cell
+
+
+def _state_joined_first(x: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor) -> tuple[Tensor, Tensor]:
+    joined = torch.cat([h, x], 1) @ torch.cat([w_x, w_h], 1).T
+    return joined, torch.zeros_like(h)
+
+
+def _input_joined_first(x: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor) -> tuple[Tensor, Tensor]:
+    joined = torch.cat([x, h], 1) @ torch.cat([w_h, w_x], 1).T
+    return joined, torch.zeros_like(h)
+
+
+_OTHER_ORDER = (
+    "Input and state are joined in one order and their weights in the other, so part of the input "
+    "meets weights of the state.",
+    "What stands first in the vector needs what belongs to it first in the matrix.",
+)
+_PAIR = (
+    "A pair comes back; the cell returns the state alone.",
+    "Return one tensor: torch's own layers return pairs, this cell does not.",
+)
+_BIAS_OUTSIDE = (
+    "The bias is added after tanh, so the state can leave the range from -1 to 1.",
+    "All three terms are added before tanh.",
+)
+_EACH = ("tanh is taken of each product, not of their sum.", "Add first.")
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["rnn_cell"],
+        cell_oracle,
+        (
+            Mistake(
+                "no_tanh",
+                "The sum comes back as it is, without tanh.",
+                "Without tanh the state is not kept between -1 and 1, and many steps are no more "
+                "than one matrix.",
+                build_cell(activation=lambda total: total),
+            ),
+            Mistake(
+                "bias_left_out",
+                "The bias is not added.",
+                "The formula has three terms.",
+                build_cell(bias=0),
+            ),
+            Mistake(
+                "bias_after_tanh",
+                *_BIAS_OUTSIDE,
+                build_cell(join=lambda x, h, b, activation: activation(x + h) + b),
+            ),
+            Mistake(
+                "w_h_transposed",
+                "w_h is used the other way round. It is square, so the shapes do not complain.",
+                "Both matrices are (to, from), and both products have the same form.",
+                build_cell(of_state=lambda h, w_h: h @ w_h),
+            ),
+            Mistake(
+                "w_x_transposed",
+                "w_x does not fit: its shape is (Hd, I), and it is used as if it were (I, Hd).",
+                "A batch holds its vectors as rows, (B, I). Which form of w_x turns them into "
+                "(B, Hd)?",
+                build_cell(of_input=lambda x_t, w_x: x_t @ w_x),
+            ),
+            Mistake(
+                "weights_swapped",
+                "Inputs meet w_h and states meet w_x.",
+                "w_x belongs to the input, w_h to the state.",
+                build_cell(weights=lambda x, h, w_x, w_h: (x @ w_h.T, h @ w_x.T)),
+            ),
+            Mistake(
+                "state_left_out",
+                "The state before does not take part: this cell has no memory.",
+                "One of the three terms is made of h.",
+                build_cell(of_state=lambda h, w_h: torch.zeros_like(h)),
+            ),
+            Mistake(
+                "input_left_out",
+                "The input does not take part.",
+                "One of the three terms is made of x_t.",
+                build_cell(of_input=lambda x_t, w_x: x_t.new_zeros(())),
+            ),
+            Mistake(
+                "tanh_on_each_part_bias_with_input",
+                *_EACH,
+                build_cell(join=lambda x, h, b, activation: activation(x + b) + activation(h)),
+            ),
+            Mistake(
+                "tanh_on_each_part_bias_with_state",
+                *_EACH,
+                build_cell(join=lambda x, h, b, activation: activation(x) + activation(h + b)),
+            ),
+            Mistake(
+                "tanh_on_each_part",
+                *_EACH,
+                build_cell(join=lambda x, h, b, activation: activation(x) + activation(h) + b),
+            ),
+            Mistake("state_joined_first", *_OTHER_ORDER, build_cell(weights=_state_joined_first)),
+            Mistake("input_joined_first", *_OTHER_ORDER, build_cell(weights=_input_joined_first)),
+            Mistake("pair_returned", *_PAIR, build_cell(gives=lambda state: (state, state))),
+            Mistake("pair_of_one_returned", *_PAIR, build_cell(gives=lambda state: (state,))),
+            Mistake(
+                "only_the_diagonal",
+                "The state meets only the diagonal of w_h, entry by entry: a unit sees itself and "
+                "no other.",
+                "The formula has a matrix product.",
+                build_cell(of_state=lambda h, w_h: h * w_h.diagonal()),
+            ),
+            Mistake(
+                "bias_twice",
+                "The bias is added twice.",
+                "F.linear adds a bias too, if it is given one. The formula has it once.",
+                build_cell(bias=2),
+            ),
+            Mistake(
+                "bias_subtracted",
+                "The bias is subtracted.",
+                "Look at the sign between the terms.",
+                build_cell(bias=-1),
+            ),
+            Mistake(
+                "terms_subtracted",
+                "The products are subtracted from one another; the formula adds them.",
+                "Look at the sign between the terms.",
+                build_cell(join=lambda x, h, b, activation: activation(x - h + b)),
+            ),
+            Mistake(
+                "tanh_twice",
+                "tanh is taken twice.",
+                "The formula has one tanh, around the whole sum. Does a second one stand in "
+                "another line?",
+                build_cell(gives=torch.tanh),
+            ),
+            Mistake(
+                "state_outside_tanh",
+                "The product of the state and w_h is added after tanh, so the new state can leave "
+                "the range from -1 to 1.",
+                "All three terms are added before tanh.",
+                build_cell(join=lambda x, h, b, activation: activation(x + b) + h),
+            ),
+            Mistake(
+                "multiplied",
+                "The two products are multiplied; the formula adds them.",
+                "Look at the sign between the terms.",
+                build_cell(join=lambda x, h, b, activation: activation(x * h + b)),
+            ),
+            Mistake(
+                "relu",
+                "A ReLU stands where tanh should.",
+                "A state of this cell may be negative.",
+                build_cell(activation=F.relu),
+            ),
+            Mistake(
+                "sigmoid",
+                "A sigmoid stands where tanh should.",
+                "A state of this cell may be negative.",
+                build_cell(activation=torch.sigmoid),
+            ),
+            Mistake(
+                "state_added_again",
+                "The old state is added to the new one.",
+                "The old state takes part through w_h alone.",
+                build_cell(residual=True),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,382 @@
+"""Gradients through time: right answers and common mistakes."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.rnn_limits.answers.recurrence import forward_oracle
+from utils.checks.lessons.rnn_limits.probes import PROBES
+from utils.reference.recurrence import reference_cell, reference_forward
+
+Norm = Callable[[Tensor], Tensor]
+Gradients = list[Tensor]
+StepBack = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def gradient_oracle(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
+    """Cut the sequence after each step: h_t is the initial state of torch's layer on the rest."""
+    weights = [w.detach() for w in (w_x, w_h, b)]
+    states = forward_oracle(x, h_0, *weights)[0].detach()
+    norms = [torch.ones_like(h_0).norm()]
+    for t in reversed(range(x.shape[1] - 1)):
+        h_t = states[:, t].clone().requires_grad_()
+        last = forward_oracle(x[:, t + 1 :], h_t, *weights)[1]
+        norms.insert(0, torch.autograd.grad(last.sum(), h_t)[0].norm())
+    return torch.stack(norms)
+
+
+def _states(x: Tensor, h_0: Tensor, *weights: Tensor) -> list[Tensor]:
+    """Return all states, h_0 first, in one graph that begins at h_0."""
+    states = [h_0.detach().requires_grad_()]
+    for x_t in x.unbind(1):
+        states.append(reference_cell(x_t, states[-1], *weights))
+    return states
+
+
+def _gradients(states: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Differentiate the sum of the last state with respect to each state."""
+    return torch.autograd.grad(states[-1].sum(), states)
+
+
+def _norm_by_step(gradient: Tensor) -> Tensor:
+    norms: Tensor = gradient.norm(dim=(0, 2))
+    return norms
+
+
+def _stacked(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states, last = reference_forward(x, h_0.detach().requires_grad_(), *weights)
+    return _norm_by_step(torch.autograd.grad(last.sum(), states)[0])
+
+
+def _nothing_recorded(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states, last = reference_forward(x, h_0, *weights)
+    return _norm_by_step(torch.autograd.grad(last.sum(), states)[0])
+
+
+def _nothing_recorded_in_a_list(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states = [h_0]
+    for x_t in x.unbind(1):
+        states.append(reference_cell(x_t, states[-1], *weights))
+    return torch.stack([g.norm() for g in _gradients(states[1:])])
+
+
+def _nothing_to_retain(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states = [h_0]
+    for x_t in x.unbind(1):
+        states.append(reference_cell(x_t, states[-1], *weights))
+        states[-1].retain_grad()
+    torch.autograd.backward(states[-1].sum())
+    return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
+
+
+def _left_behind(*args: Tensor) -> Tensor:
+    states = _states(*args)
+    for state in states:
+        state.retain_grad()
+    torch.autograd.backward(states[-1].sum())
+    return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
+
+
+def _nothing_retained(x: Tensor, *_: Tensor) -> Tensor:
+    kept: list[Any] = [None] * x.shape[1]  # a state's .grad, unless it is asked to keep one
+    return torch.stack([gradient.norm() for gradient in kept])
+
+
+def _ones(h: Tensor) -> Tensor:
+    return torch.ones_like(h)
+
+
+def _slope(h: Tensor, _before: Tensor) -> Tensor:
+    return 1 - h**2
+
+
+def _step_back(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    return (gradient * slope) @ w_h
+
+
+def _slope_last(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    return (gradient @ w_h) * slope
+
+
+def _from_the_first(states: Gradients, _inputs: Gradients) -> Gradients:
+    return states[1:]
+
+
+@by_choices
+def _norms(
+    *,
+    start: Callable[[Tensor], Tensor] = _ones,
+    every: bool = False,
+    slope: Callable[[Tensor, Tensor], Tensor] = _slope,
+    back: StepBack = _step_back,
+    of: Callable[[Gradients, Gradients], Gradients] = _from_the_first,
+    norm: Norm = torch.norm,
+    after: Norm = lambda norms: norms,
+    gives: Callable[[Tensor], Any] = lambda norms: norms,
+) -> Callable[..., Any]:
+    """Build a backward pass by hand with some things done differently.
+
+    Args:
+        start: h_T -> the gradient of what is differentiated.
+        every: whether all states are differentiated, not h_T alone.
+        slope: (state, state before) -> the slope of tanh between them.
+        back: (gradient of a state, slope, w_h) -> gradient of the state before.
+        of: (gradients of h_0 to h_T, gradients of the inputs) -> those that are measured.
+        norm: gradient (B, Hd) -> its size.
+        after: what is done to all sizes then.
+        gives: what is made of them at the end.
+
+    """
+
+    def norms(x: Tensor, h_0: Tensor, *weights: Tensor) -> Any:
+        w_x, w_h, b = (w.detach() for w in weights)
+        states = [h_0, *reference_forward(x, h_0, w_x, w_h, b)[0].unbind(1)]
+        found = [start(states[-1])]
+        inputs: Gradients = []
+        for before, h in reversed(list(itertools.pairwise(states))):
+            steep = slope(h, before)
+            inputs.insert(0, (found[0] * steep) @ w_x)
+            found.insert(0, back(found[0], steep, w_h) + every)
+        return gives(after(torch.stack([norm(g) for g in of(found, inputs)])))
+
+    return norms
+
+
+_NOT_RECORDED = (
+    "No input asks for gradients, so torch recorded nothing.",
+    "A detached copy of h_0 with requires_grad_() starts the recording.",
+)
+_FOR_EACH_SEQUENCE = (
+    "There is a norm for every sequence of the batch.",
+    "One norm over batch and units together: T numbers in all.",
+)
+_TWO_NORM = "The 2-norm is the root of the sum of squares."
+
+GRADIENT = Exercise(
+    PROBES["gradient_through_time"],
+    gradient_oracle,
+    (
+        Mistake(
+            "one_state_early",
+            "These are the gradients of the states *before* each step, h_0 first.",
+            "The last entry is the gradient of h_T with respect to itself: ones.",
+            _norms(of=lambda states, inputs: states[:-1]),
+        ),
+        Mistake(
+            "wrong_order",
+            "The entries run from the last step to the first.",
+            "Entry 0 belongs to the state after the first step.",
+            _norms(after=lambda norms: norms.flip(0)),
+        ),
+        Mistake(
+            "gradient_of_all_states",
+            "All states are summed; the question is about the last one alone.",
+            "Differentiate h_T.sum().",
+            _norms(every=True),
+        ),
+        Mistake(
+            "with_respect_to_inputs",
+            "These are gradients with respect to the inputs x_t, not to the states.",
+            "The states in between can be differentiated by too: torch.autograd.grad takes a list "
+            "of them.",
+            _norms(of=lambda states, inputs: inputs),
+        ),
+        Mistake(
+            "stacked_states",
+            "h_T was not computed from the stacked states: stacking makes a copy that leads "
+            "nowhere.",
+            "Keep the states in a list as they are made, and differentiate by those.",
+            _stacked,
+        ),
+        Mistake(
+            "nothing_recorded",
+            *_NOT_RECORDED,
+            _nothing_recorded,
+        ),
+        Mistake(
+            "nothing_recorded_in_a_list",
+            *_NOT_RECORDED,
+            _nothing_recorded_in_a_list,
+        ),
+        Mistake(
+            "nothing_to_retain",
+            "No input asks for gradients, so torch recorded nothing, and a state has none to keep.",
+            "A detached copy of h_0 with requires_grad_() starts the recording.",
+            _nothing_to_retain,
+        ),
+        Mistake(
+            "through_a_stacked_copy",
+            "Only the last gradient is there: no gradient of h_T reaches the states before it.",
+            "Each step must be given the very state that is differentiated by: a detached copy, or "
+            "one cut out of a stack afterwards, leads nowhere.",
+            _norms(back=lambda gradient, slope, w_h: torch.zeros_like(gradient)),
+        ),
+        Mistake(
+            "of_the_norm",
+            "The norm of h_T is differentiated, not the sum of its entries.",
+            "First the gradient of h_T.sum(), then the norm of that gradient.",
+            _norms(start=lambda h: h / h.norm()),
+        ),
+        Mistake(
+            "of_the_mean",
+            "The mean of h_T is differentiated, not the sum of its entries: all is divided by "
+            "their number.",
+            "Differentiate h_T.sum().",
+            _norms(start=lambda h: torch.full_like(h, 1 / h.numel())),
+        ),
+        Mistake(
+            "nothing_retained",
+            "The states' .grad is None: after backward() torch keeps the gradients of leaves only.",
+            "retain_grad() asks a state to keep its own, before backward(). torch.autograd.grad "
+            "returns gradients, whoever keeps them.",
+            _nothing_retained,
+        ),
+        Mistake(
+            "gradients_left_behind",
+            "The norms are right, but backward() also adds to the .grad of the weights, which "
+            "belongs to whoever trains them.",
+            "torch.autograd.grad returns gradients and leaves no .grad behind.",
+            _left_behind,
+        ),
+        Mistake(
+            "squared",
+            "These are squared norms.",
+            _TWO_NORM,
+            _norms(norm=lambda g: (g**2).sum()),
+        ),
+        Mistake(
+            "sum_of_absolutes",
+            "These are sums of absolute values (the 1-norm).",
+            _TWO_NORM,
+            _norms(norm=lambda g: g.abs().sum()),
+        ),
+        Mistake(
+            "largest_entry",
+            "These are the largest entries.",
+            _TWO_NORM,
+            _norms(norm=lambda g: g.abs().max()),
+        ),
+        Mistake(
+            "plain_sum",
+            "The entries are summed with their signs, so that they cancel.",
+            _TWO_NORM,
+            _norms(norm=torch.sum),
+        ),
+        Mistake(
+            "mean_over_batch",
+            "Each sequence's norm is taken, and then their mean.",
+            "One norm over batch and units together.",
+            _norms(norm=lambda g: g.norm(dim=-1).mean()),
+        ),
+        Mistake(
+            "one_norm_per_sequence",
+            *_FOR_EACH_SEQUENCE,
+            _norms(norm=lambda g: g.norm(dim=-1), gives=lambda norms: norms.T),
+        ),
+        Mistake(
+            "one_norm_per_sequence_steps_first",
+            *_FOR_EACH_SEQUENCE,
+            _norms(norm=lambda g: g.norm(dim=-1)),
+        ),
+        Mistake(
+            "one_norm_per_unit",
+            "There is a norm for every unit of the state.",
+            "One norm over batch and units together: T numbers in all.",
+            _norms(norm=lambda g: g.norm(dim=0)),
+        ),
+        Mistake(
+            "mean_of_absolutes",
+            "These are absolute values, summed and divided by their number.",
+            _TWO_NORM,
+            _norms(norm=lambda g: g.abs().mean()),
+        ),
+        Mistake(
+            "mean_of_squares",
+            "These are squares, summed and divided by their number.",
+            _TWO_NORM,
+            _norms(norm=lambda g: (g**2).mean()),
+        ),
+        Mistake(
+            "first_sequence_alone",
+            "Only the first sequence of the batch is measured.",
+            "One norm over batch and units together.",
+            _norms(norm=lambda g: g[0].norm()),
+        ),
+        Mistake(
+            "relative_to_the_last",
+            "The norms are divided by that of the last state, which is the root of its number of "
+            "entries.",
+            "Return the norms themselves.",
+            _norms(after=lambda norms: norms / norms[-1]),
+        ),
+        Mistake(
+            "slope_without_the_square",
+            "The slope of tanh is taken to be 1 - h; the square is missing.",
+            "The slope of tanh at a state h is 1 - h².",
+            _norms(slope=lambda h, before: 1 - h),
+        ),
+        Mistake(
+            "slope_of_tanh_left_out",
+            "The gradient goes through w_h at every step, but not through tanh.",
+            "The slope of tanh at a state h is 1 - h².",
+            _norms(slope=lambda h, before: torch.ones_like(h)),
+        ),
+        Mistake(
+            "slope_of_the_state_before",
+            "The slope of tanh is taken at the state that the gradient goes to, one step early.",
+            "The tanh between two states made the later one: its slope is 1 - h² of that.",
+            _norms(slope=lambda h, before: 1 - before**2),
+        ),
+        Mistake(
+            "slope_after_the_matrix",
+            "Going back, the gradient meets w_h first and the slope of tanh after it.",
+            "Forward, w_h comes before tanh. Going back, what came last is met first.",
+            _norms(back=_slope_last),
+        ),
+        Mistake(
+            "slope_one_place_on",
+            "The gradient meets w_h first, and then the slope of tanh at the state before: that "
+            "is a place inside the step before.",
+            "Forward, w_h comes before tanh. From one state to the one before, the later state's "
+            "tanh is met first.",
+            _norms(slope=lambda h, before: 1 - before**2, back=_slope_last),
+        ),
+        Mistake(
+            "w_h_transposed",
+            "Going back, the gradient meets w_h the wrong way round.",
+            "If h @ w_h.T goes forward, which matrix takes a gradient back?",
+            _norms(back=lambda gradient, slope, w_h: (gradient * slope) @ w_h.T),
+        ),
+        Mistake(
+            "h_0_included",
+            "There are T + 1 entries: h_0's is among them.",
+            "Entry 0 belongs to the state after the first step.",
+            _norms(of=lambda states, inputs: states),
+        ),
+        Mistake(
+            "numbers_in_a_list",
+            "The norms come as a list of numbers, not as a tensor.",
+            "torch.stack makes one tensor of a list of tensors: leave the norms what they are.",
+            _norms(gives=lambda norms: norms.tolist()),
+        ),
+        Mistake(
+            "tensors_in_a_list",
+            "The norms come as a list of tensors, not as one tensor.",
+            "torch.stack makes one tensor of a list of tensors.",
+            _norms(gives=list),
+        ),
+        Mistake(
+            "last_entry_missing",
+            "There are T - 1 entries: the last state's own is missing.",
+            "The gradient of h_T.sum() with respect to h_T is ones, and its norm counts too.",
+            _norms(of=lambda states, inputs: states[1:-1]),
+        ),
+    ),
+)
+
+EXERCISES = by_id(GRADIENT)

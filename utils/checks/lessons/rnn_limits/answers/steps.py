@@ -1,0 +1,148 @@
+"""The number of steps that must wait for each other: right answers and common mistakes."""
+
+import math
+from collections.abc import Sequence
+
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.rnn_limits.probes import PROBES
+
+TOKENS = 1000
+
+
+def longest_wait(needs: Sequence[Sequence[int]]) -> int:
+    """Count the steps of a layer that computes all it can at each step.
+
+    Args:
+        needs: for each output of the layer, the earlier outputs that it is computed from.
+
+    """
+    step_of: list[int] = []
+    for waits_for in needs:
+        step_of.append(1 + max((step_of[earlier] for earlier in waits_for), default=0))
+    return max(step_of)
+
+
+def _rnn_steps() -> int:
+    return longest_wait([[t - 1] if t else [] for t in range(TOKENS)])
+
+
+def _attention_steps() -> int:
+    return longest_wait([[] for _ in range(TOKENS)])  # outputs need inputs alone
+
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["predict_rnn_steps"],
+        _rnn_steps,
+        (
+            Mistake(
+                "all_at_once",
+                "A state cannot be computed before the one that it is made of.",
+                "Which of the 1,000 states can be computed in the first step? And in the second?",
+                1,
+            ),
+            Mistake(
+                "first_state_for_free",
+                "The first state has to be computed too: it needs the first token.",
+                "The state given at the start is h_0; the tokens make h_1 to h_T.",
+                999,
+            ),
+            Mistake(
+                "halving",
+                "That is the depth of a tree. Sums can be grouped into one; the tanh between two "
+                "steps forbids it here.",
+                "Could you join steps 2 and 3 into one before h_1 is known?",
+                10,
+            ),
+            *(
+                Mistake(
+                    f"halving_{name}",
+                    "That is the depth of a tree. Sums can be grouped into one; the tanh between "
+                    "two steps forbids it here.",
+                    "Could you join steps 2 and 3 into one before h_1 is known?",
+                    value,
+                )
+                for name, value in (("not_rounded", math.log2(TOKENS)), ("rounded_down", 9))
+            ),
+            Mistake(
+                "h_0_counted",
+                "That counts h_0 too, which is given and computed by none.",
+                "How many states does one token make? And 1,000 tokens?",
+                1001,
+            ),
+            Mistake(
+                "two_for_each_token",
+                "That counts two for each token. As the lesson counts, one step makes one state.",
+                "How many states does one token make? And 1,000 tokens?",
+                2000,
+            ),
+            Mistake(
+                "pairs",
+                "That is the number of pairs of tokens, which a recurrent network never forms.",
+                "Follow the arrows from the first token to the last state and count the states.",
+                1_000_000,
+            ),
+        ),
+        tolerance=0.0,
+    ),
+    Exercise(
+        PROBES["predict_attention_steps"],
+        _attention_steps,
+        (
+            Mistake(
+                "one_query_at_a_time",
+                "The outputs are many, but none of them is made of another: no one has to wait.",
+                "Which output of the layer does output 500 need?",
+                1000,
+            ),
+            Mistake(
+                "scores_then_outputs",
+                "Scores and weights are no outputs of the layer: as the lesson counts, they belong "
+                "to the same step.",
+                "A new step begins only where an output of the layer needs another output.",
+                2,
+            ),
+            Mistake(
+                "scores_weights_outputs",
+                "Scores and weights are no outputs of the layer: as the lesson counts, they belong "
+                "to the same step as the weighted mean.",
+                "A new step begins only where an output of the layer needs another output.",
+                3,
+            ),
+            Mistake(
+                "pairs",
+                "That is how many scores are computed. The question is how many computations have "
+                "to wait for others.",
+                "Work and waiting are two things: a million scores can be computed side by side.",
+                1_000_000,
+            ),
+            Mistake(
+                "halving",
+                "That is the depth of a tree that adds 1,000 numbers. As the lesson counts, a "
+                "whole matrix product is part of one step.",
+                "A new step begins only where an output of the layer needs another output.",
+                10,
+            ),
+            Mistake(
+                "halving_not_rounded",
+                "That is the depth of a tree that adds 1,000 numbers. As the lesson counts, a "
+                "whole matrix product is part of one step.",
+                "A new step begins only where an output of the layer needs another output.",
+                math.log2(TOKENS),
+            ),
+            Mistake(
+                "order_of_growth",
+                "That says how the steps grow with the tokens, in words. A number is asked for.",
+                "How many steps is it for these 1,000 tokens? Write it without quotes.",
+                "O(1)",
+            ),
+            Mistake(
+                "no_step_at_all",
+                "Something is computed, so there is at least one step.",
+                "A new step begins only where an output of the layer needs another output.",
+                0,
+            ),
+        ),
+        tolerance=0.0,
+    ),
+)

@@ -1,0 +1,225 @@
+"""Probes that call the answers of lesson 01."""
+
+import copy
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.authoring.calling import unpack
+from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.prediction import asked
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.reference.recurrence import reference_cell, reference_forward
+
+RECURRENT = (
+    "torch.nn.RNN",
+    "torch.nn.RNNCell",
+    "torch.nn.modules.rnn.RNN",
+    "torch.nn.modules.rnn.RNNCell",
+    "torch.rnn_tanh",
+    "torch.rnn_tanh_cell",
+    "torch._VF.rnn_tanh",
+    "torch._VF.rnn_tanh_cell",
+)
+WEIGHTS = ("w_x", "w_h", "b")
+MOST_CALLS = 200  # calls of `step` in one case: more than ten tokens ever need
+
+
+def _weights(draw: Draw, params: dict[str, Any]) -> Inputs:
+    width, units = params["I"], params["Hd"]
+    return {
+        "w_x": draw.normal(units, width, scale=0.6),
+        "w_h": draw.normal(units, units, scale=0.6),
+        "b": draw.normal(units, scale=0.5),
+    }
+
+
+def _cell_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    size, width, units = params["B"], params["I"], params["Hd"]
+    state = {"x_t": draw.normal(size, width), "h": draw.normal(size, units, scale=0.7)}
+    return state | _weights(draw, params)
+
+
+def _sequence_inputs(trained: bool = False, twice: bool = False, **params: Any) -> Inputs:
+    draw = Draw(trained=trained, twice=twice, **params)
+    size, width, units = params["B"], params["I"], params["Hd"]
+    sequence = {
+        "x": draw.normal(size, params["T"], width),
+        "h_0": draw.normal(size, units, scale=0.7),
+    }
+    weights = _weights(draw, params)
+    weights = {name: w.requires_grad_(trained) for name, w in weights.items()}
+    return sequence | weights | {"twice": twice}
+
+
+def _arguments(inputs: Inputs) -> list[Tensor]:
+    return [inputs[name] for name in ("x", "h_0", *WEIGHTS)]
+
+
+def _call_forward(answer: Any, i: Inputs) -> dict[str, object]:
+    """Return the states; if `twice`, those of a second call, after one with other tokens."""
+    if not i["twice"]:
+        return unpack(answer(*_arguments(i)), "states", "h_T")
+    other = i | {"x": i["x"].flip(1), "h_0": i["h_0"].clone()}
+    first = unpack(answer(*_arguments(other)), "states", "h_T")
+    found = unpack(answer(*_arguments(i)), "states", "h_T")
+    _require_alike(first["states"], found["states"])
+    return found
+
+
+def _require_alike(first: object, second: object) -> None:
+    """Check that two calls with the same sizes give states of the same shape.
+
+    Raises:
+        AnswerError: they do not.
+
+    """
+    shapes = [tuple(x.shape) for x in (first, second) if isinstance(x, Tensor)]
+    if len(set(shapes)) > 1:
+        message = (
+            f"Called twice with the same sizes, it gives states of shape {shapes[0]}, then "
+            f"{shapes[1]}: something is kept from call to call."
+        )
+        raise AnswerError(ProblemKind.RETURN, message)
+
+
+def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
+    norms = answer(*_arguments(i))
+    behind = [name for name in WEIGHTS if i[name].grad is not None]
+    return {"norms": norms, "weights left with a gradient": behind}
+
+
+def _shift_inputs(dtype: str = "int64", **params: Any) -> Inputs:
+    draw = Draw(**params)
+    targets = draw.integers(90, params["B"], params["T"], low=10)
+    return {"targets": targets.to(getattr(torch, dtype)), "bos": params["bos"]}
+
+
+def _decode_inputs(
+    script: list[int], endless: bool = False, twice: bool = False, **params: Any
+) -> Inputs:
+    """Draw logits (place, token read, token to write) that lead a decoder along the script.
+
+    If endless, the end token never comes, not even by accident.
+    """
+    draw = Draw(script=script, **params)
+    vocabulary = params["V"]
+    table = draw.normal(len(script) + 1, vocabulary, vocabulary) + params.get("shift", 0.0)
+    highest = table.max() + 1
+    if endless:
+        table[:, :, params["eos"]] = table.min() - 1
+    for place, (read, write) in enumerate(zip([params["bos"], *script], script, strict=False)):
+        table[place, read, write] = highest
+    sizes = {name: params[name] for name in ("bos", "eos", "max_len")}
+    return {"table": table, "twice": twice, **sizes}
+
+
+def _step(table: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
+    """Build a step that looks its logits up: its state (1,) is its place in the script.
+
+    Raises:
+        RuntimeError: the step is called so often that no loop seems to count.
+
+    """
+    calls = itertools.count(1)
+
+    def step(token: int, state: Tensor) -> tuple[Tensor, Tensor]:
+        if next(calls) > MOST_CALLS:
+            raise RuntimeError(f"step was called {MOST_CALLS} times; max_len is {max_len}")
+        place = int(state)
+        return table[place, token].clone(), torch.tensor([min(place + 1, len(table) - 1)])
+
+    return step
+
+
+def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
+    """Return the tokens; if `twice`, also those of a second call, which are the same."""
+
+    def tokens() -> object:
+        step = _step(i["table"], i["max_len"])
+        return answer(step, torch.tensor([0]), i["bos"], i["eos"], i["max_len"])
+
+    found: dict[str, object] = {"tokens": copy.copy(tokens())}
+    return found | ({"tokens of a second call": tokens()} if i["twice"] else {})
+
+
+PROBES = by_exercise(
+    Probe(
+        "rnn_cell",
+        _cell_inputs,
+        lambda answer, i: {"state": answer(i["x_t"], i["h"], i["w_x"], i["w_h"], i["b"])},
+        (
+            case("one sequence", required=True, B=1, I=3, Hd=4),
+            case("a batch", B=2, I=3, Hd=5),
+            case("large inputs", B=3, I=2, Hd=4, scale=300.0),
+            case("one input, one unit", B=3, I=1, Hd=1),
+            case("float64", demand="float64", B=2, I=5, Hd=3, dtype="float64"),
+        ),
+        forbidden=RECURRENT,
+    ),
+    Probe(
+        "rnn_forward",
+        _sequence_inputs,
+        _call_forward,
+        (
+            case("one sequence", required=True, B=1, T=3, I=5, Hd=4, twice=True),
+            case("a batch", B=2, T=4, I=3, Hd=5),
+            case("a single step", B=3, T=1, I=2, Hd=4),
+            case("float64", demand="float64", B=4, T=5, I=2, Hd=3, dtype="float64"),
+        ),
+        forbidden=RECURRENT,
+        stand_ins={"rnn_cell": reference_cell},
+    ),
+    asked("predict_rnn_steps"),
+    asked("predict_attention_steps"),
+    Probe(
+        "gradient_through_time",
+        _sequence_inputs,
+        _call_gradient,
+        (
+            case("one sequence", required=True, B=1, T=4, I=2, Hd=3),
+            case("a batch", B=2, T=5, I=3, Hd=4),
+            case("a single step", B=3, T=1, I=2, Hd=4),
+            case("weights that are being trained", demand="weights that are being trained",
+                 B=2, T=4, I=5, Hd=3, trained=True),
+            case("float64", demand="float64", B=4, T=6, I=2, Hd=3, dtype="float64"),
+        ),
+        gradient=False,
+        stand_ins={"rnn_cell": reference_cell, "rnn_forward": reference_forward},
+    ),
+    Probe(
+        "shift_right",
+        _shift_inputs,
+        lambda answer, i: {"inputs": answer(i["targets"], i["bos"])},
+        (
+            case("one sequence", required=True, B=1, T=4, bos=2),
+            case("a batch", B=3, T=5, bos=2),
+            case("a single token", B=4, T=1, bos=7),
+            case("int32", demand="other integer types", B=2, T=3, bos=6, dtype="int32"),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "greedy_decode",
+        _decode_inputs,
+        _call_decode,
+        (
+            case("the end after three tokens", required=True,
+                 V=7, bos=2, eos=3, max_len=9, script=[5, 4, 6, 3], twice=True),
+            case("all logits below zero",
+                 V=8, bos=2, eos=3, max_len=10, script=[7, 4, 7, 5, 3], shift=-50.0),
+            case("the end at once", V=6, bos=2, eos=3, max_len=5, script=[3]),
+            case("no end in sight",
+                 V=9, bos=2, eos=3, max_len=4, script=[8, 5, 8, 6, 7, 4], endless=True),
+            case("other begin and end tokens",
+                 V=7, bos=5, eos=4, max_len=6, script=[3, 2, 6, 3, 4]),
+            case("room for one token", V=8, bos=2, eos=3, max_len=1, script=[6, 5, 3]),
+        ),
+        gradient=False,
+    ),
+)  # fmt: skip

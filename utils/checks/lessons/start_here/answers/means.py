@@ -1,0 +1,237 @@
+"""The masked mean: right answers and common mistakes."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.start_here.probes import PROBES
+
+Change = Callable[[Tensor], Tensor]
+# (kept, length T) -> what the sum is divided by; kept is (B, T, 1)
+Count = Callable[[Tensor, int], Tensor]
+
+
+def mean_oracle(x: Tensor, mask: Tensor) -> Tensor:
+    """Sum the true positions of each sequence by embedding_bag, then divide by their number."""
+    rows = x.reshape(-1, x.shape[-1])
+    kept = mask.flatten().nonzero().flatten()
+    offsets = torch.cat([mask.sum(1).new_zeros(1), mask.sum(1).cumsum(0)])[:-1]
+    return F.embedding_bag(kept, rows, offsets, mode="sum") / mask.sum(1, keepdim=True).clamp(min=1)
+
+
+def _as_given(mask: Tensor) -> Tensor:
+    return mask
+
+
+def _everywhere(mask: Tensor) -> Tensor:
+    return torch.ones_like(mask)
+
+
+def _first_ones(mask: Tensor) -> Tensor:
+    return torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+
+
+def _sizes(kept: Tensor, _length: int) -> Tensor:
+    return kept.sum(1, keepdim=True)
+
+
+@by_choices
+def _mean(
+    *,
+    where: Change = _as_given,
+    summed: Change = _as_given,
+    counted: Change = _as_given,
+    count: Count = _sizes,
+    extra: int = 0,
+    least: int = 1,
+    axis: int = 1,
+    batch: bool = False,
+    result: Change = lambda mean: mean.squeeze(1),
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """Build a masked mean with some things done differently.
+
+    Args:
+        where: mask -> the positions that are averaged.
+        summed: the same for the sum alone.
+        counted: the same for the count alone.
+        count: (kept, T) -> what the sum is divided by.
+        extra: what is added to that.
+        least: by no less than this.
+        axis: the axis of x that is summed.
+        batch: whether all sequences are summed together.
+        result: what is made of the means, (B, 1, D).
+
+    """
+
+    def mean(x: Tensor, mask: Tensor) -> Tensor:
+        above, below = (
+            chosen(where(mask)).unsqueeze(-1).to(x.dtype) for chosen in (summed, counted)
+        )
+        total = (x * above).sum(axis, keepdim=True)
+        total = total.sum(0, keepdim=True).expand_as(total) if batch else total
+        below = below if axis == 1 else below.mT
+        divisor = count(below, x.shape[axis]) + extra
+        return result(total / (divisor.clamp(min=least) if least else divisor))
+
+    return mean
+
+
+def _mean_over_depth(divided: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    """Build a mean over D in place of T, (B, T); divided by D, or by the mask as if it were D."""
+
+    def mean(x: Tensor, mask: Tensor) -> Tensor:
+        kept = mask.unsqueeze(-1).to(x.dtype)
+        total = (x * kept).sum(-1)
+        return total / x.shape[-1] if divided else total / kept.sum(-1).clamp(min=1)
+
+    return mean
+
+
+def _all_together(x: Tensor, mask: Tensor) -> Tensor:
+    return x[mask].mean(0)
+
+
+def _maximum(fill: float) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda x, mask: x.masked_fill(~mask[..., None], fill).amax(1)
+
+
+_NO_LAST_AXIS = (
+    "The mask is (B, T) and x is (B, T, D): sizes are matched from the last axis, so the mask's T "
+    "meets D.",
+    "Give the mask a third axis of size one: unsqueeze, or [..., None].",
+)
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["masked_mean"],
+        mean_oracle,
+        (
+            Mistake(
+                "divides_by_length",
+                "The sum is divided by the padded length, so padding pulls the mean towards zero.",
+                "Divide by how many positions are true in each sequence.",
+                _mean(count=lambda kept, length: torch.full_like(kept[:, :1], length)),
+            ),
+            Mistake(
+                "mask_inverted",
+                "The mean is taken over the padding.",
+                "In this course True means a real position.",
+                _mean(where=torch.logical_not),
+            ),
+            Mistake(
+                "mask_ignored",
+                "Padding is averaged in like real positions.",
+                "The mask has to remove positions from the sum and from the count.",
+                _mean(where=_everywhere),
+            ),
+            Mistake(
+                "mask_ignored_in_the_sum",
+                "The count leaves padding out, and the sum does not.",
+                "The mask has to remove positions from the sum as well.",
+                _mean(summed=_everywhere),
+            ),
+            Mistake(
+                "divides_by_longest",
+                "All sequences are divided by the count of the longest one.",
+                "The count has to be one number per sequence: sum the mask along its time axis.",
+                _mean(count=lambda kept, _: kept.sum(1, keepdim=True).amax(0, keepdim=True)),
+            ),
+            Mistake(
+                "divides_by_the_whole_batch",
+                "All sequences are divided by the number of true positions in the whole batch.",
+                "The count has to be one number per sequence: sum the mask along its time axis.",
+                _mean(count=lambda kept, _: kept.sum().view(1, 1, 1)),
+            ),
+            Mistake(
+                "divides_by_the_batch_size",
+                "The sum is divided by the number of sequences.",
+                "Divide by how many positions are true in each sequence.",
+                _mean(count=lambda kept, _: kept.new_full((1, 1, 1), len(kept))),
+            ),
+            Mistake(
+                "one_added_to_the_count",
+                "The count is one too large, in every sequence.",
+                "Adding 1 keeps zero away and changes all other means. Only a count of zero needs "
+                "another value.",
+                _mean(extra=1),
+            ),
+            Mistake(
+                "sum_only",
+                "This is the sum over true positions, not yet the mean.",
+                "Divide by the number of true positions.",
+                _mean(count=lambda kept, _: kept.new_ones(1, 1, 1)),
+            ),
+            Mistake(
+                "empty_is_nan",
+                "A sequence without a true position divides zero by zero.",
+                "Make sure that the count is at least one: the sum is zero anyway.",
+                _mean(least=0),
+            ),
+            Mistake(
+                "axis_kept",
+                "The axis over which the sum runs is still there, with size one.",
+                "The result is (B, D): keepdim=True keeps an axis, squeeze or an index drops it.",
+                _mean(result=lambda mean: mean),
+            ),
+            Mistake(
+                "first_positions",
+                "The first positions are averaged, as many as are true, wherever the true ones "
+                "stand.",
+                "A mask may have holes: multiply by it, or select with it.",
+                _mean(summed=_first_ones),
+            ),
+            Mistake(
+                "sequences_summed_together",
+                "The sum runs over all sequences, so each gets a part of the others.",
+                "Sum along the time axis alone.",
+                _mean(batch=True),
+            ),
+            Mistake(
+                "one_mean_for_the_batch",
+                "The true positions of all sequences are averaged together.",
+                "Each sequence has its own mean: x[mask] forgets which sequence a vector is from.",
+                _all_together,
+            ),
+            Mistake(
+                "one_mean_for_all_sequences",
+                "The true positions of all sequences are averaged together, and every sequence "
+                "gets that mean.",
+                "Each sequence has its own mean: x[mask] forgets which sequence a vector is from.",
+                lambda x, mask: _all_together(x, mask).expand(len(x), -1),
+            ),
+            Mistake(
+                "mask_without_an_axis_for_the_depth",
+                *_NO_LAST_AXIS,
+                lambda x, mask: (x * mask).sum(1) / mask.sum(1, keepdim=True),
+            ),
+            Mistake(
+                "over_the_depth",
+                "The sum runs over D, where it should run over the positions.",
+                "Which axis of (B, T, D) counts the positions?",
+                _mean_over_depth(divided=False),
+            ),
+            Mistake(
+                "mean_over_the_depth",
+                "The mean is taken over D, where it should be taken over the positions.",
+                "Which axis of (B, T, D) counts the positions?",
+                _mean_over_depth(divided=True),
+            ),
+            Mistake(
+                "maximum",
+                "This is the largest true entry, not the mean.",
+                "Sum and count instead.",
+                _maximum(-torch.inf),
+            ),
+            Mistake(
+                "maximum_with_zeros",
+                "This is the largest entry, not the mean, and padding takes part in it as 0.",
+                "Sum and count instead.",
+                _maximum(0.0),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,204 @@
+"""The table of dot products: right answers and common mistakes."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.start_here.probes import PROBES
+
+Change = Callable[[Tensor], Tensor]
+Match = Callable[[Tensor, Tensor], Tensor]
+# Bound at import: torch lacks this name while an answer is observed.
+_softmax = torch.softmax
+
+
+def dot_oracle(a: Tensor, b: Tensor) -> Tensor:
+    """Apply torch's bilinear form with the identity to every pair of vectors."""
+    sizes = (len(a), a.shape[1], b.shape[1], a.shape[2])
+    left, right = a[:, :, None].expand(sizes), b[:, None].expand(sizes)
+    identity = torch.eye(a.shape[-1], dtype=a.dtype)[None]
+    return F.bilinear(left.contiguous(), right.contiguous(), identity).squeeze(-1)
+
+
+@by_choices
+def _dots(
+    *,
+    batch: Change = lambda b: b,
+    length: Callable[[Tensor, int], Tensor] | None = None,
+    right: Change = lambda b: b,
+    match: Match = dot_oracle,
+    scale: Callable[[int], float] = lambda depth: 1.0,
+    turned: bool = False,
+    after: Change = lambda products: products,
+    page: Change = lambda products: products,
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """Build a table of products with some things done differently.
+
+    Args:
+        batch: what is done to the batch axis of both sides first.
+        length: (vectors, their axis) -> vectors, for both sides.
+        right: what is done to b alone.
+        match: (a, b) -> table.
+        scale: D -> factor on the products.
+        turned: whether rows and columns are exchanged.
+        after: what is done to the table then.
+        page: what is done to the table's batch axis at the end.
+
+    """
+
+    def table(a: Tensor, b: Tensor) -> Tensor:
+        a, b = batch(a), right(batch(b))
+        if length is not None:
+            a, b = length(a, -1), length(b, -1)
+        products = match(a, b) * scale(a.shape[-1])
+        return page(after(products.mT if turned else products))
+
+    return table
+
+
+def _unit(vectors: Tensor, axis: int) -> Tensor:
+    lengths: Tensor = vectors.norm(dim=axis, keepdim=True)
+    return vectors / lengths
+
+
+def _reshaped(b: Tensor) -> Tensor:
+    return b.reshape(len(b), b.shape[2], b.shape[1]).mT  # dot_oracle turns it round again
+
+
+def _whole_batch(b: Tensor) -> Tensor:
+    return b.sum(0, keepdim=True).expand_as(b)
+
+
+def _equal_places(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
+
+
+_SAME_PLACES = (
+    "Vectors at equal positions are multiplied; the table needs every pair.",
+    "P[t, s] has two positions. What shape must `a` and `b` have, so that each of a's vectors "
+    "meets each of b's?",
+)
+_ALL_AXES = (
+    "All axes of b are reversed, the batch axis too.",
+    "`.T` and `.mT` differ where there are three axes: only the last two may be swapped.",
+)
+_BATCH_SWAPPED = (
+    "The batch axis of b is swapped with its sequence axis.",
+    "Only the last two axes may be swapped: the batch stays in front.",
+)
+_NO_TRANSPOSE = (
+    "The matrices do not fit: both have D last.",
+    "A matrix product sums over the last axis of the left and the last but one of the "
+    "right. Swap the last two axes of `b` (not all axes: .T reverses the batch too).",
+)
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["pairwise_dot"],
+        dot_oracle,
+        (
+            Mistake(
+                "transposed",
+                "Rows and columns are swapped: entry [t, s] holds the product of b's t and a's s.",
+                "The rows of the result belong to `a`. Which of the two needs its last axes "
+                "swapped?",
+                _dots(turned=True),
+            ),
+            Mistake(
+                "scaled",
+                "The products are divided by the root of D.",
+                "A dot product is the sum alone; attention scales it later.",
+                _dots(scale=lambda depth: depth**-0.5),
+            ),
+            Mistake(
+                "mean_over_depth",
+                "The products are averaged over D, not summed.",
+                "A dot product is a sum.",
+                _dots(scale=lambda depth: 1 / depth),
+            ),
+            Mistake(
+                "softmax_taken",
+                "Softmax is taken of the products.",
+                "The table holds plain dot products: they may be negative and need not sum to one.",
+                _dots(after=lambda products: _softmax(products, -1)),
+            ),
+            Mistake(
+                "reshaped_instead_of_transposed",
+                "b has the shape (B, D, S) by reshape or view, which cuts its numbers anew and "
+                "mixes the vectors.",
+                "To exchange axes is another thing: transpose, permute or .mT.",
+                _dots(right=_reshaped),
+            ),
+            Mistake(
+                "cosine",
+                "These are cosines: the vectors were made unit length first.",
+                "Leave the lengths as they are.",
+                _dots(length=_unit),
+            ),
+            Mistake(
+                "squared_distance",
+                "These are squared distances, not products.",
+                "Multiply entry by entry and sum over D.",
+                _dots(match=lambda a, b: torch.cdist(a, b) ** 2),
+            ),
+            Mistake(
+                "distance",
+                "These are distances, not products.",
+                "Multiply entry by entry and sum over D.",
+                _dots(match=torch.cdist),
+            ),
+            Mistake(
+                "batch_mixed",
+                "The batch is summed over: every sequence gets the sum of all tables.",
+                "The batch axis has to stay: `@` and einsum can both keep it.",
+                _dots(page=lambda products: products.sum(0, keepdim=True).expand_as(products)),
+            ),
+            Mistake(
+                "batch_of_b_summed",
+                "The sequences of b are summed over the batch: every sequence of a meets all of "
+                "them.",
+                "In einsum, b's batch needs the letter of a's batch, and so does the result.",
+                _dots(right=_whole_batch),
+            ),
+            Mistake(
+                "batch_lost",
+                "The batch is summed over, and its axis is gone.",
+                "The batch axis has to stay: `@` and einsum can both keep it.",
+                _dots(page=lambda products: products.sum(0)),
+            ),
+            Mistake(
+                "first_sequence_alone",
+                "Only the first sequence of the batch is used.",
+                "The table has one page for each sequence: (B, T, S).",
+                _dots(page=lambda products: products[0]),
+            ),
+            Mistake(
+                "first_table_for_all",
+                "Every sequence gets the table of the first.",
+                "The table has one page for each sequence: (B, T, S).",
+                _dots(page=lambda products: products[:1].expand_as(products)),
+            ),
+            Mistake("no_transpose", *_NO_TRANSPOSE, lambda a, b: a @ b),
+            Mistake("all_axes_reversed", *_ALL_AXES, lambda a, b: a @ b.permute(2, 1, 0)),
+            Mistake(
+                "all_axes_reversed_bmm", *_ALL_AXES, lambda a, b: torch.bmm(a, b.permute(2, 1, 0))
+            ),
+            Mistake("batch_axis_swapped", *_BATCH_SWAPPED, lambda a, b: a @ b.transpose(0, 1)),
+            Mistake(
+                "batch_axis_swapped_bmm",
+                *_BATCH_SWAPPED,
+                lambda a, b: torch.bmm(a, b.transpose(0, 1)),
+            ),
+            Mistake("equal_places", *_SAME_PLACES, _equal_places),
+            Mistake(
+                "equal_places_by_einsum",
+                *_SAME_PLACES,
+                lambda a, b: torch.einsum("btd,btd->bt", a, b),
+            ),
+        ),
+    ),
+)

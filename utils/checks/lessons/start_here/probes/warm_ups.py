@@ -1,0 +1,153 @@
+"""Probes that call the answers of lesson 00."""
+
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.attention.probes.attention import SHORTCUTS
+
+
+def _softmax_inputs(
+    blocked: str = "none", dim: int = -1, shift: float = 0.0, **params: Any
+) -> Inputs:
+    draw = Draw(blocked=blocked, **params)
+    x = draw.normal(params["B"], params["T"], params["S"]) + shift
+    if blocked == "some":
+        x[:, 1::2, ::3] = -torch.inf
+    if blocked == "a whole row":
+        x[-1, 1] = -torch.inf
+    return {"x": x, "dim": dim}
+
+
+def _mean_inputs(mask: str = "padding", **params: Any) -> Inputs:
+    draw = Draw(mask=mask, **params)
+    x = draw.normal(params["B"], params["T"], params["D"])
+    return {"x": x, "mask": draw.mask(mask, params["B"], params["T"])}
+
+
+def _dot_inputs(grows: bool = False, **params: Any) -> Inputs:
+    draw = Draw(grows=grows, **params)
+    size, depth = params["B"], params["D"]
+    return {
+        "a": draw.normal(size, params["T"], depth),
+        "b": draw.normal(size, params["S"], depth),
+        "grows": grows,
+    }
+
+
+class _CallCount(TorchFunctionMode):
+    """A mode that counts the calls of torch."""
+
+    calls = 0
+
+    def __torch_function__(
+        self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Count the call, then let torch do its work."""
+        self.calls += 1
+        return called(*args, **(kwargs or {}))
+
+
+def _call_dot(answer: Any, i: Inputs) -> dict[str, object]:
+    """Return the products, and whether a batch twice as large in all sizes takes more calls."""
+    a, b = i["a"], i["b"]
+    with _CallCount() as count:
+        products = answer(a, b)
+    if not i["grows"]:
+        return {"products": products}
+    larger = a.repeat(2, 2, 2), b.repeat(2, 2, 2)
+    with _CallCount() as more:
+        answer(*larger)
+    return {"products": products, "more calls of torch for more vectors": more.calls > count.calls}
+
+
+PROBES = by_exercise(
+    Probe(
+        "stable_softmax",
+        _softmax_inputs,
+        lambda answer, i: {"probabilities": answer(i["x"], i["dim"])},
+        (
+            case("small numbers, last axis", required=True, B=2, T=3, S=5),
+            case("another axis", B=2, T=3, S=4, dim=1),
+            case("numbers around 10,000", B=2, T=3, S=5, scale=1e4),
+            case("some entries are minus infinity", B=2, T=4, S=6, blocked="some"),
+            case(
+                "minus infinity beside -20,000",
+                demand="minus infinity beside scores far below zero",
+                B=3,
+                T=2,
+                S=7,
+                blocked="some",
+                shift=-2e4,
+            ),
+            case(
+                "a row of minus infinity alone",
+                demand="a slice of minus infinity alone",
+                B=2,
+                T=3,
+                S=5,
+                blocked="a whole row",
+            ),
+            case("float64", demand="float64", B=1, T=2, S=3, dtype="float64"),
+        ),
+        forbidden=(
+            "torch.softmax",
+            "torch.log_softmax",
+            "torch.logsumexp",
+            "torch.Tensor.softmax",
+            "torch.Tensor.log_softmax",
+            "torch.Tensor.logsumexp",
+            "torch.nn.functional.softmax",
+            "torch.nn.functional.log_softmax",
+            "torch.nn.functional.softmin",
+            "torch.nn.functional.gumbel_softmax",
+            "torch.special.softmax",
+            "torch.special.log_softmax",
+            "torch.special.logsumexp",
+            "torch.nn.Softmax",
+            "torch.nn.LogSoftmax",
+            "torch.nn.Softmin",
+            "torch._softmax",
+            "torch._safe_softmax",
+            "torch._masked_softmax",
+            "torch._log_softmax",
+            "torch.logcumsumexp",
+            "torch._logcumsumexp",
+            "torch.Tensor.logcumsumexp",
+            "torch.nn.functional.cross_entropy",
+            *SHORTCUTS,
+        ),
+    ),
+    Probe(
+        "masked_mean",
+        _mean_inputs,
+        lambda answer, i: {"mean": answer(i["x"], i["mask"])},
+        (
+            case("padding at the end", required=True, B=2, T=5, D=3),
+            case("holes in the middle", B=3, T=7, D=2, mask="random"),
+            case(
+                "a sequence with nothing in it",
+                demand="a sequence with nothing in it",
+                B=3,
+                T=4,
+                D=2,
+                mask="empty",
+            ),
+            case("float64", demand="float64", B=2, T=4, D=3, dtype="float64"),
+        ),
+    ),
+    Probe(
+        "pairwise_dot",
+        _dot_inputs,
+        _call_dot,
+        (
+            case("one pair of sequences", required=True, B=1, T=3, S=4, D=2),
+            case("a batch", B=2, T=3, S=5, D=4),
+            case("without a loop", demand="no loop", B=3, T=5, S=2, D=4, grows=True),
+            case("float64", demand="float64", B=3, T=2, S=4, D=5, dtype="float64"),
+        ),
+    ),
+)

@@ -1,0 +1,245 @@
+"""The tagger: right answers and common mistakes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training.probes import PROBES
+from utils.reference import modules
+
+
+class TaggerOracle(nn.Module):
+    """A tagger that reads sentences singly, cut to their words if unmasked: no padding enters."""
+
+    def __init__(self, encoder: Any, n_tags: int, feature_sizes: Sequence[int] = ()) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width = encoder.embedding.embedding_dim
+        self.features = nn.ModuleList(nn.Embedding(size, width) for size in feature_sizes)
+        self.output = nn.Linear(width, n_tags)
+
+    def forward(
+        self, ids: Tensor, features: Tensor | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        """Map ids (B, T) to logits (B, T, C)."""
+        columns = [None] * len(ids) if features is None else list(features)
+        rows = [self._read(*pair, mask) for pair in zip(ids, columns, strict=True)]
+        return torch.stack(rows)
+
+    def _read(self, ids: Tensor, features: Tensor | None, mask: Tensor | None) -> Tensor:
+        """Map ids (T,) to logits (T, C)."""
+        real = int((ids != self.encoder.padding_idx).sum())
+        kept = real if real and mask is None else len(ids)
+        if not real:  # nothing to cut to
+            mask = torch.zeros(1, 1, kept, dtype=torch.bool)
+        x = self.encoder.embedding(ids[None, :kept])
+        for number, table in enumerate(self.features):
+            assert isinstance(table, nn.Embedding)
+            assert features is not None
+            chosen = F.one_hot(features[:kept, number], table.num_embeddings).to(x.dtype)
+            x = x + chosen @ table.weight * table.embedding_dim**0.5
+        encoded = self.encoder.encode(self.encoder.positions(x), mask)[0]
+        logits = torch.einsum("td,cd->tc", encoded, self.output.weight) + self.output.bias
+        return F.pad(logits, (0, 0, 0, len(ids) - kept))
+
+
+class TaggerVariant(nn.Module):
+    """Tagger with choices that derived classes set.
+
+    Attributes:
+        masking: "padding", "none", "inverted", "zero" (the encoder's padding_idx is ignored), or
+            "queries" (padding is blocked as a query, not as a key).
+        given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
+        used: how many feature columns are used; None for all.
+        add: where features are added: "before" positions, "between" positions and encoder,
+            "after" the encoder, or "mean" (averaged with the words, before positions).
+        positions: how often positions are added.
+        table: the class of the feature tables.
+        ends: whether the output is "plain" logits or "softmax".
+        output_bias: whether the last layer has a bias.
+        registered: whether feature tables are in a ModuleList.
+        frozen: whether the encoder gets no gradient.
+
+    """
+
+    masking = "padding"
+    given_mask = "kept"
+    used: int | None = None
+    add = "before"
+    positions = 1
+    table: type[nn.Embedding] = modules.TokenEmbedding
+    ends = "plain"
+    output_bias = True
+    registered = True
+    frozen = False
+
+    def __init__(self, encoder: Any, n_tags: int, feature_sizes: Sequence[int] = ()) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width = encoder.embedding.embedding_dim
+        tables = [self.table(size, width) for size in feature_sizes]
+        self.features: Any = nn.ModuleList(tables) if self.registered else tables
+        self.output = nn.Linear(width, n_tags, bias=self.output_bias)
+
+    def forward(
+        self, ids: Tensor, features: Tensor | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        """Map ids (B, T) to logits (B, T, C)."""
+        if mask is None or self.given_mask == "ignored":
+            mask = self._mask(ids)
+        elif self.given_mask == "joined":
+            mask = mask & (ids != self.encoder.padding_idx).unsqueeze(1)
+        extra = self._extra(features)
+        x = self.encoder.encode(self._embed(ids, extra), mask)
+        x = x.detach() if self.frozen else x
+        logits: Tensor = self.output(x + extra if self.add == "after" else x)
+        return logits.softmax(-1) if self.ends == "softmax" else logits
+
+    def _embed(self, ids: Tensor, extra: Any) -> Tensor:
+        x: Tensor = self.encoder.embedding(ids)
+        x = x + extra if self.add in {"before", "mean"} else x
+        x = x / (1 + len(self.features)) if self.add == "mean" else x
+        for _ in range(self.positions):
+            x = self.encoder.positions(x)
+        return x + extra if self.add == "between" else x
+
+    def _mask(self, ids: Tensor) -> Tensor | None:
+        padding = 0 if self.masking == "zero" else self.encoder.padding_idx
+        real = (ids != padding).unsqueeze(1)
+        return {"none": None, "inverted": ~real, "queries": real.mT}.get(self.masking, real)
+
+    def _extra(self, features: Tensor | None) -> Any:
+        if features is None:
+            return 0.0
+        tables = list(self.features)[: self.used]
+        return sum(table(features[..., n]) for n, table in enumerate(tables))
+
+
+@by_choices
+def tagger_variant(**choices: Any) -> type[TaggerVariant]:
+    """Return a class like Tagger, with the given choices."""
+    return type("Tagger", (TaggerVariant,), choices)
+
+
+TAGGER = Exercise(
+    PROBES["Tagger"],
+    TaggerOracle,
+    (
+        Mistake(
+            "padding_not_masked",
+            "Words attend to padding: a sentence's tags change with the company it is in.",
+            "`encode` is not `forward`: it makes no mask by itself. Compare the ids with padding.",
+            tagger_variant(masking="none"),
+        ),
+        Mistake(
+            "padding_mask_inverted",
+            "Words may attend to padding alone.",
+            "True means “may be attended to”.",
+            tagger_variant(masking="inverted"),
+        ),
+        Mistake(
+            "padding_taken_for_zero",
+            "The mask takes 0 for padding, whatever the encoder says.",
+            "The encoder has padding_idx.",
+            tagger_variant(masking="zero"),
+        ),
+        Mistake(
+            "padding_blocked_as_query",
+            "The mask has its last axis for the queries: words still attend to padding.",
+            "(B, 1, T): the last axis counts the keys, the one before it the queries.",
+            tagger_variant(masking="queries"),
+        ),
+        Mistake(
+            "given_mask_ignored",
+            "A mask that the caller gives is not used.",
+            "Only where mask is None is one made from the ids.",
+            tagger_variant(given_mask="ignored"),
+        ),
+        Mistake(
+            "given_mask_joined",
+            "A mask that the caller gives is joined with that of the padding.",
+            "A given mask is used as it is: only where mask is None is one made from the ids.",
+            tagger_variant(given_mask="joined"),
+        ),
+        Mistake(
+            "features_ignored",
+            "The features are accepted and then forgotten.",
+            "Each column is looked up in its own table, and added to the words.",
+            tagger_variant(used=0),
+        ),
+        Mistake(
+            "first_feature_only",
+            "Only the first column of the features is used.",
+            "There is a table for each column: go through all of them.",
+            tagger_variant(used=1),
+        ),
+        Mistake(
+            "features_after_the_encoder",
+            "The features are added behind the encoder, so that no other word sees them.",
+            "Add them to the words' vectors, before `positions`.",
+            tagger_variant(add="after"),
+        ),
+        Mistake(
+            "features_after_positions",
+            "The features are added behind the positions, where dropout on words misses them.",
+            "Add them to the words' vectors, before `positions`.",
+            tagger_variant(add="between"),
+        ),
+        Mistake(
+            "features_averaged",
+            "Words and features are averaged; a sum was asked for.",
+            "Nothing is divided.",
+            tagger_variant(add="mean"),
+        ),
+        Mistake(
+            "features_not_scaled",
+            "The features are looked up in plain tables, while words are multiplied by sqrt(D): "
+            "they would drown the features.",
+            "TokenEmbedding, for features as for words.",
+            tagger_variant(table=nn.Embedding),
+        ),
+        Mistake(
+            "positions_lost",
+            "The words have no positions.",
+            "`encoder.embedding` is the table alone; `encoder.positions` adds the positions.",
+            tagger_variant(positions=0),
+        ),
+        Mistake(
+            "positions_twice",
+            "The positions are added twice.",
+            "`encoder.embed` adds them already; `encoder.embedding` is the table alone.",
+            tagger_variant(positions=2),
+        ),
+        Mistake(
+            "already_normalised",
+            "Softmax is taken already: the loss would take it a second time.",
+            "Return plain logits.",
+            tagger_variant(ends="softmax"),
+        ),
+        Mistake(
+            "encoder_frozen",
+            "The result is right, but the encoder learns nothing: no gradient reaches it.",
+            "Look for detach() or no_grad around the encoder.",
+            tagger_variant(frozen=True),
+        ),
+        Mistake(
+            "no_bias",
+            "The last layer has no bias.",
+            "nn.Linear has one unless you say otherwise.",
+            tagger_variant(output_bias=False),
+        ),
+        Mistake(
+            "plain_list",
+            "The feature tables are in a plain list: no optimiser and no .to(device) finds them.",
+            "nn.ModuleList registers what it holds.",
+            tagger_variant(registered=False),
+        ),
+    ),
+)
+
+EXERCISES = by_id(TAGGER)

@@ -1,0 +1,159 @@
+"""The learning rate: right answers and common mistakes."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training.probes import PROBES
+
+Rate = Callable[[int, int, int], float]
+
+
+def rate_oracle(step: int, d_model: int, warmup: int) -> float:
+    """Compute the rate from logarithms.
+
+    Raises:
+        ValueError: step is 0, which has no logarithm.
+
+    """
+    falling, rising = -math.log(step) / 2, math.log(step) - 1.5 * math.log(warmup)
+    return math.exp(min(falling, rising) - math.log(d_model) / 2)
+
+
+@by_choices
+def _rate(
+    choose: Callable[[float, float], float] = min,
+    *,
+    falling: float = -0.5,
+    rising: float = -1.5,
+    width: float = -0.5,
+    late: int = 0,
+    together: bool = False,
+    refuses: bool = True,
+    gives: Callable[[float], Any] = float,
+) -> Callable[[int, int, int], Any]:
+    """Build a rate with other exponents, another choice of the two terms, or a shifted step."""
+
+    def rate(step: int, d_model: int, warmup: int) -> Any:
+        if step < 1 and refuses:
+            raise ValueError(f"steps count from 1, and this is step {step}")
+        now = step + late
+        rises = (now * warmup) ** rising if together else now * warmup**rising
+        return gives(d_model**width * choose(now**falling, rises))
+
+    return rate
+
+
+def _width_inside(step: int, d_model: int, warmup: int) -> float:
+    _rate()(step, d_model, warmup)  # refuses step 0
+    return float(min(d_model**-0.5 * step**-0.5, step * warmup**-1.5))
+
+
+NOAM = Exercise(
+    PROBES["noam_rate"],
+    rate_oracle,
+    (
+        Mistake(
+            "larger_of_the_two",
+            "The larger of the two terms is taken: the rate is highest in the first steps.",
+            "Put in step = 1: which of the terms is small?",
+            _rate(max),
+        ),
+        Mistake(
+            "no_warm_up",
+            "There is no warm-up: the rate falls from the first step on.",
+            "Up to step `warmup` the second term is the smaller one.",
+            _rate(lambda falling, rising: falling),
+        ),
+        Mistake(
+            "never_falls",
+            "The rate rises for ever.",
+            "From step `warmup` on the first term is the smaller one.",
+            _rate(lambda falling, rising: rising),
+        ),
+        Mistake(
+            "warmup_to_the_half",
+            "warmup has the exponent -0.5; the two terms no longer meet at step `warmup`.",
+            "At step = warmup both terms must be equal.",
+            _rate(rising=-0.5),
+        ),
+        Mistake(
+            "step_and_warmup_raised_together",
+            "In the second term step and warmup are multiplied first and raised to -1.5 together.",
+            "A power belongs to what stands right before it: only warmup has the exponent -1.5.",
+            _rate(together=True),
+        ),
+        Mistake(
+            "warmup_without_its_half",
+            "warmup has the exponent -1; the two terms no longer meet at step `warmup`.",
+            "At step = warmup both terms must be equal.",
+            _rate(rising=-1.0),
+        ),
+        Mistake(
+            "a_tensor",
+            "The rate comes back as a tensor.",
+            "Powers of plain numbers need no torch: return a float.",
+            _rate(gives=torch.tensor),
+        ),
+        Mistake(
+            "falls_without_root",
+            "The rate falls as 1 / step, where 1 / sqrt(step) was asked for.",
+            "At step = warmup both terms must be equal.",
+            _rate(falling=-1.0),
+        ),
+        Mistake(
+            "width_left_out",
+            "d_model plays no part.",
+            "The wider the model, the smaller the rate.",
+            _rate(width=0.0),
+        ),
+        Mistake(
+            "width_on_the_first_term_only",
+            "Only the first of the two terms is multiplied by d_model's power.",
+            "The factor stands before min(...): it belongs to both.",
+            _width_inside,
+        ),
+        Mistake(
+            "multiplied_by_the_width",
+            "The rate grows with the root of d_model.",
+            "The wider the model, the smaller the rate: look at the exponent's sign.",
+            _rate(width=0.5),
+        ),
+        Mistake(
+            "divided_by_the_width",
+            "The rate is divided by d_model, where its root was asked for.",
+            "The exponent of d_model is -0.5.",
+            _rate(width=-1.0),
+        ),
+        Mistake(
+            "one_step_ahead",
+            "The rate is that of the next step.",
+            "Steps count from 1 already.",
+            _rate(late=1),
+        ),
+        Mistake(
+            "width_and_warmup_swapped",
+            "d_model and warmup have changed places.",
+            "The arguments are (step, d_model, warmup).",
+            lambda step, d_model, warmup: rate_oracle(step, warmup, d_model),
+        ),
+        Mistake(
+            "step_zero_accepted",
+            "Step 0 gets a rate, so a count that begins at 0 stays unnoticed.",
+            "Raise ValueError where step is below 1.",
+            lambda step, *rest: rate_oracle(step, *rest) if step else 0.0,
+        ),
+        Mistake(
+            "step_zero_divides",
+            "At step 0 the formula divides by zero; the message helps nobody.",
+            "Raise ValueError where step is below 1, and say so in its message.",
+            _rate(refuses=False),
+        ),
+    ),
+)
+
+EXERCISES = by_id(NOAM)

@@ -1,0 +1,395 @@
+"""Loss and accuracy over real words, and two predictions: right answers, common mistakes."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training.probes import PROBES
+from utils.reference.tagging import IGNORED
+
+N_TAGS = 64  # in the prediction
+
+
+def _first_loss() -> float:
+    return F.cross_entropy(torch.zeros(1, N_TAGS), torch.tensor([5])).item()
+
+
+def _padded_share() -> float:
+    """Average hits over 1,000 positions: 600 of padding, all right, and 400 words, 83% right."""
+    hits = torch.tensor([True] * 600 + ([True] * 83 + [False] * 17) * 4)
+    return hits.double().mean().item()
+
+
+def loss_oracle(logits: Tensor, tags: Tensor) -> Tensor:
+    """Sum the loss over all tokens but padding, then divide by their number."""
+    total = F.cross_entropy(logits.flatten(0, 1), tags.flatten(), reduction="sum")
+    return total / max(int((tags != IGNORED).sum()), 1)
+
+
+def _each(logits: Tensor, tags: Tensor) -> Tensor:
+    """Return the loss of each token, (B, T), zero at padding."""
+    return F.cross_entropy(logits.transpose(1, 2), tags, reduction="none")
+
+
+def _mean_of_sentences(logits: Tensor, tags: Tensor) -> Tensor:
+    real = (tags != IGNORED).sum(1)
+    return (_each(logits, tags).sum(1) / real.clamp(min=1)).mean()
+
+
+def _over_time(logits: Tensor, tags: Tensor) -> Tensor:
+    real = tags != IGNORED
+    chosen = logits.log_softmax(1).gather(2, tags.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return -(chosen * real).sum() / real.sum().clamp(min=1)
+
+
+def _reshaped(logits: Tensor, tags: Tensor) -> Tensor:
+    size, length, n_tags = logits.shape
+    total = F.cross_entropy(logits.reshape(size, n_tags, length), tags, reduction="sum")
+    return total / (tags != IGNORED).sum().clamp(min=1)
+
+
+def _log_of_softmax(logits: Tensor, tags: Tensor) -> Tensor:
+    real = tags != IGNORED
+    kept = logits[real].exp()
+    shares = kept / kept.sum(1, keepdim=True)
+    right = shares.gather(1, tags[real].unsqueeze(1))
+    return -right.log().sum() / real.sum().clamp(min=1)
+
+
+def _logits_as_logarithms(logits: Tensor, tags: Tensor) -> Tensor:
+    total = F.nll_loss(logits.flatten(0, 1), tags.flatten(), reduction="sum")
+    return total / (tags != IGNORED).sum().clamp(min=1)
+
+
+def _zero_ignored(logits: Tensor, tags: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), tags.flatten(), ignore_index=0)
+
+
+def _padding_as_tag_zero(logits: Tensor, tags: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), tags.clamp(min=0).flatten())
+
+
+LOSS = Exercise(
+    PROBES["token_loss"],
+    loss_oracle,
+    (
+        Mistake(
+            "padding_in_the_mean",
+            "The loss is divided by all positions, padding included: it looks too small.",
+            "Divide by the number of real words.",
+            lambda logits, tags: _each(logits, tags).mean(),
+        ),
+        Mistake(
+            "padding_as_tag_zero",
+            "At padding the model is asked for tag 0.",
+            "Where the tag is -100 nothing is asked.",
+            _padding_as_tag_zero,
+        ),
+        Mistake(
+            "tag_zero_ignored",
+            "0 is taken for the padding of tags; it is a tag, and -100 is the padding.",
+            "torch's losses skip -100 by themselves.",
+            _zero_ignored,
+        ),
+        Mistake(
+            "sum_of_words",
+            "The losses are summed: the longer the batch, the larger the step.",
+            "A mean was asked for.",
+            lambda logits, tags: _each(logits, tags).sum(),
+        ),
+        Mistake(
+            "mean_of_sentence_means",
+            "Each sentence is averaged by itself first, so a word in a short one counts more.",
+            "Every real word of the batch has the same weight.",
+            _mean_of_sentences,
+        ),
+        Mistake(
+            "softmax_twice",
+            "Softmax is taken before a loss that takes it again: the model hardly learns.",
+            "F.cross_entropy wants plain logits.",
+            lambda logits, tags: loss_oracle(logits.softmax(-1), tags),
+        ),
+        Mistake(
+            "softmax_left_out",
+            "The logits are taken for logarithms of probabilities; no softmax was taken.",
+            "F.nll_loss wants what log_softmax gives, F.cross_entropy wants plain logits.",
+            _logits_as_logarithms,
+        ),
+        Mistake(
+            "softmax_over_time",
+            "Softmax runs over the words of the sentence, not over the tags.",
+            "Which axis of (B, T, C) holds the tags?",
+            _over_time,
+        ),
+        Mistake(
+            "reshaped_instead_of_transposed",
+            "(B, T, C) was reshaped to (B, C, T): the numbers are in the wrong places now.",
+            "reshape keeps the order in memory. F.cross_entropy also takes (N, C) and (N,).",
+            _reshaped,
+        ),
+        Mistake(
+            "tags_in_the_middle_axis",
+            "F.cross_entropy takes the second axis for the tags; here that is T.",
+            "Flatten the first two axes of the logits and all of the tags.",
+            F.cross_entropy,
+        ),
+        Mistake(
+            "sign_missing",
+            "The loss is negative: minimising it would make the right tag unlikely.",
+            "The loss is minus the logarithm of the right tag's probability.",
+            lambda logits, tags: -loss_oracle(logits, tags),
+        ),
+        Mistake(
+            "exp_overflows",
+            "exp() of a large logit is infinite, so the loss is.",
+            "`log_softmax`, `logsumexp` and F.cross_entropy take the largest logit out first.",
+            _log_of_softmax,
+        ),
+        Mistake(
+            "not_a_number_without_words",
+            "Without a real word the mean is 0 / 0.",
+            "Divide a sum by the number of real words, but by no less than 1.",
+            lambda logits, tags: F.cross_entropy(logits.flatten(0, 1), tags.flatten()),
+        ),
+        Mistake(
+            "a_number",
+            "The result is a plain number, through which no gradient flows.",
+            "Return the tensor; .item() comes when the loss is printed.",
+            lambda logits, tags: loss_oracle(logits, tags).item(),
+        ),
+        Mistake(
+            "a_loss_for_each_word",
+            "Each word has its loss; one number for all was asked for.",
+            "Take the mean over the real ones.",
+            _each,
+        ),
+    ),
+)
+
+
+def accuracy_oracle(logits: Tensor, tags: Tensor) -> float:
+    """Count hits word by word."""
+    hits = []
+    for row, sentence in zip(logits.tolist(), tags.tolist(), strict=True):
+        for scores, tag in zip(row, sentence, strict=True):
+            if tag != IGNORED:
+                hits.append(scores.index(max(scores)) == tag)
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+@by_choices
+def _share(
+    *,
+    counts: Callable[[Tensor], Tensor] = lambda tags: tags != IGNORED,
+    hit: Callable[[Tensor, Tensor], Tensor] = lambda found, tags: found == tags,
+    axis: int = -1,
+    empty: float = 0.0,
+) -> Callable[[Tensor, Tensor], float]:
+    """Build an accuracy from what counts and what counts as right."""
+
+    def accuracy(logits: Tensor, tags: Tensor) -> float:
+        kept = counts(tags)
+        right = hit(logits.argmax(axis), tags) & kept
+        return right.sum().item() / kept.sum().item() if kept.any() else empty
+
+    return accuracy
+
+
+def _mean_of_accuracies(logits: Tensor, tags: Tensor) -> float:
+    alone = [accuracy_oracle(logits[b : b + 1], tags[b : b + 1]) for b in range(len(tags))]
+    return sum(alone) / len(alone)
+
+
+def _everything(tags: Tensor) -> Tensor:
+    return torch.ones_like(tags, dtype=torch.bool)
+
+
+def _padding_is_right(found: Tensor, tags: Tensor) -> Tensor:
+    return (found == tags) | (tags == IGNORED)
+
+
+def _highest_scores(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
+
+
+ACCURACY = Exercise(
+    PROBES["accuracy"],
+    accuracy_oracle,
+    (
+        Mistake(
+            "padding_counts_as_wrong",
+            "Padding counts as words tagged wrongly: the score is too low.",
+            "Leave the positions out where the tag is -100, below the line as well.",
+            _share(counts=_everything),
+        ),
+        Mistake(
+            "padding_counts_as_right",
+            "Padding counts as words tagged rightly: the score is too high, the more the more "
+            "padding there is.",
+            "Leave the positions out where the tag is -100, above and below the line.",
+            _share(counts=_everything, hit=_padding_is_right),
+        ),
+        Mistake(
+            "padding_as_tag_zero",
+            "At padding the model is asked for tag 0.",
+            "Leave the positions out where the tag is -100.",
+            _share(counts=_everything, hit=lambda found, tags: found == tags.clamp(min=0)),
+        ),
+        Mistake(
+            "tag_zero_left_out",
+            "Words with tag 0 are left out as if they were padding.",
+            "The padding of tags is -100; 0 is a tag like any other.",
+            _share(counts=lambda tags: tags > 0),
+        ),
+        Mistake(
+            "mean_of_sentences",
+            "Each sentence is averaged by itself first, so a word in a short one counts more.",
+            "Every real word of the batch has the same weight.",
+            _mean_of_accuracies,
+        ),
+        Mistake(
+            "best_word_for_each_tag",
+            "argmax runs over the words of the sentence, not over the tags.",
+            "Which axis of (B, T, C) holds the tags?",
+            _share(axis=1),
+        ),
+        Mistake(
+            "share_of_errors",
+            "That is the share of errors.",
+            "Count what is equal.",
+            _share(hit=lambda found, tags: found != tags),
+        ),
+        Mistake(
+            "scores_for_places",
+            "No word counts as right, as if logits, not their places, were compared with tags.",
+            "max() gives values and indices; the tag is the index.",
+            _highest_scores,
+        ),
+        Mistake(
+            "number_of_hits",
+            "The right words are counted, not their share.",
+            "Divide by the number of real words.",
+            lambda logits, tags: float((logits.argmax(-1) == tags).sum()),
+        ),
+        Mistake(
+            "percent",
+            "The share is in percent.",
+            "A share lies between 0 and 1.",
+            lambda logits, tags: 100 * accuracy_oracle(logits, tags),
+        ),
+        Mistake(
+            "a_tensor",
+            "The result is a tensor.",
+            "Return a plain number: .item() or float(...).",
+            lambda logits, tags: torch.tensor(accuracy_oracle(logits, tags)),
+        ),
+        Mistake(
+            "not_a_number_without_words",
+            "Without a real word the share is 0 / 0.",
+            "Say 0.0 there.",
+            _share(empty=float("nan")),
+        ),
+        Mistake(
+            "divides_by_zero",
+            "Without a real word the code divides by zero.",
+            "Say 0.0 there.",
+            lambda logits, tags: _divided(logits.argmax(-1) == tags, tags != IGNORED),
+        ),
+        Mistake(
+            "one_without_words",
+            "Without a real word the share is said to be 1.",
+            "Say 0.0 there, as the text asks.",
+            _share(empty=1.0),
+        ),
+    ),
+)
+
+
+def _divided(hits: Tensor, real: Tensor) -> float:
+    return int(hits.sum()) / int(real.sum())
+
+
+def _prediction(
+    name: str, answer: Callable[[], float], tolerance: float, *mistakes: Mistake
+) -> Exercise:
+    return Exercise(PROBES[name], answer, mistakes, tolerance=tolerance)
+
+
+FIRST_LOSS = _prediction(
+    "predict_first_loss",
+    _first_loss,
+    0.01,
+    Mistake(
+        "in_bits",
+        "That is the logarithm to base 2, in bits. torch counts in nats.",
+        "Which logarithm is the inverse of exp?",
+        6,
+    ),
+    Mistake(
+        "base_ten",
+        "That is the logarithm to base 10.",
+        "Which logarithm is the inverse of exp?",
+        1.806,
+    ),
+    Mistake(
+        "probability",
+        "That is the probability of the right tag, not the loss.",
+        "The loss is minus the logarithm of it.",
+        1 / 64,
+    ),
+    Mistake(
+        "sign_missing",
+        "The sign is wrong: no probability is above 1, so no loss is below 0.",
+        "The loss is minus the logarithm of the probability.",
+        -4.159,
+    ),
+    Mistake(
+        "number_of_tags",
+        "That is how many tags there are. The loss grows far more slowly than that.",
+        "What probability has each tag, and what is minus its logarithm?",
+        64,
+    ),
+)
+
+PADDED_ACCURACY = _prediction(
+    "predict_padded_accuracy",
+    _padded_share,
+    0.005,
+    Mistake(
+        "unchanged",
+        "That is the share among real words; padding would have to count for nothing.",
+        "Take 100 positions: how many are padding, how many are words, how many are right?",
+        0.83,
+    ),
+    Mistake(
+        "padding_as_wrong",
+        "Here the padding was counted as wrong. This model has it right, everywhere.",
+        "Take 100 positions: how many are padding, how many are words, how many are right?",
+        0.332,
+    ),
+    Mistake(
+        "shares_swapped",
+        "Here 40 % were taken for padding.",
+        "60 of 100 positions are padding.",
+        0.898,
+    ),
+    Mistake(
+        "plain_average",
+        "Words and padding were averaged as if there were as much of the one as of the other.",
+        "60 of 100 positions are padding.",
+        0.915,
+    ),
+    Mistake(
+        "in_percent",
+        "The number is right, but it is in percent.",
+        "A share lies between 0 and 1.",
+        93.2,
+    ),
+)
+
+EXERCISES = by_id(LOSS, ACCURACY, FIRST_LOSS, PADDED_ACCURACY)

@@ -1,0 +1,289 @@
+"""Tagging new sentences: right answers and common mistakes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training.probes import PROBES
+
+Sentences = Sequence[Sequence[str]]
+
+
+def tagging_oracle(
+    model: nn.Module,
+    sentences: Sentences,
+    vocab: Mapping[str, int],
+    tags: Sequence[str],
+    batch_size: int = 32,
+) -> list[list[str]]:
+    """Fill a table of ids in the order of the sentences and read off the best tags."""
+    found: list[list[str]] = []
+    with _mode(model, train=False), torch.no_grad():
+        for start in range(0, len(sentences), batch_size):
+            batch = sentences[start : start + batch_size]
+            table = torch.zeros(len(batch), max(map(len, batch)), dtype=torch.long)
+            for row, words in enumerate(batch):
+                for place, word in enumerate(words):
+                    table[row, place] = vocab.get(word, 1)
+            best = model(table).argmax(-1)
+            found += [
+                [tags[int(best[row, place])] for place in range(len(words))]
+                for row, words in enumerate(batch)
+            ]
+    return found
+
+
+@contextmanager
+def _mode(model: nn.Module, *, train: bool, after: bool | None = None) -> Iterator[None]:
+    """Set a mode, then restore the one before or leave the model in mode `after`."""
+    before = model.training
+    model.train(train)
+    yield
+    model.train(before if after is None else after)
+
+
+Order = Literal["as given", "by length, restored", "by length", "rising by length"]
+
+
+@by_choices
+def _tagger(
+    *,
+    evaluates: bool = True,
+    after: bool | None = None,
+    records: bool = False,
+    order: Order = "as given",
+    look_up: Callable[[Mapping[str, int], str], int] = lambda vocab, word: vocab.get(word, 1),
+    padding: int = 0,
+    in_front: bool = False,
+    trimmed: bool = True,
+    whole_batches_only: bool = False,
+    size: Callable[[int, int], int] = lambda batch_size, n: batch_size,
+    drops_empty: bool = False,
+    drops_unknown: bool = False,
+    named: bool = True,
+    flat: bool = False,
+) -> Callable[..., Any]:
+    """Build a tag_sentences with one thing done differently.
+
+    Args:
+        evaluates: whether the model runs in eval mode.
+        after: the mode in which the model is left; None for the one before.
+        records: whether gradients are recorded.
+        order: how sentences are ordered for batching, and whether that is undone.
+        look_up: (vocab, word) -> id.
+        padding: the id used as padding.
+        in_front: whether padding comes first.
+        trimmed: whether tags of padding are cut off.
+        whole_batches_only: whether a last batch that is not full is dropped.
+        size: (batch_size, number of sentences) -> sentences in a batch.
+        drops_empty: whether empty sentences are dropped.
+        drops_unknown: whether words that are not in the vocabulary are dropped.
+        named: whether tags come back as names, not numbers.
+        flat: whether all tags come in one list.
+
+    """
+
+    def padded(ids: list[int], length: int) -> list[int]:
+        filling = [padding] * (length - len(ids))
+        return filling + ids if in_front else ids + filling
+
+    def read(model: nn.Module, batch: list[list[int]]) -> list[list[int]]:
+        length = max(map(len, batch))
+        best: Tensor = model(torch.tensor([padded(ids, length) for ids in batch]).long()).argmax(-1)
+        if in_front:
+            return [row[length - len(ids) :] for row, ids in zip(best.tolist(), batch, strict=True)]
+        return [
+            row[: len(ids)] if trimmed else row
+            for row, ids in zip(best.tolist(), batch, strict=True)
+        ]
+
+    def tag_sentences(
+        model: nn.Module,
+        sentences: Sentences,
+        vocab: Mapping[str, int],
+        tags: Sequence[str],
+        batch_size: int = 32,
+    ) -> Any:
+        known = [[w for w in s if w in vocab or not drops_unknown] for s in sentences]
+        ids = [[look_up(vocab, word) for word in sentence] for sentence in known]
+        ids = [row for row in ids if row or not drops_empty]
+        sign = (-1) ** ("rising" not in order) if "by" in order else 0
+        places = sorted(range(len(ids)), key=lambda n: sign * len(ids[n]))
+        step, found = size(batch_size, len(ids)), []
+        end = len(ids) // step * step if whole_batches_only else len(ids)
+        with (
+            _mode(model, train=model.training and not evaluates, after=after),
+            torch.set_grad_enabled(records),
+        ):
+            for start in range(0, end, step):
+                found += read(model, [ids[n] for n in places[start : start + step]])
+        if "restored" in order:
+            found = [row for _, row in sorted(zip(places, found, strict=True))]
+        result = [[tags[n] for n in row] for row in found] if named else found
+        return [tag for row in result for tag in row] if flat else result
+
+    return tag_sentences
+
+
+def _mode_of_the_whole_alone(model: nn.Module, *rest: Any) -> Any:
+    was = model.training
+    found = _tagger(after=False)(model, *rest)
+    model.training = was
+    return found
+
+
+def _at_once(*args: Any) -> Any:
+    return _tagger(size=lambda _, n: max(n, 1))(*args)
+
+
+def _fails_without_sentences(
+    model: nn.Module,
+    sentences: Sentences,
+    vocab: Mapping[str, int],
+    tags: Sequence[str],
+    batch_size: int = 32,
+) -> Any:
+    max(map(len, sentences))  # one length for all batches
+    return tagging_oracle(model, sentences, vocab, tags, batch_size)
+
+
+TAGGING = Exercise(
+    PROBES["tag_sentences"],
+    tagging_oracle,
+    (
+        Mistake(
+            "dropout_acts",
+            "The model tags in train mode, so dropout acts.",
+            "eval() before the first batch.",
+            _tagger(evaluates=False),
+        ),
+        Mistake(
+            "left_in_eval_mode",
+            "The model was training, and is left in eval mode.",
+            "Remember model.training before eval(), and give it back at the end.",
+            _tagger(after=False),
+        ),
+        Mistake(
+            "left_in_train_mode",
+            "The model was in eval mode, and is left in train mode.",
+            "Give back the mode that it had: train(was_training).",
+            _tagger(after=True),
+        ),
+        Mistake(
+            "parts_left_in_eval_mode",
+            "The model is in its old mode again, its parts are not: dropout stays off.",
+            "An assignment to .training changes one module; train(...) all of its parts too.",
+            _mode_of_the_whole_alone,
+        ),
+        Mistake(
+            "gradients_recorded",
+            "Gradients are recorded, which takes time and memory for nothing.",
+            "torch.no_grad() or torch.inference_mode().",
+            _tagger(records=True),
+        ),
+        Mistake(
+            "order_lost",
+            "The sentences were put in order of length, and came back so.",
+            "Remember where each came from. Or take them as they come.",
+            _tagger(order="by length"),
+        ),
+        Mistake(
+            "order_lost_shortest_first",
+            "The sentences were put in order of length, and came back so.",
+            "Remember where each came from. Or take them as they come.",
+            _tagger(order="rising by length"),
+        ),
+        Mistake(
+            "unknown_words_left_out",
+            "A word that is not in the vocabulary is left out: the sentence gets too few tags, and "
+            "later ones belong to other words.",
+            "Such words have the id 1: a dictionary's get() takes a second argument.",
+            _tagger(drops_unknown=True),
+        ),
+        Mistake(
+            "one_flat_list",
+            "All tags come in one list, and where a sentence ends is lost.",
+            "Append each sentence's list; `+=` and extend() take it apart.",
+            _tagger(flat=True),
+        ),
+        Mistake(
+            "tags_of_padding",
+            "Short sentences get tags for their padding too.",
+            "Each sentence has as many tags as words.",
+            _tagger(trimmed=False),
+        ),
+        Mistake(
+            "unknown_word_fails",
+            "A word that is not in the vocabulary stops everything.",
+            "Such words have the id 1: a dictionary's get() takes a second argument.",
+            _tagger(look_up=lambda vocab, word: vocab[word]),
+        ),
+        Mistake(
+            "unknown_word_as_padding",
+            "A word that is not in the vocabulary becomes padding, which no other word sees.",
+            "0 is padding, 1 is unknown.",
+            _tagger(look_up=lambda vocab, word: vocab.get(word, 0)),
+        ),
+        Mistake(
+            "words_in_lower_case",
+            "Words are looked up in lower case, so those with capitals become other words.",
+            "The vocabulary holds words as they are written.",
+            _tagger(look_up=lambda vocab, word: vocab.get(word.lower(), 1)),
+        ),
+        Mistake(
+            "padded_with_unknown",
+            "The sentences are padded with 1, so the model reads unknown words there.",
+            "0 is padding, 1 is unknown.",
+            _tagger(padding=1),
+        ),
+        Mistake(
+            "last_batch_lost",
+            "The last sentences are missing where they do not fill a batch.",
+            "The last batch may be smaller.",
+            _tagger(whole_batches_only=True),
+        ),
+        Mistake(
+            "all_at_once",
+            "All sentences go into one batch, whatever batch_size says.",
+            "Take batch_size of them at a time.",
+            _at_once,
+        ),
+        Mistake(
+            "one_at_a_time",
+            "Each sentence is a batch of its own: right, and many times slower.",
+            "Take batch_size of them at a time.",
+            _tagger(size=lambda batch_size, n: 1),
+        ),
+        Mistake(
+            "empty_sentences_lost",
+            "Empty sentences are left out, so that later ones have moved up.",
+            "There is one list for each sentence; for an empty one it is empty.",
+            _tagger(drops_empty=True),
+        ),
+        Mistake(
+            "no_sentence_fails",
+            "An empty list of sentences stops everything.",
+            "max() has nothing to choose from there.",
+            _fails_without_sentences,
+        ),
+        Mistake(
+            "numbers_returned",
+            "The numbers of the tags come back, not their names.",
+            "`tags` is the list of names.",
+            _tagger(named=False),
+        ),
+        Mistake(
+            "padding_in_front",
+            "The padding comes before the words, so a sentence does not begin at position 0.",
+            "Fill up at the end.",
+            _tagger(in_front=True),
+        ),
+    ),
+)
+
+EXERCISES = by_id(TAGGING)

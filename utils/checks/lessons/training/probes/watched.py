@@ -1,0 +1,208 @@
+"""Models and training helpers that note what is done with them."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, cast
+from unittest import mock
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from utils.checks.authoring.calling import mode_of
+
+LOSS_PRECISION = "precision of the loss on the GPU"
+BACKWARD_PRECISION = "precision of backward on the GPU"
+
+
+class Watched(nn.Module):
+    """A small tagger without context that notes how it is run.
+
+    Args:
+        table: (V, D), a vector for each word.
+        weight: (C, D), a vector for each tag.
+
+    """
+
+    def __init__(self, table: Tensor, weight: Tensor) -> None:
+        super().__init__()
+        self.table, self.weight = (nn.Parameter(x.detach().clone()) for x in (table, weight))
+        self.part = nn.Identity()  # its mode can differ
+        leaf: Any = self.table  # torch leaves its methods untyped
+        leaf.register_hook(self._note_backward)
+        self.noted: dict[str, object] = {}
+
+    def begin(self) -> "Watched":
+        """Forget what was noted and set eval mode, as after an evaluation."""
+        self.noted = {"backward passes": 0, "steps of the optimiser": 0}
+        self.eval()
+        return self
+
+    def _note_backward(self, _gradient: Tensor) -> None:
+        self._count("backward passes")
+        self.noted.setdefault(BACKWARD_PRECISION, _precision("cuda"))
+
+    def _count(self, what: str) -> None:
+        self.noted[what] = cast("int", self.noted[what]) + 1
+
+    def note_step(self) -> None:
+        """Note the gradients that the optimiser gets."""
+        self._count("steps of the optimiser")
+        found = [p.grad.flatten() for p in self.parameters() if p.grad is not None]
+        length = torch.cat(found).norm().item() if found else 0.0
+        self.noted["length of the gradients in that step"] = length
+
+    def forward(self, ids: Tensor, features: object = None, mask: object = None) -> Tensor:
+        """Map ids (B, T) to logits (B, T, C)."""
+        del mask
+        facts = {
+            "features given to the model": features is not None,
+            "train mode while it runs": mode_of(self),
+            "precision on the CPU": _precision("cpu"),
+            "precision on the GPU": _precision("cuda"),
+            "the ids are on the device": not isinstance(ids, Elsewhere),
+        }
+        self.noted = facts | self.noted  # if it runs twice, the first run counts
+        return torch.tanh(self.table[ids.as_subclass(Tensor)]) @ self.weight.T
+
+    def to(self, *_args: Any, **_kwargs: Any) -> "Watched":
+        """Stay, because there may be no such device here."""
+        return self
+
+
+def _precision(device_type: str) -> str:
+    if not torch.is_autocast_enabled(device_type):
+        return "float32"
+    return str(torch.get_autocast_dtype(device_type)).removeprefix("torch.")
+
+
+class LossWatch(TorchFunctionMode):
+    """A mode that notes the precision in which torch's functions compute the loss.
+
+    Args:
+        model: the model that keeps the note.
+
+    """
+
+    LOSSES = frozenset(
+        {F.cross_entropy, F.nll_loss, F.log_softmax, torch.log_softmax, torch.logsumexp}
+        | {Tensor.log_softmax, Tensor.logsumexp}
+    )
+
+    def __init__(self, model: Watched) -> None:
+        super().__init__()
+        self.model = model
+
+    def __torch_function__(
+        self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Note the precision, then let torch do its work."""
+        if called in self.LOSSES:
+            self.model.noted.setdefault(LOSS_PRECISION, _precision("cuda"))
+        return called(*args, **(kwargs or {}))
+
+
+class Descent:
+    """Plain gradient descent with the methods of torch's optimisers.
+
+    torch.optim would first load a compiler, which takes seconds.
+
+    Args:
+        model: the model to train, which notes each step.
+
+    """
+
+    def __init__(self, model: Watched) -> None:
+        self.model = model
+        self.param_groups: list[dict[str, Any]] = [{"params": list(model.parameters()), "lr": 0.5}]
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clear all gradients."""
+        self.model.zero_grad(set_to_none)
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Take a step against the gradients."""
+        self.model.note_step()
+        for parameter in self.model.parameters():
+            if parameter.grad is not None:
+                parameter.sub_(self.param_groups[0]["lr"] * parameter.grad)
+
+
+class Slowing:
+    """A scheduler that divides the learning rate by the same number at every step."""
+
+    def __init__(self, optimizer: Descent, by: float) -> None:
+        self.optimizer, self.by = optimizer, by
+
+    def step(self) -> None:
+        """Set the next learning rate."""
+        self.optimizer.param_groups[0]["lr"] /= self.by
+
+    def get_last_lr(self) -> list[float]:
+        """Return the learning rate, as a list."""
+        return [self.optimizer.param_groups[0]["lr"]]
+
+
+class Elsewhere(Tensor):
+    """A tensor that counts as on another device until it is moved.
+
+    Attributes:
+        moved: whether it was moved.
+
+    """
+
+    moved = False
+
+    def to(self, *_args: Any, **_kwargs: Any) -> Tensor:
+        """Mark it as moved and return the plain tensor."""
+        self.moved = True
+        return self.as_subclass(Tensor)
+
+    cuda = to
+
+
+@contextlib.contextmanager
+def as_if_on_a_gpu() -> Iterator[None]:
+    """Make autocast believe that there is a GPU; everything still runs on the CPU."""
+    with (
+        mock.patch.object(torch.cuda.amp.common, "amp_definitely_not_available", lambda: False),
+        mock.patch.object(torch.cuda, "is_bf16_supported", lambda *_, **__: True),
+    ):
+        yield
+
+
+class Reader(nn.Module):
+    """A tagger whose answers depend on position and neighbours; it notes how it is run.
+
+    With any part in train mode its answers are nonsense, as with dropout.
+
+    Args:
+        weight: (V, C), one row for each word.
+        places: (T, C), one row for each position, with T as large as needed.
+
+    """
+
+    places: Tensor
+
+    def __init__(self, weight: Tensor, places: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight.detach().clone())
+        self.part = nn.Identity()
+        self.register_buffer("places", places)
+        self.rows: list[int] = []
+        self.trained, self.recorded = False, False
+
+    def forward(self, ids: Tensor, features: object = None, mask: object = None) -> Tensor:
+        """Map ids (B, T) to logits (B, T, C)."""
+        del features, mask
+        self.rows.append(len(ids))
+        trains = mode_of(self) is not False
+        self.trained |= trains
+        self.recorded |= torch.is_grad_enabled()
+        real = (ids != 0).unsqueeze(-1)
+        words = (self.weight[ids] + self.places[: ids.shape[1]]) * real
+        around = words.sum(1, keepdim=True) / real.sum(1, keepdim=True).clamp(min=1)
+        logits = words + around
+        return -logits if trains else logits

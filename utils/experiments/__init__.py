@@ -1,0 +1,1 @@
+"""Small tasks and models for the lessons."""

@@ -1,0 +1,150 @@
+"""Broken code, kept so that lessons can show its symptoms. Do not use it for anything else.
+
+The functions are the pieces that repair exercises ask you to fix.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+Fault = Literal["none", "scale", "mask", "axis", "heads"]
+
+
+def broken_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute attention with one fault, for lesson 02's `repaired_attention`.
+
+    Args:
+        q: queries (..., T, Dk).
+        k: keys (..., S, Dk).
+        v: values (..., S, Dv).
+
+    Returns:
+        Output (..., T, Dv) and weights (..., T, S); right in shape only.
+
+    """
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    weights = scores.softmax(-2)
+    return weights @ v, weights
+
+
+def broken_split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Split features into heads with one fault, for lesson 03's `repaired_split_heads`.
+
+    Args:
+        x: (B, T, D).
+        n_heads: H.
+
+    Returns:
+        Heads (B, H, T, Dh); right in shape only.
+
+    """
+    size, length, d_model = x.shape
+    return x.view(size, n_heads, length, d_model // n_heads)
+
+
+def broken_encoding(max_len: int, d_model: int) -> Tensor:
+    """Compute sinusoids with one fault, for lesson 04's `repaired_encoding`.
+
+    Args:
+        max_len: number of positions.
+        d_model: number of columns, even.
+
+    Returns:
+        (max_len, d_model); right in shape only.
+
+    """
+    positions = torch.arange(max_len).unsqueeze(1)
+    frequencies = 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
+    angles = positions * frequencies
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+
+
+def broken_layer(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Apply one encoder layer with one fault, for lesson 05's `repaired_layer`.
+
+    Args:
+        layer: a layer with self_attention, feed_forward, norm_1 and norm_2.
+        x: (B, T, D).
+        mask: (B, T, T), (B, 1, T) or (1, T, T).
+
+    Returns:
+        (B, T, D).
+
+    """
+    attended, _ = layer.self_attention(x, x, x, mask)
+    x = layer.norm_1(attended)
+    output: Tensor = layer.norm_2(x + layer.feed_forward(x))
+    return output
+
+
+def broken_stack(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.ModuleList:
+    """Build a stack with one fault, for lesson 05's `repaired_stack`.
+
+    Args:
+        make_layer: makes a new layer.
+        n_layers: number of layers.
+
+    """
+    return nn.ModuleList([make_layer()] * n_layers)
+
+
+class FaultyAttention(nn.Module):
+    """Multi-head attention with the four layers of a right one and a fault that no shape shows.
+
+    Args:
+        attention: the right one, with w_q, w_k, w_v and w_o.
+        n_heads: H.
+        fault: "scale" (scores are not divided), "mask" (the mask is ignored), "axis" (softmax runs
+            over the queries), "heads" (the split is a view without a transpose), or "none".
+        dropout: dropout rate on the weights.
+
+    """
+
+    def __init__(self, attention: Any, n_heads: int, fault: Fault, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.w_q, self.w_k = attention.w_q, attention.w_k
+        self.w_v, self.w_o = attention.w_v, attention.w_o
+        self.n_heads, self.fault, self.dropout = n_heads, fault, nn.Dropout(dropout)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Map (B, T, D), twice (B, S, D), (B, T, S) to output (B, T, D), weights (B, H, T, S)."""
+        q, k, v = self._cut(self.w_q(query)), self._cut(self.w_k(key)), self._cut(self.w_v(value))
+        scores = q @ k.transpose(-2, -1)
+        if self.fault != "scale":
+            scores = scores / q.shape[-1] ** 0.5
+        if mask is not None and self.fault != "mask":
+            scores = scores.masked_fill(~mask.unsqueeze(1), torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-2 if self.fault == "axis" else -1)
+        output: Tensor = self.w_o(self._joined(self.dropout(weights) @ v))
+        return output, weights
+
+    def _cut(self, x: Tensor) -> Tensor:
+        size, length, d_model = x.shape
+        if self.fault == "heads":
+            return x.reshape(size, self.n_heads, length, d_model // self.n_heads)
+        return x.view(size, length, self.n_heads, -1).transpose(1, 2)
+
+    def _joined(self, heads: Tensor) -> Tensor:
+        size, n_heads, length, width = heads.shape
+        if self.fault == "heads":
+            return heads.reshape(size, length, n_heads * width)
+        return heads.transpose(1, 2).flatten(2)
+
+
+def with_fault(encoder: Any, fault: Fault, n_heads: int, dropout: float = 0.0) -> Any:
+    """Give every layer of an encoder an attention with this fault, in place.
+
+    Args:
+        encoder: an encoder whose layers have self_attention, like lesson 05's.
+        fault: see `FaultyAttention`.
+        n_heads: H.
+        dropout: dropout rate on the weights.
+
+    """
+    for layer in encoder.layers:
+        layer.self_attention = FaultyAttention(layer.self_attention, n_heads, fault, dropout)
+    return encoder

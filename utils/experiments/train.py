@@ -1,0 +1,70 @@
+"""The training loop for the lessons' small models."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A record of every training step.
+
+    Attributes:
+        losses: values of the loss.
+        norms: norms of the gradient over all parameters, before clipping.
+
+    """
+
+    losses: list[float]
+    norms: list[float]
+
+
+def train(
+    model: nn.Module,
+    loss: Callable[[torch.Generator], Tensor],
+    *,
+    steps: int,
+    seed: int = 0,
+    rate: float = 0.01,
+    falling: float = 0.0,
+    clip: float = torch.inf,
+    method: Callable[..., Any] = torch.optim.Adam,
+    after: Callable[[int], object] | None = None,
+) -> Progress:
+    """Train a small model in place.
+
+    Args:
+        model: the model to train.
+        loss: generator -> loss on a new batch drawn from it.
+        steps: number of updates.
+        seed: decides every batch.
+        rate: initial learning rate.
+        falling: if above 0, the rate falls linearly over the last 1 / falling of the steps (2: the
+            second half), to about falling / 100 of the initial rate.
+        clip: norm to which longer gradients are shortened.
+        method: class of the optimiser.
+        after: called after each step with the number of steps done.
+
+    """
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = method(model.parameters(), rate)
+    progress = Progress([], [])
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = rate * _share(step / steps, falling)
+        found = loss(generator)
+        optimizer.zero_grad()
+        torch.autograd.backward(found)
+        progress.norms.append(nn.utils.clip_grad_norm_(model.parameters(), clip).item())
+        optimizer.step()
+        progress.losses.append(found.item())
+        if after is not None:
+            after(step + 1)
+    return progress
+
+
+def _share(done: float, falling: float) -> float:
+    """Return the rate as a share of the initial one, when the share `done` of the steps is done."""
+    return min(1.0, falling * (1 - done) + falling / 100) if falling else 1.0

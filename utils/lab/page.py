@@ -1,0 +1,172 @@
+"""The start page: the lessons, how far the learner is, what is next, how to hand in.
+
+It is a Markdown file that is written anew whenever JupyterLab opens it (`contents.py`), from what
+the checks put on record, the notebooks as saved, and nbgrader's own list of submissions.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from utils.lab import guide
+from utils.lab.exchange import Course
+from utils.lab.handed_in import HandedIn, handed_in
+from utils.lab.lessons import Lesson, read_lesson
+from utils.lab.standing import Standing, State, standings
+
+NAME = "Start.md"
+MARKS = {State.OPEN: "○", State.FAILS: "✗", State.PASSED: "✓", State.CHANGED: "↻"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A lesson, how its exercises stand, and its last submission."""
+
+    lesson: Lesson
+    exercises: list[Standing]
+    sent: HandedIn | None
+
+    @property
+    def passed(self) -> list[Standing]:
+        """Return the exercises whose check passed and that are as they were then."""
+        return [each for each in self.exercises if each.state is State.PASSED]
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether every exercise passed."""
+        return len(self.passed) == len(self.exercises)
+
+
+def write_page(course: Course, now: dt.datetime | None = None) -> None:
+    """Write the start page into the learner's folder.
+
+    Raises:
+        OSError: it cannot be written.
+        SettingsError: the class's settings cannot be used.
+
+    """
+    text = render(course, now or dt.datetime.now().astimezone())
+    (course.learn / NAME).write_text(text, encoding="utf-8")
+
+
+def render(course: Course, now: dt.datetime) -> str:
+    """Return the page's text as of a moment, which decides how dates are written."""
+    sent = handed_in(course)
+    lessons = [read_lesson(course.source(n) / f"{n}.ipynb") for n in course.lessons()]
+    rows = [Row(each, standings(course.learn, each), sent.get(each.name)) for each in lessons]
+    parts = [
+        "# The Transformer encoder, from scratch",
+        _next(rows),
+        *guide.warnings(course),
+        _table(course, rows, now),
+        guide.WHAT_COUNTS,
+        "## Your exercises",
+        *(_details(row, now) for row in rows),
+        guide.how_it_goes(course),
+        guide.about_the_page(when(now, now)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def when(moment: dt.datetime, now: dt.datetime) -> str:
+    """Return a moment as people write it, with the year if it is another one."""
+    local = moment.astimezone(now.tzinfo)
+    year = f" {local.year}" if local.year != now.year else ""
+    return f"{local.day} {local:%b}{year}, {local:%H:%M}"
+
+
+def _next(rows: list[Row]) -> str:
+    row = next((row for row in rows if not row.is_done), None)
+    if row is None:
+        return "**Next:** nothing is left: every exercise passes its check."
+    exercise = next(each for each in row.exercises if each.state is not State.PASSED)
+    todo = {State.FAILS: "mend it", State.CHANGED: "run its check again"}
+    place = f"{_notebook(row.lesson.name)}#cell-id={quote(exercise.exercise)}"
+    worth = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
+    return (
+        f"**Next:** {row.lesson.title}. [Go to `{exercise.exercise}`]({place}) "
+        f"and {todo.get(exercise.state, 'write it')} ({worth})."
+    )
+
+
+def _notebook(lesson: str) -> str:
+    """Return the link to a lesson, relative to the page, which JupyterLab opens in a tab."""
+    return quote(f"{lesson}/{lesson}.ipynb")
+
+
+def _table(course: Course, rows: list[Row], now: dt.datetime) -> str:
+    due, submits = course.settings.due, course.has_submit
+    head = ["lesson", "minutes", "exercises", "points"]
+    head += ["due"] if due else []
+    head += ["submitted", "feedback"] if submits else []
+    lines = [head, [":--", "--:", "--:", "--:", *([":--"] * (len(head) - 4))]]
+    for row in rows:
+        cells = _progress(row)
+        cells += [_due(due.get(row.lesson.name), now)] if due else []
+        cells += [_submitted(row.sent, now), _feedback(course, row.sent)] if submits else []
+        lines.append(cells)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _progress(row: Row) -> list[str]:
+    mark = "✓ " if row.is_done else ""
+    earned, total = (sum(e.points for e in group) for group in (row.passed, row.exercises))
+    return [
+        f"{mark}[{row.lesson.title}]({_notebook(row.lesson.name)})",
+        row.lesson.minutes,
+        f"{len(row.passed)} of {len(row.exercises)}",
+        f"{earned:g} of {total:g}",
+    ]
+
+
+def _due(due: dt.datetime | None, now: dt.datetime) -> str:
+    if due is None:
+        return ""
+    return when(due, now) if due >= now else f"{when(due, now)} (over)"
+
+
+def _submitted(sent: HandedIn | None, now: dt.datetime) -> str:
+    if sent is None:
+        return ""
+    return when(sent.when, now) + ("; changed since" if sent.changed else "")
+
+
+def _feedback(course: Course, sent: HandedIn | None) -> str:
+    if sent is None:
+        return ""
+    parts = ["ready: Fetch Feedback"] if sent.to_fetch else []
+    if sent.feedback is not None:
+        parts.append(f"[read it]({quote(_below(course.learn, sent.feedback))})")
+    return ", ".join(parts) or "not yet"
+
+
+def _below(folder: Path, path: Path) -> str:
+    return path.relative_to(folder).as_posix()
+
+
+def _details(row: Row, now: dt.datetime) -> str:
+    """Return a folded table of a lesson's exercises."""
+    count = f"{len(row.passed)} of {len(row.exercises)}"
+    lines = ["| | exercise | points | last check |", "|:--|:--|--:|:--|"]
+    for each in row.exercises:
+        link = f"[`{each.exercise}`]({_notebook(row.lesson.name)}#cell-id={each.exercise})"
+        cells = MARKS[each.state], link, f"{each.points:g}", _last_check(each, now)
+        lines.append(f"| {' | '.join(cells)} |")
+    table = "\n".join(lines)
+    return f"<details><summary>{row.lesson.title}: {count}</summary>\n\n{table}\n\n</details>"
+
+
+def _last_check(each: Standing, now: dt.datetime) -> str:
+    record = each.record
+    if record is None or each.state is State.OPEN:
+        return ""
+    at = when(dt.datetime.fromtimestamp(record.checked, dt.UTC), now)
+    if each.state is State.CHANGED:
+        return f"passed {at}; the cell was changed since: run its check again"
+    if each.state is State.PASSED:
+        return f"passed {at}" + ("; the notebook was not saved since" if each.unsaved else "")
+    if record.last_passed is None:
+        return f"not passed {at}"
+    before = when(dt.datetime.fromtimestamp(record.last_passed, dt.UTC), now)
+    return f"not passed {at}; passed before, {before}"

@@ -1,0 +1,114 @@
+"""Open the course in JupyterLab, with the settings that learners need."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from jupyterlab.labapp import LabApp
+from nbgrader.exchange import ExchangeError
+
+from utils.lab import guide
+from utils.lab.exchange import Course, exchange_settings, prepare
+from utils.lab.page import NAME, write_page
+from utils.lab.settings import SettingsError
+
+NOT_FOR_LEARNERS = (
+    "@jupyter/nbgrader:course-list",
+    "@jupyter/nbgrader:create-assignment",
+    "@jupyter/nbgrader:formgrader",
+    # Its button judges a check by whether it raises; the course's checks explain instead.
+    "@jupyter/nbgrader:validate-assignment",
+    "@jupyterlab/apputils-extension:announcements",  # asks about news on the first start
+)
+
+# Its Submit would claim success where nothing arrives.
+WITHOUT_SUBMIT = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
+
+
+def write_settings(course: Course) -> Path:
+    """Write the lab's settings into a folder inside the course, and return that folder.
+
+    Jupyter reads it before the user's settings and leaves those as they are.
+    """
+    folder = course.private / "jupyter"
+    (folder / "labconfig").mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"c.{section}.{name} = {value!r}"
+        for section, values in exchange_settings(course).items()
+        for name, value in values.items()
+    ]
+    text = "\n".join(["# Written by utils/lab at every start.", "c = get_config()", *lines, ""])
+    (folder / "nbgrader_config.py").write_text(text, encoding="utf-8")
+    without = NOT_FOR_LEARNERS + (() if course.has_submit else WITHOUT_SUBMIT)
+    page = {"disabledExtensions": dict.fromkeys(without, True)}
+    for name, found in (("page_config", page), ("default_setting_overrides", _defaults())):
+        (folder / "labconfig" / f"{name}.json").write_text(json.dumps(found, indent=1))
+    return folder
+
+
+def _defaults() -> dict[str, Any]:
+    """Return JupyterLab's settings unless a learner changes them: the start page and its button."""
+    button = {
+        "name": "start-page",
+        "label": guide.BUTTON,
+        "caption": "The lessons and your progress, up to date",
+        "command": "apputils:run-all-enabled",
+        # A page that is open is only shown by the first command; the second one reads it again.
+        "args": {
+            "commands": ["filebrowser:open-path", "docmanager:reload"],
+            "args": {"path": NAME},
+        },
+    }
+    return {
+        "@jupyterlab/application-extension:top-bar": {"toolbar": [button]},
+        "@jupyterlab/docmanager-extension:plugin": {
+            "defaultViewers": {"markdown": "Markdown Preview"}
+        },
+    }
+
+
+def lab_options(course: Course, options: list[str]) -> list[str]:
+    """Return JupyterLab's options: the course's own, then the caller's."""
+    return [
+        f"--ServerApp.root_dir={course.learn}",
+        "--ServerApp.contents_manager_class=utils.lab.contents.CourseFiles",
+        f"--LabApp.workspaces_dir={course.private / 'workspaces'}",
+        f"--LabApp.default_url=/lab/tree/{NAME}",
+        "--Application.log_level=ERROR",  # only the address and errors are left
+        "--KernelManager.transport_encryption=auto",  # or every kernel warns that it has none
+        # Neither of these may use the network.
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+        *_as_root(),
+        *options,
+    ]
+
+
+def _as_root() -> list[str]:
+    """Return the option that JupyterLab needs if run by root, as it is in a container."""
+    return ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
+def main(options: list[str]) -> None:
+    """Copy what the learner lacks, then run JupyterLab until it is closed."""
+    course = Course(Path(__file__).resolve().parents[2])
+    try:
+        lines = prepare(course)
+        write_page(course)
+    except SettingsError as error:
+        sys.exit(str(error))
+    except (ExchangeError, OSError) as error:
+        sys.exit(
+            f"The lessons could not be copied to {course.learn}: {error}\n"
+            f"Check that you may write there and in {course.private}, then start again."
+        )
+    for line in filter(None, [*lines, guide.where_to_upload(course)]):
+        print(line)
+    os.environ["JUPYTER_CONFIG_PATH"] = str(write_settings(course))
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not the user's
+    # Kernels import this course's modules, whichever clone or bundle is installed.
+    path = [str(course.root), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+    LabApp.launch_instance(lab_options(course, options))

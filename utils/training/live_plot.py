@@ -1,0 +1,80 @@
+"""Curves drawn while models train."""
+
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib.pyplot as plt
+from IPython.display import display
+from matplotlib.axes import Axes
+
+from utils import plots
+from utils.training.trainer import History
+
+WINDOW = 20  # steps over which the loss is averaged
+
+
+class LiveCurves:
+    """Loss, accuracy and learning rate of several runs in one picture, redrawn after each epoch.
+
+    Args:
+        measured: label of the accuracy axis, such as "accuracy on dev".
+
+    """
+
+    def __init__(self, measured: str) -> None:
+        self.measured = measured
+        self.histories: dict[str, History] = {}
+        self._handle: Any = None
+
+    def of(self, name: str) -> Callable[[History], None]:
+        """Return the function that `fit` should call after each epoch of the run with this name."""
+
+        def note(history: History) -> None:
+            self.histories[name] = history
+            self.draw()
+
+        return note
+
+    def draw(self) -> None:
+        """Show the picture in place of the previous one."""
+        picture = self.picture()
+        if self._handle is None:
+            self._handle = display(picture, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._handle.update(picture)
+
+    def picture(self) -> plots.Picture:
+        """Draw the curves so far."""
+        fig, axes = plt.subplots(1, 3, figsize=(11, 3.2))
+        for number, (name, history) in enumerate(self.histories.items()):
+            style = {"linestyle": plots.STYLES[number % 4][0], "label": name}
+            accuracies = [100 * epoch.accuracy for epoch in history.epochs]
+            axes[0].plot(smooth(history.losses), **style)
+            axes[1].plot(range(1, len(accuracies) + 1), accuracies, **style)
+        axes[2].plot(history.rates, color=plots.INK)
+        axes[0].set_yscale("log")  # otherwise all runs end up on the axis
+        _name(axes[0], "Loss", "step", f"mean of {WINDOW} steps (nats per word)")
+        _name(axes[1], "Accuracy", "epoch", f"{self.measured} (%)")
+        _name(axes[2], "Learning rate of the last run", "step", "rate")
+        axes[1].legend(fontsize=8)
+        made = plots.Picture(fig, self._in_words())
+        plt.close(fig)
+        return made
+
+    def _in_words(self) -> str:
+        parts = (
+            f"{name}: {len(history.epochs)} epochs, loss {history.epochs[-1].loss:.2f}, "
+            f"{self.measured} {history.epochs[-1].accuracy:.1%}"
+            for name, history in self.histories.items()
+        )
+        return "Curves of loss, accuracy and learning rate. " + "; ".join(parts) + "."
+
+
+def smooth(values: list[float]) -> list[float]:
+    """Return means over the last `WINDOW` values, over fewer at the beginning."""
+    recent = (values[max(0, end - WINDOW) : end] for end in range(1, len(values) + 1))
+    return [sum(some) / len(some) for some in recent]
+
+
+def _name(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel)

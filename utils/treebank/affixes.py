@@ -1,0 +1,125 @@
+"""What a word looks like: its endings, beginning and shape, as ids in addition to the word's own.
+
+Czech marks case at a word's end. A word that occurs once teaches nothing as a whole, but its last
+letters occur in many others. A model gets one id for each word of a sentence, its place in the
+`lexicon` of all words in the files; two tables map it to a word of the training vocabulary and to
+affixes. No tag is used, and nothing is learned about a word that occurs only in dev or test: its
+word id is that of the unknown word, and affixes come from the training words.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+PADDING, UNKNOWN = 0, 1
+SUFFIXES = (2, 3, 4)  # letters
+PREFIX = 3
+BEGIN = "^"  # put before a word, so that a short word's suffix differs from a long word's
+
+Vocabulary = Mapping[str, int]
+BuildVocabulary = Callable[[Sequence[Sequence[str]], int], dict[str, int]]
+
+
+def affixes(word: str) -> list[str]:
+    """Return the suffixes of 2, 3 and 4 letters, the prefix of 3, and the shape.
+
+    `Praha` -> `ha`, `aha`, `raha`, `pra`, `Xx`; `že` -> `že`, `^že`, `^že`, `že`, `x`.
+    """
+    lower = word.lower()
+    return [*((BEGIN + lower)[-length:] for length in SUFFIXES), lower[:PREFIX], shape(word)]
+
+
+def shape(word: str) -> str:
+    """Write X for capitals, x for other letters, 9 for digits, once a run: `ČSSR-1968` -> `X-9`."""
+    kinds = (_kind(letter) for letter in word)
+    return "".join(kind for kind, _ in groupby(kinds))
+
+
+def _kind(letter: str) -> str:
+    if letter.isalpha():
+        return "X" if letter.isupper() else "x"
+    return "9" if letter.isdigit() else letter
+
+
+def affix_vocabularies(
+    sentences: Sequence[Sequence[str]], build_vocab: BuildVocabulary, min_count: int = 2
+) -> list[dict[str, int]]:
+    """Map the affixes of the training words to ids, each kind from 2 on, after padding and unknown.
+
+    Args:
+        sentences: sentences of the training data, words only.
+        build_vocab: your function (sentences, min_count) -> ids.
+        min_count: rarer affixes count as unknown.
+
+    Returns:
+        A vocabulary for each of the kinds that `affixes` returns, in its order.
+
+    """
+    known: dict[str, list[str]] = {}
+    split = [[known.setdefault(word, affixes(word)) for word in words] for words in sentences]
+    n_kinds = len(affixes(""))
+    return [
+        build_vocab([[parts[kind] for parts in words] for words in split], min_count)
+        for kind in range(n_kinds)
+    ]
+
+
+def affix_tables(
+    lexicon: Vocabulary, vocab: Vocabulary, kinds: Sequence[Vocabulary]
+) -> tuple[Tensor, Tensor]:
+    """Look up every word of the lexicon.
+
+    Args:
+        lexicon: all words of the files -> 0 to L - 1; 0 is padding, 1 any other word.
+        vocab: words of the training data -> id.
+        kinds: from `affix_vocabularies`.
+
+    Returns:
+        word_ids (L,) and features (L, F), where F is the number of kinds. Padding has zeros.
+
+    """
+    word_ids = torch.full((len(lexicon),), UNKNOWN)
+    features = torch.full((len(lexicon), len(kinds)), UNKNOWN)
+    word_ids[PADDING], features[PADDING] = PADDING, PADDING
+    for word, index in lexicon.items():
+        if index > UNKNOWN:
+            word_ids[index] = vocab.get(word, UNKNOWN)
+            found = zip(kinds, affixes(word), strict=True)
+            features[index] = torch.tensor([kind.get(affix, UNKNOWN) for kind, affix in found])
+    return word_ids, features
+
+
+class WithAffixes(nn.Module):
+    """A tagger that takes only ids of the lexicon, and looks up what they stand for.
+
+    Args:
+        tagger: (ids (B, T), features (B, T, F), mask) -> logits (B, T, n_tags).
+        word_ids: (L,), from `affix_tables`.
+        features: (L, F), from `affix_tables`.
+        word_dropout: share of the words that are made unknown in training, so that the tagger
+            learns to rely on affixes and on the surrounding words.
+
+    """
+
+    word_ids: Tensor
+    features: Tensor
+
+    def __init__(
+        self, tagger: nn.Module, word_ids: Tensor, features: Tensor, word_dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.tagger = tagger
+        self.word_dropout = word_dropout
+        self.register_buffer("word_ids", word_ids, persistent=False)
+        self.register_buffer("features", features, persistent=False)
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Any:
+        """Map ids of the lexicon (B, T) to logits (B, T, n_tags)."""
+        words = self.word_ids[ids]
+        if self.training and self.word_dropout > 0:
+            dropped = torch.rand(ids.shape, device=ids.device) < self.word_dropout
+            words = words.masked_fill(dropped & (ids != PADDING), UNKNOWN)
+        return self.tagger(words, self.features[ids], mask)
