@@ -1,0 +1,77 @@
+"""Answers written by people who had not seen the bank of known mistakes.
+
+Each text file holds one lesson's answers as students write them, a cell each, in jupytext's percent
+format. A wrong answer has its faults in `causes`; a right one says `right=True`, and in `demands`
+what it leaves out of what is asked beside the exercise's idea.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.percent import read_cells
+from tests.course.lesson_runs import lesson_of, names_of
+from utils.checks import check
+from utils.checks.framework.verdict import Verdict
+
+PREAMBLE = """
+import math
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+"""
+
+
+@dataclass(frozen=True)
+class Form:
+    """An answer.
+
+    Attributes:
+        id: exercise, and the line of its file.
+        exercise: the exercise's id.
+        source: the student's cell.
+        causes: its faults, in words; none if it is right.
+        demands: what a right answer leaves out of what is asked beside the idea.
+
+    """
+
+    id: str
+    exercise: str
+    source: str
+    causes: tuple[str, ...]
+    demands: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        return not self.causes
+
+
+def forms() -> Iterator[Form]:
+    """Read all answers."""
+    for path in sorted(Path(__file__).parent.glob("*.txt")):
+        for cell in read_cells(path.read_text(encoding="utf-8"), path.name):
+            read = {name: tuple(cell.header.get(name, ())) for name in ("causes", "demands")}
+            yield Form(f"{cell.exercise}-{cell.line}", cell.exercise or "", cell.source, **read)
+
+
+@cache
+def _names(lesson: str) -> dict[str, Any]:
+    """Return what a lesson's cells define, with right answers, as a student's notebook has it."""
+    return names_of(lesson_of(lesson))
+
+
+@cache
+def judged(form: Form) -> Verdict:
+    """Return the verdict on an answer, hidden cases included."""
+    lesson = lesson_of(form.exercise)
+    exercise = next(e for e in lesson.exercises if e.id == form.exercise)
+    namespace = dict(_names(lesson.exercises[0].id))
+    exec(PREAMBLE, namespace)
+    exec(compile(form.source, f"<{form.id}>", "exec"), namespace)
+    verdict = getattr(check, form.exercise).verdict
+    found: Verdict = verdict(
+        namespace[form.exercise], points=exercise.points, hidden=exercise.hidden
+    )
+    return found
