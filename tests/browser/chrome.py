@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
@@ -135,9 +136,45 @@ class Chrome:
         self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
 
+    def press(self, key: str, *, shift: bool = False, control: bool = False) -> None:
+        """Press a key, a letter or Enter, with shift or control (on a Mac its command key)."""
+        control_bit = 4 if sys.platform == "darwin" else 2
+        code = 13 if key == "Enter" else ord(key.upper())
+        event = {
+            "key": key,
+            "code": key if key == "Enter" else f"Key{key.upper()}",
+            "windowsVirtualKeyCode": code,
+            "modifiers": 8 * shift + control_bit * control,
+        }
+        self.call("Input.dispatchKeyEvent", type="rawKeyDown", **event)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def insert(self, text: str) -> None:
+        """Insert text where the cursor is."""
+        self.call("Input.insertText", text=text)
+
     def screenshot(self, path: Path) -> None:
         """Save what the page shows, as PNG."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+        path.write_bytes(self.picture())
+
+    def picture(self) -> bytes:
+        """Give what the page shows, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot")["data"])
+
+    def settle(self) -> None:
+        """Wait until what the page shows stays the same for a second."""
+
+        def settled() -> bool:
+            before = self.picture()
+            time.sleep(1)
+            return before == self.picture()
+
+        wait_for(settled, "a page that stays the same", seconds=60)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the page a size, in CSS pixels."""
+        size = {"width": width, "height": height}
+        self.call("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,1 @@
+"""What students get: the course without solutions, hidden tests and grader, as one zip file."""

@@ -1,0 +1,1 @@
+"""Grade a course folder, and show what the gradebook holds."""

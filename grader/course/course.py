@@ -1,0 +1,186 @@
+"""A course folder as nbgrader sees it, and what is in it."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import capture_log
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from traitlets.config import Config
+
+from grader.authoring.freshness import release_fault, solution_fault
+from grader.authoring.lesson import Lesson, lessons
+from grader.authoring.release import course_config
+from grader.course.backups import back_up
+from grader.course.database import db_url
+from grader.course.migration import fit, is_recorded
+from grader.course.private import keep_private
+from grader.course.secret import course_secret, varied
+from grader.errors import CourseError
+
+
+@dataclass(frozen=True)
+class GradingCourse:
+    """Lessons from `root`, submissions and grades in `folder` (the same, or the demo's).
+
+    Attributes:
+        root: where the lessons' texts and nbgrader_config.py are.
+        folder: where submitted/, autograded/ and feedback/ are, and the gradebook unless nbgrader's
+            settings put it elsewhere.
+
+    """
+
+    root: Path
+    folder: Path
+
+    @cached_property
+    def lessons(self) -> list[Lesson]:
+        """Every lesson of the course, in order; the class's secret varies the hidden cases."""
+        secret = course_secret(self.root)
+        return [varied(lesson, secret) for lesson in lessons(self.root)]
+
+    @cached_property
+    def config(self) -> Config:
+        """Nbgrader's settings for this folder; source notebooks come from the course."""
+        config: Any = course_config(self.root, self.folder)
+        config.CourseDirectory.source_directory = str(self.root / "solutions")
+        config.CourseDirectory.db_url = db_url(self.root, self.folder)
+        return Config(config)
+
+    @property
+    def feedback(self) -> Path:
+        """Where the feedback pages are."""
+        return self.folder / "feedback"
+
+    def gradebook(self) -> Gradebook:
+        """Open the gradebook, closed to other users; use it as a context manager.
+
+        Raises:
+            CourseError: it is locked or not a gradebook.
+
+        """
+        try:
+            gradebook = Gradebook(self.config.CourseDirectory.db_url)
+        except SQLAlchemyError as error:
+            reason = getattr(error, "orig", error)
+            raise CourseError(
+                f"The gradebook of {self.folder} cannot be opened ({reason}). "
+                "Close the program that holds it, then run the same command."
+            ) from None
+        keep_private(self.folder)
+        return gradebook
+
+    def students(self) -> list[str]:
+        """Return the ids of the students in the gradebook."""
+        with self.gradebook() as gradebook:
+            return [student.id for student in gradebook.students]
+
+    def submitted(self) -> list[tuple[str, str]]:
+        """Return (student, lesson) of all submissions in submitted/, in order, less `left_out`."""
+        known = {lesson.name for lesson in self.lessons}
+        found = sorted((self.folder / "submitted").glob("*/*"))
+        there = [(p.parent.name, p.name) for p in found if p.name in known and p.is_dir()]
+        return [(student, lesson) for student, lesson in there if _is_text(student)]
+
+    def left_out(self) -> list[str]:
+        """Return the folders in submitted/ whose names no gradebook can hold, fit for printing."""
+        names = sorted(path.name for path in (self.folder / "submitted").glob("*"))
+        return [ascii(name) for name in names if not _is_text(name)]
+
+    @contextmanager
+    def transaction(self) -> Iterator[Gradebook]:
+        """Yield nbgrader's gradebook, with its many commits held back for one at the end."""
+        with self.gradebook() as gradebook, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
+            commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
+            try:
+                yield gradebook
+                commit()
+            except BaseException:
+                gradebook.db.rollback()
+                raise
+            finally:
+                gradebook.db.commit = commit
+
+    def back_up(self) -> None:
+        """Copy the gradebook; to be called once by a run, before it writes.
+
+        Raises:
+            CourseError: it cannot be copied.
+
+        """
+        back_up(self.config.CourseDirectory.db_url, self.folder)
+
+    def record(self, lesson: Lesson) -> None:
+        """Record a lesson's exercises, points and tests in the gradebook, as they are now.
+
+        Raises:
+            CourseError: the lesson is not built, or not as its text is now, or nbgrader refuses it.
+
+        """
+        if fault := solution_fault(lesson) or release_fault(lesson, self.root):
+            raise CourseError(
+                f"{lesson.name} was not graded: its notebook {fault}. Run make build, then the "
+                "same command."
+            )
+        with self.transaction() as gradebook:
+            if is_recorded(gradebook, lesson):
+                return
+            fit(gradebook, lesson)
+        config = self.converter_config(lesson.name)
+        config.CourseDirectory.release_directory = ".course/released"  # notebooks/ stays as it is
+        converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+        converter.force = True
+        run_converter(converter, f"the gradebook does not take {lesson.name}")
+
+    def converter_config(self, assignment: str, student: str = "*") -> Any:
+        """Return nbgrader's settings for one assignment, and one student or all."""
+        config: Any = Config(self.config)
+        config.CourseDirectory = Config(config.CourseDirectory)
+        config.CourseDirectory.assignment_id = assignment
+        config.CourseDirectory.student_id = student
+        return config
+
+    def converter(self, kind: type[Any], assignment: str, student: str) -> Any:
+        """Return one of nbgrader's converters, set to one submission."""
+        config = self.converter_config(assignment, student)
+        converter = kind(coursedir=CourseDirectory(config=config), config=config)
+        converter.force = True
+        return converter
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a file's name is UTF-8 (if not, Python puts surrogates in it)."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def run_converter(converter: Any, failure: str) -> None:
+    """Run a converter and hold back its log.
+
+    Raises:
+        CourseError: it failed; the message says what could not be done, with the last lines of
+            nbgrader's log.
+        KeyboardInterrupt: it was stopped, which nbgrader takes for a failure.
+
+    """
+    result = capture_log(converter)
+    if result.get("error", "").rstrip().endswith("\nKeyboardInterrupt"):
+        raise KeyboardInterrupt
+    if not result["success"]:
+        lines = "\n".join(part for key in ("log", "error") if (part := result.get(key)))
+        raise CourseError(f"{failure}:\n{_last_lines(lines)}")
+
+
+def _last_lines(text: str, count: int = 12) -> str:
+    return "\n".join(text.strip().splitlines()[-count:])

@@ -1,0 +1,52 @@
+"""Where the gradebook is: where nbgrader's settings say, else in the course's folder."""
+
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.paths import jupyter_config_path
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+from traitlets.config import Application
+
+from grader.errors import CourseError
+
+
+def db_url(root: Path, folder: Path) -> str:
+    """Return the URL of the gradebook of the course at `root` whose submissions are in `folder`.
+
+    A `CourseDirectory.db_url` counts wherever nbgrader itself would find it: in the course's
+    nbgrader_config.py, in an nbgrader_config.json beside it, or in Jupyter's folders of settings.
+    A folder that is not the course's own (the demo's) always has a gradebook of its own.
+
+    Raises:
+        CourseError: the configured URL is none.
+
+    """
+    configured = _configured(root) if root.resolve() == folder.resolve() else None
+    return _absolute(configured, root) if configured else f"sqlite:///{folder / 'gradebook.db'}"
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of a SQLite gradebook; None for a gradebook on a server."""
+    parts = make_url(url)
+    return Path(parts.database) if parts.get_backend_name() == "sqlite" and parts.database else None
+
+
+def _configured(root: Path) -> str | None:
+    application = Application()
+    paths = [str(root), *jupyter_config_path()]  # the first has the last word
+    application.load_config_file("nbgrader_config", path=paths)
+    found: Any = application.config.CourseDirectory.get("db_url")
+    return str(found) if found else None
+
+
+def _absolute(url: str, root: Path) -> str:
+    """Return the URL with a SQLite file relative to the course, from wherever a command is run."""
+    try:
+        file = sqlite_file(url)
+    except ArgumentError:
+        raise CourseError(
+            "CourseDirectory.db_url in nbgrader_config.py is not a database's address. Write it "
+            "like sqlite:////folder/gradebook.db or postgresql://name@host/database."
+        ) from None
+    return url if file is None or file.is_absolute() else f"sqlite:///{root / file}"

@@ -1,0 +1,168 @@
+"""Due dates and extensions, in nbgrader's gradebook, from a table that a person writes."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Final
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from grader.course.course import GradingCourse
+from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
+from grader.course.selection import verify_known
+from grader.errors import CourseError, UsageError
+
+FORM: Final = """Write a row for each lesson, and one with a student for each extension:
+    lesson,due,student
+    02_attention,2026-12-04 23:59,
+    02_attention,2026-12-07 23:59,ada
+A day alone means its end. A time is this computer's unless it says otherwise (23:59+01:00).
+An empty due date takes the due date, or the extension, back."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: when a lesson is due, for all or for one student (in UTC; None takes it back)."""
+
+    lesson: str
+    due: datetime | None
+    student: str = ""
+
+
+def read_rows(path: Path, lessons: Sequence[str]) -> list[Row]:
+    """Read a table of due dates.
+
+    Args:
+        path: a CSV file with the columns lesson, due and, if there are extensions, student.
+        lessons: the course's.
+
+    Raises:
+        UsageError: with a sentence for each row that cannot be read.
+
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            table = csv.DictReader(file)
+            entries = [{k: (v or "").strip() for k, v in x.items() if k} for x in table]
+            columns = set(table.fieldnames or [])
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path} cannot be read ({error}).") from None
+    if not {"lesson", "due"} <= columns:
+        raise UsageError(f"{path} has no columns lesson and due. {FORM}")
+    rows, faults = [], []
+    for number, entry in enumerate(entries, 2):
+        try:
+            rows.append(_row(entry, lessons))
+        except (UsageError, ValueError) as error:
+            faults.append(f"{path}, row {number}: {error}")
+    if faults:
+        raise UsageError("\n".join([*faults, "Nothing was changed.", FORM]))
+    return rows
+
+
+def _row(entry: dict[str, str], lessons: Sequence[str]) -> Row:
+    verify_known("lesson", entry["lesson"], lessons)
+    return Row(entry["lesson"], as_utc(entry["due"]), entry.get("student", ""))
+
+
+def as_utc(text: str) -> datetime | None:
+    """Read a due date as nbgrader keeps it: in UTC, without saying so; None if it is empty.
+
+    Raises:
+        ValueError: it is no date.
+
+    """
+    if not text:
+        return None
+    try:
+        if len(text) == len("2026-12-04"):
+            when = datetime.combine(date.fromisoformat(text), time(23, 59, 59))
+        else:
+            when = datetime.fromisoformat(text)
+        return when.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is no date like 2026-12-04 or 2026-12-04 23:59.") from None
+
+
+def as_local(when: datetime) -> str:
+    """Write a due date of the gradebook in this computer's time, with its offset."""
+    return when.replace(tzinfo=UTC).astimezone().strftime("%Y-%m-%d %H:%M %z")
+
+
+def set_deadlines(course: GradingCourse, rows: Iterable[Row]) -> list[str]:
+    """Set due dates, then extensions; a lesson's or student's last row counts.
+
+    Returns:
+        The students named whom neither the gradebook nor submitted/ knows (yet).
+
+    Raises:
+        CourseError: a student has an extension in a lesson without a due date.
+
+    """
+    rows = list(rows)
+    waiting = waiting_extensions(course)
+    course.back_up()
+    with course.transaction() as gradebook:
+        for row in [row for row in rows if not row.student]:
+            gradebook.update_or_create_assignment(row.lesson, duedate=row.due)
+            if row.due is None:
+                _take_back_extensions(gradebook, row.lesson, waiting)
+        for row in [row for row in rows if row.student]:
+            _extend(gradebook, row, waiting)
+        known = {student.id for student in gradebook.students}
+    keep_waiting(course, waiting)
+    known |= {student for student, _ in course.submitted()}
+    return sorted({row.student for row in rows if row.student} - known)
+
+
+def _take_back_extensions(gradebook: Gradebook, lesson: str, waiting: Waiting) -> None:
+    waiting.pop(lesson, None)
+    for submission in gradebook.find_assignment(lesson).submissions:
+        submission.extension = None
+
+
+def _extend(gradebook: Gradebook, row: Row, waiting: Waiting) -> None:
+    """Keep an extension as nbgrader does: as time after the lesson's due date."""
+    due = _due(gradebook, row.lesson)
+    if due is None:
+        raise CourseError(
+            f"{row.student} has an extension in {row.lesson}, which has no due date. Add the row "
+            f"{row.lesson},<due date>, to the table. Nothing was changed."
+        )
+    extension = None if row.due is None else row.due - due
+    submission = find(gradebook, row.lesson, row.student)
+    if submission is not None:
+        submission.extension = extension
+    elif extension is None:
+        waiting.get(row.lesson, {}).pop(row.student, None)
+    else:
+        waiting.setdefault(row.lesson, {})[row.student] = extension.total_seconds()
+
+
+def _due(gradebook: Gradebook, lesson: str) -> datetime | None:
+    try:
+        found: datetime | None = gradebook.find_assignment(lesson).duedate
+    except MissingEntry:
+        return None
+    return found
+
+
+def deadlines(course: GradingCourse) -> list[Row]:
+    """Return every lesson's due date, each followed by its extensions, whether entered or not."""
+    waiting, rows = waiting_extensions(course), []
+    with course.gradebook() as gradebook:
+        for lesson in course.lessons:
+            due = _due(gradebook, lesson.name)
+            rows.append(Row(lesson.name, due))
+            if due is not None:
+                ahead = {s: timedelta(seconds=n) for s, n in waiting.get(lesson.name, {}).items()}
+                granted = ahead | _granted(gradebook, lesson.name)
+                rows += [Row(lesson.name, due + granted[s], s) for s in sorted(granted)]
+    return rows
+
+
+def _granted(gradebook: Gradebook, lesson: str) -> dict[str, timedelta]:
+    submissions = gradebook.find_assignment(lesson).submissions
+    return {s.student.id: s.extension for s in submissions if s.extension is not None}

@@ -1,0 +1,44 @@
+"""What holds names or grades is the instructor's alone: no other user of the machine reads it."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+FOLDERS: Final = (
+    "submitted", "autograded", "feedback", "report", "lms", "gradebook-backups", "downloads",
+)  # fmt: skip
+ONLY_OWNER: Final = 0o700
+
+
+def keep_private(folder: Path) -> None:
+    """Close a course's folders and its gradebook to other users, as far as they are there."""
+    for name in FOLDERS:
+        _close(folder / name, ONLY_OWNER)
+    for gradebook in folder.glob("gradebook.db*"):
+        _close(gradebook, 0o600)
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder, and those above it that are missing, for the owner alone; return it."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.is_dir():
+            folder.mkdir(mode=ONLY_OWNER, exist_ok=True)
+    return path
+
+
+def write_private(path: Path, content: str) -> None:
+    """Replace a file in one step by one that the owner alone may read."""
+    private_folder(path.parent)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # mkstemp's are private
+    with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+        stream.write(content)
+    Path(temporary).replace(path)
+
+
+def _close(path: Path, mode: int) -> None:
+    """Take others' rights to a file or folder away; one that belongs to another user stays."""
+    if path.exists() and not path.is_symlink():
+        with suppress(PermissionError):
+            path.chmod(path.stat().st_mode & mode)

@@ -1,0 +1,55 @@
+"""Ids and names as text that does nothing where it is shown: in a table, a terminal, a page.
+
+Students choose their names and file names. A spreadsheet runs a cell that begins like a formula, a
+terminal obeys control characters, a browser runs markup; marks that turn the direction of writing
+make a text read as another one.
+"""
+
+import csv
+import html
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+TURNING: Final = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+UNSEEN: Final = ("Cc", "Cs", "Zl", "Zp")  # Unicode's classes: controls, halves, line ends
+Value = str | float | None
+
+
+def line(text: str) -> str:
+    """Return a text for one line of a terminal: what is not to be seen is written as a code."""
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character in TURNING or unicodedata.category(character) in UNSEEN:
+        return character.encode("unicode_escape", "surrogatepass").decode()
+    return character
+
+
+def markup(text: str) -> str:
+    """Return a text for an HTML page, in an element or a quoted attribute."""
+    return html.escape(line(text))
+
+
+def cell(value: Value) -> str | float:
+    """Return a value for a cell: numbers as they are, texts on one line and never a formula.
+
+    A text that would be taken for a formula gets an apostrophe in front, which spreadsheets show as
+    part of a text.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, (int, float)):
+        return value
+    return ("'" if value.startswith(FORMULA) else "") + line(value)
+
+
+def csv_text(rows: Iterable[Sequence[Value]]) -> str:
+    """Return rows as CSV; every text is quoted, so that no comma or semicolon splits it."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return stream.getvalue()

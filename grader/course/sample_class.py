@@ -1,0 +1,93 @@
+"""A made-up class of six, derived from the solutions, to see grading at work."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.authoring.lesson import Lesson
+from grader.authoring.notebook import source_notebook
+from grader.authoring.regions import HIDDEN, without_hidden
+from grader.course.course import GradingCourse
+from grader.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A mistake made in a right answer: a piece of its text, replaced wherever it occurs."""
+
+    exercise: str
+    right: str
+    wrong: str
+
+
+# Student -> what they got wrong. "ada" is right everywhere; "dan" hands in the stubs.
+CLASS: Mapping[str, Sequence[Edit]] = {
+    "ada": (),
+    "ben": (
+        Edit("stable_softmax", "(x - highest).exp()", "x.exp()"),
+        Edit("shift_right", "targets[:, :-1]", "targets"),
+        Edit("scaled_dot_product_attention", " / q.shape[-1] ** 0.5", ""),
+        Edit("merge_heads", "x.transpose(1, 2)", "x"),
+        Edit("TokenEmbedding", " * math.sqrt(self.table.embedding_dim)", ""),
+        Edit("LayerNorm", "(centred**2).mean(-1, keepdim=True)", "x.var(-1, keepdim=True)"),
+        Edit("accuracy", "max(real.sum().item(), 1)", "max(tags.numel(), 1)"),
+    ),
+    "cleo": (
+        Edit("masked_mean", "kept.sum(1).clamp(min=1)", "x.shape[1]"),
+        Edit("padding_mask", "positions < lengths", "positions <= lengths"),
+    ),
+    "dan": (),
+    "eve": (
+        Edit("pairwise_dot", "a @ b.transpose(-2, -1)", "b @ a.transpose(-2, -1)"),
+        Edit("causal_mask", ".tril()", ".triu()"),
+        Edit("predict_score_spread", "= 8.0", "= 64.0"),
+    ),
+    "finn": (Edit("scaled_dot_product_attention", "~mask", "mask"),),
+}
+UNTOUCHED = "dan"
+
+
+def make_class(course: GradingCourse) -> None:
+    """Empty the demo's folder and write the six submissions into it."""
+    shutil.rmtree(course.folder, ignore_errors=True)
+    for student, edits in CLASS.items():
+        for lesson in course.lessons:
+            path = course.folder / "submitted" / student / lesson.name / f"{lesson.name}.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_text(submission(lesson, student, edits), encoding="utf-8")
+
+
+def submission(lesson: Lesson, student: str, edits: Sequence[Edit]) -> str:
+    """Return one student's notebook: the release, or the solution with the edits."""
+    if student == UNTOUCHED:
+        return lesson.release_path.read_text(encoding="utf-8")
+    notebook = source_notebook(lesson)
+    for cell in notebook.cells:
+        if HIDDEN[0] in cell.source:
+            cell.source = without_hidden(cell.source)
+        for edit in edits:
+            if cell.id == edit.exercise:
+                cell.source = edited(cell.source, edit)
+    return json.dumps(notebook)
+
+
+def edited(source: str, edit: Edit) -> str:
+    """Make the mistake.
+
+    Raises:
+        CourseError: the solution does not hold the right piece (it was rewritten).
+
+    """
+    if edit.right not in source:
+        raise CourseError(
+            f"the demo's mistake in {edit.exercise} looks for {edit.right!r} in the solution and "
+            "does not find it: adapt grader/course/sample_class.py"
+        )
+    return source.replace(edit.right, edit.wrong)
+
+
+def demo_course(root: Path) -> GradingCourse:
+    """Return the demo's course: this course's lessons, in a separate folder."""
+    return GradingCourse(root, root / ".course" / "demo")

@@ -1,0 +1,192 @@
+"""Grades in the form of Canvas's gradebook.
+
+Canvas maps a line to a student by its ID, and a column to an assignment by the number in its title;
+a title that it does not know makes a new assignment. An empty cell changes nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from grader.course.safe_text import Value, line
+from grader.errors import CourseError
+from grader.lms.columns import Column
+from grader.lms.roster import Student
+from grader.lms.tables import Row, Table, few, left_out, points_of
+
+HEAD: Final = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+POINTS: Final = "Points Possible"
+NO_STUDENT: Final = (POINTS, "Manual Posting", "")
+# Student's field -> Canvas's column, in the order in which they decide whose a line is.
+KEYS: Final = (
+    ("canvas_user_id", "ID"),
+    ("sis_user_id", "SIS User ID"),
+    ("sis_login_id", "SIS Login ID"),
+    ("id", "SIS Login ID"),
+)
+
+
+def new(students: Sequence[Student], columns: Sequence[Column]) -> Table:
+    """Return a gradebook made from the roster alone: every column is a new assignment."""
+    known = [student for student in students if student.canvas_user_id]
+    rows: list[Row] = [
+        [*HEAD, *(column.title for column in columns)],
+        [f"    {POINTS}", "", "", "", "", *(column.most for column in columns)],
+    ]
+    for s in known:
+        ids = [_sortable(s), s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
+        rows.append([*ids, *points_of(s.id, columns)])
+    notes = ["Without --template, Canvas makes a new assignment for each column."]
+    return Table(rows, [*notes, *left_out(students, known, "Canvas user id")])
+
+
+@dataclass(frozen=True)
+class Template:
+    """Canvas's own exported gradebook.
+
+    Attributes:
+        rows: the file's, the column titles first.
+        titles: lesson -> Canvas's title, where the instructor named it.
+
+    """
+
+    rows: Sequence[Sequence[str]]
+    titles: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        """Refuse another file."""
+        if not {"Student", "ID"} <= set(self.head):
+            raise CourseError(
+                "The template is not Canvas's gradebook: it has no columns Student and ID. Export "
+                "it in Canvas: Grades, Export."
+            )
+
+    @cached_property
+    def head(self) -> list[str]:
+        """The column titles."""
+        return [title.strip() for title in self.rows[0]]
+
+    def value(self, row: Sequence[str], title: str) -> str:
+        """Return a line's cell; "" if the line or the file does not have it."""
+        place = self.head.index(title) if title in self.head else len(row)
+        return row[place] if place < len(row) else ""
+
+    def title_of(self, column: Column) -> str:
+        """Return what Canvas calls a column; an exercise's is new unless it is there.
+
+        Raises:
+            CourseError: no assignment, or more than one, can be meant with a lesson.
+
+        """
+        if column.exercise:
+            return next((x for x in self.head if _without_number(x) == column.title), column.title)
+        wanted = self.titles.get(column.lesson)
+        fits = [x for x in self.head if x == wanted or (not wanted and _is_of(x, column.lesson))]
+        if len(fits) == 1:
+            return fits[0]
+        raise CourseError(
+            f"Which assignment in Canvas is {column.lesson}? Columns that fit: {_listed(fits)}. "
+            f'Name it with --title "{column.lesson}=TITLE (NUMBER)". Assignments there: '
+            f"{_listed([x for x in self.head if x != _without_number(x)])}."
+        )
+
+
+def like(template: Template, students: Sequence[Student], columns: Sequence[Column]) -> Table:
+    """Return a gradebook with the lines, ids and titles of Canvas's own export.
+
+    Raises:
+        CourseError: a lesson's column is not found.
+
+    """
+    titles = [template.title_of(column) for column in columns]
+    kept = [title for title in HEAD if title in template.head]
+    rows: list[Row] = [[*kept, *titles]]
+    there: list[str] = []
+    strangers: list[str] = []
+    notes: list[str] = []
+    owners = _Owners(template, students)
+    for row in template.rows[1:]:
+        about = [template.value(row, title) for title in kept]
+        student = owners.owner(row)
+        if about[0].strip() in NO_STUDENT:
+            rows.append([*about, *_as_there(template, row, columns, titles)])
+            notes += _other_points(template, row, columns, titles)
+        elif student is None:
+            strangers.append(about[0])
+        else:
+            there.append(student.id)
+            rows.append([*about, *points_of(student.id, columns)])
+    missing = [student.id for student in students if student.id not in there]
+    return Table(rows, [*notes, *_told("In Canvas, not in the roster", strangers),
+                        *_told("In the roster, not in Canvas's export", missing)])  # fmt: skip
+
+
+class _Owners:
+    """Finds whose a line of the template is: by Canvas's ID, else by one of the school's."""
+
+    def __init__(self, template: Template, students: Sequence[Student]) -> None:
+        self._template = template
+        self._known = {
+            (title, value): student
+            for field, title in reversed(KEYS)
+            for student in students
+            if (value := getattr(student, field))
+        }
+
+    def owner(self, row: Sequence[str]) -> Student | None:
+        found = (
+            self._known.get((title, self._template.value(row, title).strip())) for _, title in KEYS
+        )
+        return next(filter(None, found), None)
+
+
+def _as_there(
+    template: Template, row: Sequence[str], columns: Sequence[Column], titles: Sequence[str]
+) -> Iterator[Value]:
+    """Yield the cells of a line that is no student's; a new column gets its points."""
+    is_points = row[0].strip() == POINTS if row else False
+    for column, title in zip(columns, titles, strict=True):
+        is_new = title not in template.head
+        yield column.most if is_new and is_points else template.value(row, title)
+
+
+def _other_points(
+    template: Template, row: Sequence[str], columns: Sequence[Column], titles: Sequence[str]
+) -> Iterator[str]:
+    """Yield a sentence for each assignment that has other points in Canvas than here."""
+    for column, title in zip(columns, titles, strict=True):
+        there = template.value(row, title).strip()
+        if re.fullmatch(r"\d+(\.\d+)?", there) and float(there) != column.most:
+            yield (
+                f"{line(title)} has {there} points in Canvas, and {column.most:g} here: change it "
+                "there, for points are written as they are."
+            )
+
+
+def _is_of(title: str, lesson: str) -> bool:
+    """Return whether a title such as "02 Attention (4711)" is a lesson's, "02_attention"."""
+    return _bare(_without_number(title)) in (_bare(lesson), _bare(lesson.partition("_")[2]))
+
+
+def _without_number(title: str) -> str:
+    return re.sub(r"\s*\(\d+\)$", "", title)
+
+
+def _bare(title: str) -> str:
+    return re.sub(r"[\W_]+", "", title.casefold())
+
+
+def _sortable(student: Student) -> str:
+    """Return a name as Canvas sorts it, "Last, First"."""
+    first, last = student.names
+    return ", ".join(filter(None, (last, first))) or student.id
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return ", ".join(map(line, titles)) or "none"
+
+
+def _told(what: str, names: Sequence[str]) -> list[str]:
+    return [f"{what}: {few(names)}."] if names else []

@@ -1,0 +1,70 @@
+"""What a file's place and name in a download say, in each system's shape.
+
+Canvas: ``sortablename[_LATE]_<user id>_<attachment id>_<file>``; a resubmitted file's name ends in
+``-1``, ``-2``, ... Moodle: ``Full name_<participant>_assignsubmission_file/<file>``, or flat,
+``..._assignsubmission_file_<file>``.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_CANVAS: Final = re.compile(
+    r"(?P<name>.+?)(?P<late>_LATE)?_(?P<key>\d{1,20})_(?P<file_id>\d{1,20})_(?P<file>.+)"
+)
+_MOODLE: Final = re.compile(
+    r"(?P<name>[^/]+)_(?P<key>\d{1,20})_assignsubmission_file(?:_?/|_)(?P<file>.+)"
+)
+_ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Who a file says it is from.
+
+    Attributes:
+        name: the student's name, as the system writes it in file names.
+        key: Canvas's user id, or Moodle's participant number.
+        file: the file's own name, as the student called it.
+        late: whether the system says that it is late (Canvas says so; Moodle does not).
+        order: grows from an older to a newer file of one student.
+
+    """
+
+    name: str
+    key: str
+    file: str
+    late: bool
+    order: tuple[int, int]
+
+    @property
+    def plain_file(self) -> str:
+        """The file's name without what tells attempts apart."""
+        return _ATTEMPT.sub("", self.file.rpartition("/")[2])
+
+
+def canvas(entry: str) -> Claim | None:
+    """Read a path in Canvas's download; None if it is not of its shape."""
+    found = _CANVAS.fullmatch(entry.rpartition("/")[2])
+    if found is None:
+        return None
+    order = int(found["file_id"]), _attempt(found["file"])
+    return Claim(found["name"], found["key"], found["file"], bool(found["late"]), order)
+
+
+def moodle(entry: str) -> Claim | None:
+    """Read a path in Moodle's download; None if it is not of its shape."""
+    found = _MOODLE.search(entry)
+    if found is None:
+        return None
+    return Claim(found["name"], found["key"], found["file"], False, (0, _attempt(found["file"])))
+
+
+READERS: Final[Mapping[str, Callable[[str], Claim | None]]] = {"canvas": canvas, "moodle": moodle}
+
+
+def _attempt(file: str) -> int:
+    """Return 1 for ``x-1.ipynb`` or ``x (1).ipynb``, 0 for ``x.ipynb``."""
+    found = _ATTEMPT.search(file)
+    return int(found[1] or found[2]) if found else 0

@@ -1,0 +1,130 @@
+"""Read a class list, whoever wrote it: an instructor, Canvas (its gradebook), Moodle."""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from grader.course.safe_text import TURNING, UNSEEN, line
+from grader.errors import CourseError
+from grader.lms.roster import Student, shared
+
+LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
+
+# What columns may be called, small letters and single spaces. Canvas's own gradebook is special:
+# there "Student" is a name and "ID" is Canvas's.
+COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "id": ("student id", "student", "id", "user", "username", "login"),
+    "first_name": ("first name", "given name", "firstname"),
+    "last_name": ("last name", "surname", "family name", "lastname"),
+    "name": ("name", "full name"),
+    "email": ("email", "email address", "e mail"),
+    "canvas_user_id": ("canvas user id", "canvas id", "lms user id"),
+    "sis_user_id": ("sis id", "sis user id"),
+    "sis_login_id": ("sis login id",),
+    "moodle_id_number": ("moodle id number", "moodle id", "id number"),
+    "moodle_participant": ("moodle participant", "participant", "identifier"),
+}
+_CANVAS: Final = COLUMNS | {"id": (), "name": ("student",), "canvas_user_id": ("id",)}
+# Where a roster has no column of ids, the first of these that a row has is the student's id.
+_INSTEAD: Final = (
+    "sis_login_id", "sis_user_id", "moodle_id_number", "email", "canvas_user_id",
+)  # fmt: skip
+
+
+def read_roster(path: Path) -> list[Student]:
+    """Read a class list: a CSV file with a line of column names.
+
+    Raises:
+        CourseError: it cannot be read, or lines in it are wrong; the message names each.
+
+    """
+    rows = read_csv(path)
+    columns = _columns(path, rows[0])
+    students, faults = [], []
+    for number, row in enumerate(rows[1:], 2):
+        found = {name: row[place].strip() for name, place in columns.items() if place < len(row)}
+        if not any(found.values()) or found.get("name") == "Points Possible":
+            continue
+        student = _student(found)
+        faults += [f"line {number}: {fault}" for fault in _faults(student)]
+        students.append(student)
+    _require_none(path, [*faults, *shared(students)])
+    return students
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """Read a CSV file with commas, semicolons or tabs; the first line has the columns' names.
+
+    Raises:
+        CourseError: it is missing, empty, or not text in UTF-8.
+
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    except csv.Error as error:
+        raise CourseError(f"{path} is not a CSV file: {error}.") from None
+    if not rows or not any(rows[0]):
+        raise CourseError(f"{path} is empty: it needs a line of column names.")
+    return rows
+
+
+def _columns(path: Path, head: list[str]) -> dict[str, int]:
+    """Return field -> the place of its column."""
+    titles = [" ".join(re.split(r"[\s_-]+", title.strip().casefold())) for title in head]
+    is_canvas = {"student", "id", "section"} <= set(titles)
+    known = _CANVAS if is_canvas else COLUMNS
+    found = {
+        field: next(titles.index(name) for name in names if name in titles)
+        for field, names in known.items()
+        if any(name in titles for name in names)
+    }
+    if not {"id", *_INSTEAD} & found.keys():
+        raise CourseError(
+            f"{path} has no column with ids. Call one of them student_id, email, canvas_user_id, "
+            f"sis_login_id or moodle_id_number; it has: {', '.join(map(line, head))}."
+        )
+    return found
+
+
+def _student(found: Mapping[str, str]) -> Student:
+    numbers = dict(found)
+    numbers["moodle_participant"] = found.get("moodle_participant", "").rpartition(" ")[2]
+    own = next((found[name] for name in ("id", *_INSTEAD) if found.get(name)), "")
+    return Student(**numbers | {"id": own})
+
+
+def _faults(student: Student) -> Iterator[str]:
+    if not student.id:
+        yield "it has no id"
+    elif len(student.id) > LONGEST or not _is_folder_name(student.id):
+        yield (
+            f"the id {line(student.id)} cannot name a folder: use up to {LONGEST} letters, digits "
+            "and signs, but none of / \\ : * ? [ ] < > | and no dot or space at either end"
+        )
+
+
+def _require_none(path: Path, faults: list[str]) -> None:
+    if faults:
+        more = f"\n  and {len(faults) - 10} more" if len(faults) > 10 else ""
+        listed = "\n  ".join(faults[:10])
+        raise CourseError(
+            f"{path} was not taken; mend it and run the same command:\n  {listed}{more}"
+        )
+
+
+def _is_folder_name(name: str) -> bool:
+    """Return whether an id can name a folder, and means nothing else in a path or a pattern."""
+    odd = any(unicodedata.category(c) in UNSEEN or c in TURNING for c in name)
+    return not (odd or name[0] in ". " or name[-1] in ". " or set(name) & set('/\\:*?[]"<>|'))

@@ -1,0 +1,58 @@
+"""Feedback pages as a ZIP file for upload, each under the name of the hand-in that it answers.
+
+Canvas ("Upload submissions") reads user and attachment from the file's name; Moodle ("Upload
+multiple feedback files in a zip") reads the participant from the folder's, or from the file's.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from grader.course.course import GradingCourse
+from grader.lms.storing import Records
+
+SYSTEMS = ("canvas", "moodle")
+
+
+def collected_from(course: GradingCourse, lesson: str) -> list[str]:
+    """Return the systems that a lesson's hand-ins were collected from."""
+    return [system for system in SYSTEMS if Records(course.folder, system, lesson).entries()]
+
+
+def feedback_zip(course: GradingCourse, system: str, lesson: str) -> tuple[bytes, list[str], int]:
+    """Make the ZIP file.
+
+    Returns:
+        Its content, the students who have no page yet, and how many have one.
+
+    """
+    entries = Records(course.folder, system, lesson).entries()
+    pages = {student: page_of(course, student, lesson) for student in sorted(entries)}
+    there = {student: page for student, page in pages.items() if page.is_file()}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in _named(system, lesson, entries, there):
+            archive.write(page, name)
+    return content.getvalue(), [student for student in pages if student not in there], len(there)
+
+
+def page_of(course: GradingCourse, student: str, lesson: str) -> Path:
+    """Return where a student's feedback page is, or will be."""
+    return course.feedback / student / lesson / f"{lesson}.html"
+
+
+def _named(
+    system: str, lesson: str, entries: Mapping[str, str], pages: Mapping[str, Path]
+) -> Iterator[tuple[str, Path]]:
+    for student, page in pages.items():
+        yield answer_to(system, lesson, entries[student]), page
+
+
+def answer_to(system: str, lesson: str, entry: str) -> str:
+    """Return the name of the page that answers a file of a download."""
+    if system == "canvas":
+        return str(PurePosixPath(PurePosixPath(entry).name).with_suffix(".html"))
+    folder = re.match(r".*_assignsubmission_file(?:_?/|_)", entry)
+    return f"{folder[0] if folder else ''}{lesson}.html"

@@ -1,0 +1,131 @@
+"""Whose a file is, and which lesson a notebook is of: by ids, never by what a file is called."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from grader.authoring.lesson import Lesson
+from grader.course.safe_text import line
+from grader.lms.claims import Claim
+from grader.lms.roster import Student
+
+MOST_BYTES: Final = 16 << 20  # of a notebook, as in grading
+
+
+class Unmatched(Exception):
+    """A file belongs to nobody, or to no lesson; the message says why."""
+
+
+def lesson_of(data: bytes, lessons: Sequence[Lesson]) -> Lesson:
+    """Return the lesson whose cells a notebook has.
+
+    Raises:
+        Unmatched: it is no notebook, or has cells of no lesson.
+
+    """
+    names = _cell_names(data)
+    found = {lesson.name: len(names & _own_cells(lesson)) for lesson in lessons}
+    best = max(lessons, key=lambda lesson: found[lesson.name], default=None)
+    if best is None or not found[best.name]:
+        raise Unmatched(
+            "it is a notebook with none of the course's cells (their ids are gone, or it is "
+            "another one)"
+        )
+    return best
+
+
+def _own_cells(lesson: Lesson) -> set[str]:
+    """Return nbgrader's names of a lesson's exercises and tests, which no other lesson has."""
+    return {name for e in lesson.exercises for name in (e.id, f"test_{e.id}")}
+
+
+def _cell_names(data: bytes) -> set[str]:
+    """Return the names that a notebook's cells claim: nbgrader's and their own ids."""
+    if len(data) > MOST_BYTES:
+        raise Unmatched(
+            f"the notebook is larger than {MOST_BYTES >> 20} MiB: outputs to be cleared"
+        )
+    try:
+        notebook = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Unmatched("it is not a notebook that can be read (not JSON)") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise Unmatched("it is not a notebook that can be read (it has no cells)")
+    return {name for cell in cells if isinstance(cell, dict) for name in _names_of(cell)}
+
+
+def _names_of(cell: Mapping[str, Any]) -> Iterable[str]:
+    metadata = cell.get("metadata")
+    own = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    for name in (own.get("grade_id") if isinstance(own, dict) else None, cell.get("id")):
+        if isinstance(name, str):
+            yield name
+
+
+class Owners:
+    """Finds the students whom files of one download are from.
+
+    A name alone decides only where it leaves no choice: one student of that name in the class
+    whose id in the system is not known, and one person of that name in the download.
+
+    Args:
+        system: "canvas" or "moodle".
+        students: the class.
+        claims: everything that the download's files say.
+
+    """
+
+    def __init__(self, system: str, students: Sequence[Student], claims: Collection[Claim]) -> None:
+        field = FIELD[system]
+        self._system = system
+        self._by_key = {key: s for s in students if (key := getattr(s, field))}
+        self._nameless = [s for s in students if not getattr(s, field)]
+        people = {(_folded(claim.name), claim.key) for claim in claims}
+        self._people = Counter(name for name, _ in people)
+
+    def owner(self, claim: Claim) -> Student:
+        """Return the student.
+
+        Raises:
+            Unmatched: there is none, or there are several.
+
+        """
+        if claim.key in self._by_key:
+            return self._by_key[claim.key]
+        who = f"{line(claim.name)} ({TITLE[self._system]} {claim.key})"
+        same = [s for s in self._nameless if self._is_named(s, claim)]
+        if len(same) > 1 or (same and self._people[_folded(claim.name)] > 1):
+            several = "several students have this name" if len(same) > 1 else "several handed in"
+            raise Unmatched(
+                f"{several}: {who}. Add a column {FIELD[self._system]} to the roster to tell them "
+                "apart"
+            )
+        if not same:
+            raise Unmatched(f"nobody in the roster is {who}")
+        return same[0]
+
+    def _is_named(self, student: Student, claim: Claim) -> bool:
+        """Return whether a name in the download is a student's; in Moodle a group may precede."""
+        wanted = {_folded(name) for name in _spellings(student)} - {""}
+        parts = claim.name.split("-") if self._system == "moodle" else [claim.name]
+        tails = ("-".join(parts[n:]) for n in range(len(parts)))
+        return any(_folded(tail) in wanted for tail in tails)
+
+
+FIELD: Final = {"canvas": "canvas_user_id", "moodle": "moodle_participant"}
+TITLE: Final = {"canvas": "Canvas's user", "moodle": "Moodle's participant"}
+
+
+def _spellings(student: Student) -> tuple[str, ...]:
+    first, last = student.names
+    return f"{first} {last}", f"{last} {first}", student.name
+
+
+def _folded(name: str) -> str:
+    """Return the letters and digits of a name, small, without accents: Canvas drops all else."""
+    bare = unicodedata.normalize("NFKD", name.casefold())
+    return re.sub(r"[\W_]+", "", "".join(c for c in bare if not unicodedata.combining(c)))

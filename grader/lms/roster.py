@@ -1,0 +1,80 @@
+"""Who is in the class: ids, names, and what each learning system calls a student."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from grader.course.safe_text import line
+from grader.errors import CourseError
+
+# What no two students may share, or one would get the other's work or grade.
+OWN: Final = (
+    "id", "email", "canvas_user_id", "sis_user_id", "sis_login_id", "moodle_id_number",
+    "moodle_participant",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student; whatever is not known is empty.
+
+    Attributes:
+        id: nbgrader's, and the name of the student's folders.
+        name: as a roster writes it, "Last, First" or "First Last", if not in two columns.
+        moodle_participant: Moodle's number of the student in one assignment.
+
+    """
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    name: str = ""
+    email: str = ""
+    canvas_user_id: str = ""
+    sis_user_id: str = ""
+    sis_login_id: str = ""
+    moodle_id_number: str = ""
+    moodle_participant: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """First and last names, as far as they can be told apart."""
+        if self.first_name or self.last_name or not self.name:
+            return self.first_name, self.last_name
+        last, comma, first = self.name.partition(",")
+        if comma:
+            return first.strip(), last.strip()
+        first, _, last = self.name.rpartition(" ")
+        return first.strip(), last.strip()
+
+
+def shared(students: Iterable[Student]) -> Iterator[str]:
+    """Yield a sentence for each id or address that two students have."""
+    listed = list(students)
+    for field in OWN:
+        seen: set[str] = set()
+        for value in filter(None, (getattr(student, field) for student in listed)):
+            if value.casefold() in seen:
+                yield f"{field.replace('_', ' ')} {line(value)} belongs to two students"
+            seen.add(value.casefold())
+
+
+def merged(*rosters: Iterable[Student]) -> list[Student]:
+    """Return the students of several rosters; a later one adds to and corrects an earlier one.
+
+    Raises:
+        CourseError: together, two students share what only one can have.
+
+    """
+    found: dict[str, Student] = {}
+    for student in (student for roster in rosters for student in roster):
+        before = asdict(found[student.id]) if student.id in found else {}
+        now = {name: value for name, value in asdict(student).items() if value}
+        found[student.id] = Student(**before | now)
+    faults = list(shared(list(found.values())))
+    if faults:
+        raise CourseError(
+            "The roster does not fit the students who are known already (in the gradebook and in "
+            "lms/roster.json):\n  " + "\n  ".join(faults[:10])
+        )
+    return list(found.values())

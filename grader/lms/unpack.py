@@ -1,0 +1,221 @@
+"""Unpack a learning system's download: only plain files of sane names and sizes come out.
+
+Files get names of our own; what an entry is called is data. A bad entry is refused with a sentence,
+and the others go on.
+"""
+
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import IO, Final
+
+from grader.course.safe_text import TURNING, UNSEEN
+from grader.errors import CourseError
+
+MOST_ENTRIES: Final = 20_000
+MOST_BYTES: Final = 32 << 20  # of one file; grading reads notebooks of up to 16 MiB
+MOST_TOTAL: Final = 4 << 30
+MOST_RATIO: Final = 200  # of a file's size to its packed size, where it is large
+LARGE: Final = 1 << 20
+LONGEST: Final = 255  # bytes of one part of a name, as on most file systems
+LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ")
+UT: Final = 0x5455  # the extra field with the time in seconds since 1970, in UTC
+CHUNK: Final = 1 << 16
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """A file of the download.
+
+    Attributes:
+        entry: its path in the download, with slashes.
+        path: where its content is now.
+        time: when it was changed, as the archive says; if it does not, when that was written.
+
+    """
+
+    entry: str
+    path: Path
+    time: datetime
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An entry that was not unpacked, and why."""
+
+    entry: str
+    reason: str
+
+
+class _Bad(Exception):
+    """An entry is refused; the message is the reason."""
+
+
+def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
+    """Unpack a ZIP file's entries into a folder, each under a number.
+
+    Raises:
+        CourseError: it is missing, not a ZIP file, or holds too much altogether.
+
+    """
+    try:
+        written = datetime.fromtimestamp(archive.stat().st_mtime, UTC).replace(microsecond=0)
+        with zipfile.ZipFile(archive) as opened:
+            return _unpacked(opened, into, written)
+    except FileNotFoundError:
+        raise CourseError(f"There is no file {archive}.") from None
+    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
+        raise CourseError(
+            f"{archive} cannot be read as a ZIP file ({error}). Download it again; nothing was "
+            "collected."
+        ) from None
+
+
+def _unpacked(
+    opened: zipfile.ZipFile, into: Path, written: datetime
+) -> tuple[list[Unpacked], list[Refused]]:
+    entries = [entry for entry in opened.infolist() if not _is_passed_over(entry)]
+    if len(entries) > MOST_ENTRIES:
+        raise CourseError(
+            f"The download has {len(entries):,} files, more than {MOST_ENTRIES:,}: is it the right "
+            "one? Nothing was collected."
+        )
+    files: list[Unpacked] = []
+    refused: list[Refused] = []
+    seen: set[str] = set()
+    left = MOST_TOTAL
+    for number, entry in enumerate(entries):
+        name = entry_name(entry)
+        try:
+            _require_good(entry, name, seen)
+            path = into / f"{number:06d}"
+            left -= _extract(opened, entry, path, left)
+        except _Bad as error:
+            refused.append(Refused(name, str(error)))
+        else:
+            files.append(Unpacked(name, path, _time(entry, written)))
+    return files, refused
+
+
+def _is_passed_over(entry: zipfile.ZipInfo) -> bool:
+    """Return whether an entry is a folder or what an operating system leaves in archives."""
+    parts = entry.filename.split("/")
+    return entry.is_dir() or parts[-1].startswith("._") or bool(set(LEFTOVERS) & set(parts))
+
+
+def entry_name(entry: zipfile.ZipInfo) -> str:
+    """Return an entry's name; one in UTF-8 without saying so, as old programs write, is read so."""
+    name = entry.orig_filename
+    if not entry.flag_bits & 0x800:
+        with suppress(UnicodeError):  # then it was cp437 indeed, or nobody knows
+            name = name.encode("cp437").decode("utf-8")
+    return unicodedata.normalize("NFC", name)
+
+
+def _require_good(entry: zipfile.ZipInfo, name: str, seen: set[str]) -> None:
+    """Refuse what is no plain file under a plain name, and a name that came before."""
+    for reason in (_fault_of_name(name), _fault_of_kind(entry), _fault_of_size(entry)):
+        if reason:
+            raise _Bad(reason)
+    if name.casefold() in seen:
+        raise _Bad("another file in the download has the same name")
+    seen.add(name.casefold())
+
+
+def _fault_of_name(name: str) -> str:
+    parts = PurePosixPath(name).parts
+    if name.startswith("/") or "\\" in name or name[1:2] == ":":
+        return "its path begins at the root of a disk, or is written for Windows"
+    if ".." in parts:
+        return "its path leads out of the download (..)"
+    if any(c in TURNING or unicodedata.category(c) in UNSEEN for c in name):
+        return "its name has control characters"
+    if not parts or any(len(part.encode()) > LONGEST for part in parts):
+        return f"its name is empty or longer than {LONGEST} bytes"
+    return ""
+
+
+def _fault_of_kind(entry: zipfile.ZipInfo) -> str:
+    mode = entry.external_attr >> 16
+    if stat.S_ISLNK(mode):
+        return "it is a link, not a file"
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        return "it is not a plain file"
+    if entry.flag_bits & 0x1:
+        return "it is locked with a password"
+    return ""
+
+
+def _fault_of_size(entry: zipfile.ZipInfo) -> str:
+    if entry.file_size > MOST_BYTES:
+        return f"it is {entry.file_size >> 20} MiB large, more than {MOST_BYTES >> 20} MiB"
+    if entry.file_size > LARGE and entry.file_size > MOST_RATIO * max(1, entry.compress_size):
+        return f"it unpacks to more than {MOST_RATIO} times its packed size"
+    return ""
+
+
+def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: int) -> int:
+    """Write an entry's content; return its size.
+
+    No more is read than the archive says; if it says too little, the checksum is wrong.
+    """
+    size = 0
+    try:
+        with opened.open(entry) as source, path.open("xb") as target:
+            for chunk in _chunks(source):
+                size += len(chunk)
+                if size > left:
+                    raise _Bad(f"all files together are larger than {MOST_TOTAL >> 30} GiB")
+                target.write(chunk)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        path.unlink(missing_ok=True)
+        raise _Bad(f"its content is damaged ({error})") from None
+    except _Bad:
+        path.unlink(missing_ok=True)
+        raise
+    return size
+
+
+def _chunks(source: IO[bytes]) -> Iterator[bytes]:
+    while chunk := source.read(CHUNK):
+        yield chunk
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file is an archive, whatever it is called."""
+    with path.open("rb") as file:
+        return file.read(8).startswith(ARCHIVES)
+
+
+def _time(entry: zipfile.ZipInfo, otherwise: datetime) -> datetime:
+    """Return when an entry was changed: in UTC if the archive has that, else by this clock.
+
+    An archive without dates (1980) gives the time that is handed in.
+    """
+    seconds = _seconds(entry.extra)
+    try:
+        if seconds is not None:
+            return datetime.fromtimestamp(seconds, UTC)
+        return (
+            datetime(*entry.date_time).astimezone(UTC) if entry.date_time[0] > 1980 else otherwise
+        )
+    except (ValueError, OverflowError, OSError):
+        return otherwise
+
+
+def _seconds(extra: bytes) -> int | None:
+    """Return the time that the extra field UT holds."""
+    while len(extra) >= 4:
+        kind, size = struct.unpack("<HH", extra[:4])
+        content, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == UT and len(content) >= 5 and content[0] & 1:
+            return int(struct.unpack("<i", content[1:5])[0])
+    return None

@@ -1,0 +1,130 @@
+"""Feedback pages, written where nbgrader releases them from: feedback/<student>/<lesson>/.
+
+A page is written in about 4 ms, so one process does: a second one would take longer to start than
+a thousand pages take to write. Each page names what it was made from (the graded copy, the scores
+and remarks in the gradebook, dates, the lesson, this package), and is written anew when that
+changed, also if nbgrader wrote a page of its own in between.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tqdm import tqdm
+
+from grader.course.course import GradingCourse
+from grader.errors import CourseError
+from grader.pages.copies import copy_digest, copy_path, read_to_show
+from grader.pages.feedback_page import LessonToShow, feedback_page, lesson_to_show, page_text
+from grader.pages.records import Record, records
+from grader.pages.rendering import maker
+from grader.pages.whole_file import write_whole
+from grader.regular_file import read_plain
+
+Submission = tuple[str, str]
+BESIDE: Final = ("timestamp.txt", "submission_secret.txt")  # nbgrader's release asks for both
+_INPUTS: Final = re.compile(rb'<meta name="course-inputs" content="([0-9a-f]{64})">')
+_HEAD: Final = 500  # bytes of a page in which its inputs stand
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One page: whose, and what it is made from."""
+
+    student: str
+    lesson: LessonToShow
+    record: Record
+    zone: str
+    folder: Path
+
+    @property
+    def copy(self) -> Path:
+        return copy_path(self.folder, self.student, self.lesson.name)
+
+    @property
+    def page(self) -> Path:
+        name = self.lesson.name
+        return self.folder / "feedback" / self.student / name / f"{name}.html"
+
+    @property
+    def inputs(self) -> str:
+        """Identify everything that the page is made from."""
+        beside = [_handed_in(self, name) for name in BESIDE]
+        parts = (copy_digest(self.copy), beside, self.lesson, self.record, self.zone, maker())
+        return hashlib.sha256(repr((self.student, *parts)).encode()).hexdigest()
+
+
+def without_page(course: GradingCourse, submissions: Sequence[Submission]) -> list[Submission]:
+    """Return the graded submissions that have no page, or one made from something else.
+
+    Raises:
+        CourseError: the gradebook cannot be read.
+
+    """
+    return [
+        (work.student, work.lesson.name)
+        for work in _works(course, submissions)
+        if _inputs_of(work.page) != work.inputs
+    ]
+
+
+def write_feedback(course: GradingCourse, submissions: Sequence[Submission]) -> None:
+    """Write a page for each graded submission, with progress.
+
+    Raises:
+        CourseError: after the last page; says which could not be written, and why.
+
+    """
+    failures = []
+    works = list(_works(course, submissions))
+    for work in tqdm(works, "feedback", unit="page", disable=not works):
+        try:
+            _write(work)
+        except (CourseError, OSError) as error:
+            whose = f"{work.student}'s {work.lesson.name}"
+            failures.append(f"no feedback could be written for {whose}: {error}")
+    if failures:
+        raise CourseError("\n".join(failures))
+
+
+def _works(course: GradingCourse, submissions: Sequence[Submission]) -> Iterator[_Work]:
+    """Yield what is graded, in the order given, with one look into the gradebook per lesson."""
+    wanted = {name for _, name in submissions}
+    lessons = {x.name: lesson_to_show(x) for x in course.lessons if x.name in wanted}
+    known = {name: records(course, name) for name in lessons}
+    zone = str(course.config.Exchange.get("timezone", "UTC"))
+    for student, name in submissions:
+        if name in lessons and copy_path(course.folder, student, name).is_file():
+            record = known[name].get(student, Record())
+            yield _Work(student, lessons[name], record, zone, course.folder)
+
+
+def _inputs_of(page: Path) -> str:
+    """Return what a page says it was made from; "" if there is none, or it is nbgrader's."""
+    found = _INPUTS.search(read_plain(page, _HEAD) or b"")
+    return found[1].decode() if found else ""
+
+
+def _write(work: _Work) -> None:
+    copy = read_to_show(work.copy, work.lesson.exercises, work.lesson.hidden)
+    page = feedback_page(work.student, work.lesson, work.record, copy, work.zone)
+    folder = work.page.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in BESIDE:
+        text = _handed_in(work, name)
+        if text is not None:
+            write_whole(folder / name, text)
+    write_whole(work.page, page_text(page, work.inputs).encode("utf-8", "replace"))
+
+
+def _handed_in(work: _Work, name: str) -> bytes | None:
+    """Return a small file that came with the submission, from wherever it is."""
+    sent = work.folder / "submitted" / work.student / work.lesson.name / name
+    for path in (work.copy.parent / name, sent):
+        data = read_plain(path, 256)
+        if data is not None:
+            return data
+    return None

@@ -1,0 +1,189 @@
+"""One student's feedback on one lesson, as a page shows it."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from grader.authoring.lesson import Lesson
+from grader.nbgrader_plugins.feedback import hidden_lines
+from grader.pages.copies import Answer, CopyToShow
+from grader.pages.records import Mark, Record, Remark
+from grader.pages.rendering import moment, render, span, zone
+
+NO_RESPONSE: Final = "No response."  # nbgrader's own remark on a stub; the page says it itself
+FAILED: Final = "grader error"
+MOST_REMARK: Final = 4_000
+
+
+class State(StrEnum):
+    """How an exercise went."""
+
+    RIGHT = "right"
+    PARTLY = "partly"
+    WRONG = "wrong"
+    EMPTY = "not written"
+    UNJUDGED = "not graded"
+
+
+@dataclass(frozen=True)
+class LessonToShow:
+    """What pages need of a lesson.
+
+    Attributes:
+        name: "02_attention".
+        title: as its text has it ("02 · Attention: looking back directly").
+        exercises: exercise -> points, in order.
+        sections: exercise -> the heading that it stands under.
+        hidden: lines of the hidden tests, which no page may show.
+
+    """
+
+    name: str
+    title: str
+    exercises: dict[str, float]
+    sections: dict[str, str]
+    hidden: tuple[str, ...]
+
+    @property
+    def points(self) -> float:
+        """The points of all exercises."""
+        return sum(self.exercises.values())
+
+
+@dataclass(frozen=True)
+class ShownExercise:
+    """One exercise on the page."""
+
+    id: str
+    section: str
+    points: float
+    mark: Mark
+    answer: Answer
+    remark: Remark
+
+    @property
+    def state(self) -> State:
+        """How it went, by the points that count."""
+        verdict = self.answer.verdict
+        if self.mark.manual is None and verdict is None:
+            return State.UNJUDGED
+        if self.mark.score >= self.points:
+            return State.RIGHT
+        if self.mark.manual is None and verdict is not None and verdict.is_stub:
+            return State.EMPTY
+        return State.PARTLY if self.mark.score > 0 else State.WRONG
+
+
+@dataclass(frozen=True)
+class FeedbackPage:
+    """The page: who, what, when, how it went, and every exercise."""
+
+    student: str
+    lesson: LessonToShow
+    record: Record
+    copy: CopyToShow
+    exercises: tuple[ShownExercise, ...]
+    handed_in: str
+    due: str
+    lateness: str
+
+    @property
+    def name_or_id(self) -> str:
+        """What to call the student."""
+        return self.record.name or self.student
+
+    @property
+    def points(self) -> float:
+        """The points of all exercises on the page."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def to_mend(self) -> list[ShownExercise]:
+        """The exercises that lost points, in order."""
+        return [exercise for exercise in self.exercises if exercise.state != State.RIGHT]
+
+    @property
+    def right(self) -> list[ShownExercise]:
+        """The exercises with all points, in order."""
+        return [exercise for exercise in self.exercises if exercise.state == State.RIGHT]
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether there is a score: our own failure is never shown as zero points."""
+        return self.copy.status != FAILED
+
+    @property
+    def total(self) -> float:
+        """The points that count, less what lateness costs."""
+        earned = sum(exercise.mark.score for exercise in self.exercises)
+        return max(0.0, earned - self.record.penalty)
+
+    @property
+    def counted(self) -> float:
+        """The total, or 0 while there is no score."""
+        return self.total if self.is_scored else 0.0
+
+    @property
+    def first(self) -> ShownExercise | None:
+        """What to mend first: the first exercise that was tried and whose cause is known."""
+        named = [e for e in self.to_mend if e.answer.verdict and e.answer.verdict.causes]
+        return next(iter([*named, *self.to_mend]), None)
+
+
+def lesson_to_show(lesson: Lesson) -> LessonToShow:
+    """Take from a lesson what pages need."""
+    sections, title, section = {}, "", ""
+    for cell in lesson.cells:
+        for line in cell.source.splitlines() if not cell.exercise and not cell.test else ():
+            title = title or line.removeprefix("# ") * line.startswith("# ")
+            section = line.removeprefix("## ") if line.startswith("## ") else section
+        if cell.exercise:
+            sections[cell.exercise] = section.replace("$", "").replace("\\", "")
+    hidden = {line for exercise in lesson.exercises for line in hidden_lines(exercise.test_source)}
+    points = {exercise.id: exercise.points for exercise in lesson.exercises}
+    return LessonToShow(lesson.name, title or lesson.name, points, sections, tuple(sorted(hidden)))
+
+
+def feedback_page(
+    student: str, lesson: LessonToShow, record: Record, copy: CopyToShow, zone_name: str
+) -> FeedbackPage:
+    """Put a page's content together."""
+    where = zone(zone_name)
+    exercises = tuple(
+        ShownExercise(
+            name,
+            lesson.sections.get(name, ""),
+            record.marks[name].points if name in record.marks else points,
+            record.marks.get(name) or _unrecorded(copy.answers[name], points),
+            copy.answers[name],
+            _remark(record, name),
+        )
+        for name, points in lesson.exercises.items()
+    )
+    handed_in = moment(record.handed_in, where) if record.handed_in else ""
+    due = moment(record.due, where) if record.due else ""
+    return FeedbackPage(student, lesson, record, copy, exercises, handed_in, due, _lateness(record))
+
+
+def _unrecorded(answer: Answer, points: float) -> Mark:
+    """Return the verdict's own points, where the gradebook does not have the exercise."""
+    earned = answer.verdict.earned if answer.verdict else 0.0
+    return Mark(round(earned * points, 2), None, 0.0, points)
+
+
+def _remark(record: Record, name: str) -> Remark:
+    remark = record.remarks.get(name, Remark("", ""))
+    auto = "" if remark.auto == NO_RESPONSE else remark.auto[:MOST_REMARK]
+    return replace(remark, auto=auto, manual=remark.manual[:MOST_REMARK])
+
+
+def _lateness(record: Record) -> str:
+    if record.handed_in is None or record.due is None:
+        return ""
+    late = f"{span(record.late_by)} late" if record.late_by else "in time"
+    return f"{late}, with an extension of {span(record.extension)}" if record.extension else late
+
+
+def page_text(page: FeedbackPage, inputs: str) -> str:
+    """Return the page as HTML; `inputs` identifies what it was made from."""
+    return render("feedback.html", page=page, inputs=inputs)

@@ -1,0 +1,111 @@
+"""Reports, written into report/: one page for the class, and one for each student."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from tqdm import tqdm
+
+from grader.authoring.lesson import Lesson
+from grader.course.course import GradingCourse
+from grader.errors import CourseError
+from grader.pages.class_report import MOST_CAUSES, LessonReport
+from grader.pages.copies import copy_path, read_to_show
+from grader.pages.feedback_page import FeedbackPage, feedback_page, lesson_to_show
+from grader.pages.records import Record, records
+from grader.pages.rendering import render
+from grader.pages.similarity import (
+    HOW_TO_GET_IT,
+    Pair,
+    can_compare,
+    own_code,
+    similar_pairs,
+)
+from grader.pages.whole_file import write_whole
+
+FOLDER: Final = "report"
+
+
+def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Path, list[str]]:
+    """Write the class's page and each student's.
+
+    Args:
+        course: the course, graded.
+        lessons: which of its lessons.
+
+    Returns:
+        Where the class's page is, and a sentence for each graded copy that could not be read.
+
+    Raises:
+        CourseError: nothing is graded yet, or the disk refuses.
+
+    """
+    unread: list[str] = []
+    found = [_lesson_report(course, lesson, unread) for lesson in lessons]
+    reports = [report for report in found if report.pages]
+    if not reports:
+        raise CourseError("Nothing is graded yet, so there is nothing to report: run make grade")
+    try:
+        return _write(course.folder / FOLDER, reports), unread
+    except OSError as error:
+        raise CourseError(f"The report could not be written ({error}). Make room.") from None
+
+
+def _write(folder: Path, reports: Sequence[LessonReport]) -> Path:
+    students = sorted({page.student for report in reports for page in report.pages})
+    (folder / "students").mkdir(parents=True, exist_ok=True)
+    for student in tqdm(students, "report", unit="student"):
+        pages = [page for report in reports for page in report.pages if page.student == student]
+        text = render("student.html", student=student, pages=pages, inputs="")
+        write_whole(folder / "students" / f"{student}.html", text.encode("utf-8", "replace"))
+    text = render(
+        "class.html",
+        reports=reports,
+        students=students,
+        link=lambda student: f"students/{quote(student)}.html",
+        most_causes=MOST_CAUSES,
+        no_pairs=HOW_TO_GET_IT,
+        inputs="",
+    )
+    write_whole(folder / "class.html", text.encode("utf-8", "replace"))
+    return folder / "class.html"
+
+
+def _lesson_report(course: GradingCourse, lesson: Lesson, unread: list[str]) -> LessonReport:
+    shown = lesson_to_show(lesson)
+    pages = tuple(_pages(course, lesson, unread))
+    return LessonReport(shown, pages, _pairs(lesson, pages) if can_compare() else None)
+
+
+def _pages(course: GradingCourse, lesson: Lesson, unread: list[str]) -> Iterator[FeedbackPage]:
+    shown, zone = lesson_to_show(lesson), str(course.config.Exchange.get("timezone", "UTC"))
+    found = sorted((course.folder / "autograded").glob(f"*/{lesson.name}/{lesson.name}.ipynb"))
+    known = records(course, lesson.name) if found else {}
+    for student in (path.parts[-3] for path in found):
+        path = copy_path(course.folder, student, lesson.name)
+        try:
+            copy = read_to_show(path, shown.exercises, shown.hidden)
+        except CourseError as error:
+            unread.append(f"{student}'s {lesson.name} is left out: {error}")
+        else:
+            yield feedback_page(student, shown, known.get(student, Record()), copy, zone)
+
+
+def _pairs(lesson: Lesson, pages: Sequence[FeedbackPage]) -> tuple[Pair, ...]:
+    stubs = _stubs(lesson)
+    codes = {
+        page.student: own_code({e.id: e.answer.source for e in page.exercises}, stubs)
+        for page in pages
+    }
+    return tuple(similar_pairs(codes))
+
+
+def _stubs(lesson: Lesson) -> dict[str, str]:
+    """Return what students were given in each exercise's cell; nothing if it is not built."""
+    try:
+        cells = json.loads(lesson.release_path.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError):
+        return {}
+    return {cell["id"]: "".join(cell["source"]) for cell in cells}

@@ -1,0 +1,109 @@
+"""JupyterLab as `make lab` starts it, on a copy of what students get, and the ways to use it."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.browser.chrome import Chrome, wait_for
+from utils.lab.exchange import Course
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "of-this-test-only"
+
+
+def copy_course(root: Path) -> Course:
+    """Copy what students get, so that nothing is written into the checkout."""
+    for folder in ("notebooks", "utils"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return Course(root)
+
+
+@contextmanager
+def running_lab(course: Course) -> Iterator[str]:
+    """Run JupyterLab on a course; gives the address that `make lab` would open."""
+    port = free_port()
+    options = ["--no-browser", f"--port={port}", f"--IdentityProvider.token={TOKEN}"]
+    log = course.root / "lab.log"
+    with log.open("w") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "utils.lab", *options],
+            cwd=course.root,
+            env=os.environ | {"HOME": str(course.root)},
+            stdout=written,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for(lambda: is_listening(port) or process.poll() is not None, "JupyterLab")
+        assert process.poll() is None, log.read_text()
+        yield f"http://127.0.0.1:{port}/?token={TOKEN}"
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as attempt:
+        return attempt.connect_ex(("127.0.0.1", port)) == 0
+
+
+def solution(lesson: str, exercise: str) -> str:
+    """Give the course's own answer to an exercise."""
+    text = (ROOT / "solutions" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+    cell = next(cell for cell in json.loads(text)["cells"] if cell["id"] == exercise)
+    return "".join(cell["source"])
+
+
+def element(selector: str, text: str) -> str:
+    """JavaScript for the first element that a selector gives and whose text starts like this."""
+    return (
+        f"[...document.querySelectorAll('{selector}')]"
+        f".find(found => found.textContent.trim().startsWith('{text}'))"
+    )
+
+
+def texts(page: Chrome, selector: str) -> list[str]:
+    found: list[str] = page.run(
+        f"[...document.querySelectorAll('{selector}')].map(found => found.textContent.trim())"
+    )
+    return found
+
+
+def choose(page: Chrome, menu: str, item: str) -> None:
+    page.click(element(".lm-MenuBar-item", menu))
+    page.click(element(".lm-Menu-item", item))
+
+
+def wait_for_start_page(page: Chrome) -> None:
+    page.wait("!!document.querySelector('.jp-MarkdownViewer table')")
+
+
+def wait_for_kernel(page: Chrome) -> None:
+    """Wait until the kernel answers: before, JupyterLab moves things about and runs nothing.
+
+    It shows "idle" from the start; the count of kernels, first in the status bar, comes later.
+    """
+    page.wait(
+        "!!document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell') &&"
+        " !!document.querySelector('[data-status=idle]') &&"
+        " /^[1-9]/.test(document.querySelector('#jp-main-statusbar').textContent)"
+    )
+
+
+def cells(notebook: Path) -> list[dict[str, Any]]:
+    """Read a notebook's cells as they were saved."""
+    found: list[dict[str, Any]] = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return found

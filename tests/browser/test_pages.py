@@ -1,0 +1,139 @@
+"""Feedback pages and reports in a real browser: how long, how wide, how legible, how quiet."""
+
+import json
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.pages.feedback import write_feedback
+from grader.pages.reports import write_reports
+from tests.browser.chrome import Chrome, find_chromium
+from tests.unit.grader.pages.graded_class import (
+    LESSON,
+    NO_SCALING,
+    ROW_MISSED,
+    GradedClass,
+    comment_on,
+    empty_gradebook,
+    stub,
+    wrong,
+)
+
+pytestmark = pytest.mark.skipif(
+    find_chromium() is None, reason="no Chromium or Chrome on this machine"
+)
+SCREEN = 900  # pixels
+ATTEND = "scaled_dot_product_attention"
+LOOKS = [(width, theme) for width in (1200, 390) for theme in ("light", "dark")]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every kind of page: right, one thing wrong, much undone, the class, a student."""
+    made = GradedClass(
+        tmp_path_factory.mktemp("class"), empty_gradebook(tmp_path_factory.mktemp("gradebook"))
+    )
+    code = "def attend(q, k, v):\n    return " + " + ".join(["q @ k"] * 60)
+    maps = (np.eye(6), np.full((6, 6), np.nan))
+    one = wrong(ATTEND, 5, NO_SCALING, ROW_MISSED, pictures=maps)
+    made.add("right")
+    made.add("wrong", one, sources={ATTEND: code})
+    made.add("copy", one, sources={ATTEND: code}, status="timed out", notes=("It was stopped.",))
+    made.add("undone", *(stub(x.id, x.points) for x in made.lesson.exercises))
+
+    def comment(submission: Any) -> None:
+        comment_on(submission, ATTEND).manual_comment = "Nearly."
+
+    made.change("wrong", comment)
+    students = ("right", "wrong", "copy", "undone")
+    write_feedback(made.course, [(student, LESSON) for student in students])
+    report, _ = write_reports(made.course, [made.lesson])
+    found = {student: made.page(student) for student in students}
+    return found | {"class": report, "student": report.parent / "students" / "wrong.html"}
+
+
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    program = find_chromium()
+    assert program is not None
+    with Chrome(program, tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+def show(chrome: Chrome, page: Path, width: int, theme: str) -> None:
+    size = {"width": width, "height": SCREEN, "deviceScaleFactor": 1, "mobile": width < 500}
+    chrome.call("Emulation.setDeviceMetricsOverride", **size)
+    feature = {"name": "prefers-color-scheme", "value": theme}
+    chrome.call("Emulation.setEmulatedMedia", features=[feature])
+    chrome.open("about:blank")
+    chrome.wait("location.href === 'about:blank'")
+    chrome.open(page.as_uri())
+    chrome.wait(
+        f"location.href === {json.dumps(page.as_uri())} && !!document.querySelector('main')"
+    )
+
+
+@pytest.mark.parametrize("student", ["right", "wrong"])
+def test_a_good_works_page_is_at_most_three_screens_long(
+    chrome: Chrome, pages: dict[str, Path], student: str
+) -> None:
+    show(chrome, pages[student], 1200, "light")
+    assert chrome.run("document.documentElement.scrollHeight") <= 3 * SCREEN
+
+
+@pytest.mark.parametrize("name", ["right", "wrong", "undone", "class", "student"])
+def test_on_a_phone_nothing_reaches_beyond_the_screen_and_text_is_legible(
+    chrome: Chrome, pages: dict[str, Path], name: str
+) -> None:
+    show(chrome, pages[name], 390, "light")
+    assert chrome.run("window.innerWidth") == 390
+    assert chrome.run("document.documentElement.scrollWidth") <= 390
+    assert chrome.run("parseFloat(getComputedStyle(document.body).fontSize)") >= 16
+
+
+@pytest.mark.parametrize("name", ["wrong", "class"])
+def test_the_dark_theme_is_dark(chrome: Chrome, pages: dict[str, Path], name: str) -> None:
+    back = "getComputedStyle(document.body).backgroundColor"
+    show(chrome, pages[name], 1200, "dark")
+    dark = chrome.run(back)
+    show(chrome, pages[name], 1200, "light")
+    assert (dark, chrome.run(back)) == ("rgb(21, 24, 29)", "rgb(255, 255, 255)")
+
+
+@pytest.mark.parametrize("name", ["wrong", "class", "student"])
+def test_a_page_loads_nothing_but_itself(chrome: Chrome, pages: dict[str, Path], name: str) -> None:
+    show(chrome, pages[name], 1200, "light")
+    assert chrome.run("performance.getEntriesByType('resource').map(x => x.name)") == []
+    assert chrome.run("document.querySelectorAll('script, link, iframe, img').length") == 0
+
+
+def axe() -> Path | None:
+    """Where axe-core is: AXE names its file (npm: axe-core), or a Python package brings it."""
+    if os.environ.get("AXE"):
+        return Path(os.environ["AXE"])
+    spec = find_spec("axe_playwright_python")
+    found = spec and spec.origin and list(Path(spec.origin).parent.rglob("axe.min.js"))
+    return found[0] if found else None
+
+
+@pytest.mark.skipif(axe() is None, reason="no axe-core: set AXE to its axe.min.js")
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize("name", ["right", "wrong", "copy", "undone", "class", "student"])
+def test_axe_finds_nothing(
+    chrome: Chrome, pages: dict[str, Path], name: str, width: int, theme: str
+) -> None:
+    program = axe()
+    assert program is not None
+    show(chrome, pages[name], width, theme)
+    chrome.run("document.querySelectorAll('details').forEach(part => part.open = true)")
+    chrome.call("Runtime.evaluate", expression=program.read_text(encoding="utf-8"))
+    found = chrome.run(
+        "axe.run().then(found => found.violations.map("
+        "v => [v.id, ...v.nodes.map(node => node.html.slice(0, 200))]))"
+    )
+    assert found == []

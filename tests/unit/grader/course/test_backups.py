@@ -1,0 +1,68 @@
+"""Copies of the gradebook before a run writes."""
+
+import sqlite3
+import stat
+
+import pytest
+
+from grader.course.backups import FOLDER, KEPT, back_up
+from grader.errors import CourseError
+
+
+def written(path, value):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE IF NOT EXISTS t (x)")
+    connection.execute("INSERT INTO t VALUES (?)", (value,))
+    connection.commit()
+    connection.close()
+
+
+def values(path):
+    connection = sqlite3.connect(path)
+    found = [row[0] for row in connection.execute("SELECT x FROM t ORDER BY x")]
+    connection.close()
+    return found
+
+
+@pytest.fixture
+def book(tmp_path):
+    written(tmp_path / "gradebook.db", 0)
+    return tmp_path / "gradebook.db"
+
+
+def test_a_copy_holds_what_the_gradebook_held_and_only_its_owner_reads_it(book, tmp_path):
+    copy = back_up(f"sqlite:///{book}", tmp_path)
+    written(book, 1)
+    assert values(copy) == [0]
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
+
+
+def test_the_last_ten_copies_are_kept(book, tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / ".of-a-killed-run.part").touch()
+    for number in range(1, KEPT + 3):
+        last = back_up(f"sqlite:///{book}", tmp_path)
+        written(book, number)
+    left = sorted((tmp_path / FOLDER).iterdir())
+    assert len(left) == KEPT
+    assert left[-1] == last
+    assert [len(values(path)) for path in left] == list(range(3, KEPT + 3))
+
+
+def test_no_copy_is_made_of_a_gradebook_that_is_not_there_or_on_a_server(tmp_path):
+    assert back_up(f"sqlite:///{tmp_path / 'gradebook.db'}", tmp_path) is None
+    assert back_up("postgresql://somebody@somewhere/grades", tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gradebook_that_another_program_holds_is_told_and_leaves_no_half_copy(
+    book, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("grader.course.backups.PATIENCE", 0.05)
+    holder = sqlite3.connect(book)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(CourseError, match=r"locked.*nothing was written"):
+        back_up(f"sqlite:///{book}", tmp_path)
+    holder.close()
+    assert list((tmp_path / FOLDER).glob("gradebook-*.db")) == []

@@ -1,0 +1,63 @@
+"""One gradebook, wherever nbgrader's settings put it."""
+
+import json
+
+import pytest
+
+from grader.course.database import db_url, sqlite_file
+from grader.errors import CourseError
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_this_machine(monkeypatch):
+    monkeypatch.setattr("grader.course.database.jupyter_config_path", list)
+
+
+def configured(folder, url):
+    (folder / "nbgrader_config.py").write_text(
+        f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n"
+    )
+
+
+def test_without_a_setting_the_gradebook_is_in_the_courses_folder(tmp_path):
+    assert db_url(tmp_path, tmp_path) == f"sqlite:///{tmp_path}/gradebook.db"
+
+
+def test_the_setting_counts(tmp_path):
+    configured(tmp_path, "postgresql://somebody@somewhere/grades")
+    assert db_url(tmp_path, tmp_path) == "postgresql://somebody@somewhere/grades"
+
+
+def test_a_setting_in_json_beside_it_counts_as_for_nbgrader(tmp_path):
+    configured(tmp_path, "sqlite:////one.db")
+    setting = {"CourseDirectory": {"db_url": "sqlite:////two.db"}}
+    (tmp_path / "nbgrader_config.json").write_text(json.dumps(setting))
+    assert db_url(tmp_path, tmp_path) == "sqlite:////two.db"
+
+
+def test_a_setting_in_jupyters_folder_counts_where_the_course_has_none(tmp_path, monkeypatch):
+    home = tmp_path / "jupyter"
+    home.mkdir()
+    configured(home, "sqlite:////one.db")
+    monkeypatch.setattr("grader.course.database.jupyter_config_path", lambda: [str(home)])
+    assert db_url(tmp_path, tmp_path) == "sqlite:////one.db"
+    configured(tmp_path, "sqlite:////two.db")
+    assert db_url(tmp_path, tmp_path) == "sqlite:////two.db"
+
+
+def test_a_relative_file_is_the_courses_from_wherever_a_command_is_run(tmp_path, monkeypatch):
+    configured(tmp_path, "sqlite:///grades/book.db")
+    (tmp_path / "solutions").mkdir()
+    monkeypatch.chdir(tmp_path / "solutions")
+    assert sqlite_file(db_url(tmp_path, tmp_path)) == tmp_path / "grades" / "book.db"
+
+
+def test_the_demo_never_writes_into_the_courses_gradebook(tmp_path):
+    configured(tmp_path, "sqlite:////real.db")
+    assert sqlite_file(db_url(tmp_path, tmp_path / "demo")) == tmp_path / "demo" / "gradebook.db"
+
+
+def test_what_is_no_address_is_told(tmp_path):
+    configured(tmp_path, "my gradebook")
+    with pytest.raises(CourseError, match="db_url"):
+        db_url(tmp_path, tmp_path)

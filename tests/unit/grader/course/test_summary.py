@@ -1,0 +1,57 @@
+"""A class of any size on at most 40 lines."""
+
+import pytest
+
+from grader.course import summary as module
+from grader.course.graded_copies import GradedCopy
+from grader.course.report import Row
+from grader.course.summary import summary
+
+STATUSES = ("timed out", "crashed", "malformed", "grader error", "not graded")
+
+
+class Lesson:
+    def __init__(self, number):
+        self.name, self.points = f"{number:02}_lesson", 10.0
+
+
+class Course:
+    folder = None
+    lessons = tuple(Lesson(number) for number in range(30))
+
+
+@pytest.fixture
+def status_of(monkeypatch):
+    """Every lesson has 500 students with 8 points, two of them with none; statuses go by name."""
+    statuses: dict[str, str] = {}
+    found = [
+        Row(f"s{n:03}", {"a": 5.0, "b": -5.0 if n in (1, 2) else 3.0}, 60.0 * (n < 4))
+        for n in range(500)
+    ]
+
+    def copy(_folder, student, _lesson):
+        status = statuses.get(student, "graded")
+        return None if status == "not graded" else GradedCopy(status, "", (), ())
+
+    monkeypatch.setattr(module, "rows", lambda course, lesson: found)
+    monkeypatch.setattr(module, "read_copy", copy)
+    return statuses
+
+
+def test_a_large_class_in_many_lessons_fits_on_forty_lines(status_of):
+    status_of |= {f"s{n:03}": STATUSES[n % 5] for n in range(300)}
+    lines = summary(Course())
+    assert len(lines) + 19 <= 40  # what `grade` prints at most beside these
+    assert max(map(len, lines)) < 250
+
+
+def test_means_and_counts_leave_out_what_has_no_score(status_of):
+    status_of |= {"s001": "grader error", "s002": "not graded", "s003": "malformed"}
+    lines = summary(Course())
+    assert lines[1].split() == ["00_lesson", "500", "4", "8.00", "of", "10"]
+    assert "  grader error: s001 00_lesson, s001 01_lesson" in "\n".join(lines)
+    assert "14910 graded, 30 grader error, 30 not graded, 30 malformed" in "\n".join(lines)
+
+
+def test_a_class_without_trouble_needs_no_look(status_of):
+    assert "Needs a look" not in "\n".join(summary(Course()))

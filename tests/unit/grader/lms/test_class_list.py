@@ -1,0 +1,78 @@
+"""Class lists in the forms that people have them in, and what is wrong with one."""
+
+import pytest
+
+from grader.errors import CourseError
+from grader.lms.class_list import read_roster
+from grader.lms.roster import Student, merged
+from tests.unit.grader.lms.downloads import ROSTER
+
+
+def read(folder, text):
+    path = folder / "class.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_roster(path)
+
+
+def test_our_own_form_is_read_with_commas_quotes_and_umlauts(tmp_path):
+    ada, ben, cleo, *_, eve = read(tmp_path, ROSTER)
+    assert (ada.id, ada.names, ada.moodle_participant) == ("ada", ("Ada", "Lovelace"), "71")
+    assert (ben.id, ben.names) == ("b,en", ("Björn", "O'Neill"))
+    assert (cleo.id, cleo.names) == ("=cleo", ('Quote "Q"', "Cleo"))
+    assert (eve.id, eve.email, eve.canvas_user_id) == ("eve", "", "")
+
+
+def test_canvas_own_gradebook_serves_as_a_class_list(tmp_path):
+    text = (
+        "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Homework (7)\n"
+        "    Points Possible,,,,,10\n"
+        '"Müller, Dan",14,S4,dan,One,3\n'
+    )
+    (dan,) = read(tmp_path, text)
+    assert dan == Student(
+        "dan", name="Müller, Dan", canvas_user_id="14", sis_user_id="S4", sis_login_id="dan"
+    )
+
+
+def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
+    text = "First name;Last name;ID number;Email address\nDan;Müller;M4;dan@uni.example\n"
+    (dan,) = read(tmp_path, text)
+    assert (dan.id, dan.names, dan.moodle_id_number) == ("M4", ("Dan", "Müller"), "M4")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("first name,town\nAda,London\n", "no column with ids"),
+        ("student_id\nada\nada\n", "id ada belongs to two students"),
+        ("student_id\nAda\nada\n", "id ada belongs to two students"),
+        ("student_id,canvas_user_id\na,1\nb,1\n", "canvas user id 1 belongs to two"),
+        ("student_id,name\n,Ada\n", "line 2: it has no id"),
+        ("student_id\n../ada\n", "line 2: the id ../ada cannot name a folder"),
+        ("student_id\n.ada\n", "line 2"),
+        ("student_id\nred\x1b[31m\n", r"the id red\\x1b\[31m cannot"),
+    ],
+)
+def test_a_faulty_list_is_refused_and_says_where(tmp_path, text, says):
+    with pytest.raises(CourseError, match=says):
+        read(tmp_path, text)
+
+
+def test_a_list_that_is_not_utf_8_or_not_there_is_refused(tmp_path):
+    (tmp_path / "latin.csv").write_bytes("student_id,name\nd,Müller\n".encode("latin-1"))
+    with pytest.raises(CourseError, match="not UTF-8"):
+        read_roster(tmp_path / "latin.csv")
+    with pytest.raises(CourseError, match="cannot be read"):
+        read_roster(tmp_path / "none.csv")
+
+
+def test_a_later_list_adds_to_an_earlier_one_and_takes_nothing_away(tmp_path):
+    before = [Student("ada", email="ada@uni.example"), Student("ben")]
+    after = merged(before, [Student("ada", canvas_user_id="11")])
+    assert after == [Student("ada", email="ada@uni.example", canvas_user_id="11"), Student("ben")]
+
+
+def test_an_id_that_would_give_one_the_work_of_another_is_refused():
+    with pytest.raises(CourseError, match="canvas user id 11 belongs to two"):
+        merged([Student("ada", canvas_user_id="11")], [Student("eva", canvas_user_id="11")])

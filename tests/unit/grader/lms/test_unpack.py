@@ -1,0 +1,133 @@
+"""What comes out of a download: plain files alone, whatever the archive says."""
+
+import stat
+import struct
+import zipfile
+from datetime import UTC, datetime
+
+import pytest
+
+from grader.errors import CourseError
+from grader.lms import unpack as module
+from grader.lms.unpack import unpack
+from tests.unit.grader.lms.downloads import NOON, Item, write_zip
+
+GOOD = "good.ipynb"
+
+
+@pytest.fixture
+def into(tmp_path):
+    folder = tmp_path / "into"
+    folder.mkdir()
+    return folder
+
+
+def unpacked(tmp_path, into, items):
+    """Contents by entry, and reasons by entry."""
+    files, refused = unpack(write_zip(tmp_path / "x.zip", items), into)
+    assert {path.parent for path in into.rglob("*")} <= {into}
+    return {f.entry: f.path.read_bytes() for f in files}, {r.entry: r.reason for r in refused}
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "reason"),
+    [
+        ("../out.ipynb", b"x", "leads out"),
+        ("a/../../out.ipynb", b"x", "leads out"),
+        ("/etc/out.ipynb", b"x", "root of a disk"),
+        ("C:/out.ipynb", b"x", "root of a disk"),
+        ("a\\..\\out.ipynb", b"x", "root of a disk"),
+        ("red\x1b[31m.ipynb", b"x", "control characters"),
+        ("turned\u202ebnypi.ipynb", b"x", "control characters"),
+        ("l" * 256 + ".ipynb", b"x", "longer than"),
+        ("link.ipynb", Item(b"/etc/passwd", mode=stat.S_IFLNK | 0o777), "a link"),
+        ("pipe.ipynb", Item(b"", mode=stat.S_IFIFO | 0o644), "not a plain file"),
+        ("bomb.ipynb", b"0" * (8 << 20), "200 times"),
+        ("GOOD.ipynb", b"x", "the same name"),
+    ],
+)
+def test_a_bad_entry_is_refused_with_its_reason_and_the_others_go_on(
+    tmp_path, into, name, item, reason
+):
+    files, refused = unpacked(tmp_path, into, {GOOD: b"good", name: item, "last.ipynb": b"last"})
+    assert files == {GOOD: b"good", "last.ipynb": b"last"}
+    assert reason in refused[name]
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path, into, monkeypatch):
+    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    files, refused = unpacked(tmp_path, into, {"large": bytes(1001), "fits": bytes(1000)})
+    assert list(files) == ["fits"]
+    assert list(refused) == ["large"]
+
+
+def test_sizes_that_the_archive_understates_are_not_believed(tmp_path, into, monkeypatch):
+    archive = write_zip(tmp_path / "x.zip", {"liar": b"x" * 5000})
+    data = archive.read_bytes().replace(struct.pack("<I", 5000), struct.pack("<I", 500))
+    archive.write_bytes(data)
+    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    files, refused = unpack(archive, into)
+    assert (files, [entry.entry for entry in refused]) == ([], ["liar"])
+    assert list(into.iterdir()) == []
+
+
+def test_when_all_together_are_too_large_what_fits_is_taken(tmp_path, into, monkeypatch):
+    monkeypatch.setattr(module, "MOST_TOTAL", 1500)
+    files, refused = unpacked(tmp_path, into, {"a": bytes(1000), "b": bytes(1000), "c": bytes(400)})
+    assert list(files) == ["a", "c"]
+    assert "all files together" in refused["b"]
+
+
+def test_too_many_entries_are_refused_altogether(tmp_path, into, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    with pytest.raises(CourseError, match="3 files, more than 2"):
+        unpacked(tmp_path, into, {"a": b"", "b": b"", "c": b""})
+
+
+def test_a_damaged_file_is_refused_and_the_others_go_on(tmp_path, into):
+    archive = write_zip(tmp_path / "x.zip", {"damaged": b"abcd" * 99, GOOD: b"good"})
+    data = bytearray(archive.read_bytes())
+    data[40] ^= 0xFF
+    archive.write_bytes(data)
+    files, refused = unpack(archive, into)
+    assert [file.entry for file in files] == [GOOD]
+    assert "damaged" in refused[0].reason
+
+
+@pytest.mark.parametrize("content", [b"", b"not a ZIP file", b"PK\x03\x04" + bytes(60)])
+def test_what_is_no_zip_file_is_refused_in_a_sentence(tmp_path, into, content):
+    path = tmp_path / "x.zip"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match="cannot be read as a ZIP file"):
+        unpack(path, into)
+
+
+def test_a_download_that_is_missing_is_named(tmp_path, into):
+    with pytest.raises(CourseError, match="There is no file"):
+        unpack(tmp_path / "none.zip", into)
+
+
+def test_folders_and_what_macos_adds_are_passed_over(tmp_path, into):
+    items = {"a/": b"", "__MACOSX/a/x": b"", "a/._x.ipynb": b"", ".DS_Store": b"", "a/x": b"x"}
+    assert unpacked(tmp_path, into, items) == ({"a/x": b"x"}, {})
+
+
+def test_a_name_in_utf_8_without_the_flag_is_read(tmp_path, into):
+    archive = write_zip(tmp_path / "x.zip", {"Mueller Joerg": b"x"})
+    data = archive.read_bytes().replace(b"Mueller Joerg", "Müller Jörg".encode())
+    archive.write_bytes(data)
+    assert [file.entry for file in unpack(archive, into)[0]] == ["Müller Jörg"]
+
+
+def test_the_time_is_the_one_in_utc_where_the_archive_has_it(tmp_path, into):
+    told = datetime(2026, 3, 1, 4, 5, 6, tzinfo=UTC)
+    entry = zipfile.ZipInfo("x", (2020, 1, 1, 0, 0, 0))
+    entry.extra = struct.pack("<HHBi", 0x5455, 5, 1, int(told.timestamp()))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr(entry, b"")
+    assert unpack(tmp_path / "x.zip", into)[0][0].time == told
+
+
+def test_without_it_the_time_is_the_local_one(tmp_path, into):
+    archive = write_zip(tmp_path / "x.zip", {"x": Item(b"", NOON)})
+    assert unpack(archive, into)[0][0].time == NOON

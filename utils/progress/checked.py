@@ -1,0 +1,55 @@
+"""Put on record what a check found, from within a learner's notebook."""
+
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from utils.progress.record import Record, checksum, read, write
+
+# Where `make lab` puts a learner's copies. Notebooks that run elsewhere (the course's own, those
+# that are graded) are nobody's progress.
+LEARN = Path(__file__).resolve().parents[2] / "learn"
+
+
+def record_check(exercise: str, answer: Any, *, passed: bool, started: bool) -> None:
+    """Record a check if it runs in one of the learner's lessons and judged the lesson's answer.
+
+    A record that cannot be written (a read-only or full disk) must not disturb the check: it is
+    left out, and the exercise stands on the start page as it did before.
+
+    Args:
+        exercise: the exercise's id, which is also the answer's name in the notebook.
+        answer: what was checked; another object than the notebook's own is nobody's answer.
+        passed: whether every visible case passed.
+        started: whether the exercise was written at all.
+
+    """
+    if not InteractiveShell.initialized():
+        return
+    shell = InteractiveShell.instance()
+    if exercise not in shell.user_ns or shell.user_ns[exercise] is not answer:
+        return
+    with suppress(OSError):
+        folder = Path.cwd().resolve()
+        if folder.parent == LEARN:
+            history = shell.history_manager
+            cell = _defining_cell(exercise, history.input_hist_raw if history else [])
+            _update(folder.name, exercise, passed, started, cell)
+
+
+def _update(lesson: str, exercise: str, passed: bool, started: bool, cell: str | None) -> None:
+    now = time.time()
+    before = read(LEARN, lesson, exercise)
+    last_passed = before.last_passed if before else None
+    last_passed = now if passed else last_passed
+    write(LEARN, lesson, exercise, Record(now, passed, started, cell, last_passed))
+
+
+def _defining_cell(name: str, cells: list[str]) -> str | None:
+    """Return the checksum of the last cell that was run and gave a name its value."""
+    defines = re.compile(rf"^(?:(?:def|class)\s+{name}\b|{name}\s*(?::[^=\n]+)?=(?!=))", re.M)
+    return next((checksum(cell) for cell in reversed(cells) if defines.search(cell)), None)
