@@ -17,7 +17,22 @@ from grader.errors import CourseError
 
 
 def released(lesson: Lesson, root: Path) -> str:
-    """Return the content of the lesson's release; nothing is run and no gradebook touched."""
+    """Return the content of the lesson's release; nothing is run and no gradebook touched.
+
+    Raises:
+        CourseError: nbgrader refuses the lesson, or there is no room for a temporary copy.
+
+    """
+    try:
+        return _released(lesson, root)
+    except OSError as error:
+        raise CourseError(
+            f"The release of {lesson.name} could not be made in a temporary folder ({error}). "
+            "Make room, or set TMPDIR to another folder, then run the same command."
+        ) from None
+
+
+def _released(lesson: Lesson, root: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
         course = Path(folder)
         source = course / "solutions" / lesson.name / f"{lesson.name}.ipynb"

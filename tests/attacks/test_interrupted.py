@@ -26,8 +26,9 @@ from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
 KILLS = 20
-# ben has no shift: of the six cases of the idea two fail, of the two demands one: 2 * 4/6 * (0.8 + 0.2 / 2).
-EXPECTED = {"ada": 4, "ben": 3.2, "cleo": 3, "dan": 0, "eve": 3, "finn": 4}
+# ben's softmax has no shift: two of the idea's seven cases fail, and two of the three demands.
+BEN = 2 + round(2 * 5 / 7 * (0.8 + 0.2 / 3), 2)
+EXPECTED = {"ada": 4, "ben": BEN, "cleo": 3, "dan": 0, "eve": 3, "finn": 4}
 GRADE = """
 import sys
 from pathlib import Path

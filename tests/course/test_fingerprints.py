@@ -68,10 +68,18 @@ def test_no_sentence_tells_a_name_that_only_the_solution_has(lesson, exercise):
     assert not told & own
 
 
-def test_fingerprints_are_numbers_and_sentences_of_a_few_megabytes():
+def test_fingerprints_fit_into_a_few_megabytes():
     paths = {exercises()[e.id].fingerprints for _, e in KEPT}
     assert sum(path.stat().st_size for path in paths) <= MOST_BYTES
-    assert not any("def " in path.read_text() or "return" in path.read_text() for path in paths)
+
+
+def test_what_a_sentence_quotes_is_one_name_number_or_sign_and_no_line_of_code():
+    found = [kept(e.id) for _, e in KEPT]
+    told = {s for one in found for f in (*one.mistakes, *one.pairs) for s in f.as_if}
+    quoted = {code for sentence in told for code in re.findall(r"`([^`]*)`", sentence)}
+    assert quoted
+    assert not [code for code in quoted if not re.fullmatch(r"-?[\w.]+(\(…\))?|[^\w\s]{1,2}", code)]
+    assert not [sentence for sentence in told if re.search(r"[=;:\n]", sentence)]
 
 
 def test_nearly_every_exercise_has_some():

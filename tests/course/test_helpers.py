@@ -1,5 +1,6 @@
 """What notebooks may import gives no exercise away."""
 
+import builtins
 import importlib
 import inspect
 import pkgutil
@@ -9,7 +10,7 @@ import pytest
 import utils
 from grader.grading.pipeline import ruled_out
 from grader.static_analysis.shortcuts import refusals
-from utils.checks.framework.judge import judge
+from utils.checks.framework.judge import score
 from utils.checks.framework.observe import observe_all
 from utils.checks.registry import exercises
 
@@ -33,6 +34,19 @@ NOTHING = ("torch.nothing",)
 CALLED = [e for e in exercises().values() if e.probe.kind in ("write", "repair")]
 
 
+@pytest.fixture(autouse=True)
+def without_descriptors(monkeypatch):
+    """A helper that reads a file, called with a size, would close what has that number."""
+    really = builtins.open
+
+    def open_by_name(file, *args, **kwargs):
+        if isinstance(file, int):
+            raise TypeError(f"a helper opened the descriptor {file}")
+        return really(file, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "open", open_by_name)
+
+
 @pytest.mark.parametrize("exercise", CALLED, ids=lambda exercise: exercise.id)
 def test_no_helper_earns_points_unless_it_is_refused(exercise):
     for path, helper in HELPERS.items():
@@ -41,4 +55,4 @@ def test_no_helper_earns_points_unless_it_is_refused(exercise):
         if refusals([source], {exercise.id: ruled_out(exercise.id) or NOTHING}):
             continue
         seen = observe_all(exercise.probe, exercise.probe.cases, helper, quiet=True)
-        assert judge(exercise, exercise.probe.cases, seen, 1.0).score == 0, path
+        assert score(exercise, exercise.probe.cases, seen) == 0, path

@@ -32,25 +32,46 @@ def judge(
         points: the exercise's points, if it is graded.
 
     """
-    with_values = [
-        with_facts(exercise, c, seen) for c, seen in zip(cases, observations, strict=True)
-    ]
-    results = tuple(
-        CaseResult(case, judge_case(exercise, case, seen))
-        for case, seen in zip(cases, with_values, strict=True)
-    )
-    verdict = Verdict(exercise.id, results, points=points)
+    with_values = _with_values(exercise, cases, observations)
+    verdict = _verdict(exercise, cases, with_values, points)
     shown = verdict.first_failure
     if shown is None:
         return verdict
-    judged = [Judged(result, seen) for result, seen in zip(results, with_values, strict=True)]
-    judged_shown = judged[results.index(shown)]
+    judged = [Judged(*pair) for pair in zip(verdict.results, with_values, strict=True)]
+    judged_shown = judged[verdict.results.index(shown)]
     mistake, second = _causes(exercise, judged, judged_shown)
     if mistake is None:
         mistake, second = _causes_in_another_form(exercise, judged, judged_shown)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
+
+
+def score(
+    exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation | None]
+) -> float:
+    """Return the share of an exercise's points that an answer earns; no cause is sought."""
+    with_values = _with_values(exercise, cases, observations)
+    return _verdict(exercise, cases, with_values, points=1.0).score
+
+
+def _with_values(
+    exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation | None]
+) -> list[Observation | None]:
+    return [with_facts(exercise, c, seen) for c, seen in zip(cases, observations, strict=True)]
+
+
+def _verdict(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    with_values: Sequence[Observation | None],
+    points: float | None,
+) -> Verdict:
+    results = tuple(
+        CaseResult(case, judge_case(exercise, case, seen))
+        for case, seen in zip(cases, with_values, strict=True)
+    )
+    return Verdict(exercise.id, results, points=points)
 
 
 def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:

@@ -9,7 +9,7 @@ from grader.authoring import lessons, stubbed
 from grader.authoring.files import write_if_changed
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.regions import RegionError, without_hidden
-from grader.authoring.release import released
+from grader.authoring.release import course_config, released
 from tests.unit.course_files import ROOT
 
 SECRETS = ["secret_answer", "19 + 22", "SOLUTION", "STUB", "HIDDEN", "seventeen", "want"]
@@ -84,6 +84,7 @@ def test_a_release_locks_its_test_cells_and_sums_up_what_it_expects(course):
 
 
 def test_a_release_touches_nothing_else(course):
+    course_config(course, course)  # nbgrader's settings make the exchange
     before = sorted(course.rglob("*"))
     released(lessons(course)[0], course)
     assert sorted(course.rglob("*")) == before
