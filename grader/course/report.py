@@ -18,6 +18,7 @@ from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import GradedCopy, read_copy
 from grader.course.penalties import seconds_late
+from grader.course.queries import scores_of_all
 from grader.course.safe_text import line
 
 FOLDER: Final = "report"
@@ -71,16 +72,8 @@ def _submissions(db: Any, lesson: str) -> Any:
 
 
 def _grades(db: Any, lesson: str) -> Any:
-    return (
-        db.query(Student.id, GradeCell.name, Grade.score)
-        .select_from(Grade)
-        .join(GradeCell, GradeCell.id == Grade.cell_id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        .join(Student, Student.id == SubmittedAssignment.student_id)
-        .filter(Assignment.name == lesson)
-    )
+    found = scores_of_all(db, Student.id, GradeCell.name, Grade.score)
+    return found.filter(Assignment.name == lesson)
 
 
 def write_report(course: GradingCourse) -> Path:

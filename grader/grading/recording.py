@@ -19,14 +19,13 @@ from nbgrader.api import (
     Gradebook,
     GradeCell,
     Student,
-    SubmittedAssignment,
-    SubmittedNotebook,
 )
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import GradedCopy, read_copy
+from grader.course.queries import scores_of_all
 from grader.errors import CourseError
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.outcome import Outcome
@@ -147,16 +146,8 @@ Scores = Mapping[tuple[str, str], Mapping[str, float]]
 def in_gradebook(course: GradingCourse) -> Scores:
     """Return (student, lesson) of every submission that is graded -> auto scores by exercise."""
     with course.gradebook() as gradebook:
-        found = (
-            gradebook.db.query(Student.id, Assignment.name, GradeCell.name, Grade.auto_score)
-            .select_from(Grade)
-            .join(GradeCell, GradeCell.id == Grade.cell_id)
-            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-            .join(Student, Student.id == SubmittedAssignment.student_id)
-            .all()
-        )
+        columns = Student.id, Assignment.name, GradeCell.name, Grade.auto_score
+        found = scores_of_all(gradebook.db, *columns).all()
     scores: dict[tuple[str, str], dict[str, float | None]] = {}
     for student, lesson, cell, score in found:
         scores.setdefault((student, lesson), {})[cell.removeprefix("test_")] = score
