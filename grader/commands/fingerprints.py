@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         chosen = list(with_fingerprints(lesson))
         path = exercises()[chosen[0].id].fingerprints
         assert path is not None
-        known = dict(read(path))
+        known = read(path)
         made = _renewed(lesson, known, root, force=arguments.force)
         write(path, made)
         print(

@@ -4,6 +4,7 @@ The oracle is called with the same inputs, so what is said is true of the answer
 in a student's notebook; grading judges by what was observed.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -26,8 +27,9 @@ def with_behaviour(exercise: Exercise, answer: Any, verdict: Verdict) -> Verdict
     shown = verdict.first_failure
     if verdict.mistake is not None or shown is None or verdict.is_stub or shown.case.hidden:
         return verdict
-    found = [*_behaviour(exercise, answer, shown.case, verdict), *verdict.symptoms]
-    return replace(verdict, symptoms=tuple(found[:MOST]))
+    behaves = _behaviour(exercise, answer, shown.case, verdict)
+    found = itertools.islice(itertools.chain(behaves, verdict.symptoms), MOST)
+    return replace(verdict, symptoms=tuple(found))
 
 
 def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) -> Iterator[str]:
@@ -53,8 +55,7 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
         change = _other_value(name, value)
         if change is None:
             continue
-        moves = differ(right, wanted(change))
-        if moves and not differ(first, seen(change)):
+        if not differ(first, seen(change)) and differ(right, wanted(change)):
             yield f"The result does not change when `{name}` does: `{name}` has no effect."
     yield from _between_sentences(exercise, case, (first, right), seen, wanted)
 

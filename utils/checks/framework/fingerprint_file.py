@@ -18,18 +18,32 @@ from utils.checks.framework.fingerprints import (
 _RIGHT = 1  # stands where a mistake gives what is right
 
 
-@cache
-def read(path: Path) -> Mapping[str, Fingerprints]:
+def read(path: Path) -> dict[str, Fingerprints]:
     """Read a lesson's file: exercise id -> its fingerprints.
 
     Without a file, or with a damaged one, a check does without likenesses.
 
     """
+    found = {name: read_exercise(path, name) for name in _stored_in(path)}
+    return {name: kept for name, kept in found.items() if kept is not None}
+
+
+@cache
+def read_exercise(path: Path, exercise: str) -> Fingerprints | None:
+    """Read what a lesson's file keeps of one exercise; None if that is nothing."""
     try:
-        stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {name: _from_json(entry) for name, entry in stored.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _from_json(_stored_in(path)[exercise])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+@cache
+def _stored_in(path: Path) -> dict[str, Any]:
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def write(path: Path, found: Mapping[str, Fingerprints]) -> None:
@@ -39,13 +53,19 @@ def write(path: Path, found: Mapping[str, Fingerprints]) -> None:
         for name, kept in sorted(found.items())
     )
     path.write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8")
-    read.cache_clear()
+    forget()
+
+
+def forget() -> None:
+    """Forget what was read, since files have changed."""
+    _stored_in.cache_clear()
+    read_exercise.cache_clear()
 
 
 def _lines(kept: Fingerprints) -> Iterator[str]:
     yield f'"stamp": {json.dumps(kept.stamp)}'
     yield f'"cases": {json.dumps(kept.cases)}'
-    yield f'"right": {_dense([_stored(one) for one in kept.right])}'
+    yield f'"right": {_dense([_compact(one) for one in kept.right])}'
     yield f'"mistakes": {_rows(kept.mistakes, kept.right)}'
     yield f'"pairs": {_rows(kept.pairs, tuple(map(combined, kept.right)))}'
     yield f'"bank_stamp": {json.dumps(kept.bank_stamp)}'
@@ -55,7 +75,7 @@ def _lines(kept: Fingerprints) -> Iterator[str]:
 
 def _rows(mistakes: tuple[Fingerprint, ...], right: tuple[Print | None, ...]) -> str:
     rows = (
-        _dense([m.as_if, [_RIGHT if same_print(a, b) else _stored(a) for a, b in _both(m, right)]])
+        _dense([m.as_if, [_RIGHT if same_print(a, b) else _compact(a) for a, b in _both(m, right)]])
         for m in mistakes
     )
     return "[\n" + ",\n".join(rows) + "\n]"
@@ -67,7 +87,7 @@ def _both(
     return zip(mistake.prints, right, strict=True)
 
 
-def _stored(one: Print | None) -> object:
+def _compact(one: Print | None) -> object:
     """Write whole numbers without their point, and what has no name without one."""
     if one is None:
         return None
@@ -84,12 +104,13 @@ def _dense(value: object) -> str:
 
 def _from_json(entry: Mapping[str, Any]) -> Fingerprints:
     right = tuple(_print(stored) for stored in entry["right"])
+    right_together = tuple(map(combined, right))
     return Fingerprints(
         entry["stamp"],
         tuple(entry["cases"]),
         right,
         tuple(_mistake(row, right) for row in entry["mistakes"]),
-        tuple(_mistake(row, tuple(map(combined, right))) for row in entry["pairs"]),
+        tuple(_mistake(row, right_together) for row in entry["pairs"]),
         entry["bank_stamp"],
         {row[0][0]: _mistake(row, right).prints for row in entry["bank"]},
     )

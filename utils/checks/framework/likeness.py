@@ -12,7 +12,7 @@ import numpy as np
 
 from utils.checks.framework.exercise import Exercise, Mistake
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.fingerprint_file import read
+from utils.checks.framework.fingerprint_file import read_exercise
 from utils.checks.framework.fingerprints import (
     Fingerprint,
     Fingerprints,
@@ -46,7 +46,7 @@ def likeness(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Nam
     finding = shown.result.finding
     if exercise.fingerprints is None or finding is None or finding.kind not in _OF_NUMBERS:
         return None, None
-    kept = read(exercise.fingerprints).get(exercise.id)
+    kept = read_exercise(exercise.fingerprints, exercise.id)
     if kept is None:
         return None, None
     chosen = [j for j in judged if j.result.case.is_core or j is shown]

@@ -255,6 +255,8 @@ def _wrong_in(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) 
 def _is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
     if surely_wrong(exercise, mistake, case):
         return True
+    if surely_right(exercise, mistake, case):
+        return False
     variant = observed(exercise, mistake.name, mistake.answer, case)
     return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
 

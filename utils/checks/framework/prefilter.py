@@ -6,12 +6,15 @@ inputs are others than those of the file, nothing is ruled out.
 
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.fingerprint_file import read
+from utils.checks.framework.fingerprint_file import read_exercise
 from utils.checks.framework.fingerprints import MARGIN, Print, print_of, same_print
 from utils.checks.framework.observation import Observation
 
 _LEAST = 1e-3  # small results may differ by the tolerance of every entry
 _LOOSE = 0.1  # relative to the norm, where the last digits are not compared
+_MOST_PRINTS = 500
+# Every mistake of a bank is held against the same few observations.
+_PRINTS: dict[int, tuple[Observation, Print | None]] = {}
 
 
 def surely_differs(
@@ -20,30 +23,40 @@ def surely_differs(
     """Return whether a mistake gives other results than an observation, for all that is kept."""
     margin = _LOOSE if loosely else MARGIN
     return any(
-        not same_print(print_of(seen), one, margin, _LEAST)
+        not same_print(_print_of(seen), one, margin, _LEAST)
         for one in _kept(exercise, mistake, case)
     )
 
 
 def surely_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
     """Return whether a mistake gives wrong results in a case, for all that is kept."""
-    right = print_of(expected_of(exercise, case))
+    right = _print_of(expected_of(exercise, case))
     return any(not same_print(right, one, MARGIN, _LEAST) for one in _kept(exercise, mistake, case))
 
 
 def surely_right(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
     """Return whether a mistake gives what is right in a case, for all that is kept."""
-    right = print_of(expected_of(exercise, case))
+    right = _print_of(expected_of(exercise, case))
     return any(same_print(right, one) for one in _kept(exercise, mistake, case))
 
 
 def _kept(exercise: Exercise, mistake: Mistake, case: Case) -> list[Print | None]:
     """Return the one fingerprint that is kept, or nothing."""
     path = exercise.fingerprints
-    kept = read(path).get(exercise.id) if path is not None else None
+    kept = read_exercise(path, exercise.id) if path is not None else None
     if kept is None or case.hidden or mistake.name not in kept.bank or case.name not in kept.cases:
         return []
     place = kept.cases.index(case.name)
-    if not same_print(print_of(expected_of(exercise, case)), kept.right[place]):
+    if not same_print(_print_of(expected_of(exercise, case)), kept.right[place]):
         return []
     return [kept.bank[mistake.name][place]]
+
+
+def _print_of(seen: Observation) -> Print | None:
+    """Return an observation's fingerprint, made once."""
+    known = _PRINTS.get(id(seen))
+    if known is None or known[0] is not seen:
+        if len(_PRINTS) >= _MOST_PRINTS:
+            _PRINTS.clear()
+        known = _PRINTS[id(seen)] = seen, print_of(seen)
+    return known[1]

@@ -9,7 +9,7 @@ import torch
 from utils.checks.framework import expected
 from utils.checks.framework.exercise import Case, Exercise, Probe
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.fingerprint_file import read, write
+from utils.checks.framework.fingerprint_file import forget, read, write
 from utils.checks.framework.fingerprints import (
     Fingerprint,
     Fingerprints,
@@ -139,7 +139,7 @@ def test_fingerprints_made_from_other_inputs_are_not_used(exercise, monkeypatch)
 @pytest.mark.parametrize("text", ["", "[", "[]", '{"two_results": {}}', '{"two_results": 3}'])
 def test_a_damaged_file_costs_the_likenesses_alone(exercise, text):
     exercise.fingerprints.write_text(text)
-    read.cache_clear()
+    forget()
     assert told(exercise, first_wrong) == ()
 
 
