@@ -180,7 +180,7 @@ def _of_sums(name: str, wanted: Array, got: Array) -> Sentences:
 
 def _of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
     """Say on which index of an axis all differences lie, if they lie on one."""
-    if far.sum() == 1:
+    if far.sum() == 1 and far.size > 1:
         yield f"Only the entry {list(map(int, np.argwhere(far)[0]))} of {name} is wrong."
         return
     for axis in range(far.ndim):

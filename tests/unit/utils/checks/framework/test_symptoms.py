@@ -50,6 +50,11 @@ def test_weights_that_do_not_sum_to_one_are_told_their_sum():
     assert "A row of the weights sums to" in found
 
 
+def test_a_single_number_has_no_entry_that_alone_is_wrong():
+    found = symptoms(lambda logits, tags: (logits**2).sum() + tags.sum(), "token_loss")
+    assert "entry" not in found
+
+
 def test_a_fault_in_one_kind_of_case_is_said_to_be_there_only():
     def answer(q, k, v, mask=None):
         output, weights = attention()(q, k, v, mask)
