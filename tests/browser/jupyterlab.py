@@ -104,6 +104,9 @@ def wait_for_kernel(page: Chrome) -> None:
 
 
 def cells(notebook: Path) -> list[dict[str, Any]]:
-    """Read a notebook's cells as they were saved."""
-    found: list[dict[str, Any]] = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    """Read a notebook's cells as they were saved; none while JupyterLab is writing them."""
+    try:
+        found: list[dict[str, Any]] = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    except json.JSONDecodeError:
+        return []
     return found

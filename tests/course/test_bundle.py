@@ -46,7 +46,8 @@ def bundle(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # no
 
 
 def run(bundle: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    ours = ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL")  # these tests may run under make themselves
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
     settings = {"COURSE_DATA": "made-up", "OMP_NUM_THREADS": "1", "HOME": str(bundle)}
     return subprocess.run(
         words, cwd=bundle, env=kept | settings, capture_output=True, text=True, check=False

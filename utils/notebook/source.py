@@ -45,7 +45,8 @@ class Definition:
 def source_of(notebook: Path, name: str) -> str:
     """Return Python source that defines a name as the notebook does, in the notebook's order.
 
-    If a name is defined more than once, its exercise's cell counts, else the last definition.
+    If a name is defined more than once, its exercise's cell counts, else the last definition; of
+    imports all are kept, since a definition between them needs the earlier one.
 
     Raises:
         NotFoundInNotebook: there is no such notebook, or no such name in it.
@@ -55,8 +56,7 @@ def source_of(notebook: Path, name: str) -> str:
     chosen: set[int] = {i for i, d in enumerate(definitions) if _is_always_needed(d.statement)}
     wanted, seen = [name], {name}
     while wanted:
-        found = _defining(definitions, wanted.pop())
-        if found is not None and found not in chosen:
+        for found in set(_defining(definitions, wanted.pop())) - chosen:
             chosen.add(found)
             new = definitions[found].uses - seen
             seen |= new
@@ -136,11 +136,18 @@ def _assigned(statement: ast.Assign | ast.AnnAssign) -> Iterator[str]:
         yield from (part.id for part in parts if isinstance(part, ast.Name))
 
 
-def _defining(definitions: list[Definition], name: str) -> int | None:
+def _defining(definitions: list[Definition], name: str) -> list[int]:
+    """Return the places of the definition that counts and, if it is an import, of all others."""
     places = [i for i, d in enumerate(definitions) if name in d.names]
     own = [i for i in places if definitions[i].exercise == name]
-    found = own or places
-    return found[-1] if found else None
+    chosen = (own or places)[-1:]
+    if chosen and _is_import(definitions[chosen[0]].statement):
+        return [i for i in places if _is_import(definitions[i].statement)]
+    return chosen
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.Import, ast.ImportFrom))
 
 
 def _is_future(statement: ast.stmt) -> bool:

@@ -85,7 +85,7 @@ def test_its_workflow_runs_a_command_that_its_makefile_has(bundle: Path) -> None
     workflow = yaml.safe_load((bundle / ".github/workflows/checks.yml").read_text())
     steps = workflow["jobs"]["checks"]["steps"]
     assert steps[-1]["run"] == "make check"
-    dry = ["make", "--dry-run", "check"]
+    dry = ["make", "--no-print-directory", "--dry-run", "check"]
     said = subprocess.run(dry, cwd=bundle, check=True, capture_output=True, text=True).stdout
     assert said.splitlines() == ["sh setup.sh lab", ".venv/bin/python -m utils.lab.checks "]
 

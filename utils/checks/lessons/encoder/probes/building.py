@@ -21,7 +21,12 @@ from utils.checks.lessons.encoder.probes.requirements import (
     require_padding_idx,
     require_parts,
 )
-from utils.checks.lessons.encoder.probes.weights import Through, layer_weights, only_weights
+from utils.checks.lessons.encoder.probes.weights import (
+    Through,
+    by_own_names,
+    layer_weights,
+    only_weights,
+)
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 from utils.experiments.buggy import broken_layer
 from utils.reference import modules
@@ -168,7 +173,7 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
     require_padding_idx(encoder, i["options"][2])
     if i["train"]:
         require_dropout(encoder, i["options"][0])
-    weights, ids = only_weights(i), i["ids"]
+    weights, ids = by_own_names(encoder, only_weights(i)), i["ids"]
     whole = Through(encoder)
     if i["again"]:
         for earlier in (ids[:1, 1:], ids.roll(1, 0)):

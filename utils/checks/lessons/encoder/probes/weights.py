@@ -32,6 +32,13 @@ def only_weights(inputs: Inputs) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in inputs.items() if "." in name}
 
 
+def by_own_names(encoder: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights under an encoder's names: lesson 04 leaves the embedding's free."""
+    tables = [n for n, _ in encoder.named_parameters() if n.startswith("embedding.")]
+    named = {"embedding.weight": tables[0]} if len(tables) == 1 else {}
+    return {named.get(name, name): tensor for name, tensor in weights.items()}
+
+
 class Through(nn.Module):
     """A wrapper that runs anything on a module while given weights replace its own.
 
