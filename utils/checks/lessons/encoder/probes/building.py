@@ -361,10 +361,10 @@ PROBES = by_exercise(
             case(
                 "a sentence past max_len",
                 demand="ValueError past max_len",
-                V=9,
+                V=11,
                 B=1,
                 T=5,
-                D=6,
+                D=12,
                 H=3,
                 L=2,
                 F=7,
