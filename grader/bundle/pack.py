@@ -12,7 +12,7 @@ from utils.lab.settings import FILE, Settings
 
 NAME: Final = "transformer-encoder-course"
 TAKEN: Final = (
-    "LICENSE", "constraints.txt", "environment.yml", "notebooks", "pyproject.toml", "setup.sh",
+    "LICENSE", "bench/results", "constraints.txt", "environment.yml", "notebooks", "pyproject.toml", "setup.sh",
     "utils",
 )  # fmt: skip
 ADDED: Final = "grader/bundle/files"  # what lies here lies at the top of the bundle
