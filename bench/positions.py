@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from utils.experiments import word_order_task as task
 from utils.experiments.buggy import broken_encoding
-from utils.experiments.fixed_positions import FixedPositions, clock, likeness, random_rows
+from utils.experiments.fixed_positions import FixedPositions, apart, clock, likeness, random_rows
 from utils.reference.modules import TokenEmbedding, rotary_embedding
 
 SEEDS = range(10)
@@ -23,15 +23,28 @@ LEFT_OUT = (6, 11)
 PARTS = {"2 to 15": slice(0, 14), "16 to 31": slice(14, 30), "32 to 63": slice(30, 62)}
 SPREAD = WIDTH**-0.5  # of the word table: words then are as long as the paper's
 LONGER = WIDTH**0.5  # how much longer words are with torch's spread of 1
-BASES = (10, 30, 100, 1000, 10000)
+BASES = (0.3, 0.5, 10, 30, 100, 1000, 10000)
+ROTARY_BASES = (10, 100, 10000)
 Table = Callable[[int], Tensor]  # seed -> (REACH, WIDTH)
 
 TABLES: dict[str, Table] = {
     **{f"sinusoidal, base {base:,}": lambda _, base=base: clock(REACH, WIDTH, base)
        for base in BASES},
+    "sinusoidal, centred": lambda _: centred(clock(REACH, WIDTH, 10000)),
+    "sinusoidal, centred, stretched": lambda _: stretched(centred(clock(REACH, WIDTH, 10000))),
     "minus sign lost": lambda _: broken_encoding(REACH, WIDTH),
     "random rows": lambda seed: random_rows(REACH, WIDTH, 1000 + seed),
 }  # fmt: skip
+
+
+def centred(table: Tensor) -> Tensor:
+    """Take what all trained positions share from each row: distances between rows stay."""
+    return table - table[: task.LENGTH].mean(0)
+
+
+def stretched(table: Tensor) -> Tensor:
+    """Make the trained rows as long on average as those of a clock."""
+    return table * (WIDTH / 2) ** 0.5 / table[: task.LENGTH].norm(dim=1).mean()
 
 
 class Trained(nn.Module):
@@ -55,7 +68,7 @@ def measure() -> dict[str, Any]:
     """Return what was found about each kind of positions, and about long words."""
     torch.set_num_threads(1)
     makers = {name: partial(fixed, table) for name, table in TABLES.items()}
-    makers |= {f"rotary, base {base:,}": partial(turned, float(base)) for base in BASES}
+    makers |= {f"rotary, base {base:,}": partial(turned, float(base)) for base in ROTARY_BASES}
     makers |= {
         "learned": partial(trained, 0.02),
         "learned, longer start": partial(trained, 0.5**0.5),
@@ -63,7 +76,9 @@ def measure() -> dict[str, Any]:
     }
     found: dict[str, Any] = {name: one_kind(make) for name, make in makers.items()}
     for name, table in TABLES.items():
-        found[name]["likeness of neighbours"] = round(likeness(table(0)[: task.LENGTH]), 3)
+        rows = table(0)[: task.LENGTH]
+        found[name]["cosine of neighbours"] = round(likeness(rows), 3)
+        found[name]["distance of neighbours"] = round(apart(rows), 3)
     return {"seeds": len(SEEDS), "left out": LEFT_OUT, "kinds": found, "long words": long_words()}
 
 

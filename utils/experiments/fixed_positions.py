@@ -25,12 +25,12 @@ class FixedPositions(nn.Module):
 
 
 def clock(length: int, d_model: int, base: float) -> Tensor:
-    """Return sinusoids whose slowest hand turns about `base` times slower than the first.
+    """Return sinusoids whose last hand turns almost `base` times slower than the first.
 
     Args:
         length: number of positions.
         d_model: D, even.
-        base: 10,000 in the paper.
+        base: 10,000 in the paper; below 1, later hands are faster than the first.
 
     Returns:
         (length, D), sine in even columns and cosine in odd ones.
@@ -47,6 +47,11 @@ def random_rows(length: int, d_model: int, seed: int) -> Tensor:
     return 0.5**0.5 * torch.randn(length, d_model, generator=generator)
 
 
-def likeness(table: Tensor, distance: int = 1) -> float:
-    """Return the mean cosine between rows that are `distance` positions apart; 1 if all agree."""
-    return float(torch.cosine_similarity(table[distance:], table[:-distance], dim=-1).mean())
+def likeness(table: Tensor) -> float:
+    """Return the mean cosine between the rows of two neighbours; 1 if all agree."""
+    return float(torch.cosine_similarity(table[1:], table[:-1], dim=-1).mean())
+
+
+def apart(table: Tensor) -> float:
+    """Return the mean distance between the rows of two neighbours."""
+    return float(table.diff(dim=0).norm(dim=1).mean())

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from utils import plots
 
-# Kind -> colour, dash, marker. A variant, named after a comma, keeps its kind's and is dotted.
+# Kind -> colour, dash, marker. A variant, named after a comma, is dotted and hollow.
 KINDS = {
     "none": ("#777777", "-", "x"),
     "sinusoidal": (plots.PALETTE[0], "-", "o"),
@@ -192,29 +192,25 @@ def attention_maps(maps: Mapping[str, Tensor], trained: int, back: int) -> None:
     plots.show(fig, alt=f"Mean attention, trained on {trained} words. " + "; ".join(said) + ".")
 
 
-def likeness_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
-    """Show, from a record, how alike neighbours are against the steps until 90% are right."""
-    fig, ax = plt.subplots(figsize=(7.6, 3.2))
-    said = []
-    for name, found in kinds.items():
-        kind = kind_of(name)
+def neighbours_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
+    """Show, from a record, how soon each table is learned; far neighbours first."""
+    far_first = sorted(kinds.items(), key=lambda item: -item[1]["distance of neighbours"])
+    fig, ax = plt.subplots(figsize=(8.6, 0.36 * len(kinds) + 1.1))
+    labels = []
+    for row, (name, found) in enumerate(far_first):
+        colour, _, marker = KINDS[kind_of(name)]
         steps = np.array(found["steps until 90%"], dtype=float)
-        place = found["likeness of neighbours"]
-        colour, _, marker = KINDS[kind]
-        ax.plot(np.full(len(steps), place), steps, marker, color=colour, alpha=0.5, ms=5)
-        ax.annotate(
-            name.removeprefix("sinusoidal, "),
-            (place, np.nanmax(steps)),
-            (0, 6),
-            textcoords="offset points",
-            ha="right" if kind == "sinusoidal" else "center",
-            fontsize=9,
-            color=colour,
-        )
-        said.append(f"{name}: cosine {place:.2f}, {np.nanmedian(steps):.0f} steps")
-    ax.set(xlabel="cosine of two neighbours", ylabel="training steps until 90% right")
-    ax.set(title="Ten seeds of each table", ylim=(0, None))
-    plots.show(fig, alt="Points. Medians: " + "; ".join(said) + ".")
+        rows = row + np.linspace(-0.25, 0.25, len(steps))
+        ax.plot(steps, rows, marker, color=colour, ms=4, alpha=0.7)
+        apart, cosine = found["distance of neighbours"], found["cosine of neighbours"]
+        labels.append(f"{name}   {apart:.1f}   {cosine:5.2f}")
+    ax.set_yticks(range(len(labels)), labels)
+    ax.invert_yaxis()
+    ax.set(xlabel="training steps until 90% right", xlim=(0, None))
+    ax.set_title("Two neighbours' distance and cosine; ten seeds each", loc="right")
+    medians = [np.nanmedian(np.array(f["steps until 90%"], dtype=float)) for _, f in far_first]
+    said = [f"{label}: {median:.0f}" for label, median in zip(labels, medians, strict=True)]
+    plots.show(fig, alt="Points. Kind, distance, cosine, median steps: " + "; ".join(said) + ".")
 
 
 def left_out(shares: Mapping[str, Sequence[float]], chance: float) -> None:
@@ -241,10 +237,16 @@ def kind_of(name: str) -> str:
 
 def _with_band(ax: Axes, x: ArrayLike, runs: Any, name: str, *, markers: bool) -> None:
     colour, dash, marker = KINDS[kind_of(name)]
-    dash = ":" if "," in name else dash
-    shape = marker if markers else ""
-    ax.plot(x, runs.mean(0), color=colour, linestyle=dash, marker=shape, label=name)
+    variant = "," in name
+    style = {"color": colour, "label": name, "linestyle": ":" if variant else dash}
+    style["markerfacecolor"] = "white" if variant else colour
+    ax.plot(x, runs.mean(0), marker=_shape(name, marker) if markers else "", **style)
     ax.fill_between(x, runs.min(0), runs.max(0), color=colour, alpha=0.15)
+
+
+def _shape(name: str, marker: str) -> str:
+    """Return the kind's marker, or a triangle for words of another length."""
+    return {"long words": "<", "short words": ">"}.get(name.partition(", ")[2], marker)
 
 
 def _in_words(table: Tensor) -> str:
