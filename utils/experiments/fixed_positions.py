@@ -44,7 +44,8 @@ def clock(length: int, d_model: int, base: float) -> Tensor:
 def random_rows(length: int, d_model: int, seed: int) -> Tensor:
     """Return unrelated rows (length, D), on average as long as those of a clock."""
     generator = torch.Generator().manual_seed(seed)
-    return 0.5**0.5 * torch.randn(length, d_model, generator=generator)
+    rows: Tensor = torch.randn(length, d_model, generator=generator) / 2**0.5
+    return rows
 
 
 def likeness(table: Tensor) -> float:

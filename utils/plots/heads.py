@@ -1,9 +1,10 @@
 """The pictures of lesson 03. Descriptions are made from what is drawn, right or wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
+import torch
 from torch import Tensor
 
 from utils import plots
@@ -21,7 +22,10 @@ def cut_cells(x: Tensor, ways: Mapping[str, Tensor]) -> None:
     """
     heads = {f"{way}: head {h}": cut for way, all_ in ways.items() for h, cut in enumerate(all_)}
     widths = [x.shape[1], *(head.shape[1] for head in heads.values())]
-    fig, axes = plt.subplots(1, len(widths), figsize=(10.5, 2.9), width_ratios=widths)
+    fig, grid = plt.subplots(
+        1, len(widths), figsize=(10.5, 2.9), width_ratios=widths, squeeze=False
+    )
+    axes = grid[0]
     limits = (0.0, 2 * float(x.max()))
     plots.heat_map(axes[0], x, title="x", limits=limits)
     for ax, (title, head) in zip(axes[1:], heads.items(), strict=True):
@@ -36,7 +40,8 @@ def cut_cells(x: Tensor, ways: Mapping[str, Tensor]) -> None:
 
 def where_heads_write(reach: Mapping[str, Tensor]) -> None:
     """Show how strongly each head moves each feature of the output: title -> (H, D)."""
-    fig, axes = plt.subplots(1, len(reach), figsize=(9.5, 2.3), sharey=True)
+    fig, grid = plt.subplots(1, len(reach), figsize=(9.5, 2.3), sharey=True, squeeze=False)
+    axes = grid[0]
     said = []
     for ax, (title, strength) in zip(axes, reach.items(), strict=True):
         plots.heat_map(ax, strength, title=title, numbers=False)
@@ -72,7 +77,7 @@ def right_answers(results: Mapping[str, Tensor], chance: float) -> None:
         chance: what guessing one symbol gets.
 
     """
-    fig, ax = plt.subplots(figsize=(7.5, 3))
+    fig, ax = plt.subplots(figsize=(9, 3))
     for part, (label, marker) in enumerate(PARTS):
         for place, result in enumerate(results.values()):
             runs = range(len(result))
@@ -94,7 +99,8 @@ def right_answers(results: Mapping[str, Tensor], chance: float) -> None:
 
 def looks(panels: Mapping[str, Tensor], rows: Sequence[str]) -> None:
     """Show where heads look: title -> (questions, drawers)."""
-    fig, axes = plt.subplots(1, len(panels), figsize=(12, 2.4), sharey=True)
+    fig, grid = plt.subplots(1, len(panels), figsize=(12, 2.4), sharey=True, squeeze=False)
+    axes = grid[0]
     said = []
     for ax, (title, weights) in zip(axes, panels.items(), strict=True):
         last = ax is axes[-1]
@@ -110,7 +116,10 @@ def looks(panels: Mapping[str, Tensor], rows: Sequence[str]) -> None:
 def heads_off(models: Mapping[str, Tensor]) -> None:
     """Show what is right with no head off, then with each one: model -> (1 + H, 2) shares."""
     widths = [len(shares) for shares in models.values()]
-    fig, axes = plt.subplots(1, len(widths), figsize=(9.5, 2.9), width_ratios=widths, sharey=True)
+    fig, grid = plt.subplots(
+        1, len(widths), figsize=(9.5, 2.9), width_ratios=widths, sharey=True, squeeze=False
+    )
+    axes = grid[0]
     said = []
     for ax, (title, shares) in zip(axes, models.items(), strict=True):
         for part, (label, _) in enumerate(PARTS[:2]):
@@ -120,7 +129,7 @@ def heads_off(models: Mapping[str, Tensor]) -> None:
                 "hatch": ("", "//")[part],
                 "edgecolor": "white",
             }
-            ax.bar(where, 100 * shares[:, part], 0.38, **style)
+            ax.bar(where, (100 * shares[:, part]).tolist(), 0.38, **style)
         ax.set_xticks(range(len(shares)), ["none", *map(str, range(len(shares) - 1))])
         ax.set(xlabel="head switched off", title=title, ylim=(0, 105))
         worst = [f"{share:.0%}" for share in shares.min(1).values.tolist()]
@@ -150,15 +159,34 @@ def score_and_law(
     plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")
 
 
-def fed_by(tables: Tensor, words: Sequence[str]) -> None:
-    """Show which words each row of each head depends on: (H, T, T), 0 or 1."""
-    fig, axes = plt.subplots(1, len(tables), figsize=(8, 3.2), sharey=True)
+def fed_by(split: Callable[[Tensor, int], Tensor], words: Sequence[str], n_heads: int = 2) -> None:
+    """Show which words each row of each head depends on, by changing one word at a time.
+
+    Args:
+        split: (B, T, D), H -> (B, H, T, Dh).
+        words: names of the T words.
+        n_heads: H.
+
+    """
+    tables = _dependence(split, len(words), n_heads)
+    fig, grid = plt.subplots(1, n_heads, figsize=(8, 3.2), sharey=True, squeeze=False)
     said = []
-    for h, (ax, table) in enumerate(zip(axes, tables, strict=True)):
+    for h, (ax, table) in enumerate(zip(grid[0], tables, strict=True)):
         style: dict[str, Any] = {"rows": words, "columns": words, "numbers": False, "bar": False}
         plots.heat_map(ax, table, title=f"head {h}", **style)
         ax.set(xlabel="word that was changed")
-        feeding = [table[row].nonzero().flatten().tolist() for row in range(len(words))]
+        feeding = [row.nonzero().flatten().tolist() for row in table]
         said.append(f"head {h}, row by row, on words {feeding}")
-    axes[0].set(ylabel="row of the head")
+    grid[0, 0].set(ylabel="row of the head")
     plots.show(fig, alt="Heat maps of what the rows depend on: " + "; ".join(said) + ".")
+
+
+def _dependence(split: Callable[[Tensor, int], Tensor], length: int, n_heads: int) -> Tensor:
+    """Return (H, T, T): 1 where a row of a head changes with a word."""
+    x = torch.randn(1, length, 3 * n_heads, generator=torch.Generator().manual_seed(0))
+    columns = []
+    for t in range(length):
+        changed = x.clone()
+        changed[0, t] += 1.0
+        columns.append((split(changed, n_heads) != split(x, n_heads)).any(-1)[0])  # (H, T)
+    return torch.stack(columns, -1).float()

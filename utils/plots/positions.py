@@ -30,7 +30,8 @@ Runs = Mapping[str, Sequence[Sequence[float]]]
 
 def layouts(tables: Mapping[str, Tensor]) -> None:
     """Show tables of positions side by side: title -> (positions, columns)."""
-    fig, axes = plt.subplots(1, len(tables), figsize=(9, 3.5), sharey=True)
+    fig, grid = plt.subplots(1, len(tables), figsize=(9, 3.5), sharey=True, squeeze=False)
+    axes = grid[0]
     for ax, (title, table) in zip(axes, tables.items(), strict=True):
         plots.heat_map(ax, table, title=title)
         ax.set(xlabel="column", ylabel="position")
@@ -118,7 +119,8 @@ def square(matrix: Tensor, title: str) -> None:
 
 def score_tables(tables: Mapping[str, Tensor]) -> None:
     """Show scores of one query and one key at all pairs of positions: title -> (T, T)."""
-    fig, axes = plt.subplots(1, len(tables), figsize=(8.4, 3.3))
+    fig, grid = plt.subplots(1, len(tables), figsize=(8.4, 3.3), squeeze=False)
+    axes = grid[0]
     said = []
     for ax, (title, scores) in zip(axes, tables.items(), strict=True):
         limits = (scores.min().item(), scores.max().item())
@@ -230,6 +232,22 @@ def left_out(shares: Mapping[str, Sequence[float]], chance: float) -> None:
     plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")
 
 
+def ranges(rows: Mapping[str, Sequence[Sequence[float]]], columns: Sequence[str]) -> str:
+    """Return a table with the mean, lowest and highest value of each cell.
+
+    Args:
+        rows: name -> for each column the values of all seeds.
+        columns: names of the columns.
+
+    """
+    width = max(map(len, rows))
+    lines = [" " * width + "".join(f"{name:>24}" for name in columns)]
+    for name, cells in rows.items():
+        texts = [f"{np.mean(c):.2f} ({min(c):.2f} to {max(c):.2f})" for c in cells]
+        lines.append(f"{name:{width}}" + "".join(f"{text:>24}" for text in texts))
+    return "\n".join(lines)
+
+
 def kind_of(name: str) -> str:
     """Return the kind that a variant belongs to: "sinusoidal, base 10" is sinusoidal."""
     return name.split(",", maxsplit=1)[0]
@@ -238,7 +256,7 @@ def kind_of(name: str) -> str:
 def _with_band(ax: Axes, x: ArrayLike, runs: Any, name: str, *, markers: bool) -> None:
     colour, dash, marker = KINDS[kind_of(name)]
     variant = "," in name
-    style = {"color": colour, "label": name, "linestyle": ":" if variant else dash}
+    style: dict[str, Any] = {"color": colour, "label": name, "linestyle": ":" if variant else dash}
     style["markerfacecolor"] = "white" if variant else colour
     ax.plot(x, runs.mean(0), marker=_shape(name, marker) if markers else "", **style)
     ax.fill_between(x, runs.min(0), runs.max(0), color=colour, alpha=0.15)
