@@ -16,6 +16,7 @@
 
 # %%
 import copy
+import time
 
 import torch
 from torch import Tensor, nn
@@ -553,7 +554,7 @@ HEADS = (1, 4, 16, 64)
 x = torch.randn(4, 256, 256)
 with torch.no_grad():
     blocks = {n_heads: MultiHeadAttention(256, n_heads).eval() for n_heads in HEADS}
-    times = [1000 * seconds(block, x, x, x) for block in blocks.values()]
+    times = [1000 * seconds(b, x, x, x, clock=time.process_time) for b in blocks.values()]
     tables = [block(x, x, x)[1].nbytes / 2**20 for block in blocks.values()]
 pictures.cost_of_heads(HEADS, times, tables)
 
@@ -577,15 +578,16 @@ def attend_at_once(x: Tensor) -> Tensor:
     return merge_heads(scaled_dot_product_attention(*cut)[0])
 
 
-for name, length in (("short sentences", 16), ("long sentences", 256)):
+for length in (16, 64, 256):
     words = torch.randn(4, length, 256)
-    slow, fast = seconds(attend_one_by_one, words, heads), seconds(attend_at_once, words)
-    print(f"{name}, T = {length:3}: list {1000 * slow:6.1f} ms, fused {1000 * fast:6.1f} ms")
+    ways = ((attend_one_by_one, words, heads), (attend_at_once, words))
+    slow, fast = (1000 * seconds(*way, repeat=10, clock=time.process_time) for way in ways)
+    print(f"T = {length:3}: list {slow:5.1f} ms, fused {fast:5.1f} ms of one core's time")
 
 # %% [markdown]
-# On one core fusing pays for short sentences, where most of the time goes into starting
-# many small operations. For long ones the tables of weights take the time, and those are the same
-# either way.
+# For short sentences fusing pays: the list starts sixteen times as many small operations. For long
+# ones it pays little or nothing: both ways fill the same tables of weights, and that takes most of
+# the time.
 #
 # ### What is `w_o` for?
 #
@@ -726,8 +728,8 @@ print("two heads with the same weights look alike:", torch.equal(weights[:, 0], 
 # **Measured:** nothing is forced. Two heads may look at the very same words, as the twins do. And
 # with two heads the model looks at *fewer* drawers here than with one, on average over five runs:
 # two in all, one each, and those are the two it was asked for. A single head spreads its weight
-# over three. What several heads make possible is to look at one word *sharply* and at another one,
-# too.
+# over three (though in one of five runs all of it lies on one). What several heads make possible is
+# to look at one word *sharply* and at another one, too.
 #
 # ## 7. Switching heads off
 #

@@ -85,9 +85,9 @@ for word in first:
 # **Why sine and cosine?** One of them does not tell where a hand points: the sine is 0.5 at 30° and
 # at 150°. With both, the direction is plain. Section 7 shows what else the pair is good for.
 #
-# **Why 10,000?** A turn of the slowest hand takes almost $2\pi \cdot 10000$ positions, so that no
-# two positions of a real sentence look the same. The paper gives no other reason, and section 11
-# tries smaller numbers.
+# **Why 10,000?** A turn of the slowest hand takes almost $2\pi \cdot 10000$ positions, longer than
+# any sentence, so that this hand never comes round. Whether a model needs that, the paper does not
+# say. Section 11 tries smaller numbers.
 #
 # ### Exercise: `predict_fastest_column`
 # *1 point · difficulty 1 of 5 · 2 minutes*
@@ -918,7 +918,7 @@ print(pictures.ranges(ten, columns=["recorded, ten seeds"]))
 # Is it because its neighbours look alike? No: with base 0.5 they are as much strangers as without
 # the minus sign, and it carries over too. What the two good ones share is that **their hands'
 # speeds lie close together**: between 0 and 1 radian, or between 1 and 2. The missing sign spreads
-# the speeds over the whole circle, and base 0.3, from 1 to 3.2, fails as well. How narrow is narrow
+# the speeds over the whole circle, and base 0.3, from 1 to 3.1, fails as well. How narrow is narrow
 # enough, and why, is the second question at the end.
 #
 # So the sign matters, and accuracy on the usual task hides it: there every position is trained.

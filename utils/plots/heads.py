@@ -56,7 +56,9 @@ def cost_of_heads(
 ) -> None:
     """Show time and memory against the number of heads."""
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.8))
-    plots.lines(axes[0], heads, {"": milliseconds}, title="Time", ylabel="forward pass (ms)")
+    plots.lines(
+        axes[0], heads, {"": milliseconds}, title="Time", ylabel="forward pass (ms of one core)"
+    )
     plots.lines(axes[1], heads, {"": mib}, title="Memory", ylabel="tables of weights (MiB)")
     for ax in axes:
         ax.set(xlabel="heads", xscale="log", ylim=(0, None))
