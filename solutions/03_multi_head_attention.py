@@ -3,30 +3,32 @@
 #
 # **What this lesson answers:** why is one attention not enough, how do many of them run in one
 # matrix product, what do they cost, and how do you know that yours is right?
-# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 75 minutes.
+# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 100 minutes.
 # **Points:** 13.
 #
 # In lesson 02 *lost* asked who did it, and *the* asked for its noun. A word often has several
-# questions at once, and one softmax answers one. You will build an attention that asks several for
-# the price of one, look into a trained one head by head, and load torch's weights into yours.
+# questions at once, and one softmax answers one. You will build an attention that asks several,
+# find out what that costs, look into a trained one head by head, and load torch's weights into
+# yours.
 #
 # Letters as everywhere: **B** sentences, **T** queries, **S** keys, **D** entries of a vector, here
 # called its features. New are **H** heads, of **Dh** = D / H features each.
 
 # %%
 import copy
-from collections.abc import Callable
+import time
 
-import matplotlib.pyplot as plt
 import torch
 from torch import Tensor, nn
 
-from utils import plots
+from utils.checks import check
 from utils.experiments import buggy
 from utils.experiments import lookup_task as lookups
 from utils.experiments import topic_task as topics
+from utils.experiments.against_torch import against_torch
+from utils.experiments.profiling import seconds
 from utils.notebook.carry import carry
-from utils.checks import check
+from utils.plots import heads as pictures
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
 
@@ -38,7 +40,7 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 scaled_dot_product_attention = carry("02_attention", "scaled_dot_product_attention")
 
 # %% [markdown]
-# ## 1. One softmax makes one mixture
+# ## 1. One softmax, two questions
 #
 # Eight drawers hold one symbol each. A question names two of them, and the answer is what lies
 # in the first and in the second, *in that order*. An attention can look into a drawer. Here it
@@ -59,15 +61,93 @@ print("blue then red:", (look @ torch.stack([blue, red])).tolist())
 # %% [markdown]
 # It does not: *which* symbols are there survives, *where* they are does not. The weights could be
 # uneven, 0.7 and 0.3, and then the order is in the numbers. But something has to read it out of
-# them: in section 6 a linear layer reads the larger share and not the smaller.
+# them, and section 6 tries that.
 #
 # The way out is to look twice, with two sets of weights, and keep what was seen apart. That is
-# all that "multi-head" means. The rest of this lesson is about doing it in one go.
+# all that "multi-head" means. The next three sections are about doing it in one go.
 #
-# ## 2. Cutting features into heads
+# ## 2. Heads as a list of small attentions
 #
-# The D features of every token are cut into H slices of Dh. Head $h$ gets slice $h$ of *all*
-# tokens: a small sequence of its own.
+# The plainest way is a list. Each head has three small matrices of its own, (Dh, D), and is an
+# attention of its own; what the heads find is put side by side.
+
+
+# %% tags=["skip-grading"]
+def attend_one_by_one(x: Tensor, heads: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
+    """Run heads as a list of small attentions, (B, T, D) -> (B, T, D)."""
+    found = [
+        scaled_dot_product_attention(x @ w_q.T, x @ w_k.T, x @ w_v.T)[0]  # (B, T, Dh)
+        for w_q, w_k, w_v in heads
+    ]
+    return torch.cat(found, -1)
+
+
+torch.manual_seed(0)
+small_heads = [tuple(torch.randn(3, 12) / 12**0.5 for _ in range(3)) for _ in range(4)]
+x = torch.randn(2, 5, 12)
+print(tuple(attend_one_by_one(x, small_heads).shape))
+
+# %% [markdown]
+# Note what each head sees: its matrices have a row for each of its Dh = 3 features, and each row
+# weighs all D = 12 features of a word. **Every head sees the whole word.** Only what it makes of it
+# is small.
+#
+# Four heads make twelve small products where three would do: the rows of the heads' matrices,
+# put under one another, are one matrix (D, D).
+#
+# ### Exercise: `fuse_heads`
+# *1 point · difficulty 2 of 5 · 6 minutes*
+#
+# Make the three fused matrices, so that projecting with them gives head 0's features first, then
+# those of head 1, and so on, exactly as the heads' own matrices gave them.
+
+
+# %% exercise="fuse_heads"
+def fuse_heads(heads: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Join the matrices of H heads, so that x @ w.T holds all heads side by side.
+
+    Args:
+        heads: one triple (w_q, w_k, w_v) for each head, each matrix (Dh, D) as in nn.Linear.
+
+    Returns:
+        w_q, w_k, w_v, each (D, D).
+    """
+    # BEGIN SOLUTION
+    queries, keys, values = zip(*heads, strict=True)
+    return torch.cat(queries), torch.cat(keys), torch.cat(values)
+    # END SOLUTION
+
+
+# %% test="fuse_heads" points=1
+check.fuse_heads(fuse_heads)
+# BEGIN HIDDEN TESTS
+check.fuse_heads(
+    fuse_heads,
+    points=1,
+    hidden=[
+        dict(case="three heads", H=3, Dh=2),
+        dict(case="heads of one feature", H=4, Dh=1),
+        dict(case="two heads in float64", demand="float64", H=2, Dh=5, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# `nn.Linear` keeps one row for each output. The first Dh outputs are head 0's.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Sort the triples into three lists (`zip(*heads)` does), then `torch.cat` each along axis 0.
+# </details>
+#
+# ## 3. Cutting features into heads
+#
+# After the fused projection, the D features of a word hold all heads side by side. Now they are cut
+# into H slices of Dh. Head $h$ gets slice $h$ of *all* words: a small sequence of its own. (So it
+# is the **projected** features that are cut. Cutting the words themselves would show each head only
+# a part of them.)
 #
 # $$x \in \mathbb{R}^{B \times T \times D} \;\longrightarrow\;
 # \text{heads} \in \mathbb{R}^{B \times H \times T \times D_h}, \qquad
@@ -81,24 +161,8 @@ print("blue then red:", (look @ torch.stack([blue, red])).tolist())
 # %% tags=["skip-grading"]
 tokens = torch.arange(4) * 10
 x = (tokens[:, None] + torch.arange(6))[None]  # (1, 4, 6)
-viewed = x.view(1, 2, 4, 3)
-fig, axes = plt.subplots(1, 5, figsize=(10.5, 2.9), width_ratios=[6, 3, 3, 3, 3])
-plots.heat_map(axes[0], x[0], title="x", limits=(0, 60))
-for h in range(2):
-    plots.heat_map(
-        axes[1 + h], x[0, :, 3 * h : 3 * h + 3], title=f"wanted: head {h}", limits=(0, 60)
-    )
-    plots.heat_map(axes[3 + h], viewed[0, h], title=f"view: head {h}", limits=(0, 60))
-for ax in axes:
-    ax.set(xlabel="feature", xticks=[], yticks=range(4))
-axes[0].set_ylabel("token")
-axes[1].set_ylabel("row of the head")
-plots.show(
-    fig,
-    alt="Five tables of labelled cells. The wanted heads each have one row for every token. What "
-    "view makes has the same shape, but its first head holds all six features of tokens 0 and 1, "
-    "and its second head tokens 2 and 3.",
-)
+wanted = torch.stack([x[0, :, :3], x[0, :, 3:]])
+pictures.cut_cells(x[0], {"wanted": wanted, "view": x.view(1, 2, 4, 3)[0]})
 
 # %% [markdown]
 # `view` moves nothing. It reads the same row of numbers (0, 1, … 5, 10, 11, … 35) with other line
@@ -206,7 +270,35 @@ check.merge_heads(
 # Swap H and T, then `reshape(B, T, H * Dh)`.
 # </details>
 #
-# ## 3. The whole block
+# ### A list, a fused projection, or one large attention
+#
+# Do the list and the fused projection give the same numbers? And what does *one large attention*
+# give with the very same matrices, without cutting? "One large attention is identical to many heads
+# if the dimensions match", says a popular text. **Predict** both.
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+x = torch.randn(2, 5, 12)
+w_q, w_k, w_v = fuse_heads(small_heads)
+q, k, v = (x @ w.T for w in (w_q, w_k, w_v))
+cut = [split_heads(projected, 4) for projected in (q, k, v)]
+fused = merge_heads(scaled_dot_product_attention(*cut)[0])
+large = scaled_dot_product_attention(q, k, v)[0]
+listed = attend_one_by_one(x, small_heads)
+print(f"list of heads against one fused projection: {(listed - fused).abs().max():.2f}")
+print(f"list of heads against one large attention:  {(listed - large).abs().max():.2f}")
+
+scores = [a @ b.transpose(-2, -1) for a, b in zip(cut[0].unbind(1), cut[1].unbind(1), strict=True)]
+difference = (q @ k.transpose(-2, -1) - sum(scores)).abs().max()
+print(f"scores of the large one against the sum of the heads' scores: {difference:.2f}")
+
+# %% [markdown]
+# The list and the fused projection agree. The large attention does not, though all its matrices
+# are the same. The last line says why: its scores are the *sum* of the heads' scores. It adds up
+# what every head would have looked for, and then looks once. Many heads look first and add up
+# later. With a softmax in between, the order matters.
+#
+# ## 4. The whole block
 #
 # Four linear layers and one attention. Queries, keys and values are projected, cut into heads,
 # attended head by head, joined, and projected once more:
@@ -216,6 +308,10 @@ check.merge_heads(
 #
 # with $Q = w_q(\text{query})$, $K = w_k(\text{key})$, $V = w_v(\text{value})$. Since the heads are
 # one more leading axis, the attention of lesson 02 handles all of them in one product.
+#
+# Query, key and value come in apart. In self-attention all three are the same sentence. When keys
+# and values come from *another* sequence (S need not be T), it is **cross-attention**: that is how
+# a decoder looks at what an encoder has read.
 #
 # ### Exercise: `MultiHeadAttention`
 # *5 points · difficulty 4 of 5 · 20 minutes*
@@ -340,6 +436,8 @@ check.MultiHeadAttention(
 # `self.w_o(merge_heads(self.dropout(weights) @ v))`.
 # </details>
 #
+# ### The shape of the weights
+#
 # A comment that has been copied from one tutorial to the next says that the weights have shape
 # (B, D, T, T). **Predict:** for 2 sentences of 10 tokens, D = 64 and 8 heads, how many numbers
 # are there in `weights`?
@@ -356,7 +454,7 @@ print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 # the product sums over, so no axis is left of them. With the comment's shape, memory would be
 # eight times what it is.
 #
-# ## 4. What do several heads cost?
+# ## 5. What do several heads cost?
 #
 # **Predict**, before anything is counted: take attention with D = 512 and biases. How many
 # parameters does `MultiHeadAttention(512, 8)` have?
@@ -420,8 +518,10 @@ check.predict_parameters_16_heads(
 # Twice as many heads, each half as wide. Does any of the four layers change its size?
 # </details>
 #
+# ### Parameters, counted
+#
 # A popular statement: "many heads have almost the same parameter count as one head's q, k and v".
-# Counted, at D = 64:
+# At D = 64:
 
 
 # %% tags=["skip-grading"]
@@ -441,173 +541,134 @@ print(f"with w_o it is {count(one) / three - 1:.0%} more")
 
 # %% [markdown]
 # The number of heads changes nothing at all, not even a little. What changes the count is the
-# output projection: 16,640 against 12,480, a third more. One wide head could do without it, since
-# another linear layer usually follows. Several heads need it: only `w_o` lets what one head found
-# meet what the others found. So the statement is right about the heads, and leaves out the layer
-# that puts them together.
+# output projection: a third more. So the statement is right about the heads, and leaves out the
+# layer that puts them together.
 #
-# ## 5. A list of small attentions, or one
+# ### Time and memory, measured
 #
-# The heads could be written as a list: each with its own three small matrices (Dh, D), each an
-# attention of its own, in a loop.
+# No more parameters: are more heads free, then? **Predict:** how many times as long does a forward
+# pass take with 64 heads as with one, at the same D?
 
+# %% tags=["skip-grading", "measured"]
+HEADS = (1, 4, 16, 64)
+x = torch.randn(4, 256, 256)
+with torch.no_grad():
+    blocks = {n_heads: MultiHeadAttention(256, n_heads).eval() for n_heads in HEADS}
+    times = [1000 * seconds(b, x, x, x, clock=time.process_time) for b in blocks.values()]
+    tables = [block(x, x, x)[1].nbytes / 2**20 for block in blocks.values()]
+pictures.cost_of_heads(HEADS, times, tables)
 
-# %% tags=["skip-grading"]
-def attend_one_by_one(x: Tensor, heads: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
-    """Run heads as a list of small attentions, (B, T, D) -> (B, T, D)."""
-    found = [
-        scaled_dot_product_attention(x @ w_q.T, x @ w_k.T, x @ w_v.T)[0]  # (B, T, Dh)
-        for w_q, w_k, w_v in heads
-    ]
-    return torch.cat(found, -1)
+# %% [markdown]
+# They are not free. The products cost the same, for Dh shrinks as H grows. But each head has a
+# (T, S) table of weights, which has to be filled, put through a softmax, read again and, in
+# training, kept. Memory for the tables grows in step with H, and time follows as soon as the tables
+# outweigh the products.
+#
+# And what did fusing save? The list of section 2 against your block's way, with 16 heads:
 
-
+# %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
-small_heads = [tuple(torch.randn(3, 12) / 12**0.5 for _ in range(3)) for _ in range(4)]
-x = torch.randn(2, 5, 12)
-print(tuple(attend_one_by_one(x, small_heads).shape))
+heads = [tuple(torch.randn(16, 256) / 16 for _ in range(3)) for _ in range(16)]
+matrices = fuse_heads(heads)
+
+
+def attend_at_once(x: Tensor) -> Tensor:
+    """Run the same heads as one fused projection, (B, T, D) -> (B, T, D)."""
+    cut = [split_heads(x @ w.T, 16) for w in matrices]
+    return merge_heads(scaled_dot_product_attention(*cut)[0])
+
+
+for length in (16, 64, 256):
+    words = torch.randn(4, length, 256)
+    ways = ((attend_one_by_one, words, heads), (attend_at_once, words))
+    slow, fast = (1000 * seconds(*way, repeat=10, clock=time.process_time) for way in ways)
+    print(f"T = {length:3}: list {slow:5.1f} ms, fused {fast:5.1f} ms of one core's time")
 
 # %% [markdown]
-# Four heads make twelve small products where three would do: the rows of the heads' matrices,
-# put under one another, are one matrix (D, D).
+# For short sentences fusing pays: the list starts sixteen times as many small operations. For long
+# ones it pays little or nothing: both ways fill the same tables of weights, and that takes most of
+# the time.
 #
-# ### Exercise: `fuse_heads`
-# *1 point · difficulty 2 of 5 · 6 minutes*
+# ### What is `w_o` for?
 #
-# Make the three fused matrices, so that projecting with them and then calling `split_heads`
-# gives every head exactly what its own matrices gave.
-
-
-# %% exercise="fuse_heads"
-def fuse_heads(heads: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Join the matrices of H heads, so that x @ w.T holds all heads side by side.
-
-    Args:
-        heads: one triple (w_q, w_k, w_v) for each head, each matrix (Dh, D) as in nn.Linear.
-
-    Returns:
-        w_q, w_k, w_v, each (D, D).
-    """
-    # BEGIN SOLUTION
-    queries, keys, values = zip(*heads, strict=True)
-    return torch.cat(queries), torch.cat(keys), torch.cat(values)
-    # END SOLUTION
-
-
-# %% test="fuse_heads" points=1
-check.fuse_heads(fuse_heads)
-# BEGIN HIDDEN TESTS
-check.fuse_heads(
-    fuse_heads,
-    points=1,
-    hidden=[
-        dict(case="three heads", H=3, Dh=2),
-        dict(case="heads of one feature", H=4, Dh=1),
-        dict(case="two heads in float64", demand="float64", H=2, Dh=5, dtype="float64"),
-    ],
-)
-# END HIDDEN TESTS
-
-# %% [markdown]
-# <details><summary>Hint 1: a nudge</summary>
-#
-# `nn.Linear` keeps one row for each output. The first Dh outputs are head 0's.
-# </details>
-# <details><summary>Hint 2: almost the answer</summary>
-#
-# Sort the triples into three lists (`zip(*heads)` does), then `torch.cat` each along axis 0.
-# </details>
-#
-# Do both give the same numbers? And what does *one large attention* give with the very same
-# matrices, without cutting? "One large attention is identical to many heads if the dimensions
-# match", says a popular text. **Predict** both.
+# Try to do without it: put $w_o w_v$ in the place of $w_v$, and nothing in the place of $w_o$.
+# **Predict:** does the output stay the same with one head? With four?
 
 # %% tags=["skip-grading"]
-w_q, w_k, w_v = fuse_heads(small_heads)
-q, k, v = (x @ w.T for w in (w_q, w_k, w_v))
-cut = [split_heads(projected, 4) for projected in (q, k, v)]
-fused = merge_heads(scaled_dot_product_attention(*cut)[0])
-large = scaled_dot_product_attention(q, k, v)[0]
-listed = attend_one_by_one(x, small_heads)
-print(f"list of heads against one fused projection: {(listed - fused).abs().max():.2f}")
-print(f"list of heads against one large attention:  {(listed - large).abs().max():.2f}")
-
-scores = [a @ b.transpose(-2, -1) for a, b in zip(cut[0].unbind(1), cut[1].unbind(1), strict=True)]
-difference = (q @ k.transpose(-2, -1) - sum(scores)).abs().max()
-print(f"scores of the large one against the sum of the heads' scores: {difference:.2f}")
+torch.manual_seed(0)
+x = torch.randn(2, 5, 12)
+for n_heads in (1, 4):
+    block = MultiHeadAttention(12, n_heads, bias=False)
+    folded = copy.deepcopy(block)
+    with torch.no_grad():
+        folded.w_v.weight.copy_(block.w_o.weight @ block.w_v.weight)
+        folded.w_o.weight.copy_(torch.eye(12))
+    gap = (block(x, x, x)[0] - folded(x, x, x)[0]).abs().max()
+    print(f"{n_heads} heads: the output changes by up to {gap:.2f}")
+columns = {"with w_o": block.w_o.weight, "without w_o": torch.eye(12)}
+pictures.where_heads_write(
+    {
+        title: torch.stack([part.norm(dim=1) for part in w.detach().split(3, 1)])  # (H, D)
+        for title, w in columns.items()
+    }
+)
 
 # %% [markdown]
-# The list and the fused projection agree. The large attention does not, though all its matrices
-# are the same. The last line says why: its scores are the *sum* of the heads' scores. It adds up
-# what every head would have looked for, and then looks once. Many heads look first and add up
-# later. With a softmax in between, the order matters.
+# With one head, $w_o w_v$ is one matrix, and a second one beside it adds nothing that the first
+# could not be. With several heads it is not so. Each head weighs its own slice, so it has a $w_o
+# w_v$ of its own: the Dh columns of `w_o` that read this head, times the Dh rows of `w_v` that feed
+# it. The picture shows what `w_o` gives: every head can write into every feature. Without it, head
+# 0 can only write into the first three.
+#
+# Does that matter? If a linear layer comes right after, it does the same job: section 6 leaves
+# `w_o` out and misses nothing. In an encoder layer (lesson 05), what comes right after is the sum
+# with x, and that needs each head to reach every feature.
 #
 # ## 6. One head against several
 #
 # Now the drawers, with your attention. A question is a vector, the sum of an embedding for its
 # first drawer and one for its second. A linear layer reads both symbols off the attention's
-# output. All attentions have D = 32, and so the same number of parameters. One of the four models
-# has something more: a hidden layer *after* its single head.
+# output. All attentions have D = 32. Two models differ in something else: one has a hidden layer
+# *after* its single head, and one has `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head get the first symbol right, the second, and both? Six
 # symbols make chance one in six. And will the hidden layer help?
 
 
 # %% tags=["skip-grading", "measured"]
-def trained(seed: int, n_heads: int, hidden: int = 0) -> lookups.LookupModel:
+def trained(seed: int, n_heads: int, hidden: int = 0, mixing: bool = True) -> lookups.LookupModel:
     torch.manual_seed(seed)
-    model = lookups.LookupModel(MultiHeadAttention(32, n_heads), hidden=hidden)
+    attention = MultiHeadAttention(32, n_heads)
+    if not mixing:
+        attention.w_o.requires_grad_(requires_grad=False)
+        attention.w_o.weight.copy_(torch.eye(32))
+        attention.w_o.bias.zero_()
+    model = lookups.LookupModel(attention, hidden=hidden)
     lookups.train_lookups(model, seed)
     return model.eval()
 
 
 unseen = lookups.lookup_batch(500, seed=99)
-SETTINGS = {"1 head": (1, 0), "2 heads": (2, 0), "8 heads": (8, 0), "1 head + hidden": (1, 64)}
-models = {name: [trained(seed, *sizes) for seed in range(5)] for name, sizes in SETTINGS.items()}
+SETTINGS = {
+    "1 head": (1,),
+    "2 heads": (2,),
+    "8 heads": (8,),
+    "1 head + hidden": (1, 64),
+    "2 heads, no w_o": (2, 0, False),
+}
+models = {name: [trained(seed, *how) for seed in range(5)] for name, how in SETTINGS.items()}
 results = {
     name: torch.tensor([lookups.lookup_accuracy(model, unseen) for model in five])
     for name, five in models.items()
 }
-for name, result in results.items():
-    both = "  ".join(f"{share:4.0%}" for share in result[:, 2].tolist())
-    size = count(models[name][0].attention)
-    print(f"{name:<16} {size:,} parameters in attention; both symbols right: {both}")
+pictures.right_answers(results, chance=1 / lookups.N_SYMBOLS)
 
 # %% [markdown]
-# Five runs each, from five seeds. Here they are one by one, each symbol apart:
-
-# %% tags=["skip-grading"]
-fig, ax = plt.subplots(figsize=(7.5, 3))
-for part, (label, marker) in enumerate((("first", "o"), ("second", "s"), ("both", "^"))):
-    for place, result in enumerate(results.values()):
-        where = [place + 0.26 * (part - 1) + 0.045 * (seed - 2) for seed in range(5)]
-        ax.plot(
-            where,
-            100 * result[:, part],
-            marker,
-            color=f"C{part}",
-            ms=6,
-            alpha=0.8,
-            label=label if place == 0 else None,
-        )
-ax.axhline(100 / lookups.N_SYMBOLS, color="0.4", ls=":")
-ax.text(1.5, 100 / lookups.N_SYMBOLS + 2, "chance (one symbol)", ha="center", color="0.3")
-ax.set_xticks(range(len(results)), list(results))
-ax.set(ylim=(0, 105), ylabel="right answers (%)", title="One head gets one of two symbols")
-ax.legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
-plots.show(
-    fig,
-    alt="With one head each of five runs gets one of the two symbols nearly always right and the "
-    "other hardly better than chance. With two or eight heads everything is right in every run. "
-    "One head with a hidden layer after it also gets everything right in most runs.",
-)
-
-# %% [markdown]
-# One head learns one of the two look-ups and gives the other up; chance decides which. Two heads
-# get everything right, at exactly the same number of parameters, and so do eight, with only four
-# features each.
+# One head learns one of the two look-ups and gives the other up; which one differs from run to run.
+# Two heads get everything right, at exactly the same number of parameters, and so do eight, with
+# only four features each. Without `w_o` nothing is lost here.
 #
-# The last column is a warning against saying too much. With a hidden layer after it, one head
+# The fourth column is a warning against saying too much. With a hidden layer after it, one head
 # *can* answer both, though not every run finds out how. **Predict:** where does it look? Half of
 # its weight on each drawer would not do, as you saw at the start.
 
@@ -623,40 +684,52 @@ panels = {
     "2 heads: head 0": (best["2 heads"], 0),
     "2 heads: head 1": (best["2 heads"], 1),
 }
-fig, axes = plt.subplots(1, 5, figsize=(12, 2.4), sharey=True)
-for ax, (title, (model, h)) in zip(axes, panels.items(), strict=True):
-    weights = model(question)[1].detach()[0]  # (H, T, S)
-    last = ax is axes[-1]
-    plots.heat_map(ax, weights[h], title=title, rows=names, limits=(0, 1), numbers=False, bar=last)
-    ax.set(xlabel="drawer looked at", xticks=range(lookups.N_DRAWERS))
-axes[0].set(ylabel="drawers asked for")
-plots.show(
-    fig,
-    alt="Attention of four questions to eight drawers. One head alone looks at one of the two "
-    "drawers, or at both nearly alike. One head with a hidden layer looks at both, at one clearly "
-    "more than at the other. Of two heads, each looks at one of the two drawers.",
-)
-
-# %% [markdown]
-# How do one head's five runs share their weight out, over all 2,000 unseen questions?
-
-# %% tags=["skip-grading", "measured"]
-for run, model in enumerate(models["1 head"]):
-    with torch.no_grad():
-        weights = model(unseen)[1][:, 0]  # (B, T, S)
-    first, second = weights.gather(-1, unseen.asked).unbind(-1)  # weight on the drawers asked for
-    print(
-        f"run {run}: weight {first.mean():.2f} on the first drawer, {second.mean():.2f} on the "
-        f"second; more on the first in {(first > second).float().mean():.0%} of the questions"
-    )
+pictures.looks({t: model(question)[1].detach()[0, h] for t, (model, h) in panels.items()}, names)
 
 # %% [markdown]
 # One head alone ends in one of two ways here: all its weight lies on one drawer, or on both, with
-# a little more on the same one every time or nearly. Either way the linear layer reads one symbol
+# a little more on the same one nearly every time. Either way the linear layer reads one symbol
 # off it, the one with the larger share. With a hidden layer behind it, the head looks at both, at
 # one *clearly more* than at the other, and the hidden layer learned to tell a large share of one
 # symbol from a small share of another. So one head can do it, if what follows is not linear and
 # finds this code. Two heads need no code: each keeps its own look, and a linear layer reads both.
+#
+# ### "Several heads force the model to attend to more words"
+#
+# So a popular text says. Put it to the test: *how many drawers* does a head look at? If its
+# weights lie evenly on $n$ drawers, the exponential of their entropy is $n$; uneven weights count
+# as fewer. **Predict:** is the number larger with one head, or for each of two? And for two heads
+# taken together?
+
+
+# %% tags=["skip-grading", "measured"]
+def how_many(weights: Tensor) -> float:
+    """Mean number of drawers that the weights (..., S) lie on."""
+    return torch.special.entr(weights).sum(-1).exp().mean().item()
+
+
+print(f"{'drawers looked at, mean of 5 runs':34}{'by each head':>14}{'by all heads together':>24}")
+for name, five in models.items():
+    with torch.no_grad():
+        maps = [model(unseen)[1] for model in five]  # (B, H, T, S) each
+    each = sum(how_many(weights) for weights in maps) / 5
+    together = sum(how_many(weights.mean(1)) for weights in maps) / 5
+    print(f"{name:34}{each:14.1f}{together:24.1f}")
+
+twins = MultiHeadAttention(32, 2)
+with torch.no_grad():
+    for layer in (twins.w_q, twins.w_k):
+        layer.weight[16:], layer.bias[16:] = layer.weight[:16], layer.bias[:16]
+x = torch.randn(3, 8, 32)
+weights = twins(x, x, x)[1]
+print("two heads with the same weights look alike:", torch.equal(weights[:, 0], weights[:, 1]))
+
+# %% [markdown]
+# **Measured:** nothing is forced. Two heads may look at the very same words, as the twins do. And
+# with two heads the model looks at *fewer* drawers here than with one, on average over five runs:
+# two in all, one each, and those are the two it was asked for. A single head spreads its weight
+# over three (though in one of five runs all of it lies on one). What several heads make possible is
+# to look at one word *sharply* and at another one, too.
 #
 # ## 7. Switching heads off
 #
@@ -664,7 +737,7 @@ for run, model in enumerate(models["1 head"]):
 # head is gone. **Predict** for a model with two heads: what is lost when one goes? And with eight?
 
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "measured"]
 def without_head(model: lookups.LookupModel, head: int, n_heads: int) -> lookups.LookupModel:
     """Copy a model and switch one of its heads off."""
     changed, size = copy.deepcopy(model), 32 // n_heads
@@ -673,30 +746,13 @@ def without_head(model: lookups.LookupModel, head: int, n_heads: int) -> lookups
     return changed
 
 
-# %% tags=["skip-grading", "measured"]
-fig, axes = plt.subplots(1, 2, figsize=(9.5, 2.9), width_ratios=[3, 9], sharey=True)
-for ax, n_heads in zip(axes, (2, 8), strict=True):
+shares = {}
+for n_heads in (2, 8):
     model = best[f"{n_heads} heads"]
     versions = [model, *(without_head(model, h, n_heads) for h in range(n_heads))]
-    shares = torch.tensor([lookups.lookup_accuracy(m, unseen)[:2] for m in versions])
-    for part, label in enumerate(("first", "second")):
-        ax.bar(
-            torch.arange(n_heads + 1) + 0.4 * part - 0.2,
-            100 * shares[:, part],
-            0.38,
-            label=label,
-            hatch=("", "//")[part],
-            edgecolor="white",
-        )
-    ax.set_xticks(range(n_heads + 1), ["none", *map(str, range(n_heads))])
-    ax.set(xlabel="head switched off", title=f"{n_heads} heads", ylim=(0, 105))
-axes[0].set(ylabel="right answers (%)")
-axes[1].legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
-plots.show(
-    fig,
-    alt="Bars: with two heads, switching one off destroys one of the two symbols and leaves the "
-    "other whole. With eight heads, switching off any single one costs little or nothing.",
-)
+    right = [lookups.lookup_accuracy(version, unseen)[:2] for version in versions]
+    shares[f"{n_heads} heads"] = torch.tensor(right)  # (1 + H, 2)
+pictures.heads_off(shares)
 
 # %% [markdown]
 # With two heads the work is divided cleanly: each head carries one look-up, and without it that
@@ -775,36 +831,26 @@ check.load_torch_attention(
 # its layer, `out_proj.weight` into `w_o.weight`, and the biases in the same way if there are any.
 # </details>
 #
+# ### Yours against torch's
+#
 # One trap when you compare: torch's `key_padding_mask` is **upside down**. There, `True` means
 # "is padding, ignore"; in this course, and in torch's own `F.scaled_dot_product_attention`,
 # `True` means "may be attended to". And torch returns the mean of the weights over the heads,
 # unless you ask for all of them.
 
 # %% tags=["skip-grading"]
-worst = {"output": 0.0, "weights": 0.0, "gradients": 0.0}
-for size, length, d_model, n_heads in ((2, 5, 12, 3), (3, 7, 64, 8), (1, 1, 10, 1), (4, 33, 48, 6)):
-    torch.manual_seed(size)
+for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
+    torch.manual_seed(n_heads)
     theirs = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
     ours = MultiHeadAttention(d_model, n_heads)
     load_torch_attention(ours, theirs)
-    x = torch.randn(size, length, d_model, requires_grad=True)
-    y = x.detach().clone().requires_grad_()
-    real = torch.arange(length) < torch.randint(1, length + 1, (size, 1))  # (B, S)
-    output, weights = ours(x, x, x, mask=real.unsqueeze(1))
-    wanted = theirs(y, y, y, key_padding_mask=~real, average_attn_weights=False)
-    output.sum().backward()
-    wanted[0].sum().backward()
-    for name, a, b in (
-        ("output", output, wanted[0]),
-        ("weights", weights, wanted[1]),
-        ("gradients", x.grad, y.grad),
-    ):
-        worst[name] = max(worst[name], (a - b).abs().max().item())
-for name, difference in worst.items():
-    print(f"{name:<9} of ours and torch's differ by less than 1e-5: {difference < 1e-5}")
+    gaps = against_torch(ours, theirs, batch=3, length=7)  # on padded sentences
+    same = {name: gap < 1e-5 for name, gap in gaps.items()}
+    print(f"{n_heads} heads of {d_model // n_heads:2} features, the same up to 1e-5: {same}")
 
 # %% [markdown]
-# Yours is the same attention, with its gradients, padding included.
+# True everywhere, and yours is the same attention, with its gradients, padding included. If it
+# says False, one of your pieces is not right yet: the checks above say which.
 #
 # ## 9. "Training accuracy will show if attention is wrong"
 #
@@ -817,7 +863,10 @@ for name, difference in worst.items():
 # - softmax over the queries in place of the keys;
 # - the mask accepted and ignored.
 #
-# **Predict:** which of the three will you see in the accuracy?
+# Beside the accuracy stands a law that can be tried without training: tag a sentence alone, tag it
+# again in a padded batch, and see by how much its scores change. They must not, beyond rounding.
+#
+# **Predict:** which of the three will you see in the accuracy? Which will break the law?
 
 
 # %% tags=["skip-grading", "measured"]
@@ -843,35 +892,7 @@ for label, fault in FAULTS.items():
     taggers = [tagger(seed, fault) for seed in range(3)]
     accuracy[label] = [topics.tagging_accuracy(model, held_out)[0] for model in taggers]
     change[label] = [topics.change_by_padding(model, few) for model in taggers]
-    shares = "  ".join(f"{share:.1%}" for share in accuracy[label])
-    print(f"{label:<22} right tags: {shares}")
-
-# %% [markdown]
-# Beside the accuracy stands a law that can be tried without training: tag a sentence alone, tag it
-# again in a padded batch, and see by how much its scores change. They must not, beyond rounding.
-
-# %% tags=["skip-grading"]
-fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
-for place, label in enumerate(FAULTS):
-    rows = [place - 0.15, place, place + 0.15]  # seeds apart, or their points would merge
-    axes[0].plot([100 * a for a in accuracy[label]], rows, "o", color="C0", ms=5, alpha=0.6)
-    axes[1].plot([max(c, 1e-7) for c in change[label]], rows, "s", color="C1", ms=5, alpha=0.6)
-axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
-axes[1].set(
-    xscale="log",
-    xlim=(3e-8, 100),
-    xlabel="largest change of a score (log scale)",
-    title="A sentence alone against in a padded batch",
-)
-axes[0].set_yticks(range(4), FAULTS)
-axes[0].set_ylim(3.5, -0.5)
-plots.show(
-    fig,
-    alt="Left: accuracy of three seeds each. The right model, the one with softmax over queries "
-    "and the one without a mask are all near 100 percent; heads cut by view reach about 90. "
-    "Right: padding changes nothing, up to rounding, for the right model, and a lot for all "
-    "three faulty ones.",
-)
+pictures.score_and_law(accuracy, change)
 
 # %% [markdown]
 # With softmax over the wrong axis, or with the mask ignored, accuracy is as good as perfect. With
@@ -893,39 +914,7 @@ plots.show(
 
 # %% tags=["skip-grading"]
 WORDS = ["the", "old", "man", "the", "boats", "now"]
-
-
-def fed_by(split: Callable[..., Tensor], n_heads: int, width: int = 6) -> Tensor:
-    """Tell which tokens each row of each head depends on: (H, T, T), 0 or 1."""
-    torch.manual_seed(0)
-    x = torch.randn(1, len(WORDS), width)
-    columns = []
-    for t in range(len(WORDS)):
-        changed = x.clone()
-        changed[0, t] += 1.0
-        columns.append((split(changed, n_heads) != split(x, n_heads)).any(-1)[0])  # (H, T)
-    return torch.stack(columns, -1).float()
-
-
-def draw(split: Callable[..., Tensor]) -> plt.Figure:
-    """Draw what feeds the rows of two heads."""
-    fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True)
-    for h, ax in enumerate(axes):
-        table = fed_by(split, 2)[h]
-        plots.heat_map(
-            ax, table, title=f"head {h}", rows=WORDS, columns=WORDS, numbers=False, bar=False
-        )
-        ax.set(xlabel="word that was changed")
-    axes[0].set(ylabel="row of the head")
-    return fig
-
-
-# %% tags=["skip-grading"]
-plots.show(
-    draw(buggy.broken_split_heads),
-    alt="Two heat maps in place of two diagonals: the rows of head 0 depend on the first three "
-    "words only, two rows on each word; those of head 1 on the last three words only.",
-)
+pictures.fed_by(buggy.broken_split_heads, WORDS)
 
 # %% [markdown]
 # ### Exercise: `repaired_split_heads`
@@ -971,25 +960,33 @@ check.repaired_split_heads(
 # left.
 # </details>
 #
-# The same picture with your repair:
+# ### The same picture with your repair
 
 # %% tags=["skip-grading"]
-plots.show(
-    draw(repaired_split_heads),
-    alt="Two diagonals: row t of either head depends on word t alone.",
-)
+pictures.fed_by(repaired_split_heads, WORDS)
 
 # %% [markdown]
 # ## Recap
 #
 # - One softmax makes one mixture. Heads look several times, and keep what they saw apart.
-# - Heads are slices of the features of every token: `view`, then `transpose`. `view` alone keeps
-#   the shape and mixes up tokens.
-# - The number of heads costs nothing. The output projection adds a third to what q, k and v cost.
+# - Heads are slices of the *projected* features of every token: `view`, then `transpose`. `view`
+#   alone keeps the shape and mixes up tokens.
 # - A list of small attentions and one fused projection are the same numbers; one large attention
 #   is not, because it adds scores before the softmax.
+# - More heads cost no parameters. They cost memory, a (T, S) table each, and with it time.
+# - `w_o` lets every head write into every feature. With one head it could be folded into `w_v`.
+# - Nothing forces heads to look at different words, or at more of them.
 # - Weights have shape (B, H, T, S). torch's `key_padding_mask` is True where ours is False.
 # - Accuracy does not prove attention right. Laws that must hold do.
+#
+# ## Three open questions
+#
+# 1. Of eight heads hardly any single one was needed. How many can go together, before an
+#    answer is lost? Does it matter which?
+# 2. One head with a hidden layer failed in some runs. Does it fail less often with more
+#    hidden units, more steps, or another learning rate?
+# 3. Ask for *three* drawers (the task is in `utils/experiments/lookup_task.py`). Do two heads
+#    manage?
 #
 # **Next:** attention treats a sentence as a bag of words. Lesson 04 gives the words places.
 #

@@ -12,8 +12,8 @@ from utils.lab.settings import FILE, Settings
 
 NAME: Final = "transformer-encoder-course"
 TAKEN: Final = (
-    "LICENSE", "constraints.txt", "environment.yml", "notebooks", "pyproject.toml", "setup.sh",
-    "utils",
+    "LICENSE", "bench/results", "constraints.txt", "environment.yml", "notebooks", "pyproject.toml",
+    "setup.sh", "utils",
 )  # fmt: skip
 ADDED: Final = "grader/bundle/files"  # what lies here lies at the top of the bundle
 UNSET: Final = "where your instructor says"

@@ -5,7 +5,7 @@ guess.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -116,26 +116,38 @@ def redraw(words: nn.Module, std: float) -> None:
     nn.init.normal_(table, std=std)[0] = 0.0
 
 
-def train(tagger: OrderTagger, seed: int, steps: int = STEPS) -> list[float]:
-    """Train on fresh sentences of LENGTH words; return the accuracy every MEASURE_EVERY steps.
+def train(
+    tagger: OrderTagger,
+    seed: int,
+    steps: int = STEPS,
+    *,
+    rate: float = RATE,
+    every: int = MEASURE_EVERY,
+    left_out: Sequence[int] = (),
+) -> list[float]:
+    """Train on fresh sentences of LENGTH words; return the accuracy every `every` steps.
 
     Args:
         tagger: trained in place.
         seed: decides every batch.
         steps: number of batches.
+        rate: learning rate.
+        every: steps between two measurements.
+        left_out: positions whose tags are never shown; the words there are.
 
     """
     curve: list[float] = []
 
     def loss(generator: torch.Generator) -> Tensor:
         batch = look_back_sentences(BATCH, LENGTH, generator)
-        return F.cross_entropy(tagger(batch.words).flatten(0, 1), batch.tags.flatten())
+        tags = batch.tags.index_fill(1, torch.tensor(left_out, dtype=torch.long), NO_TAG)
+        return F.cross_entropy(tagger(batch.words).flatten(0, 1), tags.flatten())
 
     def measure(step: int) -> None:
-        if step % MEASURE_EVERY == 0:
+        if step % every == 0:
             curve.append(accuracy(tagger, LENGTH))
 
-    train_model(tagger, loss, steps=steps, seed=seed, rate=RATE, after=measure)
+    train_model(tagger, loss, steps=steps, seed=seed, rate=rate, after=measure)
     return curve
 
 

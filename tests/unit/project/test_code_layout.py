@@ -18,6 +18,7 @@ ANYWHERE = ("utils", "grader", "bench", "tests")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils": (),
     "utils.reference": ("utils.reference",),
+    "utils.plots": ("utils.plots",),
     "utils.experiments": ("utils.experiments", "utils.plots"),
     "utils.treebank": ("utils.treebank", "utils.errors"),
     "utils.training": (

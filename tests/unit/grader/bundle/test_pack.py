@@ -53,9 +53,11 @@ def bundle(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_holds_what_students_need_and_nothing_else(bundle: Path) -> None:
     assert {path.name for path in bundle.iterdir()} == {
-        ".github", ".gitignore", "LICENSE", "Makefile", "README.md", "constraints.txt",
-        "course.toml", "environment.yml", "notebooks", "pyproject.toml", "setup.sh", "utils",
+        ".github", ".gitignore", "LICENSE", "Makefile", "README.md", "bench",
+        "constraints.txt", "course.toml", "environment.yml", "notebooks", "pyproject.toml",
+        "setup.sh", "utils",
     }  # fmt: skip
+    assert {path.name for path in (bundle / "bench").iterdir()} == {"results"}  # lessons draw these
 
 
 def test_every_file_is_the_courses_own_or_one_made_for_the_bundle(bundle: Path) -> None:

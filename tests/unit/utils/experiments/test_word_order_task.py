@@ -103,6 +103,23 @@ def test_training_with_positions_solves_the_task_and_without_does_not():
     assert accuracy(without, LENGTH) < 0.5
 
 
+def test_positions_left_out_are_not_learned():
+    tagger = new_tagger(CountedPositions())
+    redraw(tagger.words, 0.2)
+    train(tagger, seed=1, steps=140, left_out=[BACK + 3])
+    found = hits(tagger, LENGTH)
+    assert found[3] < 0.6
+    assert found.sum() - found[3] > 0.9 * (LENGTH - BACK - 1)
+
+
+def test_the_curve_is_measured_as_often_and_at_the_rate_asked_for():
+    still, moving = new_tagger(CountedPositions()), new_tagger(CountedPositions())
+    assert len(train(still, seed=1, steps=6, every=2, rate=0.0)) == 3
+    train(moving, seed=1, steps=6)
+    assert torch.equal(still.guess.weight, new_tagger(CountedPositions()).guess.weight)
+    assert not torch.equal(still.guess.weight, moving.guess.weight)
+
+
 def test_hits_are_counted_place_by_place():
     tagger = RightTagger(nn.Embedding(VOCABULARY, 24), 24)
     assert hits(tagger, 13).tolist() == [1.0] * 8 + [0.0] * 3

@@ -1,0 +1,117 @@
+"""Pictures of single lessons: what they say in words comes from what is drawn."""
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from utils import plots
+from utils.plots import heads, positions
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was shown: the description and the figure's axes."""
+    found = []
+    monkeypatch.setattr(plots, "show", lambda fig, alt: found.append((alt, fig.axes)))
+    yield found
+    plt.close("all")
+
+
+def clock(length=5, d_model=4, speeds=(1.0, 0.01)):
+    angles = torch.arange(length).unsqueeze(1) * torch.tensor(speeds)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :d_model]
+
+
+def test_a_dial_points_up_at_position_zero_and_turns_clockwise(shown):
+    positions.dials(clock(), positions=[0, 1], pairs=[0, 1])
+    alt, axes = shown[0]
+    assert "position 0: 0, 0; position 1: 57, 1" in alt
+    right, up = axes[2].lines[1].get_xydata()[1]
+    assert right == pytest.approx(0.841, abs=1e-3)
+    assert up == pytest.approx(0.540, abs=1e-3)
+
+
+def test_a_wrong_table_is_described_as_it_is(shown):
+    positions.layouts({"right": clock(), "wrong": clock(speeds=(0.01, 1.0))})
+    right, wrong = shown[0][0].split("wrong:")
+    assert "last by 0.005" in right
+    assert "first columns move by 0.005" in wrong
+
+
+def test_a_kind_keeps_its_colour_and_its_variants_are_hollow(shown):
+    runs = [[0.2, 0.6], [0.4, 0.8]]
+    panels = {"a": {"rotary": runs, "rotary, long words": runs}, "b": {"learned": runs}}
+    positions.learning(panels, every=20)
+    alt, (first, second) = shown[0]
+    plain, variant = first.lines
+    assert plain.get_color() == variant.get_color() != second.lines[0].get_color()
+    assert variant.get_markerfacecolor() == "white"
+    assert plain.get_xdata().tolist() == [20, 40]
+    assert "rotary: at the end 0.60 to 0.80" in alt
+
+
+def test_all_kinds_differ_in_colour_and_marker():
+    for column in (0, 2):
+        assert len({style[column] for style in positions.KINDS.values()}) == len(positions.KINDS)
+
+
+def test_tables_with_far_neighbours_come_first_and_seeds_that_never_learn_are_left_out(shown):
+    far = {"steps until 90%": [30, 40], "distance of neighbours": 5.0, "cosine of neighbours": 0.1}
+    near = {"steps until 90%": [None, 80], "distance of neighbours": 1.0, "cosine of neighbours": 1}
+    positions.neighbours_and_speed({"sinusoidal, base 10": near, "random rows": far})
+    alt, (axes,) = shown[0]
+    assert axes.get_yticklabels()[0].get_text().startswith("random rows")
+    assert "random rows   5.0    0.10: 35; sinusoidal, base 10   1.0    1.00: 80" in alt
+
+
+def test_accuracy_is_told_within_and_past_the_trained_length(shown):
+    positions.beyond({"learned": torch.tensor([[1.0, 0.8, 0.2]])}, first=2, trained=4)
+    assert "learned: 0.90 within, 0.20 past it" in shown[0][0]
+
+
+def test_attention_maps_tell_the_weight_of_the_stripe(shown):
+    seen = torch.zeros(6, 6)
+    seen[2, 0] = seen[3, 1] = 1.0
+    maps = {"none": seen, "learned": seen, "sinusoidal": seen, "rotary": seen}
+    positions.attention_maps(maps, trained=4, back=2)
+    assert "rotary: weight 1.00 2 places back within, 0.00 past" in shown[0][0]
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda: positions.speeds(torch.tensor([0.6, 0.6, 0.1, 0.1]), torch.tensor([6.3, 628.0])),
+         "from 0.6 in column 0 to 0.1 in column 2"),
+        (lambda: positions.alike(torch.arange(-1, 2), {"a": torch.tensor([1.0, 2, 1.5])}, "t"),
+         "a: 2.0 at offset 0, 1.5 at 1"),
+        (lambda: positions.square(torch.eye(3), "M"), "M: 3 rows, 3 entries"),
+        (lambda: positions.score_tables({"turned": torch.eye(4)}), "spread by up to 0.00"),
+        (lambda: positions.left_out({"learned": [0.2, 0.3]}, 0.25), "learned: 0.20 to 0.30"),
+        (lambda: heads.where_heads_write({"w": torch.tensor([[0.0, 2.0], [1.0, 1.0]])}),
+         "w: its heads move 1, 2 features"),
+        (lambda: heads.cost_of_heads([1, 4], [2.0, 9.0], [1.0, 4.0]), "4 heads: 9 ms, 4.0 MiB"),
+        (lambda: heads.right_answers({"1 head": torch.tensor([[1.0, 0.2, 0.19]])}, 1 / 6),
+         "1 head: both right in 19%"),
+        (lambda: heads.looks({"one": torch.tensor([[0.9, 0.1]])}, ["0 then 1"]),
+         "one: most weight 0.9 on 0"),
+        (lambda: heads.heads_off({"2 heads": torch.tensor([[1.0, 0.9], [0.2, 1.0]])}),
+         "2 heads: the worse symbol is right in 90%, 20%"),
+        (lambda: heads.score_and_law({"right": [0.9, 0.95]}, {"right": [0.0, 2.0]}),
+         "right: 90% or more right, changes up to 2"),
+        (lambda: heads.fed_by(lambda x, h: x.unflatten(2, (h, -1)).transpose(1, 2), ["a", "b"]),
+         "head 1, row by row, on words [[0], [1]]"),
+        (lambda: heads.fed_by(lambda x, h: x.view(1, h, 2, -1), ["a", "b"]),
+         "head 1, row by row, on words [[1], [1]]"),
+        (lambda: heads.cut_cells(torch.arange(4).view(2, 2), {"view": torch.ones(1, 2, 2)}),
+         "view: head 0 [[1.0, 1.0], [1.0, 1.0]]"),
+    ],
+)  # fmt: skip
+def test_the_description_tells_what_is_drawn(shown, draw, said):
+    draw()
+    assert said in shown[0][0]
+
+
+def test_a_table_has_mean_lowest_and_highest_of_each_cell():
+    head, row = positions.ranges({"a": [[0.0, 1.0], [0.5]]}, columns=["x", "y"]).splitlines()
+    assert head.split() == ["x", "y"]
+    assert " ".join(row.split()) == "a 0.50 (0.00 to 1.00) 0.50 (0.50 to 0.50)"

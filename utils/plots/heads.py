@@ -1,0 +1,194 @@
+"""The pictures of lesson 03. Descriptions are made from what is drawn, right or wrong."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor
+
+from utils import plots
+
+PARTS = (("first", "o"), ("second", "s"), ("both", "^"))
+
+
+def cut_cells(x: Tensor, ways: Mapping[str, Tensor]) -> None:
+    """Show labelled cells and the heads that some ways of cutting make of them.
+
+    Args:
+        x: labels (T, D), the tens for the token, the units for the feature.
+        ways: name of a way -> heads (H, T, Dh).
+
+    """
+    heads = {f"{way}: head {h}": cut for way, all_ in ways.items() for h, cut in enumerate(all_)}
+    widths = [x.shape[1], *(head.shape[1] for head in heads.values())]
+    fig, grid = plt.subplots(
+        1, len(widths), figsize=(10.5, 2.9), width_ratios=widths, squeeze=False
+    )
+    axes = grid[0]
+    limits = (0.0, 2 * float(x.max()))
+    plots.heat_map(axes[0], x, title="x", limits=limits)
+    for ax, (title, head) in zip(axes[1:], heads.items(), strict=True):
+        plots.heat_map(ax, head, title=title, limits=limits)
+    for ax in axes:
+        ax.set(xlabel="feature", xticks=[], yticks=range(len(x)))
+    axes[0].set_ylabel("token")
+    axes[1].set_ylabel("row of the head")
+    said = "; ".join(f"{title} {head.tolist()}" for title, head in heads.items())
+    plots.show(fig, alt=f"Tables of labelled cells, row by row. {said}.")
+
+
+def where_heads_write(reach: Mapping[str, Tensor]) -> None:
+    """Show how strongly each head moves each feature of the output: title -> (H, D)."""
+    fig, grid = plt.subplots(1, len(reach), figsize=(9.5, 2.3), sharey=True, squeeze=False)
+    axes = grid[0]
+    said = []
+    for ax, (title, strength) in zip(axes, reach.items(), strict=True):
+        plots.heat_map(ax, strength, title=title, numbers=False)
+        ax.set(xlabel="feature of the output", ylabel="head")
+        moved = (strength > 0).sum(1).tolist()
+        said.append(f"{title}: its heads move {', '.join(map(str, moved))} features")
+    plots.show(fig, alt="Heat maps, heads by features. " + "; ".join(said) + ".")
+
+
+def cost_of_heads(
+    heads: Sequence[int], milliseconds: Sequence[float], mib: Sequence[float]
+) -> None:
+    """Show time and memory against the number of heads."""
+    fig, axes = plt.subplots(1, 2, figsize=(9, 2.8))
+    plots.lines(
+        axes[0], heads, {"": milliseconds}, title="Time", ylabel="forward pass (ms of one core)"
+    )
+    plots.lines(axes[1], heads, {"": mib}, title="Memory", ylabel="tables of weights (MiB)")
+    for ax in axes:
+        ax.set(xlabel="heads", xscale="log", ylim=(0, None))
+        ax.set_xticks(heads, map(str, heads))
+        ax.minorticks_off()
+    said = "; ".join(
+        f"{h} heads: {ms:.0f} ms, {m:.1f} MiB"
+        for h, ms, m in zip(heads, milliseconds, mib, strict=True)
+    )
+    plots.show(fig, alt=f"Two plots against the number of heads. {said}.")
+
+
+def right_answers(results: Mapping[str, Tensor], chance: float) -> None:
+    """Show the shares of right answers of every run.
+
+    Args:
+        results: model -> (runs, 3), the shares for the first symbol, the second, and both.
+        chance: what guessing one symbol gets.
+
+    """
+    fig, ax = plt.subplots(figsize=(9, 3))
+    for part, (label, marker) in enumerate(PARTS):
+        for place, result in enumerate(results.values()):
+            runs = range(len(result))
+            where = [place + 0.26 * (part - 1) + 0.045 * (run - len(result) / 2) for run in runs]
+            name = label if place == 0 else None
+            style: dict[str, Any] = {"color": f"C{part}", "ms": 6, "alpha": 0.8, "label": name}
+            ax.plot(where, 100 * result[:, part], marker, **style)
+    ax.axhline(100 * chance, color="0.4", ls=":")
+    ax.text(1.5, 100 * chance + 2, "chance (one symbol)", ha="center", color="0.3")
+    ax.set_xticks(range(len(results)), list(results))
+    ax.set(ylim=(0, 105), ylabel="right answers (%)", title="One point for each run and symbol")
+    ax.legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
+    said = [
+        f"{name}: both right in {', '.join(f'{share:.0%}' for share in result[:, 2].tolist())}"
+        for name, result in results.items()
+    ]
+    plots.show(fig, alt="Points. " + "; ".join(said) + ".")
+
+
+def looks(panels: Mapping[str, Tensor], rows: Sequence[str]) -> None:
+    """Show where heads look: title -> (questions, drawers)."""
+    fig, grid = plt.subplots(1, len(panels), figsize=(12, 2.4), sharey=True, squeeze=False)
+    axes = grid[0]
+    said = []
+    for ax, (title, weights) in zip(axes, panels.items(), strict=True):
+        last = ax is axes[-1]
+        style: dict[str, Any] = {"limits": (0.0, 1.0), "numbers": False, "bar": last}
+        plots.heat_map(ax, weights, title=title, rows=rows, **style)
+        ax.set(xlabel="drawer looked at", xticks=range(weights.shape[1]))
+        tops = [f"{top:.1f} on {at}" for top, at in zip(*weights.max(1), strict=True)]
+        said.append(f"{title}: most weight {', '.join(tops)}")
+    axes[0].set(ylabel="drawers asked for")
+    plots.show(fig, alt="Heat maps, questions by drawers. " + "; ".join(said) + ".")
+
+
+def heads_off(models: Mapping[str, Tensor]) -> None:
+    """Show what is right with no head off, then with each one: model -> (1 + H, 2) shares."""
+    widths = [len(shares) for shares in models.values()]
+    fig, grid = plt.subplots(
+        1, len(widths), figsize=(9.5, 2.9), width_ratios=widths, sharey=True, squeeze=False
+    )
+    axes = grid[0]
+    said = []
+    for ax, (title, shares) in zip(axes, models.items(), strict=True):
+        for part, (label, _) in enumerate(PARTS[:2]):
+            where = [row + 0.4 * part - 0.2 for row in range(len(shares))]
+            style: dict[str, Any] = {
+                "label": label,
+                "hatch": ("", "//")[part],
+                "edgecolor": "white",
+            }
+            ax.bar(where, (100 * shares[:, part]).tolist(), 0.38, **style)
+        ax.set_xticks(range(len(shares)), ["none", *map(str, range(len(shares) - 1))])
+        ax.set(xlabel="head switched off", title=title, ylim=(0, 105))
+        worst = [f"{share:.0%}" for share in shares.min(1).values.tolist()]
+        said.append(f"{title}: the worse symbol is right in {', '.join(worst)}")
+    axes[0].set(ylabel="right answers (%)")
+    axes[-1].legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
+    plots.show(fig, alt="Bars: no head off, then each in turn. " + "; ".join(said) + ".")
+
+
+def score_and_law(
+    accuracy: Mapping[str, Sequence[float]], change: Mapping[str, Sequence[float]]
+) -> None:
+    """Show right tags, and how much padding changes scores, for the seeds of each model."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
+    said = []
+    for place, (name, shares) in enumerate(accuracy.items()):
+        rows = [place + 0.15 * (seed - 1) for seed in range(len(shares))]  # or points would merge
+        changes = [max(value, 1e-7) for value in change[name]]
+        axes[0].plot([100 * share for share in shares], rows, "o", color="C0", ms=5, alpha=0.6)
+        axes[1].plot(changes, rows, "s", color="C1", ms=5, alpha=0.6)
+        said.append(f"{name}: {min(shares):.0%} or more right, changes up to {max(changes):.1g}")
+    axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
+    axes[1].set(xscale="log", xlim=(3e-8, 100), xlabel="largest change of a score (log scale)")
+    axes[1].set_title("A sentence alone against in a padded batch")
+    axes[0].set_yticks(range(len(accuracy)), list(accuracy))
+    axes[0].set_ylim(len(accuracy) - 0.5, -0.5)
+    plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")
+
+
+def fed_by(split: Callable[[Tensor, int], Tensor], words: Sequence[str], n_heads: int = 2) -> None:
+    """Show which words each row of each head depends on, by changing one word at a time.
+
+    Args:
+        split: (B, T, D), H -> (B, H, T, Dh).
+        words: names of the T words.
+        n_heads: H.
+
+    """
+    tables = _dependence(split, len(words), n_heads)
+    fig, grid = plt.subplots(1, n_heads, figsize=(8, 3.2), sharey=True, squeeze=False)
+    said = []
+    for h, (ax, table) in enumerate(zip(grid[0], tables, strict=True)):
+        style: dict[str, Any] = {"rows": words, "columns": words, "numbers": False, "bar": False}
+        plots.heat_map(ax, table, title=f"head {h}", **style)
+        ax.set(xlabel="word that was changed")
+        feeding = [row.nonzero().flatten().tolist() for row in table]
+        said.append(f"head {h}, row by row, on words {feeding}")
+    grid[0, 0].set(ylabel="row of the head")
+    plots.show(fig, alt="Heat maps of what the rows depend on: " + "; ".join(said) + ".")
+
+
+def _dependence(split: Callable[[Tensor, int], Tensor], length: int, n_heads: int) -> Tensor:
+    """Return (H, T, T): 1 where a row of a head changes with a word."""
+    x = torch.randn(1, length, 3 * n_heads, generator=torch.Generator().manual_seed(0))
+    columns = []
+    for t in range(length):
+        changed = x.clone()
+        changed[0, t] += 1.0
+        columns.append((split(changed, n_heads) != split(x, n_heads)).any(-1)[0])  # (H, T)
+    return torch.stack(columns, -1).float()
