@@ -13,6 +13,7 @@ LOOKS_UP: Final = {"getattr", "vars"}
 ASKS: Final = LOOKS_UP | {"hasattr"}  # about a module, without keeping it
 RECEIVERS: Final = {"self", "cls"}
 IMPORTS: Final = (ast.Import, ast.ImportFrom)
+DEEPEST: Final = 6  # parts of the longest path that any rule names, and more
 MOST_LINKS: Final = 40  # of a chain of names: every part of a longer one is read by itself
 
 
@@ -83,8 +84,11 @@ def import_paths(node: ast.AST) -> list[str]:
 
 
 def leading(path: str) -> set[str]:
-    """Return the paths that a path begins with: of ``a.b.c`` a, a.b and a.b.c."""
-    parts = path.split(".")
+    """Return the paths that a path begins with: of ``a.b.c`` a, a.b and a.b.c.
+
+    Those longer than any rule are left out: of a path with thousands of parts they take gibibytes.
+    """
+    parts = path.split(".", DEEPEST)[:DEEPEST]
     return {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
 
 
