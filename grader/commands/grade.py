@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -67,13 +68,15 @@ def collect(course: GradingCourse, lessons: list[str]) -> None:
         config = course.converter_config(lesson)
         inbound = Path(config.Exchange.root) / config.CourseDirectory.course_id / "inbound"
         if list(inbound.glob(f"*+{lesson}+*")):
-            collector = ExchangeFactory(config=config).Collect(
+            collector: Any = ExchangeFactory(config=config).Collect(
                 coursedir=CourseDirectory(config=config),
                 authenticator=Authenticator(config=config),
                 config=config,
             )
             collector.update = True
             run_converter(collector, f"what was submitted for {lesson} could not be collected")
+            for told in collector.left_out:
+                print(f"Not collected from the exchange: {told}.")
 
 
 def grade(
