@@ -15,6 +15,7 @@ from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.penalties import settle
 from grader.course.report import table, write_report
+from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.summary import summary
 from grader.grading import changes
@@ -105,7 +106,7 @@ def grade(
         result = run_engine(course, submissions, arguments)
         done, told = list(result.outcomes), _told(result)
         errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
-        failures = [f"{student}'s {lesson}: grader error" for student, lesson in errors]
+        failures = [f"{line(student)}'s {lesson}: grader error" for student, lesson in errors]
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
     print("\n".join([f"Graded {len(done)} submissions.", *told, "", *lines]))
