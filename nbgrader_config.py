@@ -78,6 +78,7 @@ c.GenerateFeedback.preprocessors = [
 from utils.lab.exchange import Course, exchange_settings  # noqa: E402 (ROOT is on the path by now)
 
 c.merge(exchange_settings(Course(ROOT)))
+c.ExchangeFactory.collect = "grader.nbgrader_plugins.collect.Collect"
 c.ExchangeFactory.release_feedback = "grader.nbgrader_plugins.exchange.ReleaseFeedback"
 
 # Formgrader wants the exchange to be there, on a fresh clone too. Everyone may go in: inside it,

@@ -1,8 +1,10 @@
 """`python -m grader autograde`: grade submissions fast and isolated."""
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
+from typing import Final
 
 from grader.authoring.files import find_root
 from grader.commands.arguments import add_choice, add_engine_arguments, parse_limits
@@ -13,6 +15,11 @@ from grader.grading.batch import Run, autograde
 from grader.grading.outcome import Status
 from grader.grading.waiting import Submission
 from grader.sandbox import CannotIsolate
+
+UNISOLATED: Final = (
+    "Warning: --no-isolation runs submissions with your own rights: they can read and change all "
+    "that you can. Use it only for work that you trust as your own."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +53,8 @@ def run_engine(
     """
     for name in course.left_out():
         print(f"submitted/{name} is left out: its name is not UTF-8. Rename it and grade again.")
+    if arguments.no_isolation:
+        print(UNISOLATED, file=sys.stderr)
     try:
         return autograde(
             course,

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -14,6 +15,7 @@ from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.penalties import settle
 from grader.course.report import table, write_report
+from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.summary import summary
 from grader.grading import changes
@@ -67,13 +69,15 @@ def collect(course: GradingCourse, lessons: list[str]) -> None:
         config = course.converter_config(lesson)
         inbound = Path(config.Exchange.root) / config.CourseDirectory.course_id / "inbound"
         if list(inbound.glob(f"*+{lesson}+*")):
-            collector = ExchangeFactory(config=config).Collect(
+            collector: Any = ExchangeFactory(config=config).Collect(
                 coursedir=CourseDirectory(config=config),
                 authenticator=Authenticator(config=config),
                 config=config,
             )
             collector.update = True
             run_converter(collector, f"what was submitted for {lesson} could not be collected")
+            for told in collector.left_out:
+                print(f"Not collected from the exchange: {told}.")
 
 
 def grade(
@@ -102,7 +106,7 @@ def grade(
         result = run_engine(course, submissions, arguments)
         done, told = list(result.outcomes), _told(result)
         errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
-        failures = [f"{student}'s {lesson}: grader error" for student, lesson in errors]
+        failures = [f"{line(student)}'s {lesson}: grader error" for student, lesson in errors]
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
     print("\n".join([f"Graded {len(done)} submissions.", *told, "", *lines]))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.course.report import FOLDER
+from grader.course.safe_text import line
 
 FILE: Final = "regraded.txt"
 MOST_NAMED: Final = 5
@@ -38,7 +39,7 @@ class Change:
         """What changed, exercise by exercise."""
         names = [n for n in {**self.before, **self.after} if self._differs(n)]
         told = ", ".join(f"{n} {_of(self.before, n)} -> {_of(self.after, n)}" for n in names)
-        return f"{self.student}, {self.lesson}: {self.gain:+g}  {told or 'no score changed'}"
+        return f"{line(self.student)}, {self.lesson}: {self.gain:+g}  {told or 'no score changed'}"
 
     def _differs(self, name: str) -> bool:
         return abs(self.before.get(name, 0.0) - self.after.get(name, 0.0)) > LEAST
@@ -66,7 +67,7 @@ def _of_lesson(lesson: str, changes: Sequence[Change]) -> Iterator[str]:
     yield f"  {len(up)} gained, {len(down)} lost, {same} as before"
     for found in (up, down):
         if found:
-            named = ", ".join(f"{c.student} {c.gain:+.3g}" for c in found[:MOST_NAMED])
+            named = ", ".join(f"{line(c.student)} {c.gain:+.3g}" for c in found[:MOST_NAMED])
             yield f"  {named}{', ...' if len(found) > MOST_NAMED else ''}"
 
 

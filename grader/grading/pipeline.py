@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from grader.authoring.lesson import Lesson
 from grader.grading.outcome import (
@@ -12,15 +13,22 @@ from grader.grading.outcome import (
     Outcome,
     Status,
 )
+from grader.grading.own_process import TooCostly, in_own_process
 from grader.grading.plan import make_plan
 from grader.grading.scoring import judge_submission
 from grader.grading.submission import CodeCell, Malformed, read_submission
 from grader.sandbox import Ended, Limits
+from grader.static_analysis.cells import is_readable
 from grader.static_analysis.shortcuts import carried_in, refusals
 from grader.static_analysis.tampering import tampering
 from grader.workers.pool import Job, Pool
 from utils.checks.registry import probes
 from utils.reference import modules
+
+TOO_COSTLY: Final = (
+    "Reading the notebook's code takes more time or memory than grading has for it. Take out what "
+    "the lesson does not need (long generated code, very long lines) and submit it again."
+)
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,26 @@ def prepare(data: bytes, lesson: Lesson) -> Prepared:
         Malformed: it cannot be graded; the message is for the student.
 
     """
-    _, cells = read_submission(data)
-    plan = make_plan(lesson, cells)
-    steps = json.dumps(plan.as_json()).encode()
-    return Prepared(lesson, steps, _refused(lesson, cells), plan.notes)
+    for cell in lesson.cells:
+        is_readable(cell.source)  # read here once, so that no process of its own reads it again
+    try:
+        answer = json.loads(in_own_process(lambda: _read(data, lesson)))
+    except TooCostly:
+        raise Malformed(TOO_COSTLY) from None
+    if "malformed" in answer:
+        raise Malformed(answer["malformed"])
+    steps = json.dumps(answer["steps"]).encode()
+    return Prepared(lesson, steps, answer["refused"], tuple(answer["notes"]))
+
+
+def _read(data: bytes, lesson: Lesson) -> bytes:
+    """Read and plan, in a process of its own; return that as JSON, or why it is malformed."""
+    try:
+        _, cells = read_submission(data)
+    except Malformed as error:
+        return json.dumps({"malformed": str(error)}).encode()
+    plan, refused = make_plan(lesson, cells), _refused(lesson, cells)
+    return json.dumps({"steps": plan.as_json(), "refused": refused, "notes": plan.notes}).encode()
 
 
 def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:

@@ -27,6 +27,8 @@ NO_LINK: Final = "*(A text is not shown here: it holds a link that pages do not 
 
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _PROGRAM: Final = re.compile(r"(java|vb)script:", re.IGNORECASE)
+_LOCAL: Final = re.compile(r"(?:\]\(|\]:|<)[ \t<]*(?:data|file|blob):", re.IGNORECASE)  # as a link
+_REMOTE: Final = re.compile(r"!(?=\[)(?!\[[^\[\]\n]*+\]\(attachment:picture-\d+\))")
 _OBSCURING: Final = re.compile(r"[\\\x00-\x1f]")  # what a link may hold without effect
 _PICTURE: Final = re.compile(  # each + after + or * keeps it linear: no backtracking
     r"!\[(?P<alt>[^\[\]\n]*+)\]\(<?attachment:(?P<name>[^()<>\n]*+)>?+[^()\n]*+\)|attachment:"
@@ -50,6 +52,7 @@ class StudentTexts:
         text = _PICTURE.sub(lambda found: self._picture(found, attachments, kept), text)
         if _has_bad_link(text):
             return NO_LINK, {}
+        text = _REMOTE.sub("! ", text)  # a link: nothing is loaded from elsewhere unasked
         return _TAG.sub("< ", text), kept
 
     def _cut(self, text: str) -> str:
@@ -86,8 +89,9 @@ def _decoded(text: object) -> bytes:
 
 
 def _has_bad_link(text: str) -> bool:
-    """Return whether a link runs a program, or hides that it names an attachment."""
+    """Return whether a link runs a program, leads into a file, or hides an attachment's name."""
     plain = text
     for _ in range(3):  # markdown and the browser each remove one layer
         plain = _OBSCURING.sub("", html.unescape(plain))
-    return bool(_PROGRAM.search(plain)) or plain.count("attachment:") > text.count("attachment:")
+    bad = _PROGRAM.search(plain) or _LOCAL.search(plain)
+    return bool(bad) or plain.count("attachment:") > text.count("attachment:")

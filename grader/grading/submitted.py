@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nbgrader.utils import parse_utc
-
 from grader.course.course import GradingCourse
+from grader.course.time_stamp import LONGEST, as_time
 from grader.grading.recording import SECRET, STAMP
 from grader.grading.submission import MOST_BYTES
 from grader.regular_file import read_plain
@@ -42,11 +41,8 @@ def as_graded(course: GradingCourse, student: str, lesson: str) -> tuple[str, st
 
 def _timestamp(folder: Path) -> str:
     """Return when it was submitted; "" if the file is missing or holds no time."""
-    text = _text(folder / STAMP, 64).strip()
-    try:
-        return text if parse_utc(text) else ""
-    except (ValueError, OverflowError):
-        return ""
+    text = _text(folder / STAMP, 4 * LONGEST).strip()
+    return text if as_time(text) else ""
 
 
 def _secret(folder: Path) -> str:

@@ -9,9 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from nbgrader.utils import parse_utc
-
 from grader.course.private import private_folder, write_private
+from grader.course.time_stamp import LONGEST, as_time
 from grader.errors import CourseError
 from grader.regular_file import read_plain
 
@@ -180,13 +179,9 @@ def _write(hand_in: HandIn, place: Path) -> None:
 
 def time_of(place: Path) -> datetime | None:
     """Return when what is in a folder of submitted/ was handed in; None if it is empty."""
-    text = (read_plain(place / TIMESTAMP, 64) or b"").decode(errors="replace").strip()
-    try:
-        told = parse_utc(text) if text else None
-    except (ValueError, OverflowError):
-        told = None
-    if told is not None:
-        return datetime.fromtimestamp(told.replace(tzinfo=UTC).timestamp(), UTC)
+    text = (read_plain(place / TIMESTAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
+    if (told := as_time(text)) is not None:
+        return told
     times = [path.lstat().st_mtime for path in place.iterdir()]
     return datetime.fromtimestamp(max(times), UTC).replace(microsecond=0) if times else None
 

@@ -22,6 +22,9 @@ BACK_DOORS: Final = {
     "torch.ops", "torch.jit", "torch._dynamo", "torch._decomp", "torch._inductor",
     "torch.nn.attention", "torch.overrides", "torch.utils.cpp_extension", "grader",
     "utils.checks", "utils.reference", "utils.notebook.carry", "get_ipython",
+    # Without a fault, or turned by nothing, these are the lesson's own exercise.
+    "utils.experiments.buggy.FaultyAttention", "utils.experiments.buggy.with_fault",
+    "utils.training.rotary.RotaryAttention",
 }  # fmt: skip
 SPECIAL: Final = {
     "__dict__", "__globals__", "__builtins__", "__code__", "__closure__", "__getattribute__",
@@ -31,7 +34,10 @@ SPECIAL: Final = {
 }  # fmt: skip
 HOMES: Final = ("torch", "utils")  # below these, what is ruled out is ruled out by any path
 # If one of these had another name (`t = torch`), what is read from it could not be told.
-MODULES: Final = {"torch", "torch.nn", "torch.nn.functional", "torch.special"}
+MODULES: Final = {
+    "torch", "torch.nn", "torch.nn.functional", "torch.special", "utils.experiments",
+    "utils.experiments.buggy", "utils.training", "utils.training.rotary",
+}  # fmt: skip
 METHODS_OF: Final = "torch.Tensor."
 
 

@@ -13,6 +13,13 @@ LOOKS_UP: Final = {"getattr", "vars"}
 ASKS: Final = LOOKS_UP | {"hasattr"}  # about a module, without keeping it
 RECEIVERS: Final = {"self", "cls"}
 IMPORTS: Final = (ast.Import, ast.ImportFrom)
+# Modules that others import, and thereby offer under paths of their own: torch.functional.torch.
+OFFERED: Final = {
+    "torch", "importlib", "inspect", "ctypes", "builtins", "gc", "pickle", "marshal", "subprocess",
+    "runpy", "pkgutil",
+}  # fmt: skip
+OFFER: Final = {"torch", "utils"}  # the packages whose paths are read that way
+DEEPEST: Final = 6  # parts of the longest path that any rule names, and more
 MOST_LINKS: Final = 40  # of a chain of names: every part of a longer one is read by itself
 
 
@@ -59,7 +66,16 @@ class Scope:
     def resolve(self, path: str) -> str:
         """Return a path with its first name replaced by what an import says it is."""
         root, *rest = path.split(".")
-        return ".".join([self.aliases.get(root, root), *rest])
+        return shortest(".".join([self.aliases.get(root, root), *rest]))
+
+
+def shortest(path: str) -> str:
+    """Return a path from the last module on: ``torch.jit`` of ``torch.functional.torch.jit``."""
+    parts = path.split(".")
+    if parts[0] not in OFFER:
+        return path
+    last = max((n for n, part in enumerate(parts) if part in OFFERED), default=0)
+    return ".".join(parts[last:])
 
 
 def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -83,8 +99,11 @@ def import_paths(node: ast.AST) -> list[str]:
 
 
 def leading(path: str) -> set[str]:
-    """Return the paths that a path begins with: of ``a.b.c`` a, a.b and a.b.c."""
-    parts = path.split(".")
+    """Return the paths that a path begins with: of ``a.b.c`` a, a.b and a.b.c.
+
+    Those longer than any rule are left out: of a path with thousands of parts they take gibibytes.
+    """
+    parts = path.split(".", DEEPEST)[:DEEPEST]
     return {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
 
 

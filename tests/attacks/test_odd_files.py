@@ -14,7 +14,7 @@ from grader.course.graded_copies import read_copy
 from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.errors import CourseError
-from grader.grading.batch import autograde
+from grader.grading.batch import Run, autograde
 from grader.grading.outcome import Outcome
 from grader.workers.pool import Pool
 from tests.course.lesson_runs import ROOT, all_lessons
@@ -58,9 +58,23 @@ def a_linked_folder(folder: Path, right: Path) -> None:
     folder.symlink_to(right.parent)
 
 
+def a_time_that_is_none(folder: Path, _: Path) -> None:
+    (folder / "timestamp.txt").write_text("1...h nan", encoding="utf-8")
+
+
+def a_time_that_is_a_pipe(folder: Path, _: Path) -> None:
+    os.mkfifo(folder / "timestamp.txt")
+
+
+def code_made_to_be_slow(folder: Path, _: Path) -> None:
+    cell = {"cell_type": "code", "source": "a.b(c)\n" * 36_000, "metadata": {}}
+    (folder / FILE).write_text(json.dumps({"cells": [cell], "nbformat": 4}), encoding="utf-8")
+
+
 REFUSED = [
     link_to_another, link_to_the_gradebook, a_loop_of_links, a_folder_of_that_name, a_pipe,
-    another_name, nothing, a_linked_folder,
+    another_name, nothing, a_linked_folder, a_time_that_is_none, a_time_that_is_a_pipe,
+    code_made_to_be_slow,
 ]  # fmt: skip
 NO_TEXT = "\udcff\udcfe"
 ODD_STUDENTS = ["zoë müller", "a;b'--\"$(x)", ".hidden", "line\nbreak", "x" * 200, "%s"]
@@ -144,6 +158,13 @@ def test_a_machine_that_cannot_isolate_stops_grading_with_what_is_missing(monkey
     )
     with pytest.raises(CourseError, match="cannot isolate: no Landlock"):
         run_engine(graded[0], [(RIGHT, LESSON)], parse(["--regrade"]))
+
+
+@pytest.mark.parametrize("arguments", [[], ["--no-isolation"]])
+def test_grading_unisolated_warns_and_nothing_else_does(arguments, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("grader.commands.autograde.autograde", lambda *_, **__: Run())
+    run_engine(GradingCourse(ROOT, tmp_path), [], parse(arguments))
+    assert ("with your own rights" in capsys.readouterr().err) == bool(arguments)
 
 
 @pytest.mark.parametrize("text", ["wall", "wall=0", "wall=x", "disk=3", "memory=-1"])

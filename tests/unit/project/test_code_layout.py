@@ -52,7 +52,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.course": (
         "grader.course", "grader.authoring", "grader.errors", "utils.checks.framework",
     ),
-    "grader.nbgrader_plugins": ("grader.nbgrader_plugins", "grader.authoring", "grader.course"),
+    "grader.nbgrader_plugins": (
+        "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
+    ),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
     "grader.workers": (

@@ -138,3 +138,33 @@ def test_lone_surrogates_become_question_marks():
 
 def test_a_hidden_link_replaces_the_text_by_a_sentence():
     assert shown("[a](javascript&colon;alert(1))")[0] == NO_LINK
+
+
+REMOTE = [
+    "![a](https://example.org/a.png)",
+    "![a][b]\n\n[b]: https://example.org/a.png",
+    "![b]\n\n[b]: //x/y",
+    "![a](attachment:picture-1 '![a](https://example.org)')",
+    "[![a](//x/y)](https://example.org)",
+]
+INTO_FILES = ["data:text/html,x", "file:///etc/passwd", "FILE:///x", "d&#97;ta:x"]
+
+
+@pytest.mark.parametrize("text", REMOTE)
+def test_no_picture_is_loaded_from_elsewhere(text: str):
+    shown, _ = StudentTexts([]).shown(text, {})
+    page = MarkdownWithMath(renderer=IPythonRenderer(escape=False)).render(shown)
+    assert not BeautifulSoup(page, "html.parser").find_all("img")
+
+
+@pytest.mark.parametrize(
+    "kind", ["data:text/html,x", "file:///etc/passwd", "FILE:///x", "d&#97;ta:x"]
+)
+@pytest.mark.parametrize("form", ["[a]({})", "[a](<{}>)", "[a]: {}\n\n[a]", "<{}>"])
+def test_a_link_into_a_file_or_to_data_is_not_shown(kind: str, form: str):
+    assert StudentTexts([]).shown(form.format(kind), {}) == (NO_LINK, {})
+
+
+def test_prose_about_data_and_files_is_shown():
+    text = "The data: 3 files. My file: none. [Source](https://example.org/data:1)"
+    assert StudentTexts([]).shown(text, {})[0] == text

@@ -352,3 +352,47 @@ def test_of_a_long_chain_of_attributes_every_part_is_read():
     assert not refused(answer(f"return q{harmless}"))
     assert refused(answer(f"return F.scaled_dot_product_attention{harmless}"))
     assert refused(answer(f"return q{harmless}.__globals__{harmless}"))
+
+
+BUGGY = "utils.experiments.buggy"
+BY_THE_COURSE = {
+    "a class of it": f"from {BUGGY} import FaultyAttention\nclass MultiHeadAttention(FaultyAttention):\n    pass",
+    "by its module": "from utils.experiments import buggy\ndef MultiHeadAttention(d, h):\n    return buggy.FaultyAttention(d, h, 'none')",
+    "by a star": f"from {BUGGY} import *\ndef MultiHeadAttention(d, h):\n    return FaultyAttention(d, h, 'none')",
+    "its module kept": "from utils.experiments import buggy\nB = buggy\ndef MultiHeadAttention(d, h):\n    return B.FaultyAttention(d, h, 'none')",
+    "its module in a list": "from utils.experiments import buggy\nB = [buggy]\ndef MultiHeadAttention(d, h):\n    return B[0].FaultyAttention(d, h, 'none')",
+    "by the whole path": f"import {BUGGY}\ndef MultiHeadAttention(d, h):\n    return {BUGGY}.FaultyAttention(d, h, 'none')",
+    "the package kept": f"import {BUGGY}\nE = utils.experiments\ndef MultiHeadAttention(d, h):\n    return E.buggy.FaultyAttention(d, h, 'none')",
+    "what gives it to an encoder": f"from {BUGGY} import with_fault as w\ndef MultiHeadAttention(d, h):\n    return w(d, 'none', h)",
+    "found by a text": "from utils.experiments import buggy\ndef MultiHeadAttention(d, h):\n    return getattr(buggy, 'Faulty' + 'Attention')(d, h, 'none')",
+    "one that is turned": "from utils.training.rotary import RotaryAttention\ndef MultiHeadAttention(d, h):\n    return RotaryAttention(d, h, 0)",
+    "its module, renamed": "import utils.training.rotary as r\ndef MultiHeadAttention(d, h):\n    return r.RotaryAttention(d, h, 0)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", BY_THE_COURSE)
+def test_attention_by_another_module_of_the_course_is_refused(way):
+    sources = [HEAD, BY_THE_COURSE[way]]
+    assert refusals(sources, {"MultiHeadAttention": ruled_out("MultiHeadAttention")})
+
+
+LONGER_WAYS = [
+    "torch.functional.torch.jit.trace(q)", "torch.functional.torch.ops.mkldnn(q)",
+    "torch.nn.functional.torch.overrides", "torch.functional.torch._refs.softmax(q)",
+    "torch.functional.torch.nn.functional", "torch.importlib.import_module('torch')",
+    "torch.builtins.eval('q')", "torch.functional.torch.functional.torch.jit.script(q)",
+    "torch.inspect.getmodule(q)", "torch.nn.init.torch._dynamo",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", LONGER_WAYS)
+def test_a_back_door_reached_through_another_module_is_refused(path):
+    name = "scaled_dot_product_attention"
+    source = f"def {name}(q, k, v, mask=None):\n    return {path}"
+    assert refusals([HEAD, source], {name: ruled_out(name)})
+
+
+@pytest.mark.parametrize("call", ["torch.gru_cell", "torch.lstm_cell", "nn.GRUCell", "nn.LSTM"])
+def test_a_gated_cell_is_no_answer_for_a_plain_one(call):
+    source = f"def rnn_cell(x_t, h, w_x, w_h, b):\n    return {call}(x_t, h, w_x, w_h)"
+    assert refusals([HEAD, source], {"rnn_cell": ruled_out("rnn_cell")})

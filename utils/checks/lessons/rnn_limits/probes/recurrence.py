@@ -24,6 +24,19 @@ RECURRENT = (
     "torch.rnn_tanh_cell",
     "torch._VF.rnn_tanh",
     "torch._VF.rnn_tanh_cell",
+    # With its gates held open by large biases each of these computes the same state.
+    "torch.nn.GRU",
+    "torch.nn.GRUCell",
+    "torch.nn.LSTM",
+    "torch.nn.LSTMCell",
+    "torch.gru",
+    "torch.gru_cell",
+    "torch.lstm",
+    "torch.lstm_cell",
+    "torch._VF.gru",
+    "torch._VF.gru_cell",
+    "torch._VF.lstm",
+    "torch._VF.lstm_cell",
 )
 WEIGHTS = ("w_x", "w_h", "b")
 MOST_CALLS = 200  # calls of `step` in one case: more than ten tokens ever need

@@ -1,0 +1,96 @@
+"""Work on a student's text in a process of its own: what it costs is bounded, and hurts nobody.
+
+No student code runs in it. But a text can be made so that reading it takes hours, gibibytes, or
+more of the stack than there is.
+"""
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NoReturn
+
+CPU_SECONDS: Final = 5  # a solved lesson takes 0.1
+WALL_SECONDS: Final = 120.0  # for these five on a machine that is busy with much else
+MORE_MEMORY: Final = 1 << 30  # bytes of address space, above what the process has when it begins
+OUT_OF_MEMORY: Final = 3
+FAILED: Final = 4
+CHUNK: Final = 1 << 16
+
+
+class TooCostly(Exception):
+    """The work took more than it may: time, memory or stack."""
+
+
+def in_own_process(
+    work: Callable[[], bytes], cpu_seconds: int = CPU_SECONDS, memory: int = MORE_MEMORY
+) -> bytes:
+    """Run `work` in a fork, and return what it returns.
+
+    Raises:
+        TooCostly: it took too much time, memory or stack.
+        RuntimeError: it failed otherwise, which is no fault of the text.
+
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _work(work, writer, cpu_seconds, memory)
+    os.close(writer)
+    is_done = False
+    try:
+        result, is_done = _all_of(reader, time.monotonic() + WALL_SECONDS)
+    finally:
+        os.close(reader)
+        if not is_done:
+            os.kill(child, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
+        return result
+    if is_done and (
+        status < 0 or status == OUT_OF_MEMORY
+    ):  # a signal: CPU time or stack is used up
+        raise TooCostly(f"ended with {status}")
+    raise RuntimeError(result.decode(errors="replace") or "a text could not be read in time")
+
+
+def _work(work: Callable[[], bytes], writer: int, cpu_seconds: int, memory: int) -> NoReturn:
+    """Do the work in the fork, and leave without any of the parent's clean-up."""
+    code = FAILED
+    try:
+        _limit(cpu_seconds, memory)
+        with os.fdopen(writer, "wb", closefd=False) as whole:
+            whole.write(work())
+        code = 0
+    except MemoryError:
+        code = OUT_OF_MEMORY
+    except BaseException as error:  # told to the parent, which raises it
+        with contextlib.suppress(BaseException):
+            os.write(writer, f"{type(error).__name__}: {error}"[:400].encode())
+    finally:
+        os._exit(code)
+
+
+def _limit(cpu_seconds: int, memory: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    with contextlib.suppress(OSError, ValueError):  # macOS has no /proc, and keeps no such limit
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        now = pages * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + memory, now + memory))
+
+
+def _all_of(reader: int, deadline: float) -> tuple[bytes, bool]:
+    """Read until the other end is closed; return what came, and whether that was in time."""
+    taken = bytearray()
+    while (left := deadline - time.monotonic()) > 0 and select.select([reader], [], [], left)[0]:
+        chunk = os.read(reader, CHUNK)
+        if not chunk:
+            return bytes(taken), True
+        taken += chunk
+    return bytes(taken), False

@@ -1,0 +1,57 @@
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.grading import own_process
+from grader.grading.own_process import TooCostly, in_own_process
+
+
+def forever() -> bytes:
+    while True:
+        pass
+
+
+def greedy() -> bytes:
+    return bytes(1 << 29)
+
+
+def fails() -> bytes:
+    raise KeyError("a fault of ours")
+
+
+def falls() -> bytes:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_the_work_returns_comes_back_whole():
+    assert in_own_process(lambda: b"ab" * 100_000) == b"ab" * 100_000
+
+
+def test_work_without_end_is_too_costly_and_stopped():
+    with pytest.raises(TooCostly):
+        in_own_process(forever, cpu_seconds=1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no such limit here")
+def test_work_that_takes_more_memory_than_it_may_is_too_costly():
+    with pytest.raises(TooCostly):
+        in_own_process(greedy, memory=1 << 27)
+
+
+def test_work_that_a_signal_ends_is_too_costly_and_touches_nobody_else():
+    with pytest.raises(TooCostly):
+        in_own_process(falls)
+
+
+def test_a_fault_of_ours_is_no_fault_of_the_text():
+    with pytest.raises(RuntimeError, match="KeyError: 'a fault of ours'"):
+        in_own_process(fails)
+
+
+def test_work_that_waits_is_ended_and_no_fault_of_the_text(monkeypatch):
+    monkeypatch.setattr(own_process, "WALL_SECONDS", 0.2)
+    with pytest.raises(RuntimeError, match="in time"):
+        in_own_process(lambda: bytes(time.sleep(600) or 0))

@@ -1,0 +1,103 @@
+"""Reading a submission is bounded, whatever its text; what is too much is told."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.lesson import Lesson
+from grader.course.time_stamp import as_time
+from grader.grading import pipeline
+from grader.grading.pipeline import prepare
+from grader.grading.submission import MOST_PARTS, Malformed, read_submission
+from grader.grading.submitted import _timestamp
+from grader.lms.storing import time_of
+from grader.static_analysis.names import leading
+from tests.course.lesson_runs import all_lessons
+
+SIZE = 250 << 10
+HEAVY = {  # each took more than 25 s, or gibibytes, to read
+    "one import of many parts": "import a" + ".a" * (SIZE // 2 - 20),
+    "its name used": "import a" + ".a" * (SIZE // 4) + " as q\n" + "q.b\n" * (SIZE // 16),
+    "calls whose owner is the same": "a.b(c)\n" * (SIZE // 7),
+    "a name bound again and again": "a=b;b=a\n" * (SIZE // 8),
+    "stars times names": "from a import *\n" * 6000
+    + "def scaled_dot_product_attention():\n"
+    + "".join(f" v{n}\n" for n in range(17_000)),
+    "fields of an f-string": "f'" + "{a}" * (SIZE // 3) + "'",
+}
+
+
+@cache
+def lesson() -> Lesson:
+    return all_lessons()["02_attention"]
+
+
+def notebook(source: str) -> bytes:
+    cell = {"cell_type": "code", "source": source, "metadata": {}}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}).encode()
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_text_made_to_be_slow_is_read_within_the_limit_or_malformed(name: str, monkeypatch):
+    limits = []
+
+    def bounded(work):
+        limits.append(work)
+        return pipeline_process(work, cpu_seconds=1)
+
+    pipeline_process = pipeline.in_own_process
+    monkeypatch.setattr(pipeline, "in_own_process", bounded)
+    try:
+        prepare(notebook(HEAVY[name]), lesson())
+    except Malformed as error:
+        assert "more time or memory" in str(error)
+    assert len(limits) == 1  # none of it was read here
+
+
+def test_why_a_notebook_is_malformed_comes_out_of_the_process_that_read_it():
+    with pytest.raises(Malformed, match="not JSON"):
+        prepare(b"{", lesson())
+
+
+def test_a_path_of_many_parts_begins_with_few_paths():
+    assert leading("a.b.c") == {"a", "a.b", "a.b.c"}
+    assert len(leading("a" + ".a" * 100_000)) < 10
+
+
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"0,"])
+def test_a_notebook_of_more_small_parts_than_grading_reads_is_malformed(part: bytes):
+    data = b'{"cells":[],"metadata":[' + part * MOST_PARTS + b"0]}"
+    with pytest.raises(Malformed, match="Clear its outputs"):
+        read_submission(data)
+
+
+TIMES = {
+    "2026-12-04 23:59:59.123456 UTC": "2026-12-04 23:59:59.123456",
+    "2026-12-04 23:59:59 UTC": "2026-12-04 23:59:59",
+    "2026-12-04T23:59:59Z": "2026-12-04 23:59:59",
+    "2026-07-04 23:59:59 Europe/Berlin": "2026-07-04 21:59:59",
+    "2026-12-04 23:59+01:00": "2026-12-04 22:59:00",
+}
+NO_TIMES = [
+    "1...h nan", "2026-12-04 23:59:59 UTC junk", "2026-12-04 23:59:59 UTC\0", "2026-12-04 23:59 Q",
+    "2026-12-04 10:00:00 /etc/passwd", "2026-12-04 10:00:00 ../../passwd",
+    "2026-02-30 10:00:00 UTC",
+    "2026-12-04 23:59 +0100", "9999-12-31 23:59:59 UTC", "0001-01-01 00:00:00 +2359", "now",
+    "12", "١٢", "1" * 50, "nan", "",
+    "2026-12-04 23:59:59 UTC" + " " * 50 + "x", "2026-12-04 23:59:59 +9999999999999999",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TIMES)
+def test_a_time_as_nbgrader_writes_it_is_read(text: str):
+    assert f"{as_time(text):%Y-%m-%d %H:%M:%S.%f}".startswith(TIMES[text])
+
+
+@pytest.mark.parametrize("text", NO_TIMES, ids=ascii)
+def test_any_other_text_beside_a_hand_in_is_no_time_and_stops_nothing(text: str, tmp_path: Path):
+    (tmp_path / "timestamp.txt").write_text(text, encoding="utf-8")
+    assert as_time(text) is None
+    assert _timestamp(tmp_path) == ""
+    assert time_of(tmp_path) is not None  # the file's own
