@@ -416,9 +416,9 @@ def batches(generator: torch.Generator) -> list[tuple[Tensor, Tensor, Tensor]]:
 
 
 # %% [markdown]
-# Compare the 32 sorted by length above. Whatever they waste, a slice of long sentences costs several
-# times as much as a slice of short ones, and needs as much more memory. Yours all cost nearly the
-# same.
+# Compare the 32 sorted by length above. Whatever they waste, a slice of long sentences costs
+# several times as much as a slice of short ones, and needs as much more memory. Yours all cost
+# nearly the same.
 #
 # ## 4. The model, its loss, its score
 #
@@ -1194,8 +1194,9 @@ plots.show(
 # %% [markdown]
 # Read it with two questions. How far above *one word at a time* is the rest? That is what
 # attention, or recurrence, found in the words around. And does the order of the others agree with
-# what you wrote down? Then compare *no positions* with *sinusoidal, large words*: what is an encoding
-# worth that the words drown? (Speeds are those of this machine and of what else it had to do.)
+# what you wrote down? Then compare *no positions* with *sinusoidal, large words*: what is an
+# encoding worth that the words drown? (Speeds are those of this machine and of what else it had to
+# do.)
 #
 # **The same contest on Czech.** The sizes above and eight epochs, but 68,000 words to learn from
 # (two thirds of CAC's dev file, CLTT, PUD and Poetry), tested on CAC's test file. Rates, dropout
