@@ -1,13 +1,14 @@
 # Two commands matter: `make lab` takes the course, `make test` runs everything that must pass.
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899"
 PY := .venv/bin/python
-.PHONY: help lab test build grade release report demo bench bundle clean
+.PHONY: help lab test build grade teach release report demo bench bundle clean
 
 help:
 	@echo "make lab      take the course: sets up .venv, opens JupyterLab on your copies in learn/"
 	@echo "make test     everything that must pass"
 	@echo "make build    build solutions/ and notebooks/ from the lessons' texts"
 	@echo "make grade    collect what was submitted, grade it, write feedback, sum it up"
+	@echo "make teach    open JupyterLab to change scores and write comments by hand"
 	@echo "make release  hand the feedback back to students through the exchange"
 	@echo "make report   write pages on the class and on each student into report/"
 	@echo "make demo     grade a made-up class of six"
@@ -23,7 +24,7 @@ test:
 	@sh setup.sh test
 	@$(PY) tests/stages.py $(ARGS)
 
-build grade release report demo bundle:
+build grade teach release report demo bundle:
 	@sh setup.sh grader
 	@$(PY) -m grader $@ $(ARGS)
 

@@ -75,9 +75,13 @@ c.GenerateFeedback.preprocessors = [
 # --- Exchange -----------------------------------------------------------------------------------
 
 # The same settings as the learners' lab, so that `make lab` submits where `make grade` collects.
-from utils.lab.exchange import Course, exchange_settings  # noqa: E402 (ROOT is on the path by now)
+from utils.errors import UserError  # noqa: E402 (ROOT is on the path by now)
+from utils.lab.exchange import Course, exchange_settings  # noqa: E402
 
-c.merge(exchange_settings(Course(ROOT)))
+try:
+    c.merge(exchange_settings(Course(ROOT)))
+except UserError as error:  # nbgrader would show it as a traceback, then work without settings
+    sys.exit(f"{error}. Correct it, then run the same command.")
 c.ExchangeFactory.collect = "grader.nbgrader_plugins.collect.Collect"
 c.ExchangeFactory.release_feedback = "grader.nbgrader_plugins.exchange.ReleaseFeedback"
 

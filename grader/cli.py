@@ -17,6 +17,7 @@ COMMANDS = {
     ),
     "autograde": ("grader.commands.autograde", "grade submissions, fast and isolated"),
     "grade": ("grader.commands.grade", "collect, grade, write feedback, sum up the grades"),
+    "teach": ("grader.commands.teach", "open JupyterLab to grade by hand, in formgrader"),
     "release": ("grader.commands.release", "hand feedback back through the exchange"),
     "deadlines": ("grader.commands.deadlines", "set due dates and extensions, or show them"),
     "collect": ("grader.commands.collect", "take hand-ins from a learning system's download"),

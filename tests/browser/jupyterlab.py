@@ -20,22 +20,32 @@ TOKEN = "of-this-test-only"
 
 def copy_course(root: Path) -> Course:
     """Copy what students get, so that nothing is written into the checkout."""
-    for folder in ("notebooks", "utils"):
+    return _copy(root, "notebooks", "utils")
+
+
+def copy_for_instructor(root: Path) -> Course:
+    """Copy what an instructor's clone holds, as far as grading needs it."""
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    return _copy(root, "notebooks", "utils", "grader", "solutions")
+
+
+def _copy(root: Path, *folders: str) -> Course:
+    for folder in folders:
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     return Course(root)
 
 
 @contextmanager
-def running_lab(course: Course) -> Iterator[str]:
-    """Run JupyterLab on a course; gives the address that `make lab` would open."""
+def running_lab(course: Course, *command: str) -> Iterator[str]:
+    """Run JupyterLab on a course; gives the address that `make lab`, or a command, would open."""
     port = free_port()
-    options = ["--no-browser", f"--port={port}", f"--IdentityProvider.token={TOKEN}"]
+    options = ["--no-browser", f"--port={port}"]
     log = course.root / "lab.log"
     with log.open("w") as written:
         process = subprocess.Popen(
-            [sys.executable, "-m", "utils.lab", *options],
+            [sys.executable, "-m", *(command or ("utils.lab",)), *options],
             cwd=course.root,
-            env=os.environ | {"HOME": str(course.root)},
+            env=os.environ | {"HOME": str(course.root), "JUPYTER_TOKEN": TOKEN},
             stdout=written,
             stderr=subprocess.STDOUT,
         )

@@ -20,8 +20,8 @@ NOT_FOR_LEARNERS = (
     "@jupyter/nbgrader:formgrader",
     # Its button judges a check by whether it raises; the course's checks explain instead.
     "@jupyter/nbgrader:validate-assignment",
-    "@jupyterlab/apputils-extension:announcements",  # asks about news on the first start
 )
+NEWS = "@jupyterlab/apputils-extension:announcements"  # asks about news on the first start
 
 # Its Submit would claim success where nothing arrives.
 WITHOUT_SUBMIT = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
@@ -33,7 +33,8 @@ def write_settings(course: Course) -> Path:
     Jupyter reads it before the user's settings and leaves those as they are.
     """
     folder = course.private / "jupyter"
-    (folder / "labconfig").mkdir(parents=True, exist_ok=True)
+    without = NOT_FOR_LEARNERS + (() if course.has_submit else WITHOUT_SUBMIT)
+    write_appearance(folder, without, _defaults())
     lines = [
         f"c.{section}.{name} = {value!r}"
         for section, values in exchange_settings(course).items()
@@ -41,28 +42,34 @@ def write_settings(course: Course) -> Path:
     ]
     text = "\n".join(["# Written by utils/lab at every start.", "c = get_config()", *lines, ""])
     (folder / "nbgrader_config.py").write_text(text, encoding="utf-8")
-    without = NOT_FOR_LEARNERS + (() if course.has_submit else WITHOUT_SUBMIT)
-    page = {"disabledExtensions": dict.fromkeys(without, True)}
-    for name, found in (("page_config", page), ("default_setting_overrides", _defaults())):
-        (folder / "labconfig" / f"{name}.json").write_text(json.dumps(found, indent=1))
     return folder
+
+
+def write_appearance(folder: Path, without: tuple[str, ...], defaults: dict[str, Any]) -> None:
+    """Write which of JupyterLab's extensions are off and how its settings begin."""
+    (folder / "labconfig").mkdir(parents=True, exist_ok=True)
+    page = {"disabledExtensions": dict.fromkeys((*without, NEWS), True)}
+    for name, found in (("page_config", page), ("default_setting_overrides", defaults)):
+        (folder / "labconfig" / f"{name}.json").write_text(json.dumps(found, indent=1))
+
+
+def top_bar(name: str, label: str, caption: str, command: str, **args: Any) -> dict[str, Any]:
+    """Return JupyterLab's setting for a button at the top right that runs one of its commands."""
+    button = {"name": name, "label": label, "caption": caption, "command": command, "args": args}
+    return {"@jupyterlab/application-extension:top-bar": {"toolbar": [button]}}
 
 
 def _defaults() -> dict[str, Any]:
     """Return JupyterLab's settings unless a learner changes them: the start page and its button."""
-    button = {
-        "name": "start-page",
-        "label": guide.BUTTON,
-        "caption": "The lessons and your progress, up to date",
-        "command": "apputils:run-all-enabled",
+    return top_bar(
+        "start-page",
+        guide.BUTTON,
+        "The lessons and your progress, up to date",
+        "apputils:run-all-enabled",
         # A page that is open is only shown by the first command; the second one reads it again.
-        "args": {
-            "commands": ["filebrowser:open-path", "docmanager:reload"],
-            "args": {"path": NAME},
-        },
-    }
-    return {
-        "@jupyterlab/application-extension:top-bar": {"toolbar": [button]},
+        commands=["filebrowser:open-path", "docmanager:reload"],
+        args={"path": NAME},
+    ) | {
         "@jupyterlab/docmanager-extension:plugin": {
             "defaultViewers": {"markdown": "Markdown Preview"}
         },
@@ -76,13 +83,20 @@ def lab_options(course: Course, options: list[str]) -> list[str]:
         "--ServerApp.contents_manager_class=utils.lab.contents.CourseFiles",
         f"--LabApp.workspaces_dir={course.private / 'workspaces'}",
         f"--LabApp.default_url=/lab/tree/{NAME}",
+        *common_options(),
+        *options,
+    ]
+
+
+def common_options() -> list[str]:
+    """Return the options that learners and instructors share."""
+    return [
         "--Application.log_level=ERROR",  # only the address and errors are left
         "--KernelManager.transport_encryption=auto",  # or every kernel warns that it has none
         # Neither of these may use the network.
         "--LabApp.extension_manager=readonly",
         "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
         *_as_root(),
-        *options,
     ]
 
 
@@ -106,9 +120,14 @@ def main(options: list[str]) -> None:
         )
     for line in filter(None, [*lines, guide.where_to_upload(course)]):
         print(line)
-    os.environ["JUPYTER_CONFIG_PATH"] = str(write_settings(course))
+    launch(course, write_settings(course), lab_options(course, options))
+
+
+def launch(course: Course, settings: Path, options: list[str]) -> None:
+    """Run JupyterLab with a folder of settings until it is closed."""
+    os.environ["JUPYTER_CONFIG_PATH"] = str(settings)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not the user's
     # Kernels import this course's modules, whichever clone or bundle is installed.
     path = [str(course.root), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))
-    LabApp.launch_instance(lab_options(course, options))
+    LabApp.launch_instance(options)
