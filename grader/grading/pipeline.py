@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.lesson import Lesson
+from grader.grading.ended_early import ended_early
 from grader.grading.outcome import (
     ENDED_ITS_WORKERS,
     GRADER_FAILED,
@@ -12,13 +13,14 @@ from grader.grading.outcome import (
     Outcome,
     Status,
 )
-from grader.grading.plan import make_plan
+from grader.grading.plan import Plan, make_plan
 from grader.grading.scoring import judge_submission
 from grader.grading.submission import CodeCell, Malformed, read_submission
 from grader.sandbox import Ended, Limits
 from grader.static_analysis.shortcuts import carried_in, refusals
 from grader.static_analysis.tampering import tampering
 from grader.workers.pool import Job, Pool
+from grader.workers.progress import events
 from utils.checks.registry import probes
 from utils.reference import modules
 
@@ -31,6 +33,7 @@ class Prepared:
     steps: bytes
     refused: Mapping[str, str]
     notes: tuple[str, ...]
+    plan: Plan
 
 
 def prepare(data: bytes, lesson: Lesson) -> Prepared:
@@ -43,7 +46,7 @@ def prepare(data: bytes, lesson: Lesson) -> Prepared:
     _, cells = read_submission(data)
     plan = make_plan(lesson, cells)
     steps = json.dumps(plan.as_json()).encode()
-    return Prepared(lesson, steps, _refused(lesson, cells), plan.notes)
+    return Prepared(lesson, steps, _refused(lesson, cells), plan.notes, plan)
 
 
 def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
@@ -67,7 +70,8 @@ def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     """Judge how a prepared submission ended; None stands for one whose workers died twice."""
     if ended is None:
         return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
-    return judge_submission(prepared.lesson, ended, prepared.refused, prepared.notes)
+    notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
+    return judge_submission(prepared.lesson, ended, prepared.refused, notes)
 
 
 def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:

