@@ -42,8 +42,8 @@ class Plan:
     notes: tuple[str, ...]
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return the steps as plain data, numbered."""
-        return [asdict(step) | {"number": number} for number, step in enumerate(self.steps)]
+        """Return the steps as plain data."""
+        return [asdict(step) for step in self.steps]
 
 
 def cases_of(lesson: Lesson, exercise: str) -> tuple[Case, ...]:

@@ -17,13 +17,13 @@ OPTIONS: Final = re.compile(r"(?:\s*-(?:[nr]\s*\d+|[a-zA-Z]+)(?=\s|$))*\s*")
 
 def without_cell_magic(source: str) -> str:
     """Return a cell without magics at its head; empty if the magic's text is no code of ours."""
+    before = ""
     while head := HEAD.match(source):
         if head[1] not in RUN_THEIR_CELL:
             return "\n"
-        source = head[0].count("\n") * "\n" + source[head.end() :]  # lines keep their numbers
-        if not source.lstrip("\n").startswith("%%"):
-            break
-    return source
+        before += "#\n" * head[0].count("\n") + "#"  # lines keep their numbers
+        source = source[head.end() :]
+    return before + source
 
 
 def with_code_of_line_magics(source: str) -> str:

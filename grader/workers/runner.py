@@ -95,7 +95,7 @@ def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.
     """Do what a plan says, and tell how far it came.
 
     Args:
-        steps: Plan.as_json(), with served cases hidden behind numbers (see trials).
+        steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials).
         send: takes each observation as bytes.
         ask: sends a call to the monitor and returns its reply.
         seconds: the time for all steps.
