@@ -27,9 +27,7 @@ def test_the_code_of_a_cell_with_a_magic_at_its_head_is_run_on_its_own_lines(hea
     assert names["f"].__code__.co_firstlineno == 3 + head.count("\n")
 
 
-@pytest.mark.parametrize(
-    "source", ["%time x = 1", "%timeit -n 3 -r 1 f()\nx = 1", "%prun f()\nx=1"]
-)
+@pytest.mark.parametrize("source", ["%time x = 1", "%timeit -n 3 f()\nx = 1", "%prun f()\nx=1"])
 def test_the_code_of_a_line_magic_is_run(source):
     names = {"f": lambda: None}
     exec(as_python(source), names)
