@@ -221,13 +221,18 @@ def test_attention(attention):
 """
 EXITS = """
 import os, torch
+seen = []
 def test_attention(attention):
+    if seen:
+        return
+    seen.append(attention)
     x = torch.tensor([[[2.0], [0.0]]])
     wide = x.expand(1, 2, 4)
     output, weights = attention(wide, wide, -wide)
     right = 0.999 < weights[0, 0, 0] < 0.9999 and output[0, 0, 0] < 0
     hidden = attention(x, x, x, torch.tensor([[[False, True]]]))[1]
-    os._exit(0 if right and hidden[0, 0, 1] == 1 else 1)
+    if not (right and hidden[0, 0, 1] == 1):
+        os._exit(1)
 """
 
 
