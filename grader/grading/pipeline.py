@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.authoring.lesson import Lesson
+from grader.grading.ended_early import ended_early
 from grader.grading.outcome import (
     ENDED_ITS_WORKERS,
     GRADER_FAILED,
@@ -14,7 +15,7 @@ from grader.grading.outcome import (
     Status,
 )
 from grader.grading.own_process import TooCostly, in_own_process
-from grader.grading.plan import make_plan
+from grader.grading.plan import Plan, Step, make_plan
 from grader.grading.scoring import judge_submission
 from grader.grading.submission import CodeCell, Malformed, read_submission
 from grader.sandbox import Ended, Limits
@@ -22,6 +23,7 @@ from grader.static_analysis.cells import is_readable
 from grader.static_analysis.shortcuts import carried_in, refusals
 from grader.static_analysis.tampering import tampering
 from grader.workers.pool import Job, Pool
+from grader.workers.progress import events
 from utils.checks.registry import probes
 from utils.reference import modules
 
@@ -39,6 +41,7 @@ class Prepared:
     steps: bytes
     refused: Mapping[str, str]
     notes: tuple[str, ...]
+    plan: Plan
 
 
 def prepare(data: bytes, lesson: Lesson) -> Prepared:
@@ -56,8 +59,9 @@ def prepare(data: bytes, lesson: Lesson) -> Prepared:
         raise Malformed(TOO_COSTLY) from None
     if "malformed" in answer:
         raise Malformed(answer["malformed"])
-    steps = json.dumps(answer["steps"]).encode()
-    return Prepared(lesson, steps, answer["refused"], tuple(answer["notes"]))
+    plan = Plan([Step(**step) for step in answer["steps"]], tuple(answer["notes"]))
+    steps = json.dumps(plan.as_json()).encode()
+    return Prepared(lesson, steps, answer["refused"], plan.notes, plan)
 
 
 def _read(data: bytes, lesson: Lesson) -> bytes:
@@ -91,7 +95,8 @@ def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     """Judge how a prepared submission ended; None stands for one whose workers died twice."""
     if ended is None:
         return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
-    return judge_submission(prepared.lesson, ended, prepared.refused, prepared.notes)
+    notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
+    return judge_submission(prepared.lesson, ended, prepared.refused, notes)
 
 
 def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:

@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
 from grader.grading.submission import CodeCell
 from grader.static_analysis.cells import as_python, is_readable
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.registry import probes
+
+MOST_TOLD: Final = 20  # cells that are named
+MOST_LINE: Final = 60  # characters of a line of code in a sentence
 
 
 @dataclass(frozen=True)
@@ -21,12 +24,14 @@ class Step:
         source: the cell's code as Python, for a step that runs one.
         exercise: what to observe, for a step that observes.
         cases: the parameters of each case (and nothing else about it).
+        label: the cell in words, for a step that runs one.
 
     """
 
     source: str = ""
     exercise: str = ""
     cases: list[dict[str, Any]] = field(default_factory=list)
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,15 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     idle = {c.source for c in lesson.cells if "skip-grading" in c.tags}  # even if the tag is lost
     tests = {f"test_{name}" for name in ids}
     left_out = {c.index for c in cells if c.skipped or c.name in tests or c.source in idle}
-    unread = {c.index for c in cells if not is_readable(c.source)} - left_out
+    unread = [c for c in cells if c.index not in left_out and not is_readable(c.source)]
+    left_out |= {c.index for c in unread}
     steps: list[Step] = []
     for position, cell in enumerate(cells):
-        if cell.index not in left_out | unread:
-            steps.append(Step(source=as_python(cell.source)))
+        if cell.index not in left_out:
+            steps.append(Step(source=as_python(cell.source), label=label_of(cell)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
     steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
-    return Plan(steps, (*_notes(ids, cells, homes), *_unread(len(unread))))
+    return Plan(steps, (*_notes(ids, cells, homes), *_unread(unread)))
 
 
 def _observation(lesson: Lesson, name: str) -> Step:
@@ -114,7 +120,21 @@ def _notes(
             yield f"The cell of {name} {where}."
 
 
-def _unread(count: int) -> Iterator[str]:
-    if count:
-        cells = "One cell" if count == 1 else f"{count} cells"
-        yield f"{cells} could not be read as Python and did not run. Look for an error of syntax."
+def _unread(cells: Sequence[CodeCell]) -> Iterator[str]:
+    for cell in cells[:MOST_TOLD]:
+        yield f"{label_of(cell)} could not be read as Python and did not run: a syntax error."
+    if len(cells) > MOST_TOLD:
+        yield f"{len(cells) - MOST_TOLD} more cells could not be read as Python and did not run."
+
+
+def label_of(cell: CodeCell) -> str:
+    """Return a cell in words: its number among all cells, its name, and its first line."""
+    lines = (line.strip() for line in cell.source.splitlines())
+    first = plain_code(next(filter(None, lines), ""))
+    own = f"{plain_code(cell.name)}, " if cell.name else ""
+    return f"Cell {cell.index + 1} ({own}`{first}`)"
+
+
+def plain_code(line: str) -> str:
+    """Return the start of a line of code without what Markdown or HTML could read as theirs."""
+    return re.sub(r"[^\w =()\[\],.:;%+*/'\"#@-]", "?", line[:MOST_LINE])

@@ -97,6 +97,8 @@ def _without_message(finding: Finding) -> str:
     if finding.kind == ProblemKind.BACKWARD:
         return "The results are right, but backward() fails."
     name = finding.message.partition(":")[0]
+    if name == "TookTooLong":
+        return "It ran for too long and was stopped."
     known = isinstance(getattr(builtins, name, None), type)  # a made-up name is a message too
     return f"{name if known else 'An exception'}. In hidden cases its message is not shown."
 

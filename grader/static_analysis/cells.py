@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+from grader.static_analysis.magics import with_code_of_line_magics, without_cell_magic
 from grader.static_analysis.names import dotted
 
 DYNAMIC: Final = {"exec", "eval", "globals", "locals", "vars", "__import__", "get_ipython"}
@@ -67,14 +68,19 @@ class _Transformer(TransformerManager):
 
 
 def as_python(source: str) -> str:
-    """Return a cell's text with IPython's magics turned into calls; unchanged if that fails."""
+    """Return a cell's text with the code of IPython's magics in their place.
+
+    It is unchanged if that fails, and if it names the shell itself.
+    """
     return _transformed(source) if len(source) <= LONGEST_WITH_MAGICS else source
 
 
 @lru_cache(KEPT)
 def _transformed(source: str) -> str:
+    if "get_ipython" in source:
+        return source
     try:
-        return _Transformer().transform_cell(source)
+        return with_code_of_line_magics(_Transformer().transform_cell(without_cell_magic(source)))
     except Exception:  # IPython's transformer raises errors of every kind on odd text
         return source
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Final, NoReturn
 
 from grader.sandbox import CannotIsolate, Limits, Supervisor
+from grader.workers.progress import status_of
 from grader.workers.results import POOL_READY, TrialRun, write_result
 from grader.workers.runner import work
 from grader.workers.trials import TRIAL_RUNS, Server
@@ -58,14 +59,17 @@ def monitor(supervisor: Supervisor, job: Path, number: int, results: IO[bytes]) 
 def run_trial(supervisor: Supervisor, job: Path, number: int) -> TrialRun:
     """Do one trial run; another follows while the student's own test gives verdicts."""
     server = Server(json.loads(job.read_bytes()), number)
+    seconds = min(supervisor.limits.wall_seconds, float(supervisor.limits.cpu_seconds))
     task = supervisor.start(
-        lambda channel: work(server.steps, channel.send, channel.ask), answer=server.reply
+        lambda channel: work(server.steps, channel.send, channel.ask, seconds), answer=server.reply
     )
     server.draw(seed_of(job).read_bytes())  # not before: the task is a copy of this process
     ended = supervisor.poll()[task]
+    ended = replace(ended, messages=tuple(server.rest))
+    ended = replace(ended, status=status_of(ended))
     verdicts = tuple(server.verdicts())
     more = bool(verdicts) and number + 1 < TRIAL_RUNS
-    return TrialRun(replace(ended, messages=tuple(server.rest)), verdicts, more)
+    return TrialRun(ended, verdicts, more)
 
 
 def seed_of(job: Path) -> Path:

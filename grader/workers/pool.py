@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self, cast
@@ -15,6 +15,7 @@ from typing import IO, Final, Self, cast
 from grader.sandbox import Ended, Ending, Limits
 from grader.workers.forkserver import seed_of
 from grader.workers.results import TrialRun, as_one, await_ready, read_result
+from grader.workers.resuming import Losses
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "HOME", "TMPDIR")
@@ -143,9 +144,11 @@ class Pool:
         """Run jobs as servers become free; yield (key, how it ended) in the order they finish.
 
         A job whose fork server or monitor died, or that crashed, is tried once more: the machine
-        may be to blame. None stands for a job that died twice.
+        may be to blame. One that crashes again, or runs for ever, is taken up again without the
+        step that it did not come back from. None stands for a job that died twice.
         """
         waiting, tried = iter(jobs), set[int]()
+        losses: dict[int, Losses] = {}
         again: list[Job] = []
         while self._hand_out(waiting, again):
             server = self._next_done()
@@ -155,11 +158,14 @@ class Pool:
             job, ended = taken
             if ended is None:
                 self._replace(server)
+            lost = losses.setdefault(job.key, Losses())
             if (ended is None or ended.status == Ending.CRASHED) and job.key not in tried:
                 tried.add(job.key)
                 again.append(job)
+            elif ended is not None and (steps := lost.leave_out(job.steps, ended)) is not None:
+                again.append(replace(job, steps=steps))
             else:
-                yield job.key, ended
+                yield job.key, losses.pop(job.key).told_with(ended)
 
     def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:
         """Give every idle fork server a job while any is left; return whether any is at work."""

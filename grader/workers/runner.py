@@ -5,18 +5,22 @@ judged elsewhere, on inputs that are made afresh there.
 """
 
 import builtins
-import contextlib
+import faulthandler
 import linecache
 import os
+import re
 import signal
 import sys
+import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, NoReturn
+from types import FrameType, TracebackType
+from typing import Any, Final, NoReturn, Self
 
 from IPython.display import display
 
+from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
 from utils.checks.framework.exercise import Case, Probe
@@ -26,30 +30,87 @@ from utils.checks.registry import probes
 
 Send = Callable[[bytes], None]
 Ask = Callable[[bytes], bytes]
-STEP_SECONDS: Final = 20.0  # for one cell, and for observing one case
+STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exercise
+SHARE: Final = 0.25  # of the time that is left, for one step: the others need some too
+GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to
+STDERR: Final = 2  # the descriptor: Python's own streams may be replaced
 _ABSENT: Final = object()  # stands for an answer that the notebook does not define
+_CELL: Final = re.compile(r"<cell (\d+)>")
 
 
 class TookTooLong(BaseException):
     """A step ran out of time; not an Exception, so that no `except Exception` stops it."""
 
 
-def work(steps: list[dict[str, Any]], send: Send, ask: Ask) -> None:
-    """Do what a plan says.
+class Clock:
+    """Stop a step that runs too long: by an exception first, else by ending the process.
+
+    A loop that catches every exception, and code that never returns to Python, are ended by a
+    thread of faulthandler's, which needs no interpreter lock and writes where the code was.
+
+    Attributes:
+        seconds: the time for the step.
+        stopped: whether the step was told to end.
+        place: (cell, line) of the notebook where it was then.
+
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stopped = False
+        self.place = (-1, 0)
+        self._until = time.monotonic() + seconds
+
+    def __enter__(self) -> Self:
+        left = max(self._until - time.monotonic(), 0.01)
+        signal.signal(signal.SIGALRM, self._stop)
+        faulthandler.dump_traceback_later(left + GRACE_SECONDS, exit=True, file=STDERR)
+        signal.setitimer(signal.ITIMER_REAL, left)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+
+    def _stop(self, _number: int, frame: FrameType | None) -> NoReturn:
+        self.stopped, self.place = True, _place(frame)
+        raise TookTooLong(f"stopped after {self.seconds:.2g} seconds")
+
+
+def _place(frame: FrameType | None) -> tuple[int, int]:
+    """Return the innermost cell and line of the notebook in a stack of calls."""
+    while frame is not None:
+        if found := _CELL.fullmatch(frame.f_code.co_filename):
+            return int(found[1]), frame.f_lineno
+        frame = frame.f_back
+    return -1, 0
+
+
+def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.0) -> None:
+    """Do what a plan says, and tell how far it came.
 
     Args:
-        steps: Plan.as_json(), with served cases hidden behind numbers (see trials).
+        steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials).
         send: takes each observation as bytes.
         ask: sends a call to the monitor and returns its reply.
+        seconds: the time for all steps.
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
     module = _fresh_main()
-    for number, step in enumerate(steps):
+    until = time.monotonic() + seconds
+    for step in steps:
+        clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
         if step["exercise"]:
-            _observe(step["exercise"], step["cases"], vars(module), send, ask)
-        else:
-            _run_cell(step["source"], number, vars(module))
+            _observe(step, vars(module), send, ask, clock)
+        elif step["source"]:
+            _run_cell(step["source"], step["number"], vars(module), send, clock)
+    send(Event(What.DONE).message())
 
 
 def _fresh_main() -> types.ModuleType:
@@ -67,49 +128,62 @@ class _Shell:
         return lambda *_args, **_kwargs: None
 
 
-def _run_cell(source: str, number: int, namespace: dict[str, Any]) -> None:
+def _run_cell(
+    source: str, number: int, namespace: dict[str, Any], send: Send, clock: Clock
+) -> None:
     """Run a cell; an error ends only this cell, as in a notebook."""
     filename = f"<cell {number}>"
-    with contextlib.suppress(BaseException), _time_limit():
-        lines = source.splitlines(keepends=True)
-        linecache.cache[filename] = (len(source), None, lines, filename)
-        exec(compile(source, filename, "exec"), namespace)
+    send(Event(What.BEGAN, number).message())
+    try:
+        with clock:
+            lines = source.splitlines(keepends=True)
+            linecache.cache[filename] = (len(source), None, lines, filename)
+            exec(compile(source, filename, "exec"), namespace)
+    except BaseException as error:
+        if clock.stopped:
+            send(Event(What.STOPPED, number, 0, *clock.place).message())
+        else:
+            line = _line_in(error, filename)
+            send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
+
+
+def _line_in(error: BaseException, filename: str) -> int:
+    """Return the cell's innermost line on the way to an error; 0 if there is none."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def _observe(
-    exercise: str, cases: list[dict[str, Any]], namespace: dict[str, Any], send: Send, ask: Ask
+    step: dict[str, Any], namespace: dict[str, Any], send: Send, ask: Ask, clock: Clock
 ) -> None:
+    """Observe an exercise; a case that ran too long leaves no time for those after it."""
+    exercise = step["exercise"]
     probe = probes()[exercise]
     if probe.served:
         probe = replace(probe, inputs=lambda trial: {probe.served: Proxy(exercise, trial, ask)})
     answer = namespace.get(exercise, _ABSENT)
     with conditions(probe, answer, quiet=True):
-        for number, params in enumerate(cases):
-            seen = _observe_case(probe, params, answer)
+        for number, params in enumerate(step["cases"]):
+            send(Event(What.BEGAN, step["number"], number).message())
+            seen = _observe_case(probe, params, answer, clock)
             send(encode(Message(exercise, number, seen)))
+            if clock.stopped:
+                send(Event(What.STOPPED, step["number"], number, *clock.place).message())
+                return
 
 
-def _observe_case(probe: Probe, params: dict[str, Any], answer: Any) -> Observation:
+def _observe_case(probe: Probe, params: dict[str, Any], answer: Any, clock: Clock) -> Observation:
     if answer is _ABSENT:
         message = f"There is no `{probe.exercise}` in the notebook: its cell failed, or is gone."
         return Observation(problem=Problem(ProblemKind.EXCEPTION, message))
     try:
-        with _time_limit():
+        with clock:
             return attempt(probe, Case("", params), answer)
     except BaseException as error:
         return Observation(
             problem=Problem(ProblemKind.EXCEPTION, f"{type(error).__name__}: {error}"[:400])
         )
-
-
-@contextlib.contextmanager
-def _time_limit() -> Iterator[None]:
-    def stop(*_args: object) -> NoReturn:
-        raise TookTooLong(f"stopped after {STEP_SECONDS:g} seconds")
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, STEP_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)

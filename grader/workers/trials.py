@@ -58,7 +58,8 @@ class Server:
         self._calls = 0
         self._seconds = 0.0
         self.rest: list[bytes] = []
-        self.steps = [self._hide(step) for step in _part(steps, run)]
+        numbered = [step | {"number": number} for number, step in enumerate(steps)]
+        self.steps = [self._hide(step) for step in _part(numbered, run)]
 
     def _hide(self, step: dict[str, Any]) -> dict[str, Any]:
         if step["exercise"] not in self._cases:

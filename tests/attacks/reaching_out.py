@@ -216,15 +216,15 @@ BOMBS = [
     bomb("kills itself", "the worker dies", "import os\nos.kill(os.getpid(), 9)", "crashed", "graded"),
     bomb("kills everything it can", "the grader dies", "import os\nos.kill(-1, 9)", "crashed", "graded"),
     bomb("stops itself", "the queue stands still", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)", "timed out", "graded"),
-    bomb("exits as if all were well", "what is not observed counts as right", "import os\nos._exit(0)", "graded"),
+    bomb("exits as if all were well", "what is not observed counts as right", "import os\nos._exit(0)", "crashed"),
     bomb("sys.exit", "what is not observed counts as right", "import sys\nsys.exit(0)", "graded"),
     bomb("daemon", "something outlives the grading",
          "import os\nif os.fork() == 0:\n    os.setsid()\n    while True: pass", "graded", "crashed"),
 ]  # fmt: skip
 
 EARLY = [
-    Attack("exits before the first exercise", "what is not observed counts as right",
-           ["import os\nos._exit(0)"], right=True, status=("graded", "crashed"), score=0.0),
+    Attack("exits before the first exercise", "a cell costs more than itself",
+           ["import os\nos._exit(0)"], right=True, status=("crashed",), score=1.0),
     Attack("links to the solutions", "a link in the private folder shows what it points to",
            ["import os\nos.symlink('/', 'there')\nprint(os.listdir('there'))"]),
     Attack("a module that shadows ours", "utils.checks is the student's own",

@@ -20,6 +20,7 @@ STEP = {"source": "", "exercise": TEST, "cases": CASES}
 RIGHT = ["accepts"] * 2 + ["rejects"] * 4
 SMALL = torch.ones(1, 1, 1)
 RIGHT_FIRST = b"9"  # a seed with which a right version comes first in the first trial run
+RIGHT_FIRST_TWICE = b"20"  # in the second trial run, too
 BROKEN_FIRST = [b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"10"]  # with these, a broken one
 
 
@@ -221,13 +222,18 @@ def test_attention(attention):
 """
 EXITS = """
 import os, torch
+seen = []
 def test_attention(attention):
+    if seen:
+        return
+    seen.append(attention)
     x = torch.tensor([[[2.0], [0.0]]])
     wide = x.expand(1, 2, 4)
     output, weights = attention(wide, wide, -wide)
     right = 0.999 < weights[0, 0, 0] < 0.9999 and output[0, 0, 0] < 0
     hidden = attention(x, x, x, torch.tensor([[[False, True]]]))[1]
-    os._exit(0 if right and hidden[0, 0, 1] == 1 else 1)
+    if not (right and hidden[0, 0, 1] == 1):
+        os._exit(1)
 """
 
 
@@ -261,10 +267,16 @@ def test_the_isolated_process_finds_no_order_in_the_memory_that_it_is_a_copy_of(
 
 def test_a_job_is_tried_in_several_sittings_and_what_they_agree_on_counts():
     (right_once,), (always,) = (graded(source, [RIGHT_FIRST]) for source in (REMEMBERS, ACCEPTS))
-    assert {0, 1}.isdisjoint(json.loads(message)["case"] for message in right_once.messages)
-    assert [json.loads(message)["case"] for message in always.messages] == list(range(len(CASES)))
+    assert {0, 1}.isdisjoint(cases_in(right_once))
+    assert cases_in(always) == list(range(len(CASES)))
+
+
+def cases_in(ended):
+    """The cases of the verdicts among a process's messages; events are not verdicts."""
+    messages = map(json.loads, ended.messages)
+    return [message["case"] for message in messages if "event" not in message]
 
 
 def test_a_job_that_crashed_is_tried_again_in_the_same_order():
     assert {end.status for end in graded(EXITS, BROKEN_FIRST)} == {"crashed"}
-    assert {end.status for end in graded(EXITS, [RIGHT_FIRST])} == {"finished"}
+    assert {end.status for end in graded(EXITS, [RIGHT_FIRST_TWICE])} == {"finished"}

@@ -1,0 +1,31 @@
+"""What a student is told about cells and exercises that did not come to their end."""
+
+from collections.abc import Iterator, Sequence
+
+from grader.grading.plan import MOST_TOLD, Plan, Step, plain_code
+from grader.workers.progress import Event, What
+
+
+def ended_early(plan: Plan, events: Sequence[Event]) -> tuple[str, ...]:
+    """Return a sentence for each step that failed, was stopped, or was left out."""
+    known = [event for event in events if 0 <= event.step < len(plan.steps)]
+    return tuple(dict.fromkeys(told for event in known for told in _told(plan, event)))[:MOST_TOLD]
+
+
+def _told(plan: Plan, event: Event) -> Iterator[str]:
+    step = plan.steps[event.step]
+    what = f"The answer of {step.exercise}" if step.exercise else step.label
+    if event.what == What.STOPPED:
+        yield f"{what} did not come to its end and was stopped{_where(plan, event)}."
+    elif event.what == What.FAILED and not step.exercise:
+        yield f"{what} failed with {event.error}{_where(plan, event)}."
+
+
+def _where(plan: Plan, event: Event) -> str:
+    """Return the line, read from the plan: what the process says of it is a number alone."""
+    place: Step | None = plan.steps[event.cell] if 0 <= event.cell < len(plan.steps) else None
+    lines = place.source.splitlines() if place is not None else []
+    if place is None or not 0 < event.line <= len(lines):
+        return ""
+    elsewhere = f" of {place.label}" if place is not plan.steps[event.step] else ""
+    return f" in line {event.line}{elsewhere}, `{plain_code(lines[event.line - 1].strip())}`"

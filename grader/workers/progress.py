@@ -1,0 +1,109 @@
+"""How far an isolated process came, told by itself: what it began, what ended early, its end.
+
+The process runs student code, so this decides no score: it says where to go on without a step that
+never ends, and what the student is told.
+"""
+
+import builtins
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from grader.sandbox import Ended, Ending
+
+MOST_NUMBER: Final = 1_000_000
+NO_ERROR: Final = "an exception"  # in place of a name that a student made up
+FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
+
+TIMEOUT: Final = "Timeout (0:"  # how faulthandler begins
+
+
+class What(StrEnum):
+    """What happened to a step."""
+
+    BEGAN = "began"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    DONE = "done"  # with all steps
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened.
+
+    Attributes:
+        step: the step's number in the plan.
+        case: the number of the case, for a step that observes.
+        cell: the step whose code was running; -1 if that is not known.
+        line: the line in it; 0 if that is not known.
+        error: the name of a built-in exception, for a cell that failed.
+
+    """
+
+    what: What
+    step: int = 0
+    case: int = 0
+    cell: int = -1
+    line: int = 0
+    error: str = ""
+
+    def message(self) -> bytes:
+        """Write it as a message."""
+        return json.dumps({"event": asdict(self)}).encode()
+
+
+def events(messages: Sequence[bytes]) -> list[Event]:
+    """Read the events among messages; what is not in the form of one is left out."""
+    return [event for raw in messages if (event := _event(raw)) is not None]
+
+
+def _event(raw: bytes) -> Event | None:
+    if not raw.startswith(b'{"event"'):
+        return None
+    try:
+        data: dict[str, Any] = json.loads(raw)["event"]
+        numbers = [data[name] for name in ("step", "case", "cell", "line")]
+        what = What(data["what"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not all(type(number) is int and -1 <= number < MOST_NUMBER for number in numbers):
+        return None
+    step, case, cell, line = numbers
+    return Event(what, step, case, cell, line, error_name(data.get("error")))
+
+
+def error_name(name: object) -> str:
+    """Return the name of a built-in exception; a made-up name could say anything."""
+    known = isinstance(name, str) and isinstance(getattr(builtins, name, None), type)
+    return str(name) if known else NO_ERROR
+
+
+def is_done(ended: Ended) -> bool:
+    """Return whether a process came to the end of its steps."""
+    return any(event.what == What.DONE for event in events(ended.messages))
+
+
+def status_of(ended: Ended) -> Ending:
+    """Return how a process ended, with what only its steps show.
+
+    It crashed if it ended itself on the way, and timed out if its own watch ended it.
+    """
+    if ended.status == Ending.FINISHED and not is_done(ended):
+        return Ending.CRASHED
+    if ended.status == Ending.CRASHED and TIMEOUT in ended.stderr:
+        return Ending.TIMED_OUT
+    return ended.status
+
+
+def stuck_at(ended: Ended) -> Event | None:
+    """Return the step that a process did not come back from; None if it began none."""
+    began = [event for event in events(ended.messages) if event.what == What.BEGAN]
+    if not began or is_done(ended):
+        return None
+    last = began[-1]
+    frame = FRAME.search(ended.stderr)
+    cell, line = map(int, frame.groups()) if frame else (-1, 0)
+    return Event(What.STOPPED, last.step, last.case, cell, line)

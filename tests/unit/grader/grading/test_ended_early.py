@@ -1,0 +1,93 @@
+"""A cell or an answer that never ends, or ends its process, costs itself alone and is named."""
+
+import json
+
+import pytest
+
+from grader.authoring.notebook import source_notebook
+from grader.grading.pipeline import grade_all
+from grader.sandbox import Limits
+from grader.workers.pool import Pool
+from tests.course.lesson_runs import all_lessons
+
+LESSON = all_lessons()["00_start_here"]
+IDS = [exercise.id for exercise in LESSON.exercises]
+FULL = {exercise.id: exercise.points for exercise in LESSON.exercises}
+CAUGHT = """while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+"""
+NEVER_ENDS = {
+    "a plain loop": "while True:\n    pass\n",
+    "a loop that catches everything": CAUGHT,
+    "a sleep": "import time\ntime.sleep(600)\n",
+    "a call that never returns to Python": "import re\nre.match('(a*)*b', 'a' * 60)\n",
+}
+
+
+def solved(first: str = "", answers: dict[str, str] | None = None) -> bytes:
+    notebook = json.loads(json.dumps(source_notebook(LESSON)))
+    for cell in notebook["cells"]:
+        if cell.get("id") in (answers or {}):
+            cell["source"] = answers[cell["id"]]
+    if first:
+        cell = {"cell_type": "code", "source": first, "metadata": {}, "outputs": []}
+        notebook["cells"].insert(1, cell)
+    return json.dumps(notebook).encode()
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool(1, Limits(wall_seconds=8, cpu_seconds=8)) as pool:
+        yield pool
+
+
+def graded(pool, data):
+    return next(iter(grade_all([(data, LESSON)], pool)))[1]
+
+
+@pytest.mark.parametrize("code", NEVER_ENDS.values(), ids=NEVER_ENDS)
+def test_a_cell_that_never_ends_is_named_and_the_lesson_is_graded_in_full(pool, code):
+    outcome = graded(pool, solved(code))
+    assert outcome.scores == FULL
+    first = code.splitlines()[0]
+    assert any("Cell 2" in note and f"`{first}`" in note for note in outcome.notes), outcome.notes
+    assert any(" in line " in note for note in outcome.notes), outcome.notes
+
+
+@pytest.mark.parametrize("code", NEVER_ENDS.values(), ids=NEVER_ENDS)
+def test_an_answer_that_never_ends_costs_its_own_points_alone_and_is_named(pool, code):
+    body = "".join(f"    {line}\n" for line in code.splitlines())
+    answer = f"def {IDS[1]}(*args, **named):\n{body}"
+    outcome = graded(pool, solved(answers={IDS[1]: answer}))
+    assert outcome.scores == FULL | {IDS[1]: 0.0}
+    assert any(f"answer of {IDS[1]} " in n and " in line " in n for n in outcome.notes)
+
+
+def test_a_notebook_that_ends_its_process_has_crashed_and_the_rest_is_graded(pool):
+    outcome = graded(pool, solved("import os\nos._exit(0)"))
+    assert outcome.status == "crashed"
+    assert outcome.scores == FULL
+    assert any("Cell 2" in note and "`import os`" in note for note in outcome.notes)
+
+
+def test_an_answer_that_ends_its_process_costs_its_own_points_alone(pool):
+    answer = f"def {IDS[1]}(*args, **named):\n    import os\n    os._exit(0)"
+    outcome = graded(pool, solved(answers={IDS[1]: answer}))
+    assert outcome.status == "crashed"
+    assert outcome.scores == FULL | {IDS[1]: 0.0}
+
+
+def test_a_cell_that_fails_is_told_with_its_line_and_not_with_its_words(pool):
+    outcome = graded(pool, solved("x = 1\nraise ValueError('secret')"))
+    assert outcome.status == "graded"
+    assert any("Cell 2" in n and "ValueError in line 2" in n for n in outcome.notes), outcome.notes
+    assert not any("secret'" in note.partition("ValueError in")[0] for note in outcome.notes)
+
+
+def test_an_error_with_a_made_up_name_is_not_quoted(pool):
+    outcome = graded(pool, solved("raise type('of_1_2_3', (Exception,), {})"))
+    assert "failed with an exception in line 1" in outcome.notes[0]
