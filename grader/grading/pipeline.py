@@ -96,7 +96,8 @@ def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     if ended is None:
         return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
     notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
-    return judge_submission(prepared.lesson, ended, prepared.refused, notes)
+    lines = {line.strip() for step in prepared.plan.steps for line in step.source.splitlines()}
+    return judge_submission(prepared.lesson, ended, prepared.refused, notes, lines)
 
 
 def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:

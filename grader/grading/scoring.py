@@ -1,8 +1,10 @@
 """From messages to an outcome. Runs where no student code ever ran."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
 from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
@@ -15,13 +17,29 @@ from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.registry import exercises
 
-# A hidden case with one of these is shown without its message: code can put its inputs there.
-MESSAGES_OF_OTHERS = (ProblemKind.EXCEPTION, ProblemKind.BACKWARD)
+# Of a hidden case nothing is shown that a student's code can put its inputs into.
+NOT_SHOWN: Final = "What comes back is not what is asked for. In hidden cases it is not shown."
+SENTENCES: Final = {
+    ProblemKind.STUB: "This exercise is not written yet.",
+    ProblemKind.NOTHING: "Nothing comes back.",
+    ProblemKind.BACKWARD: "The results are right, but backward() fails.",
+    ProblemKind.FORBIDDEN: "It uses what this exercise asks you to build.",
+}
+OURS: Final = (ProblemKind.MISSING, ProblemKind.CHANGED)
+_SHAPE: Final = r"\([\d, ]{0,40}\)( = \([\w, ]{0,40}\))?"
+FORM_ALONE: Final = re.compile(
+    rf"[a-z_ ]{{1,40}}: (expected shape {_SHAPE}, got {_SHAPE}|expected dtype \w{{1,20}}, got "
+    r"\w{1,20}|\d+ of \d+ entries differ( \(\d+ are NaN\))?)\."
+)
 Seen = Mapping[tuple[str, int], Observation]
 
 
 def judge_submission(
-    lesson: Lesson, ended: Ended, refused: Mapping[str, str], notes: Sequence[str]
+    lesson: Lesson,
+    ended: Ended,
+    refused: Mapping[str, str],
+    notes: Sequence[str],
+    lines: Collection[str] = (),
 ) -> Outcome:
     """Judge what an isolated process sent.
 
@@ -30,12 +48,13 @@ def judge_submission(
         ended: how the process ended, and its messages.
         refused: exercise -> why its code is refused, whatever was seen (a forbidden shortcut).
         notes: what the student should know about the notebook itself.
+        lines: the submission's lines of code, stripped; no other is shown of a hidden case.
 
     """
     status, sentence = ENDINGS[ended.status]
     seen = _collect(lesson, ended.messages)
     results = tuple(
-        _result(lesson, exercise, seen, refused.get(exercise.id), sentence)
+        _result(lesson, exercise, seen, refused.get(exercise.id), sentence=sentence, lines=lines)
         for exercise in lesson.exercises
     )
     told = (*notes, *([sentence] if sentence else []))
@@ -65,7 +84,13 @@ def _decoded(raw: bytes) -> Message | None:
 
 
 def _result(
-    lesson: Lesson, exercise: LessonExercise, seen: Seen, refusal: str | None, sentence: str
+    lesson: Lesson,
+    exercise: LessonExercise,
+    seen: Seen,
+    refusal: str | None,
+    *,
+    sentence: str,
+    lines: Collection[str],
 ) -> ExerciseResult:
     cases = cases_of(lesson, exercise.id)
     if refusal:
@@ -73,30 +98,38 @@ def _result(
     else:
         answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
     judged = judge(exercises()[exercise.id], cases, answers, exercise.points)
-    verdict = _without_hidden_words(judged)
+    verdict = _without_hidden_words(judged, lines)
     note = sentence if None in answers else ""
     return ExerciseResult(exercise.id, exercise.points, verdict, note)
 
 
-def _without_hidden_words(verdict: Verdict) -> Verdict:
+def _without_hidden_words(verdict: Verdict, lines: Collection[str]) -> Verdict:
     """Return a verdict without what a student's code could say of hidden cases."""
-    shown, results = verdict.first_failure, tuple(map(_discreet, verdict.results))
-    quotes = shown is not None and _discreet(shown) is not shown  # symptoms quote its message
-    return replace(verdict, results=results, symptoms=() if quotes else verdict.symptoms)
+    shown = verdict.first_failure
+    hides = shown is not None and shown.case.hidden  # symptoms speak of what is shown
+    results = tuple(_discreet(result, lines) for result in verdict.results)
+    return replace(verdict, results=results, symptoms=() if hides else verdict.symptoms)
 
 
-def _discreet(result: CaseResult) -> CaseResult:
-    """Remove an error's message from a hidden case: code can put its inputs there."""
+def _discreet(result: CaseResult, lines: Collection[str]) -> CaseResult:
+    """Leave of a hidden case what no code can put its inputs into: shapes, types, counts."""
     finding = result.finding
-    if finding is None or not result.case.hidden or finding.kind not in MESSAGES_OF_OTHERS:
+    if finding is None or not result.case.hidden:
         return result
-    return replace(result, finding=replace(finding, message=_without_message(finding)))
+    line = finding.line if finding.line.strip() in lines else ""
+    told = Finding(finding.kind, finding.where, _without_values(finding), line=line)
+    return replace(result, finding=replace(told, demand=finding.demand))
 
 
-def _without_message(finding: Finding) -> str:
-    if finding.kind == ProblemKind.BACKWARD:
-        return "The results are right, but backward() fails."
-    name = finding.message.partition(":")[0]
+def _without_values(finding: Finding) -> str:
+    if finding.kind == ProblemKind.EXCEPTION:
+        return _without_message(finding.message.partition(":")[0])
+    if finding.kind in OURS or FORM_ALONE.fullmatch(finding.message):
+        return finding.message
+    return SENTENCES.get(ProblemKind(finding.kind), NOT_SHOWN)
+
+
+def _without_message(name: str) -> str:
     if name == "TookTooLong":
         return "It ran for too long and was stopped."
     known = isinstance(getattr(builtins, name, None), type)  # a made-up name is a message too

@@ -1,13 +1,16 @@
 """What a verdict tells a student of the cases that are hidden from them."""
 
+from collections.abc import Collection
+
+import numpy as np
 import pytest
 
 from grader.grading.plan import cases_of
-from grader.grading.scoring import judge_submission
+from grader.grading.scoring import OURS, judge_submission
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import lesson_of
-from utils.checks.framework.observation import Observation, Problem
+from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import observe
 from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.verdict import Verdict
@@ -19,17 +22,21 @@ CASES = cases_of(LESSON, EXERCISE)
 
 
 def verdict(problem: Problem, *, hidden: bool) -> Verdict:
+    return verdict_on(Observation(problem=problem), hidden=hidden)
+
+
+def verdict_on(
+    given: Observation, *, hidden: bool, lines: Collection[str] = ("raise it",)
+) -> Verdict:
     """Judge answers that are right but in the hidden, or the visible, cases."""
     right = exercises()[EXERCISE].oracle
     seen = [
-        Observation(problem=problem)
-        if case.hidden == hidden
-        else observe(probes()[EXERCISE], case, right, trusted=True)
+        given if case.hidden == hidden else observe(probes()[EXERCISE], case, right, trusted=True)
         for case in CASES
     ]
     messages = [encode(Message(EXERCISE, number, what)) for number, what in enumerate(seen)]
     ended = Ended("finished", 0, None, tuple(messages), 0.1, 0.1, 0, "")
-    outcome = judge_submission(LESSON, ended, {}, [])
+    outcome = judge_submission(LESSON, ended, {}, [], lines)
     found = next(result.verdict for result in outcome.results if result.exercise == EXERCISE)
     assert found is not None
     return found
@@ -42,6 +49,39 @@ def test_an_error_in_a_hidden_case_is_told_without_its_message(name: str):
     assert not any("4.25" in text for text in pages.values())
     assert "raise it" in pages["text/html"]
     assert ("ValueError" in pages["text/html"]) == (name == "ValueError")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ProblemKind if kind not in OURS])
+def test_no_kind_of_problem_shows_a_message_of_a_hidden_case(kind):
+    found = verdict(Problem(kind, "4.25 is what I was asked", "x = 4.25"), hidden=True)
+    assert not found.passed
+    assert not any("4.25" in text for text in as_mimebundle(found).values())
+
+
+@pytest.mark.parametrize(
+    "output",
+    [np.full((3, 2), 4.25, np.float32), {"4.25": 1.0}, [4.25], 4.25, "4.25", None],
+)
+def test_nothing_that_comes_back_in_a_hidden_case_is_shown(output):
+    shown = verdict_on(Observation({"output": output, "weights": 4.25, "4.25": 4.25}), hidden=True)
+    assert not shown.passed
+    assert not any("4.25" in text for text in as_mimebundle(shown).values())
+    told = verdict_on(Observation({"output": output, "weights": 4.25}), hidden=False)
+    assert not told.passed
+
+
+def test_the_shapes_of_a_hidden_case_are_shown():
+    values = {"output": np.zeros((2, 9), np.float32), "weights": np.zeros((2, 9), np.float32)}
+    shown = verdict_on(Observation(values), hidden=True)
+    assert "expected shape" in as_text(shown)
+    assert "got (2, 9)" in as_text(shown)
+
+
+def test_a_line_that_the_notebook_does_not_hold_is_not_shown_of_a_hidden_case():
+    failed = Observation(problem=Problem("exception", "ValueError: no", "x = 4.25"))
+    assert "4.25" not in as_mimebundle(verdict_on(failed, hidden=True))["text/html"]
+    own = verdict_on(failed, hidden=True, lines=["x = 4.25"])
+    assert "4.25" in as_mimebundle(own)["text/html"]
 
 
 def test_an_error_in_a_visible_case_is_told_with_its_message():
