@@ -267,8 +267,8 @@ plots.show(
 # %% [markdown]
 # The plain model knows something of the first symbols that it has to write, and soon does little
 # better than guessing. Are its 64 numbers too few, or its steps? This picture cannot tell: a state
-# that is too small and a network that has not learned enough look the same. (Try `STEPS = {20:
-# 1200}` for the plain model, and a state of 256.) What it shows is this: with attention nothing has
+# that is too small and a network that has not learned enough look the same. (Put
+# `STEPS[20]` up to 1200, run this section again.) What it shows is this: with attention nothing has
 # to be carried, and the same number of steps is enough. Where does that model look?
 
 # %% tags=["skip-grading", "measured"]
