@@ -1,7 +1,7 @@
 # Two commands matter: `make lab` takes the course, `make test` runs everything that must pass.
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899"
 PY := .venv/bin/python
-.PHONY: help lab test build grade teach release report demo bench bundle clean
+.PHONY: help lab test build grade teach release report demo bench bundle site clean
 
 help:
 	@echo "make lab      take the course: sets up .venv, opens JupyterLab on your copies in learn/"
@@ -14,6 +14,7 @@ help:
 	@echo "make demo     grade a made-up class of six"
 	@echo "make bench    run the measurements"
 	@echo "make bundle   zip what students need, as last committed, into dist/"
+	@echo "make site     build the public web site into site/_build"
 	@echo "make clean    remove caches and build leftovers; your work and grades stay"
 
 lab:
@@ -27,6 +28,10 @@ test:
 build grade teach release report demo bundle:
 	@sh setup.sh grader
 	@$(PY) -m grader $@ $(ARGS)
+
+site:
+	@sh setup.sh site
+	@$(PY) -m grader site $(ARGS)
 
 bench:
 	@sh setup.sh test

@@ -2,7 +2,7 @@
 # Makes .venv and installs the course into it, at the versions of constraints.txt. Does nothing, and
 # needs no network, when that is done already and neither the versions nor the folder have changed.
 #
-#   sh setup.sh [lab|grader|test]      each level holds the one before it
+#   sh setup.sh [lab|grader|site|test]      each level holds the one before it
 #   PYTHON=/path/to/python             chooses the Python; without it the first that fits is taken
 set -eu
 cd "$(dirname "$0")"
@@ -12,8 +12,9 @@ level=${1:-lab}
 case $level in
     lab) extras= levels=lab ;;
     grader) extras='[grader]' levels='lab grader' ;;
-    test) extras='[grader,test]' levels='lab grader test' ;;
-    *) echo "setup.sh: there is no level '$level'; take lab, grader or test." >&2; exit 2 ;;
+    site) extras='[grader,site]' levels='lab grader site' ;;
+    test) extras='[grader,site,test]' levels='lab grader site test' ;;
+    *) echo "setup.sh: there is no level '$level'; take lab, grader, site or test." >&2; exit 2 ;;
 esac
 
 # A virtual environment names its folder and its Python in its programs: moved, or with that Python

@@ -29,11 +29,12 @@ COMMANDS = {
         "grader.commands.fingerprints",
         "make machine-made mistakes for the checks to recognise",
     ),
+    "site": ("grader.commands.site", "build the public web site into site/_build"),
     "demo": ("grader.commands.demo", "grade a made-up class of six in its own folder"),
 }
 # What commands make is the instructor's alone, for it holds names and grades. These make what is
 # for students: the course itself, and what goes into the exchange.
-PRIVATE, PUBLIC, WRITES_PUBLIC = 0o077, 0o022, ("build", "bundle", "fingerprints", "release")
+PRIVATE, PUBLIC, WRITES_PUBLIC = 0o077, 0o022, ("build", "bundle", "fingerprints", "release", "site")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

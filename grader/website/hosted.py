@@ -1,0 +1,93 @@
+"""Where readers run a lesson: a hosted notebook, Binder or a class's hub, all from one setting."""
+
+import html
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from nbformat.v4 import new_code_cell
+
+SET_UP_ID: Final = "set-up"
+SET_UP: Final = '''\
+# This fetches the course where it is not installed yet, as on a hosted notebook.
+import importlib.util
+import os
+import subprocess
+import sys
+
+if importlib.util.find_spec("utils.checks" if importlib.util.find_spec("utils") else "_") is None:
+    if not os.path.isdir("course"):
+        command = ["git", "clone", "--quiet", "--depth", "1", "--branch", {branch!r}, {clone!r}]
+        subprocess.run([*command, "course"], check=True)
+    sys.path.insert(0, os.path.abspath("course"))
+import torch
+
+version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+assert version >= (2, 11), f"The course needs torch 2.11 or later; this is {{torch.__version__}}."'''
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where the course's repository is.
+
+    Attributes:
+        repository: "owner/name" on GitHub, or "" where there is none: nothing is launched then.
+        branch: the branch that holds the course.
+        hub: the address of a class's JupyterHub with nbgitpuller, or "".
+        pages: the branch that holds the site as published.
+
+    """
+
+    repository: str = ""
+    branch: str = "main"
+    hub: str = ""
+    pages: str = "gh-pages"
+
+    @property
+    def clone(self) -> str:
+        """The address that git clones."""
+        return f"https://github.com/{self.repository}"
+
+    def file(self, path: str) -> str:
+        """Return where a file or folder of the repository is read."""
+        return f"{self.clone}/tree/{self.branch}/{path}"
+
+    def launches(self, lesson: str) -> dict[str, str]:
+        """Return the addresses that open a lesson in a running notebook, by what they are."""
+        if not self.repository:
+            return {}
+        notebook = f"lab/tree/notebooks/{lesson}/{lesson}.ipynb"
+        found = {
+            "Colab": f"https://colab.research.google.com/github/{self.repository}/blob/"
+            f"{self.pages}/_static/hosted/{lesson}.ipynb",
+            "Binder": f"https://mybinder.org/v2/gh/{self.repository}/{self.branch}"
+            f"?urlpath={quote(notebook, safe='')}",
+        }
+        if self.hub:
+            name = self.repository.split("/")[-1]
+            path = quote(f"lab/tree/{name}/notebooks/{lesson}/{lesson}.ipynb", safe="")
+            found["the class's hub"] = (
+                f"{self.hub.rstrip('/')}/hub/user-redirect/git-pull"
+                f"?repo={quote(self.clone, safe='')}&branch={self.branch}&urlpath={path}"
+            )
+        return found
+
+
+def hosted_notebook(release: Any, host: Host) -> Any:
+    """Return a copy of a release with a cell at its top that fetches the course where it runs."""
+    notebook = type(release)(release)
+    if host.repository:
+        source = SET_UP.format(branch=host.branch, clone=host.clone)
+        notebook.cells = [new_code_cell(source, id=SET_UP_ID), *release.cells]
+    return notebook
+
+
+def launch_bar(text: str, lesson: str, host: Host) -> str:
+    """Return a lesson's first text with links below its title that open it where it runs."""
+    links = [
+        f'<a href="{html.escape(address)}">{name}</a>'
+        for name, address in host.launches(lesson).items()
+    ]
+    links.append(f'<a href="../_static/hosted/{lesson}.ipynb" download>download</a>')
+    title, _, rest = text.partition("\n")
+    return f'{title}\n\n<p class="launch">Work on it: {" · ".join(links)}</p>\n{rest}'

@@ -1,0 +1,63 @@
+"""Put the site's source together: pages, lessons, pictures, settings."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import nbformat
+
+from grader.authoring.lesson import Lesson
+from grader.authoring.notebook import as_text
+from grader.website.example import named_mistake
+from grader.website.hosted import Host, hosted_notebook, launch_bar
+from grader.website.lesson_page import lesson_page
+from grader.website.repository_text import repository_page
+
+SITE: Final = "site"
+# Pages that are files of the repository, or a part of its README between two headings.
+FROM_REPOSITORY: Final = {
+    "statements.md": ("README.md", "### Statements from popular texts, put to the test"),
+    "measured.md": ("README.md", "## Measured"),
+    "instructors.md": ("docs/instructors.md", ""),
+    "grading.md": ("docs/grading.md", ""),
+    "contributing.md": ("CONTRIBUTING.md", ""),
+}
+
+
+def assemble(root: Path, lessons: Iterable[Lesson], host: Host, folder: Path) -> None:
+    """Write everything that Sphinx reads into an empty folder.
+
+    Raises:
+        CourseError: a page of the repository has lost its heading, or a link leads nowhere.
+
+    """
+    shutil.copy(root / SITE / "conf.py", folder)
+    shutil.copytree(root / SITE / "pages", folder, dirs_exist_ok=True)
+    shutil.copytree(root / SITE / "static", folder / "_static")
+    for picture in sorted((root / "docs").glob("*.png")):
+        shutil.copy(picture, folder / "_static")
+    for page, (file, heading) in FROM_REPOSITORY.items():
+        text = repository_page(root, file, heading, host)
+        (folder / page).write_text(text, encoding="utf-8")
+    (folder / "named-mistake.html").write_text(named_mistake(root / SITE), encoding="utf-8")
+    for lesson in lessons:
+        _lesson(lesson, host, folder)
+
+
+def _lesson(lesson: Lesson, host: Host, folder: Path) -> None:
+    """Write a lesson's page, its pictures, and its notebook for a hosted service."""
+    release = nbformat.read(lesson.release_path, as_version=4)
+    hosted = folder / "_static" / "hosted" / f"{lesson.name}.ipynb"
+    _write(hosted, as_text(hosted_notebook(release, host)).encode())
+    page = lesson_page(lesson.name, release, nbformat.read(lesson.solution_path, as_version=4))
+    first = page.notebook.cells[0]
+    first.source = launch_bar(first.source, lesson.name, host)
+    _write(folder / "lessons" / f"{lesson.name}.ipynb", as_text(page.notebook).encode())
+    for path, content in page.pictures.items():
+        _write(folder / "_static" / path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

@@ -1,0 +1,31 @@
+"""Sphinx's settings for the course's site; `make site` runs it on a folder that it puts together."""
+
+project = "The Transformer encoder, from scratch"
+author = ""
+copyright = ""
+language = "en"
+
+extensions = ["myst_nb", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
+nb_execution_mode = "off"  # results come from the executed solutions
+nb_render_image_options = {}
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 4
+myst_heading_slug_func = "grader.website.anchors.heading_slug"
+mathjax3_config = {"options": {"enableMenu": False}}  # its menu would need files that are left out
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = [("predict.js", {"defer": "defer"})]
+html_show_sourcelink = False
+html_show_copyright = False
+html_copy_source = False
+html_theme_options = {
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "show_toc_level": 1,
+    "navbar_persistent": [],  # the side bar has the search
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
