@@ -34,7 +34,8 @@ COMMANDS = {
 }
 # What commands make is the instructor's alone, for it holds names and grades. These make what is
 # for students: the course itself, and what goes into the exchange.
-PRIVATE, PUBLIC, WRITES_PUBLIC = 0o077, 0o022, ("build", "bundle", "fingerprints", "release", "site")
+PRIVATE, PUBLIC = 0o077, 0o022
+WRITES_PUBLIC = ("build", "bundle", "fingerprints", "release", "site")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

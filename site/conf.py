@@ -1,8 +1,7 @@
-"""Sphinx's settings for the course's site; `make site` runs it on a folder that it puts together."""
+"""Sphinx's settings for the course's site, as `make site` builds it."""
 
 project = "The Transformer encoder, from scratch"
 author = ""
-copyright = ""
 language = "en"
 
 extensions = ["myst_nb", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]

@@ -36,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     host = Host(arguments.repository, arguments.branch, arguments.hub)
     chosen = lessons(root)
-    folder = build_site(root, chosen, host)
+    folder = root / "site" / "_build"
+    build_site(root, chosen, host, folder)
     if arguments.pdf:
         print_lessons(folder, [lesson.name for lesson in chosen])
     print(f"{folder / 'index.html'}: built in {time.perf_counter() - start:.0f} s")

@@ -11,14 +11,13 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.errors import CourseError
 from grader.website.hosted import Host
-from grader.website.source import SITE, assemble
+from grader.website.source import assemble
 
-BUILT: Final = "_build"
 MATHJAX: Final = "tex-chtml.js"
 
 
-def build_site(root: Path, lessons: Sequence[Lesson], host: Host) -> Path:
-    """Build the site into site/_build; return that folder.
+def build_site(root: Path, lessons: Sequence[Lesson], host: Host, target: Path) -> None:
+    """Build the site of the course at `root` into a folder, in place of what it held.
 
     A build that fails leaves the former site as it was.
 
@@ -32,10 +31,8 @@ def build_site(root: Path, lessons: Sequence[Lesson], host: Host) -> Path:
         assemble(root, lessons, host, source)
         _sphinx(root, source, built)
         _lighten(built)
-        target = root / SITE / BUILT
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(built, target, ignore=shutil.ignore_patterns(".doctrees", ".buildinfo"))
-    return target
 
 
 def _sphinx(root: Path, source: Path, built: Path) -> None:

@@ -23,7 +23,7 @@ if importlib.util.find_spec("utils.checks" if importlib.util.find_spec("utils") 
 import torch
 
 version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-assert version >= (2, 11), f"The course needs torch 2.11 or later; this is {{torch.__version__}}."'''
+assert version >= (2, 11), f"The course needs torch 2.11 or later, not {{torch.__version__}}."'''
 
 
 @dataclass(frozen=True)

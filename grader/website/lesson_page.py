@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grader.website.predicting import asks_for_a_prediction, form, kept_apart
 from grader.website.png import size
+from grader.website.predicting import asks_for_a_prediction, form, kept_apart
 
 PICTURES: Final = "pictures"
 
@@ -37,6 +37,8 @@ def lesson_page(name: str, release: Any, solution: Any) -> LessonPage:
         cell.execution_count = None
         if predicted and cell.outputs:
             kept_apart(cell)
+        if cell.source.startswith(("import ", "from ")):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
     return page
 
 

@@ -32,7 +32,7 @@ def repository_page(root: Path, file: str, heading: str, host: Host) -> str:
 
 def _section(text: str, heading: str, file: str) -> str:
     """Return a section with its heading as the page's title."""
-    level = heading.split()[0]
+    level = heading.split(maxsplit=1)[0]
     found = re.search(
         rf"^{re.escape(heading)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", text, re.DOTALL | re.MULTILINE
     )

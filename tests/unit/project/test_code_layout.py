@@ -82,6 +82,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.pages", "grader.nbgrader_plugins", "grader.course", "grader.authoring",
         "grader.errors", "grader.regular_file", "utils.checks.framework",
     ),
+    # The public site; its front page shows what a check really says.
+    "grader.website": (
+        "grader.website", "grader.authoring", "grader.errors", "utils.checks.api",
+        "utils.checks.framework.render",
+    ),
     "grader.commands": (
         "grader", "utils.lab", "utils.treebank", "utils.checks.registry",
         "utils.checks.framework",

@@ -98,7 +98,13 @@ def test_a_chosen_python_is_the_only_one_tried(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "what"), [("lab", "."), ("grader", ".[grader]"), ("test", ".[grader,test]")]
+    ("level", "what"),
+    [
+        ("lab", "."),
+        ("grader", ".[grader]"),
+        ("site", ".[grader,site]"),
+        ("test", ".[grader,site,test]"),
+    ],
 )
 def test_each_level_installs_its_extras_under_the_constraints(
     machine: Machine, level: str, what: str

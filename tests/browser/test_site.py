@@ -1,0 +1,107 @@
+"""The public site as readers see it: offline, on a phone, in the dark, by keyboard."""
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from grader.authoring.lesson import lessons
+from grader.website.build import build_site
+from grader.website.hosted import Host
+from tests.browser.chrome import Chrome
+from tests.browser.jupyterlab import ROOT
+
+LESSON = "lessons/02_attention.html"
+LESSONS = [f"lessons/{lesson.name}.html" for lesson in lessons(ROOT)]
+PAGES = ["index.html", "terms.html", "statements.html", "grading.html"]
+FOLD = "document.querySelector('details.hide.below-input')"
+INPUT = "document.querySelector('[data-prediction]')"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site") / "built"
+    build_site(ROOT, lessons(ROOT), Host("ada/course"), folder)
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    with Chrome(chromium, tmp_path_factory.mktemp("profile")) as browser:
+        browser.call("Network.enable")
+        browser.call("Network.setBlockedURLs", urls=["https://*", "http://*.*:80/*"])
+        yield browser
+
+
+def show(chrome: Chrome, address: str, width: int = 1400, theme: str = "light") -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    chrome.call("Emulation.setDeviceMetricsOverride", **size)
+    feature = {"name": "prefers-color-scheme", "value": theme}
+    chrome.call("Emulation.setEmulatedMedia", features=[feature])
+    chrome.open("about:blank")
+    chrome.wait("location.href === 'about:blank'")
+    chrome.open(address)
+    chrome.wait(f"location.href === '{address}' && document.readyState === 'complete'")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *LESSONS])
+def test_a_page_asks_no_other_host_for_anything(chrome: Chrome, site: str, page: str) -> None:
+    show(chrome, site + page)
+    chrome.run("window.scrollTo(0, document.body.scrollHeight)")
+    asked = chrome.run("performance.getEntriesByType('resource').map(entry => entry.name)")
+    assert len(asked) > 5
+    assert [name for name in asked if not name.startswith((site, "data:"))] == []
+
+
+def test_formulas_are_typeset_without_a_network(chrome: Chrome, site: str) -> None:
+    show(chrome, site + LESSON)
+    chrome.wait("document.querySelectorAll('mjx-container').length > 50")
+    assert chrome.run("document.fonts.ready.then(() => document.fonts.check('16px MJXTEX'))")
+
+
+def test_the_search_finds_a_word_without_a_network(chrome: Chrome, site: str) -> None:
+    show(chrome, f"{site}search.html?q=rotary")
+    chrome.wait("document.querySelectorAll('#search-results li a').length > 1")
+    found = chrome.run("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
+    assert any("04_positional_encoding" in address for address in found)
+
+
+def test_a_prediction_is_kept_and_shown_beside_the_result(chrome: Chrome, site: str) -> None:
+    show(chrome, site + LESSON)
+    assert chrome.run(f"{FOLD}.open") is False
+    chrome.run(f"{INPUT}.focus()")
+    chrome.insert("<b>it falls</b> to 12%")
+    show(chrome, site + LESSON)
+    assert chrome.run(f"{INPUT}.value") == "<b>it falls</b> to 12%"
+    chrome.run(f"{FOLD}.querySelector('summary').focus()")
+    enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+    chrome.call("Input.dispatchKeyEvent", type="keyDown", **enter)
+    chrome.wait(f"{FOLD}.open", seconds=20)
+    said = chrome.wait(f"{FOLD}.querySelector('.predicted')?.textContent")
+    assert said == "You predicted: <b>it falls</b> to 12%"
+    assert chrome.run(f"{FOLD}.querySelector('img.plot, pre').checkVisibility()")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *LESSONS])
+def test_a_page_is_as_wide_as_a_phone(chrome: Chrome, site: str, page: str) -> None:
+    show(chrome, site + page, width=390)
+    chrome.wait("!window.MathJax?.startup?.promise || MathJax.startup.promise.then(() => true)")
+    assert chrome.run("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_dark_theme_is_taken_from_the_system(chrome: Chrome, site: str) -> None:
+    show(chrome, site + LESSON, theme="dark")
+    chrome.wait("document.documentElement.dataset.theme === 'dark'")
+    colour = chrome.run("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) < 60
