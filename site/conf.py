@@ -14,6 +14,7 @@ mathjax3_config = {"options": {"enableMenu": False}}  # its menu would need file
 
 html_theme = "sphinx_book_theme"
 html_title = project
+html_sidebars = {"**": ["search-button-field.html", "sbt-sidebar-nav.html"]}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("predict.js", {"defer": "defer"})]
@@ -23,6 +24,7 @@ html_copy_source = False
 html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
+    "home_page_in_toc": True,
     "show_toc_level": 1,
     "navbar_persistent": [],  # the side bar has the search
     "pygments_light_style": "a11y-high-contrast-light",

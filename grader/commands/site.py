@@ -39,6 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     folder = root / "site" / "_build"
     build_site(root, chosen, host, folder)
     if arguments.pdf:
-        print_lessons(folder, [lesson.name for lesson in chosen])
+        print(f"{print_lessons(folder, [lesson.name for lesson in chosen])}: lessons as PDF")
     print(f"{folder / 'index.html'}: built in {time.perf_counter() - start:.0f} s")
     return 0

@@ -13,6 +13,7 @@ from grader.errors import CourseError
 from grader.website.hosted import Host
 from grader.website.source import assemble
 
+EMPTY_HEADER: Final = '<th class="head"><p></p></th>'
 MATHJAX: Final = "tex-chtml.js"
 
 
@@ -31,6 +32,7 @@ def build_site(root: Path, lessons: Sequence[Lesson], host: Host, target: Path) 
         assemble(root, lessons, host, source)
         _sphinx(root, source, built)
         _lighten(built)
+        _name_no_empty_column(built)
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(built, target, ignore=shutil.ignore_patterns(".doctrees", ".buildinfo"))
 
@@ -54,3 +56,10 @@ def _lighten(built: Path) -> None:
         elif path.is_dir() and not any(path.iterdir()):
             path.rmdir()
     (built / ".nojekyll").touch()  # GitHub Pages leaves out folders like _static otherwise
+
+
+def _name_no_empty_column(built: Path) -> None:
+    """Make the empty corner of a table a plain cell: a header would be read out as nothing."""
+    for page in sorted(built.rglob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace(EMPTY_HEADER, "<td></td>"), encoding="utf-8")

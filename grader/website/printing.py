@@ -1,5 +1,6 @@
 """Lessons as PDF, printed from the site's pages by a Chromium that is installed."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ from grader.errors import CourseError
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def print_lessons(site: Path, names: Sequence[str]) -> None:
-    """Write _static/print/NAME.pdf for each lesson of a built site.
+def print_lessons(site: Path, names: Sequence[str]) -> Path:
+    """Write _static/print/NAME.pdf for each lesson of a built site; return that folder.
 
     Raises:
         CourseError: no Chromium is installed, or it could not print a page.
@@ -28,12 +29,26 @@ def print_lessons(site: Path, names: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         _print(browser, site / "lessons" / f"{name}.html", folder / f"{name}.pdf")
+    return folder
 
 
 def _print(browser: str, page: Path, target: Path) -> None:
+    shown = page.with_name(f"print-{page.name}")  # beside it, so that its links hold
+    shown.write_text(printable(page.read_text(encoding="utf-8")), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
     wait = "--virtual-time-budget=20000"  # formulas are typeset by a script
-    command = [browser, *options, wait, f"--print-to-pdf={target}", page.as_uri()]
+    command = [browser, *options, wait, f"--print-to-pdf={target}", shown.as_uri()]
     subprocess.run(command, capture_output=True, check=False, timeout=120)
+    shown.unlink()
     if not target.is_file():
         raise CourseError(f"{browser} could not print {page}.")
+
+
+def printable(page: str) -> str:
+    """Return a page as paper shows it: results open, pictures loaded, nothing to fill in.
+
+    Hints stay folded, as in the lesson.
+    """
+    page = page.replace(' loading="lazy"', "")
+    page = page.replace('<details class="hide', '<details open class="hide')
+    return re.sub(r'<label class="prediction">.*?</label>', "", page)

@@ -4,12 +4,14 @@ import functools
 import http.server
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from grader.authoring.lesson import lessons
 from grader.website.build import build_site
 from grader.website.hosted import Host
+from grader.website.printing import print_lessons
 from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import ROOT
 
@@ -26,10 +28,15 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site_folder(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "built"
     build_site(ROOT, lessons(ROOT), Host("ada/course"), folder)
-    handler = functools.partial(Quiet, directory=str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(site_folder: Path) -> Iterator[str]:
+    handler = functools.partial(Quiet, directory=str(site_folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
@@ -105,3 +112,10 @@ def test_the_dark_theme_is_taken_from_the_system(chrome: Chrome, site: str) -> N
     chrome.wait("document.documentElement.dataset.theme === 'dark'")
     colour = chrome.run("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) < 60
+
+
+def test_lessons_are_printed_with_their_pictures(site_folder: Path) -> None:
+    print_lessons(site_folder, ["02_attention"])
+    printed = (site_folder / "_static" / "print" / "02_attention.pdf").read_bytes()
+    assert printed.startswith(b"%PDF-")
+    assert printed.count(b"/Subtype /Image") >= 10
