@@ -50,5 +50,5 @@ def printable(page: str) -> str:
     Hints stay folded, as in the lesson.
     """
     page = page.replace(' loading="lazy"', "")
-    page = page.replace('<details class="hide', '<details open class="hide')
+    page = re.sub(r'<details (class="[^"]*\bhide\b)', r"<details open \1", page)
     return re.sub(r'<label class="prediction">.*?</label>', "", page)
