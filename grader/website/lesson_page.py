@@ -2,6 +2,7 @@
 
 import base64
 import html
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -10,6 +11,7 @@ from grader.website.png import size
 from grader.website.predicting import asks_for_a_prediction, form, kept_apart
 
 PICTURES: Final = "pictures"
+ARXIV: Final = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 
 
 @dataclass
@@ -31,6 +33,7 @@ def lesson_page(name: str, release: Any, solution: Any) -> LessonPage:
     predicted = None
     for cell in release.cells:
         if cell.cell_type == "markdown":
+            cell.source = with_dois(cell.source)
             predicted = _question(name, cell)
             continue
         cell.outputs = list(_outputs(name, cell, executed.get(cell.id), page.pictures))
@@ -40,6 +43,11 @@ def lesson_page(name: str, release: Any, solution: Any) -> LessonPage:
         if cell.source.startswith(("import ", "from ")):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
     return page
+
+
+def with_dois(text: str) -> str:
+    """Make every arXiv number of a text a link by its DOI, which arXiv registers for each paper."""
+    return ARXIV.sub(r"[\g<0>](https://doi.org/10.48550/arXiv.\1)", text)
 
 
 def _question(name: str, cell: Any) -> bool:

@@ -89,6 +89,13 @@ def test_a_prediction_has_a_place_of_its_own_on_the_page() -> None:
     assert made[2].source == "Look."
 
 
+def test_papers_are_linked_by_their_doi() -> None:
+    made = page([new_markdown_cell("A. Vaswani et al. (arXiv:1706.03762): heads.", id="m")], [])
+    assert made.notebook.cells[0].source == (
+        "A. Vaswani et al. ([arXiv:1706.03762](https://doi.org/10.48550/arXiv.1706.03762)): heads."
+    )
+
+
 def test_imports_are_folded() -> None:
     made = page([code("import torch\n", name="a"), code("x = 1", name="b")], []).notebook.cells
     assert made[0].metadata.get("tags") == ["hide-input"]
