@@ -61,7 +61,7 @@ def where_to_click(*, with_work: bool) -> list[str]:
         ]
     return [
         f"In JupyterLab, click {BUTTON} at the top right (or Nbgrader, then Formgrader). Then",
-        "Gradebook, a lesson, its notebook, a submission: change a score, write a comment.",
+        "Manual Grading, a lesson, its notebook, a submission: change a score, write a comment.",
         "They are saved as you type. Afterwards, make grade writes those students' pages anew.",
     ]
 

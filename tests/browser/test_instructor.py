@@ -1,22 +1,25 @@
-"""An instructor's walk: grade what a learner submitted, then open formgrader by `make teach`.
+"""An instructor's walk: grade, open formgrader, change a score, release; then the learner reads.
 
 The tests are steps of one walk and run in this order.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from grader.cli import main
-from grader.commands.teach import BUTTON
+from grader.commands.teach import BUTTON, where_to_click
+from grader.course.course import GradingCourse
 from grader.course.sample_class import CLASS
-from tests.browser.chrome import Chrome
+from tests.browser.chrome import Chrome, wait_for
 from tests.browser.jupyterlab import (
     choose,
     copy_for_instructor,
     element,
     running_lab,
     texts,
+    wait_for_start_page,
 )
 from tests.course.handing_in import submit
 from tests.course.lesson_runs import all_lessons
@@ -24,6 +27,7 @@ from utils.lab.exchange import Course
 
 LESSON = all_lessons()["00_start_here"]
 FRAME = "document.querySelector('iframe').contentDocument"
+EXERCISE, SCORE, COMMENT = "pairwise_dot", 0.25, "Come and see me: <nearly> right."
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +77,80 @@ def test_the_button_opens_formgrader_and_nothing_asks_a_question(formgrader: Chr
 def test_formgrader_is_in_the_menu_too(formgrader: Chrome) -> None:
     choose(formgrader, "Nbgrader", "Formgrader")
     in_frame(formgrader, "a", LESSON.name)
+
+
+def follow(page: Chrome, selector: str, text: str, then: str) -> None:
+    """Click a link inside formgrader's frame, and wait until its address ends like this."""
+    page.run(f"{in_frame(page, selector, text)}.click()")
+    page.wait(f"{FRAME}?.location.pathname.endsWith('{then}') && {FRAME}.readyState === 'complete'")
+
+
+def write(page: Chrome, selector: str, text: str) -> None:
+    """Put the cursor into a field of formgrader, replace what it holds, and leave it."""
+    field = in_frame(page, selector)
+    page.wait(f"{FRAME}.querySelector('input.score').placeholder")  # scores come after the page
+    page.run(f"{field}.focus(); {field}.select()")
+    page.insert(text)
+    page.run(f"{field}.blur()")
+
+
+def graded_by_hand(course: Course) -> tuple[float | None, str | None]:
+    """Give the manual score and comment of the exercise, as the gradebook has them."""
+    with GradingCourse(course.root, course.root).gradebook() as gradebook:
+        (submission,) = gradebook.assignment_submissions(LESSON.name)
+        (notebook,) = submission.notebooks
+        grades = {grade.name: grade.manual_score for grade in notebook.grades}
+        comments = {comment.name: comment.manual_comment for comment in notebook.comments}
+    return grades[f"test_{EXERCISE}"], comments[EXERCISE]
+
+
+def test_the_way_that_make_teach_names_leads_to_a_submission(formgrader: Chrome) -> None:
+    (way,) = [line for line in where_to_click(with_work=True) if "a submission" in line]
+    assert way.startswith("Manual Grading, a lesson, its notebook, a submission")
+    follow(formgrader, "a", "Manual Grading", "/gradebook")
+    follow(formgrader, "td a", LESSON.name, f"/{LESSON.name}")
+    follow(formgrader, "td a", LESSON.name, f"/{LESSON.name}/{LESSON.name}")
+    formgrader.run(f"{in_frame(formgrader, 'td a', 'Submission')}.click()")
+    in_frame(formgrader, f"input.score#test_{EXERCISE}")
+
+
+def test_a_score_and_a_comment_are_saved_as_they_are_typed(
+    formgrader: Chrome, clone: Course
+) -> None:
+    write(formgrader, f"input.score#test_{EXERCISE}", str(SCORE))
+    write(formgrader, f"textarea#{EXERCISE}-comment", COMMENT)
+    wait_for(lambda: graded_by_hand(clone) == (SCORE, COMMENT), "the score and the comment")
+
+
+def test_the_next_grading_keeps_both_and_writes_the_page_anew(clone: Course) -> None:
+    (page,) = (clone.root / "feedback").glob(f"*/{LESSON.name}/{LESSON.name}.html")
+    before = page.read_text(encoding="utf-8")
+    assert main(["grade", "--jobs", "1"]) == 0
+    after = page.read_text(encoding="utf-8")
+    assert graded_by_hand(clone) == (SCORE, COMMENT)
+    assert "Come and see me" not in before
+    assert "Come and see me: &lt;nearly&gt; right." in after
+
+
+# nbgrader's own release leaves a file to the collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_releasing_hands_it_back(clone: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["release"]) == 0
+    assert "Feedback released: 1 pages" in capsys.readouterr().out
+
+
+def test_the_learner_fetches_the_page_and_reads_score_and_comment(
+    chromium: str, clone: Course, tmp_path: Path
+) -> None:
+    with running_lab(clone) as address, Chrome(chromium, tmp_path / "learner") as page:
+        page.open(address)
+        wait_for_start_page(page)
+        choose(page, "Nbgrader", "Assignment List")
+        page.click(element("button", "Fetch Feedback"))
+        fetched = f"{LESSON.name}/feedback/*/{LESSON.name}.html"
+        (found,) = wait_for(lambda: list(clone.learn.glob(fetched)), "the fetched page")
+        page.open(found.as_uri())
+        page.wait("document.readyState === 'complete' && !!document.querySelector('main')")
+        read = page.run("document.body.innerText")
+    assert COMMENT in read
+    assert f"{SCORE:g} of 1" in read
