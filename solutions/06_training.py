@@ -1173,7 +1173,7 @@ for name, model in models.items():
     size = sum(p.numel() for p in model.parameters())
     print(f"{name:24}{histories[name].words_per_second:>9,.0f} words/s{size:>11,} parameters")
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 fig, ax = plt.subplots(figsize=(8, 3.8))
 rows = range(len(scores))
 for offset, part in zip((0.22, -0.22), ("ambiguous", "overall"), strict=True):
@@ -1421,7 +1421,7 @@ for share in shares:
 for name in names:
     by_size[name].append(100 * histories[name].best.accuracy)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 fig, ax = plt.subplots(figsize=(6, 3))
 sizes = [round(share * sum(lengths)) for share in (*shares, 1)]
 plots.lines(
