@@ -918,7 +918,7 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 # ## 8. Order
 #
 # **Claim, from a popular text:** "Without positions, two orders of the same words give identical
-# attention patterns." **Predict:** right or wrong? Let the robot and the key change places. (So that
+# attention patterns." **Predict:** right or wrong? Let robot and key change places. (So that
 # every word can be told from every other, the second *the* is now an *a*.)
 
 # %% tags=["skip-grading"]

