@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
-# **What it needs:** Python, and tensors that you have met before. **Time:** 20 minutes.
+# **What it needs:** Python, and tensors that you have met before. **Time:** 25 minutes.
 # **Points:** 4.
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will

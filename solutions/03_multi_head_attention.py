@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** why is one attention not enough, how do many of them run in one
 # matrix product, what do they cost, and how do you know that yours is right?
-# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 100 minutes.
+# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 80 minutes.
 # **Points:** 13.
 #
 # In lesson 02 *lost* asked who did it, and *the* asked for its noun. A word often has several

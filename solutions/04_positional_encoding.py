@@ -4,7 +4,7 @@
 # **What this lesson answers:** how does a model that looks everywhere at once know which word
 # comes first? What are the sinusoids for, which of their columns are fast, and are they the best
 # there is?
-# **What it needs:** attention from lesson 02; sine and cosine. **Time:** 100 minutes.
+# **What it needs:** attention from lesson 02; sine and cosine. **Time:** 90 minutes.
 # **Points:** 12.
 #
 # You will build four pieces: sinusoidal positions, learned positions, the token embedding that
@@ -1143,8 +1143,8 @@ print("rotary, long words:", said("at the end, rotary with long words", ended))
 # is **too sure** from the start, since scores grow with the square of the lengths, and a softmax
 # that is sure hardly passes a gradient (lesson 02). Each has its cure: positions that are as long
 # as the words; a *calm start*, with the first queries and keys made so short that scores begin as
-# small as with short words. **Predict:** which of the two cures helps the sinusoids, at a fifth of the
-# learning rate?
+# small as with short words. **Predict:** which of the two cures helps the sinusoids, at a fifth of
+# the learning rate?
 
 # %% tags=["skip-grading"]
 guess("cure", None, choices=("longer positions", "calm start", "either", "only both"))

@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** what besides attention is in a Transformer encoder, what is each
 # part for, where do its parameters and its time go, and is yours the same as torch's?
-# **What it needs:** lessons 02 to 04. **Time:** 100 minutes. **Points:** 15.
+# **What it needs:** lessons 02 to 04. **Time:** 120 minutes. **Points:** 15.
 #
 # You have attention in heads, and positions. What is missing are three plain parts: a
 # normalisation, a small network for each token, and a way past both. Put together they are a
@@ -733,6 +733,9 @@ plots.show(fig, about="How alike two tokens are, against layer.")
 # same, and it makes no difference which one gets the weight: no gradient. With the residual each
 # token keeps what it was beside what it found. Norms cannot help here: equal vectors of the right
 # size are still equal. (Dong et al. 2021 prove how fast this goes.)
+#
+# **A good place to rest.** Half of the lesson is behind you: you have a layer, and know what holds it together.
+# Save the notebook, and go on another day if you like.
 #
 # ## 7. The whole encoder
 #

@@ -1073,6 +1073,9 @@ check.tag_sentences(
 # and look the names up.
 # </details>
 #
+# **A good place to rest.** All exercises are behind you; what follows are experiments with what you built. Save
+# the notebook, and go on another day if you like: then run everything once more from the top.
+#
 # ## 8. The contest
 #
 # Six networks, the same features, the same batches:
@@ -1561,13 +1564,12 @@ print(summary())
 #
 # ## Three open questions
 #
-# 1. *No positions* comes close to *sinusoidal, large words*. Shuffle the words of every sentence for
-#    training and test: which contenders lose by it, and how much? What does that say of what they
-#    learned?
-# 2. The head that looks at prepositions most was chosen for it. Switch it off (lesson 03, section 7)
-#    and tag the same sentences: do the words behind prepositions suffer more than others?
-# 3. Suffixes carry much of the case. Take the features of the endings away, for all contenders. Does
-#    the order of the scoreboard stay, and is a vector for each letter enough to bring them back?
+# 1. *No positions* never hears in which order words stand. Shuffle the words of every sentence, for
+#    training and test: which contenders lose by it, and how much? What had they learned?
+# 2. The head that looks at prepositions most was chosen for it. Switch it off (lesson 03, section
+#    7) and tag the same sentences: do words behind prepositions suffer more than others?
+# 3. Take the features of the endings away, for all contenders. Does the order of the scoreboard
+#    stay? Can an encoder that reads letters in place of words bring them back?
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,
 # *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al.,
