@@ -396,9 +396,9 @@ fig, axes = plt.subplots(1, 2, figsize=(9.5, 3))
 titles = ("Loss after 60 steps", "How alike words leave the fresh stack")
 for part, (ax, title) in enumerate(zip(axes, titles, strict=True)):
     for place, (name, runs) in enumerate(trained.items()):  # runs: (depths, seeds, 2)
-        ax.plot(range(4), runs[..., part].mean(1), color=f"C{place}", ls=("-", "--")[place])
+        style = {"color": f"C{place}", "ls": ("-", "--")[place], "label": name}
+        ax.plot(range(4), runs[..., part].mean(1), **style)
         ax.plot(range(4), runs[..., part], "os"[place], color=f"C{place}", ms=6, alpha=0.7)
-        ax.plot([], [], "os"[place], color=f"C{place}", ls=("-", "--")[place], label=name)
     ax.set(title=title, xlabel="depth (networks)")
     ax.set_xticks(range(4), list(map(str, depths)))
 axes[0].axhline(np.log(20), color="0.4", ls=":")
@@ -734,8 +734,8 @@ plots.show(fig, about="How alike two tokens are, against layer.")
 # token keeps what it was beside what it found. Norms cannot help here: equal vectors of the right
 # size are still equal. (Dong et al. 2021 prove how fast this goes.)
 #
-# **A good place to rest.** Half of the lesson is behind you: you have a layer, and know what holds it together.
-# Save the notebook, and go on another day if you like.
+# **A good place to rest.** Half of the lesson is behind you: you have a layer, and know what holds
+# it together. Save the notebook, and go on another day if you like.
 #
 # ## 7. The whole encoder
 #
@@ -1052,11 +1052,7 @@ ax.axvline(200 / 3, color="0.4", ls=":")
 ax.set(title="Share of the feed-forward in the base encoder", xlim=(0, 100))
 ax.set_xlabel("share of parameters (%; dotted: two thirds)")
 ax.invert_yaxis()
-plots.show(
-    fig,
-    alt="Four bars: the feed-forward networks hold 67 percent of the layers, 52 percent of an "
-    "encoder with 10,000 words, and less the more words there are.",
-)
+plots.show(fig, about="Four bars: what part of an encoder its feed-forward networks are.")
 
 # %% [markdown]
 # So the statement is right for the layers alone, and about half is right for this encoder with
@@ -1313,8 +1309,9 @@ shown = "  ".join(f"{r:.1f} at {n}" for n, r in zip(lengths, ratios.tolist(), st
 print(f"time of the LSTM / time of the encoder: {shown}")
 
 # %% [markdown]
-# On the machine that made this page the two stay close at every length: nothing like five times.
-# Where your lines cross, and whether they do, depends on your machine; the claim names none. On one
+# On the machine that made this page one never takes more than two or three times as long as the
+# other: nothing like five times, and not in the claim's favour at 512 tokens. Where your lines
+# cross, and whether they do, depends on your machine; the claim names none. On one
 # core the arithmetic decides: the encoder has nearly twice the parameters to multiply by, but does
 # so in larger products. What holds everywhere:
 #

@@ -1073,8 +1073,8 @@ check.tag_sentences(
 # and look the names up.
 # </details>
 #
-# **A good place to rest.** All exercises are behind you; what follows are experiments with what you built. Save
-# the notebook, and go on another day if you like: then run everything once more from the top.
+# **A good place to rest.** All exercises are behind you; what follows are experiments with what you
+# built. Save the notebook, and go on another day if you like: then run everything once more.
 #
 # ## 8. The contest
 #

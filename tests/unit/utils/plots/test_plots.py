@@ -93,10 +93,11 @@ def test_a_guess_is_drawn_and_named_and_no_guess_leaves_the_plot_alone(ax):
 def test_a_picture_is_told_by_what_was_drawn(ax, capsys):
     plots.lines(ax, [1, 2, 3], {"one": [5, 6, 7], "other": [0.5, np.nan, 2]}, title="Two lines")
     ax.set(xlabel="steps", ylabel="loss")
+    ax.axhline(0.25, label="guessing")
     plots.show(ax.figure, about="Loss by steps.")
     assert capsys.readouterr().out.strip() == (
         "Loss by steps. Two lines (loss against steps): one 5 at 1, 6 at 2, 7 at 3; "
-        "other 0.5 at 1, 2 at 3."
+        "other 0.5 at 1, 2 at 3; guessing 0.25."
     )
 
 
