@@ -188,7 +188,7 @@ check.rnn_forward(
 # %% tags=["skip-grading"]
 guess("words until less than a twentieth is left", None)
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 torch.manual_seed(0)
 rest = ["old", "boat", "sailed", "past", "the", "long", "grey", "wall", "and", "out", "to", "sea"]
 vectors = {word: torch.randn(12) for word in ["the", "that", *rest]}
@@ -552,7 +552,7 @@ check.gradient_through_time(
 guess("gradients that have grown", None)
 guess("gradients below a thousandth", None)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 radii, steps, units = (0.5, 0.9, 1.0, 1.1, 1.5), 60, 64
 kinds = {"no input": 0.0, "weak inputs (0.1)": 0.1, "inputs of size 1": 1.0}
 
@@ -675,7 +675,7 @@ plots.show(fig, about="Training loss of three seeds, without clipping and with i
 names = ("the plain network", "the LSTM")
 guess("more gradient left after 50 steps", None, choices=names)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 torch.manual_seed(0)
 readers = {
     "tanh, ρ = 1": recurrence.RecurrentReader(rnn_forward, 8, 32),
@@ -929,7 +929,7 @@ def forced(model: seq2seq.Seq2Seq, batch: task.SequenceBatch) -> Tensor:
     return recurrence.teacher_forced(model, batch.source, shift_right(batch.target, task.BOS))
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 answers: dict[tuple[int, str], list[Tensor]] = {}
 unseen = {length: task.reversal_batch([length] * 50, seed=99) for length in models}
 for length, batch in unseen.items():

@@ -296,13 +296,14 @@ print("a state of 64, 4,000 steps:", said("share right after 4,000 steps", small
 print(where)
 
 # %% [markdown]
-# Both were too few, and neither is the whole story. A state of 64 goes on learning as long as it is
-# trained: a sixth of the symbols after the lesson's 300 steps, a quarter after four times as many,
-# nearly two fifths after 4,000, and still hardly one whole sequence. So at 300 steps its failure was
-# training, not a wall. A state of 256, with eleven times the parameters, is ahead at first. After
-# 4,000 steps it is behind, in all three seeds: the learning rate was chosen for the small one, and
-# nobody looked for one that suits the large. So this picture does not say what a state *can* hold.
-# What it does say: with attention nothing has to be carried, and 300 steps are enough for 99%.
+# Both were too few, and neither is the whole story. A state of 64 goes on learning as long as it
+# is trained: a sixth of the symbols after the lesson's 300 steps, a quarter after four times as
+# many, nearly two fifths after 4,000, and still hardly one whole sequence. So at 300 steps its
+# failure was training, not a wall. A state of 256, with eleven times the parameters, is ahead at
+# first. After 4,000 steps it is behind, in all three seeds: the learning rate was chosen for the
+# small one, and nobody looked for one that suits the large. So this picture does not say what a
+# state *can* hold. What it does say: with attention nothing has to be carried, and 300 steps are
+# enough for 99%.
 # Where does that model look?
 
 # %% tags=["skip-grading", "measured", "folded"]

@@ -594,7 +594,7 @@ print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / 
 #
 # And what did fusing save? The list of section 2 against your block's way, with 16 heads:
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 torch.manual_seed(0)
 heads = [tuple(torch.randn(16, 256) / 16 for _ in range(3)) for _ in range(16)]
 matrices = fuse_heads(heads)
@@ -626,7 +626,7 @@ for length in (16, 64, 256):
 guess("the same without w_o, 1 head", None, choices=("yes", "no"))
 guess("the same without w_o, 4 heads", None, choices=("yes", "no"))
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 torch.manual_seed(0)
 x = torch.randn(2, 5, 12)
 for n_heads in (1, 4):
@@ -755,7 +755,7 @@ guess("drawers looked at by each, 2 heads", None)
 guess("drawers looked at together, 2 heads", None)
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 def how_many(weights: Tensor) -> float:
     """Mean number of drawers that the weights (..., S) lie on."""
     return torch.special.entr(weights).sum(-1).exp().mean().item()
@@ -800,7 +800,7 @@ guess("worst symbol, one of 2 heads off", None)
 guess("worst symbol, one of 8 heads off", None)
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 def without_head(model: lookups.LookupModel, head: int, n_heads: int) -> lookups.LookupModel:
     """Copy a model and switch one of its heads off."""
     changed, size = copy.deepcopy(model), 32 // n_heads
@@ -903,7 +903,7 @@ check.load_torch_attention(
 # `True` means "may be attended to". And torch returns the mean of the weights over the heads,
 # unless you ask for all of them.
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
     torch.manual_seed(n_heads)
     theirs = nn.MultiheadAttention(d_model, n_heads, batch_first=True)

@@ -345,7 +345,7 @@ check.repaired_encoding(
 guess("on distance alone, without the minus", None, choices=("yes", "no"))
 guess("product of neighbours, without the minus", None)  # 16 is a position with itself
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 tables = {"yours": sinusoidal_encoding(64, 32), "without the minus": broken_encoding(64, 32)}
 near = torch.arange(-12, 13)
 curves = {
@@ -884,7 +884,7 @@ for kind in ("none", "sinusoidal", "learned", "rotary"):
     curves[kind] = [task.train(t, 100 + s) for t, s in zip(taggers[kind], SEEDS, strict=True)]
 pictures.learning({"Three seeds of each": curves}, every=task.MEASURE_EVERY)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 batch = task.look_back_sentences(128, task.LENGTH, seed=12345)
 groups = torch.nn.functional.one_hot(batch.words % task.N_TAGS).sum(1)  # (B, 4)
 bag = (batch.tags[:, task.BACK :] == groups.argmax(1, keepdim=True)).float().mean()
@@ -916,7 +916,7 @@ print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getite
 # how many of the three are faster than the right sinusoids?
 guess("controls that are faster", None)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 for kind in TABLES:
     taggers[kind] = [new_tagger(kind, seed) for seed in SEEDS]
     curves[kind] = [task.train(t, 100 + s) for t, s in zip(taggers[kind], SEEDS, strict=True)]
@@ -951,7 +951,7 @@ pictures.neighbours_and_speed(
 )
 print(where)
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 steps = {
     "centred": record["kinds"]["sinusoidal, centred"]["steps until 90%"],
     "stretched": record["kinds"]["sinusoidal, centred, stretched"]["steps until 90%"],
@@ -1045,7 +1045,7 @@ beyond = {
 }
 pictures.beyond(beyond, first=task.BACK, trained=task.LENGTH)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 parts = {"2 to 15": slice(0, 14), "16 to 31": slice(14, 30), "32 to 63": slice(30, 62)}
 rows = {
     kind: [table[:, part].mean(1).tolist() for part in parts.values()]
@@ -1074,7 +1074,7 @@ for kind in ("sinusoidal", "learned", "rotary"):
 # %% tags=["skip-grading"]
 guess("looks instead at words", None, choices=("near", "far"))
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 long_sample = task.look_back_sentences(128, REACH, seed=12345).words
 distance = torch.arange(REACH) - torch.arange(REACH).unsqueeze(1)  # (T, S), ahead is positive
 early = slice(task.BACK, task.LENGTH)
@@ -1113,7 +1113,7 @@ print("the last seed:", said("looks instead at words", "far" if far > near else 
 # %% tags=["skip-grading"]
 guess("at the end, rotary with long words", None)  # accuracy, mean of three seeds
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 settings = {
     "sinusoidal, short words": ("sinusoidal", 1 / WIDTH, 0.02),  # forward's factor is undone
     "sinusoidal, long words": ("sinusoidal", 1.0, 0.02),
@@ -1149,7 +1149,7 @@ print("rotary, long words:", said("at the end, rotary with long words", ended))
 # %% tags=["skip-grading"]
 guess("cure", None, choices=("longer positions", "calm start", "either", "only both"))
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 cures = {
     "none": "sinusoidal; as it is",
     "longer positions": "sinusoidal, as long as the words; as it is",

@@ -1273,7 +1273,7 @@ plots.show(
 # Which cases are mistaken for which? Rows are the right case, columns what the model said.
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 def case_of(tag: str) -> str:
     return tag.partition("|")[2]
 
@@ -1360,7 +1360,7 @@ print(f"of {len(means)} heads, more than by chance: {told}")
 # word in bold. (Both were chosen for that, and attention is not an explanation. But compare what it
 # looks at with what decides its case.)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 best = int(means.argmax())
 sentence, place = places[int(torch.tensor(shares)[:, best].argmax())]
 words = [word for word, _ in sentence]

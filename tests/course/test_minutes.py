@@ -1,4 +1,4 @@
-"""The minutes that a lesson states are those that it takes: reading, experiments, exercises."""
+"""What a lesson asks of its reader: minutes, code to read, questions that stay open."""
 
 import re
 
@@ -29,6 +29,19 @@ def test_a_lesson_states_the_minutes_that_its_words_and_exercises_take(lesson):
     found = minutes(lesson)
     assert stated % 5 == 0
     assert LEAST * found <= stated <= max(MOST * found, found + 5), f"{found:.0f} minutes"
+
+
+def lines(text: str) -> int:
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_no_lesson_has_more_open_code_to_read_than_exercises_with_their_hints(lesson):
+    code = [cell for cell in lesson.cells if cell.kind == "code" and not cell.test]
+    written = sum(lines(cell.source) for cell in code if cell.exercise)
+    read = sum(lines(c.source) for c in code if not c.exercise and "folded" not in c.tags)
+    text = "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
+    assert read <= written + sum(map(lines, HINTS.findall(text)))
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
