@@ -638,7 +638,10 @@ for n_heads in (1, 4):
     gap = (block(x, x, x)[0] - folded(x, x, x)[0]).abs().max()
     same = "yes" if gap < 1e-5 else "no"
     heads = "1 head" if n_heads == 1 else f"{n_heads} heads"
-    print(f"{heads}: changes by up to {gap:.2f};", said(f"the same without w_o, {heads}", same))
+    print(
+        f"{heads}: changes by up to {gap:.2f}; the same:",
+        said(f"the same without w_o, {heads}", same),
+    )
 columns = {"with w_o": block.w_o.weight, "without w_o": torch.eye(12)}
 pictures.where_heads_write(
     {
@@ -769,7 +772,7 @@ for name, five in models.items():
     together = sum(how_many(weights.mean(1)) for weights in maps) / 5
     print(f"{name:34}{each:14.1f}{together:24.1f}")
     if name == "1 head":
-        print("   ", said("drawers looked at, 1 head", each))
+        print("    each:", said("drawers looked at, 1 head", each))
     if name == "2 heads":
         print("    each:", said("drawers looked at by each, 2 heads", each))
         print("    together:", said("drawers looked at together, 2 heads", together))

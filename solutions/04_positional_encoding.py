@@ -61,7 +61,7 @@ for word in first:
     gap = (outputs[0][first.index(word)] - outputs[1][second.index(word)]).abs().max()
     print(f"{word:7} differs by {gap:.4f} between the two sentences")
     if word == "dog":
-        print("       ", said("difference for dog", round(gap.item(), 4)))
+        print("    dog:", said("difference for dog", round(gap.item(), 4)))
 
 # %% [markdown]
 # Every word gets the same vector in both. Who chased whom is lost: for this model a sentence is a
@@ -236,7 +236,7 @@ print(f"one turn: {turn[0]:.1f} positions in the first pair, {turn[-1]:,.0f} in 
 # them. **Predict:** does a model lose or gain anything by that?
 
 # %% tags=["skip-grading"]
-guess("another layout", None, choices=("loses", "gains", "neither"))
+guess("another layout", None, choices=("loses", "gains", "neither loses nor gains"))
 
 # %% tags=["skip-grading"]
 pe = sinusoidal_encoding(64, 64)
@@ -245,7 +245,8 @@ pictures.layouts({"sin, cos, sin, cos, ...": pe, "all sin, then all cos": halves
 woven = halves[:, torch.arange(64).view(2, 32).T.flatten()]  # columns 0, 32, 1, 33, ...
 print("same columns in another order:", torch.equal(woven, pe))
 print("same product of any two rows: ", torch.allclose(halves @ halves.T, pe @ pe.T, atol=1e-4))
-print("a model", said("another layout", "neither" if torch.equal(woven, pe) else "loses"))
+told = "neither loses nor gains" if torch.equal(woven, pe) else "loses"
+print("a model", said("another layout", told))
 
 # %% [markdown]
 # The columns are the same, only their order differs. The next layer's weights are learned, and
@@ -707,7 +708,7 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
     ratio = scaled / math.sqrt(D / 2)
     print(f"{name:20}{plain:8.0f}{scaled:12.0f}{ratio:26.1f}")
     drawn = name.partition(", torch")[0]
-    print("   ", said(f"word over position, {drawn}", ratio))
+    print("    word over position:", said(f"word over position, {drawn}", ratio))
 
 # %% [markdown]
 # **Measured,** as far as lengths go:
@@ -832,7 +833,7 @@ pictures.score_tables({"Added": added, "Turned (rotary)": turned})
 for name, scores in (("added", added), ("turned", turned)):
     spread = max(scores.diagonal(k).std().item() for k in range(-22, 23))
     print(f"{name:7} largest spread of scores at one distance: {spread:.2f}")
-    print("   ", said(f"spread at one distance, {name}", round(spread, 2)))
+    print("    spread:", said(f"spread at one distance, {name}", round(spread, 2)))
 
 # %% [markdown]
 # Every diagonal is one distance. With rotary positions **the score depends on what the two words

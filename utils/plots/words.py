@@ -46,8 +46,7 @@ def _line(line: Line2D) -> str:
         return f"{line.get_label()} has no values"
     if len(points) == 2 and points[0, 1] == points[1, 1]:  # across the panel, as guessing is
         return f"{line.get_label()} {points[0, 1]:.3g}"
-    middle = len(points) // 2
-    chosen = [points[0], *([points[middle]] if len(points) > 2 else []), points[-1]]
+    chosen = points[sorted({0, len(points) // 2, len(points) - 1})]
     return f"{line.get_label()} " + ", ".join(f"{y:.3g} at {x:.3g}" for x, y in chosen)
 
 

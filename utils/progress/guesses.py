@@ -57,11 +57,11 @@ def said(name: str, measured: object) -> str:
 
     """
     expected, found = guessed(name), _plain(measured)
-    result = f"measured {_shown(measured if found is None else found)}"
+    result = _shown(measured if found is None else found)
     if expected is None:
         return result
     _close[name] = found is not None and _is_close(expected, found)
-    return f"you said {_shown(expected)}, {result}"
+    return f"{result} (you said {_shown(expected)})"
 
 
 def summary() -> str:

@@ -64,7 +64,7 @@ def test_without_a_guess_everything_goes_on_and_says_so(
     guess("steps")
     assert capsys.readouterr().out.startswith("No guess yet.")
     assert guessed("steps") is None
-    assert said("steps", 4) == "measured 4"
+    assert said("steps", 4) == "4"
     assert summary().startswith("You made no guesses this time")
 
 
@@ -80,7 +80,7 @@ def test_a_later_guess_replaces_the_one_before_and_no_guess_takes_it_back(learn:
 
 def test_a_guess_is_said_beside_the_result_with_few_digits() -> None:
     guess("share", 1 / 3)
-    assert said("share", 0.12345) == "you said 0.333, measured 0.123"
+    assert said("share", 0.12345) == "0.123 (you said 0.333)"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_summary_counts_guesses_that_were_asked_for_and_not_made() -> None:
 
 def test_a_result_that_is_no_number_and_no_words_is_told_all_the_same() -> None:
     guess("one", 3)
-    assert said("one", (1.5, 2.5)) == "you said 3, measured (1.5, 2.5)"
+    assert said("one", (1.5, 2.5)) == "(1.5, 2.5) (you said 3)"
 
 
 def test_the_start_page_counts_guesses_made_and_asked_for(learn: Path) -> None:
