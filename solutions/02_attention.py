@@ -752,8 +752,9 @@ plots.show(fig, about="X and the three weight matrices above; queries, keys and 
 # %% [markdown]
 # Take the row of *lost* in Q: (2, 0, 3). Its score with *robot*, whose key is (2, 0, 2), is
 # $2 \cdot 2 + 0 + 3 \cdot 2 = 10$; with *key*, it is 4; with all others 0. **Predict** from Q and
-# K alone: where will *the* look? And where will *key* look? Then follow the rows to the right. (All
-# panels share one scale of colours, so that a shade means one number.)
+# K alone: where will *the* look? And where will *key* look? Then follow the rows to the right. (A
+# shade means one number: above from 0 to 3 in all panels; below from 0 to 10 in both tables of
+# scores, and from 0 to 1 in weights and output.)
 
 # %% tags=["skip-grading"]
 # Numbers of the words, from 0: the, red, robot, lost, the, key. A list of those looked at most.
@@ -773,7 +774,8 @@ steps = {
 }
 fig, axes = plt.subplots(1, 4, figsize=(12, 3.3), width_ratios=(6, 6, 6, 2), sharey=True)
 for ax, (title, (matrix, columns)) in zip(axes, steps.items(), strict=True):
-    plots.heat_map(ax, matrix, title=title, rows=words, columns=columns, limits=(0, 10))
+    limits = (0, 10) if matrix is scores or matrix is scaled else (0, 1)
+    plots.heat_map(ax, matrix, title=title, rows=words, columns=columns, limits=limits)
     ax.tick_params(axis="x", rotation=45)
 plots.show(fig, about="Four matrices from left to right: scores, scaled scores, weights, output.")
 for row, word in ((0, "the"), (5, "key")):

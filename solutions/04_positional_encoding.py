@@ -1020,12 +1020,21 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 # 32 words, twice as many as in training, for the first seed. **Predict:** what will the picture
 # of each look like above and left of the dashed lines, and what beyond them?
 
+# %% tags=["skip-grading"]
+# mean weight of the word two places back: within the trained length, and past it
+guess("weight two back within, rotary", None)
+guess("weight two back past it, learned", None)
+
 # %% tags=["skip-grading", "measured"]
 sample = task.look_back_sentences(200, 32, seed=7).words
 with torch.no_grad():
     kinds = ("none", "sinusoidal", "learned", "rotary")
     maps = {kind: taggers[kind][0].attention(sample).mean(0) for kind in kinds}
 pictures.attention_maps(maps, trained=task.LENGTH, back=task.BACK)
+within = maps["rotary"].diagonal(-task.BACK)[: task.LENGTH - task.BACK].mean().item()
+past = maps["learned"].diagonal(-task.BACK)[task.LENGTH - task.BACK :].mean().item()
+print("rotary, within:", said("weight two back within, rotary", within))
+print("learned, past it:", said("weight two back past it, learned", past))
 
 # %% [markdown]
 # The stripe two below the diagonal is the shift by two, found by training. (The first two words

@@ -78,9 +78,10 @@ def told_at(cells: list[Any], name: str, start: int) -> int | None:
     """The first cell after a guess that shows its result, itself or by a function that does."""
     callers = tellers(cells, name)
     for number, cell in enumerate(cells):
-        if number > start and cell.cell_type == "code":
-            if tells(cell.source, name) or any([*calls(cell.source, c)] for c in callers):
-                return number
+        if number <= start or cell.cell_type != "code":
+            continue
+        if tells(cell.source, name) or any([*calls(cell.source, c)] for c in callers):
+            return number
     return None
 
 

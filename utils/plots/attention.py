@@ -8,6 +8,9 @@ import numpy as np
 
 from utils import plots
 
+# The plain model and attention keep the colours and dashes of the lesson's other pictures.
+PLACES = {"plain, state 64": 0, "attention, state 64": 1, "plain, state 256": 2}
+
 
 def capacity(record: Mapping[str, Any], guess: object = None) -> None:
     """Show the share of right symbols against training steps: a point for each seed.
@@ -18,13 +21,15 @@ def capacity(record: Mapping[str, Any], guess: object = None) -> None:
 
     """
     fig, ax = plt.subplots(figsize=(7.4, 3.2))
-    for place, (name, found) in enumerate(record["models"].items()):
+    for name, found in record["models"].items():
         steps = [int(n) for n in found["symbols"]]
         runs = np.array(list(found["symbols"].values()))  # (steps, seeds)
+        place = PLACES[name]
         dash, marker = plots.STYLES[place]
-        ax.plot(steps, runs.mean(1), dash, color=f"C{place}", label=name)
+        style: dict[str, Any] = {"color": f"C{place}", "marker": marker, "ms": 5}
+        ax.plot(steps, runs.mean(1), dash, label=name, **style)
         for seed in runs.T:
-            ax.plot(steps, seed, marker, color=f"C{place}", ms=5, alpha=0.7)
+            ax.plot(steps, seed, linestyle="", alpha=0.7, **style)
     ax.axhline(record["guessing"], color="0.5", ls=":", label="guessing symbols")
     ax.set(xscale="log", ylim=(0, 1.05), xlabel="training steps", ylabel="share of right symbols")
     ticks = sorted({int(n) for found in record["models"].values() for n in found["symbols"]})
