@@ -44,6 +44,11 @@ def pattern(node: ast.expr) -> str:
     return re.escape(str(node.value)) if isinstance(node, ast.Constant) else ".+"
 
 
+def is_said(call: ast.Call) -> bool:
+    """Whether a call gives a result; the name of its guess stood in the guess's own cell."""
+    return getattr(call.func, "id", "") == "said"
+
+
 def described(source: str, prints: bool = True) -> list[str]:
     """Titles, descriptions and printed words of a cell, as they stand in its code."""
     found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -55,7 +60,8 @@ def described(source: str, prints: bool = True) -> list[str]:
         or getattr(call.func, "attr", "") == "set_title"
         for argument in call.args
     ]
-    parts = [part for value in words for part in ast.walk(value)]
+    told = [part for call in found if is_said(call) for part in ast.walk(call)]
+    parts = [part for value in words for part in ast.walk(value) if part not in told]
     return [p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)]
 
 
@@ -109,7 +115,7 @@ def between(cells: list[Any], start: int, end: int, prints: bool = True) -> list
 
 def spoilers(cells: list[Any], start: int, end: int) -> list[tuple[str, str]]:
     """Words that tell how it ends, in descriptions and titles between a guess and its result."""
-    question = cells[start - 1].source
+    question = cells[start - 1].source.rpartition("**Predict")[2] + cells[start].source
     return [
         (where, match[0])
         for where, text in between(cells, start, end)
