@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** why is one attention not enough, how do many of them run in one
 # matrix product, what do they cost, and how do you know that yours is right?
-# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 100 minutes.
+# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 80 minutes.
 # **Points:** 13.
 #
 # In lesson 02 *lost* asked who did it, and *the* asked for its noun. A word often has several
@@ -28,6 +28,7 @@ from utils.experiments import topic_task as topics
 from utils.experiments.against_torch import against_torch
 from utils.experiments.profiling import seconds
 from utils.notebook.carry import carry
+from utils.progress.guesses import guess, said, summary
 from utils.plots import heads as pictures
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
@@ -52,11 +53,16 @@ scaled_dot_product_attention = carry("02_attention", "scaled_dot_product_attenti
 # **Predict:** red lies in the first drawer and blue in the second; then they change places. Does
 # the mixture change?
 
+# %% tags=["skip-grading"]
+guess("the mixture changes", None, choices=("yes", "no"))
+
 # %%
 red, blue = torch.eye(2)
 look = torch.tensor([0.5, 0.5])  # half of the weight on each drawer
 print("red then blue:", (look @ torch.stack([red, blue])).tolist())
 print("blue then red:", (look @ torch.stack([blue, red])).tolist())
+same = torch.equal(look @ torch.stack([red, blue]), look @ torch.stack([blue, red]))
+print("it changes:", said("the mixture changes", "no" if same else "yes"))
 
 # %% [markdown]
 # It does not: *which* symbols are there survives, *where* they are does not. The weights could be
@@ -159,10 +165,15 @@ check.fuse_heads(
 # **Predict:** `x.view(1, 2, 4, 3)` has the right shape, (B, H, T, Dh). What is in its first head?
 
 # %% tags=["skip-grading"]
+guess("tokens in the first head of a view", None)  # how many of the four
+
+# %% tags=["skip-grading"]
 tokens = torch.arange(4) * 10
 x = (tokens[:, None] + torch.arange(6))[None]  # (1, 4, 6)
 wanted = torch.stack([x[0, :, :3], x[0, :, 3:]])
 pictures.cut_cells(x[0], {"wanted": wanted, "view": x.view(1, 2, 4, 3)[0]})
+inside = (x.view(1, 2, 4, 3)[0, 0] // 10).unique().tolist()
+print("tokens in the first head:", said("tokens in the first head of a view", len(inside)))
 
 # %% [markdown]
 # `view` moves nothing. It reads the same row of numbers (0, 1, … 5, 10, 11, … 35) with other line
@@ -277,6 +288,11 @@ check.merge_heads(
 # if the dimensions match", says a popular text. **Predict** both.
 
 # %% tags=["skip-grading"]
+ALIKE = ("the same", "different")
+guess("list and fused projection", None, choices=ALIKE)
+guess("list and one large attention", None, choices=ALIKE)
+
+# %% tags=["skip-grading"]
 torch.manual_seed(0)
 x = torch.randn(2, 5, 12)
 w_q, w_k, w_v = fuse_heads(small_heads)
@@ -291,6 +307,11 @@ print(f"list of heads against one large attention:  {(listed - large).abs().max(
 scores = [a @ b.transpose(-2, -1) for a, b in zip(cut[0].unbind(1), cut[1].unbind(1), strict=True)]
 difference = (q @ k.transpose(-2, -1) - sum(scores)).abs().max()
 print(f"scores of the large one against the sum of the heads' scores: {difference:.2f}")
+
+# %% tags=["skip-grading"]
+for name, other in (("fused projection", fused), ("one large attention", large)):
+    same = torch.allclose(listed, other, atol=1e-5)
+    print(f"list and {name}:", said(f"list and {name}", ALIKE[0] if same else ALIKE[1]))
 
 # %% [markdown]
 # The list and the fused projection agree. The large attention does not, though all its matrices
@@ -443,10 +464,13 @@ check.MultiHeadAttention(
 # are there in `weights`?
 
 # %% tags=["skip-grading"]
+guess("numbers in weights", None)
+
+# %% tags=["skip-grading"]
 torch.manual_seed(0)
 x = torch.randn(2, 10, 64)
 weights = MultiHeadAttention(64, 8)(x, x, x)[1]
-print(f"shape {tuple(weights.shape)}: {weights.numel():,} numbers")
+print(f"shape {tuple(weights.shape)}:", said("numbers in weights", weights.numel()))
 print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 
 # %% [markdown]
@@ -549,6 +573,9 @@ print(f"with w_o it is {count(one) / three - 1:.0%} more")
 # No more parameters: are more heads free, then? **Predict:** how many times as long does a forward
 # pass take with 64 heads as with one, at the same D?
 
+# %% tags=["skip-grading"]
+guess("times as long with 64 heads", None)
+
 # %% tags=["skip-grading", "measured"]
 HEADS = (1, 4, 16, 64)
 x = torch.randn(4, 256, 256)
@@ -557,6 +584,7 @@ with torch.no_grad():
     times = [1000 * seconds(b, x, x, x, clock=time.process_time) for b in blocks.values()]
     tables = [block(x, x, x)[1].nbytes / 2**20 for block in blocks.values()]
 pictures.cost_of_heads(HEADS, times, tables)
+print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / times[0], 1)))
 
 # %% [markdown]
 # They are not free. The products cost the same, for Dh shrinks as H grows. But each head has a
@@ -566,7 +594,7 @@ pictures.cost_of_heads(HEADS, times, tables)
 #
 # And what did fusing save? The list of section 2 against your block's way, with 16 heads:
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 torch.manual_seed(0)
 heads = [tuple(torch.randn(16, 256) / 16 for _ in range(3)) for _ in range(16)]
 matrices = fuse_heads(heads)
@@ -595,6 +623,10 @@ for length in (16, 64, 256):
 # **Predict:** does the output stay the same with one head? With four?
 
 # %% tags=["skip-grading"]
+guess("the same without w_o, 1 head", None, choices=("yes", "no"))
+guess("the same without w_o, 4 heads", None, choices=("yes", "no"))
+
+# %% tags=["skip-grading", "folded"]
 torch.manual_seed(0)
 x = torch.randn(2, 5, 12)
 for n_heads in (1, 4):
@@ -604,7 +636,12 @@ for n_heads in (1, 4):
         folded.w_v.weight.copy_(block.w_o.weight @ block.w_v.weight)
         folded.w_o.weight.copy_(torch.eye(12))
     gap = (block(x, x, x)[0] - folded(x, x, x)[0]).abs().max()
-    print(f"{n_heads} heads: the output changes by up to {gap:.2f}")
+    same = "yes" if gap < 1e-5 else "no"
+    heads = "1 head" if n_heads == 1 else f"{n_heads} heads"
+    print(
+        f"{heads}: changes by up to {gap:.2f}; the same:",
+        said(f"the same without w_o, {heads}", same),
+    )
 columns = {"with w_o": block.w_o.weight, "without w_o": torch.eye(12)}
 pictures.where_heads_write(
     {
@@ -634,6 +671,11 @@ pictures.where_heads_write(
 # **Predict:** how often will one head get the first symbol right, the second, and both? Six
 # symbols make chance one in six. And will the hidden layer help?
 
+# %% tags=["skip-grading"]
+# shares from 0 to 1, the middle one of five runs
+guess("both right, 1 head", None)
+guess("both right, 1 head + hidden", None)
+
 
 # %% tags=["skip-grading", "measured"]
 def trained(seed: int, n_heads: int, hidden: int = 0, mixing: bool = True) -> lookups.LookupModel:
@@ -662,6 +704,8 @@ results = {
     for name, five in models.items()
 }
 pictures.right_answers(results, chance=1 / lookups.N_SYMBOLS)
+for name in ("1 head", "1 head + hidden"):
+    print(f"{name}:", said(f"both right, {name}", results[name][:, 2].median().item()))
 
 # %% [markdown]
 # One head learns one of the two look-ups and gives the other up; which one differs from run to run.
@@ -671,6 +715,9 @@ pictures.right_answers(results, chance=1 / lookups.N_SYMBOLS)
 # The fourth column is a warning against saying too much. With a hidden layer after it, one head
 # *can* answer both, though not every run finds out how. **Predict:** where does it look? Half of
 # its weight on each drawer would not do, as you saw at the start.
+
+# %% tags=["skip-grading"]
+guess("largest weight, 1 head + hidden", None)  # mean over the questions
 
 # %% tags=["skip-grading", "measured"]
 question = lookups.lookup_batch(1, seed=4)
@@ -685,6 +732,10 @@ panels = {
     "2 heads: head 1": (best["2 heads"], 1),
 }
 pictures.looks({t: model(question)[1].detach()[0, h] for t, (model, h) in panels.items()}, names)
+
+# %% tags=["skip-grading", "measured"]
+seen = panels["1 head + hidden"][0](question)[1].detach()[0, 0]
+print("largest weight:", said("largest weight, 1 head + hidden", seen.amax(1).mean().item()))
 
 # %% [markdown]
 # One head alone ends in one of two ways here: all its weight lies on one drawer, or on both, with
@@ -701,8 +752,13 @@ pictures.looks({t: model(question)[1].detach()[0, h] for t, (model, h) in panels
 # as fewer. **Predict:** is the number larger with one head, or for each of two? And for two heads
 # taken together?
 
+# %% tags=["skip-grading"]
+guess("drawers looked at, 1 head", None)
+guess("drawers looked at by each, 2 heads", None)
+guess("drawers looked at together, 2 heads", None)
 
-# %% tags=["skip-grading", "measured"]
+
+# %% tags=["skip-grading", "measured", "folded"]
 def how_many(weights: Tensor) -> float:
     """Mean number of drawers that the weights (..., S) lie on."""
     return torch.special.entr(weights).sum(-1).exp().mean().item()
@@ -715,6 +771,11 @@ for name, five in models.items():
     each = sum(how_many(weights) for weights in maps) / 5
     together = sum(how_many(weights.mean(1)) for weights in maps) / 5
     print(f"{name:34}{each:14.1f}{together:24.1f}")
+    if name == "1 head":
+        print("    each:", said("drawers looked at, 1 head", each))
+    if name == "2 heads":
+        print("    each:", said("drawers looked at by each, 2 heads", each))
+        print("    together:", said("drawers looked at together, 2 heads", together))
 
 twins = MultiHeadAttention(32, 2)
 with torch.no_grad():
@@ -736,8 +797,13 @@ print("two heads with the same weights look alike:", torch.equal(weights[:, 0], 
 # A head reaches the output only through its own Dh columns of `w_o`. Set them to zero, and the
 # head is gone. **Predict** for a model with two heads: what is lost when one goes? And with eight?
 
+# %% tags=["skip-grading"]
+# share right of the symbol that suffers most, whichever head is off
+guess("worst symbol, one of 2 heads off", None)
+guess("worst symbol, one of 8 heads off", None)
 
-# %% tags=["skip-grading", "measured"]
+
+# %% tags=["skip-grading", "measured", "folded"]
 def without_head(model: lookups.LookupModel, head: int, n_heads: int) -> lookups.LookupModel:
     """Copy a model and switch one of its heads off."""
     changed, size = copy.deepcopy(model), 32 // n_heads
@@ -753,6 +819,8 @@ for n_heads in (2, 8):
     right = [lookups.lookup_accuracy(version, unseen)[:2] for version in versions]
     shares[f"{n_heads} heads"] = torch.tensor(right)  # (1 + H, 2)
 pictures.heads_off(shares)
+for name, right in shares.items():
+    print(f"{name}:", said(f"worst symbol, one of {name} off", right[1:].min().item()))
 
 # %% [markdown]
 # With two heads the work is divided cleanly: each head carries one look-up, and without it that
@@ -838,7 +906,7 @@ check.load_torch_attention(
 # `True` means "may be attended to". And torch returns the mean of the weights over the heads,
 # unless you ask for all of them.
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
     torch.manual_seed(n_heads)
     theirs = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
@@ -868,6 +936,10 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
 #
 # **Predict:** which of the three will you see in the accuracy? Which will break the law?
 
+# %% tags=["skip-grading"]
+guess("faults seen in the accuracy", None)  # how many of the three
+guess("faults that break the law", None)
+
 
 # %% tags=["skip-grading", "measured"]
 def tagger(seed: int, fault: str) -> topics.TopicTagger:
@@ -893,6 +965,13 @@ for label, fault in FAULTS.items():
     accuracy[label] = [topics.tagging_accuracy(model, held_out)[0] for model in taggers]
     change[label] = [topics.change_by_padding(model, few) for model in taggers]
 pictures.score_and_law(accuracy, change)
+
+# %% tags=["skip-grading", "measured"]
+faults = [name for name in FAULTS if name != "right"]
+low = sum(max(accuracy[name]) < min(accuracy["right"]) - 0.02 for name in faults)
+broken = sum(min(change[name]) > 1e-4 for name in faults)
+print("more than two points below the right one:", said("faults seen in the accuracy", low))
+print("breaking the law:", said("faults that break the law", broken))
 
 # %% [markdown]
 # With softmax over the wrong axis, or with the mask ignored, accuracy is as good as perfect. With
@@ -964,6 +1043,9 @@ check.repaired_split_heads(
 
 # %% tags=["skip-grading"]
 pictures.fed_by(repaired_split_heads, WORDS)
+
+# %% tags=["skip-grading"]
+print(summary())
 
 # %% [markdown]
 # ## Recap

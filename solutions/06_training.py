@@ -46,6 +46,7 @@ from utils.treebank.predictions import write_predictions
 from utils.training.rotary import attention_of, make_rotary
 from utils.notebook.export_script import write_script
 from utils.training.config import Settings, settings_for
+from utils.progress.guesses import guess, said, summary
 
 # %%
 TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
@@ -99,6 +100,11 @@ print("\n".join(f"{name:18}{value}" for name, value in vars(settings).items()))
 #
 # **Predict:** what share of all words does a dictionary get right? And of the ambiguous ones?
 
+# %% tags=["skip-grading"]
+# shares from 0 to 1, for the dictionary without endings
+guess("dictionary, overall", None)
+guess("dictionary, ambiguous", None)
+
 # %% tags=["skip-grading", "measured"]
 examiner = Examiner(train)
 look_ups = {"most frequent tag": most_frequent_tag(train), "with endings": with_suffixes(train)}
@@ -118,6 +124,9 @@ def print_scores(scores: dict[str, Scores]) -> None:
 print_scores(scores)
 n_unsure = scores["with endings"].ambiguous.words
 print(f"{n_unsure / scores['with endings'].overall.words:.0%} of the test's words are ambiguous.")
+plain = scores["most frequent tag"]
+print("dictionary, overall:", said("dictionary, overall", plain.overall.share))
+print("dictionary, ambiguous:", said("dictionary, ambiguous", plain.ambiguous.share))
 if treebank.ceilings:
     print(f"Without context nobody can pass {treebank.ceilings.without_context:.1%} here.")
 
@@ -294,6 +303,9 @@ check.collate(
 #
 # **Predict:** with 32 sentences drawn at random, what share of all positions is padding?
 
+# %% tags=["skip-grading"]
+guess("padding, 32 at random", None)  # a share from 0 to 1
+
 # %% tags=["skip-grading", "measured"]
 lengths = [len(ids) for ids, _ in train_pairs]
 
@@ -310,6 +322,7 @@ def slices(order: list[int]) -> list[list[int]]:
 torch.manual_seed(0)
 at_random = torch.randperm(len(lengths)).tolist()
 print(f"32 at random       {waste(slices(at_random)):.0%} padding")
+print("padding:", said("padding, 32 at random", waste(slices(at_random))))
 print(f"32 sorted by length {waste(slices(sorted(at_random, key=lambda i: lengths[i]))):.0%}")
 
 # %% [markdown]
@@ -1060,6 +1073,9 @@ check.tag_sentences(
 # and look the names up.
 # </details>
 #
+# **A good place to rest.** All exercises are behind you; what follows are experiments with what you
+# built. Save the notebook, and go on another day if you like: then run everything once more.
+#
 # ## 8. The contest
 #
 # Six networks, the same features, the same batches:
@@ -1076,6 +1092,19 @@ check.tag_sentences(
 #   keys by the angles of your `rotary_embedding`.
 #
 # **Predict** their order, and which one trains fastest. Write both down.
+
+# %% tags=["skip-grading"]
+NAMES = (
+    "one word at a time",
+    "no positions",
+    "bidirectional LSTM",
+    "sinusoidal, large words",
+    "sinusoidal",
+    "rotary",
+)
+guess("best of the networks", None, choices=NAMES)
+guess("share right without positions", None)  # overall, from 0 to 1
+guess("trains fastest", None, choices=NAMES)
 
 
 # %% tags=["skip-grading"]
@@ -1172,8 +1201,13 @@ print()
 for name, model in models.items():
     size = sum(p.numel() for p in model.parameters())
     print(f"{name:24}{histories[name].words_per_second:>9,.0f} words/s{size:>11,} parameters")
+best = max(models, key=lambda name: scores[name].overall.share)
+fastest = max(models, key=lambda name: histories[name].words_per_second)
+print("best:", said("best of the networks", best))
+print("fastest:", said("trains fastest", fastest))
+print("no positions:", said("share right without positions", scores["no positions"].overall.share))
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 fig, ax = plt.subplots(figsize=(8, 3.8))
 rows = range(len(scores))
 for offset, part in zip((0.22, -0.22), ("ambiguous", "overall"), strict=True):
@@ -1239,7 +1273,7 @@ plots.show(
 # Which cases are mistaken for which? Rows are the right case, columns what the model said.
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 def case_of(tag: str) -> str:
     return tag.partition("|")[2]
 
@@ -1274,6 +1308,9 @@ plots.show(
 # And **where** does the encoder look? Take all places where a word is ambiguous, stands behind a
 # preposition, and only the encoder has it right. **Predict:** how many of its heads look at a
 # preposition there, more than they would by chance?
+
+# %% tags=["skip-grading"]
+guess("heads that look at prepositions", None)
 
 
 # %% tags=["skip-grading", "measured"]
@@ -1315,14 +1352,15 @@ for number, share in enumerate(means.tolist()):
     layer, head = divmod(number, settings.n_heads)
     print(f"layer {layer + 1}, head {head + 1}: {share:.0%} on prepositions")
 above = sum(share > sum(chance) / len(chance) for share in means.tolist())
-print(f"{above} of {len(means)} heads look at them more than by chance.")
+told = said("heads that look at prepositions", above)
+print(f"of {len(means)} heads, more than by chance: {told}")
 
 # %% [markdown]
 # Here is the head that looks at them most, in the sentence where it does so most: the row of the
 # word in bold. (Both were chosen for that, and attention is not an explanation. But compare what it
 # looks at with what decides its case.)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 best = int(means.argmax())
 sentence, place = places[int(torch.tensor(shares)[:, best].argmax())]
 words = [word for word, _ in sentence]
@@ -1354,6 +1392,12 @@ print(f"{words[place]}: {sentence[place][1]}")
 #
 # **Predict** what each costs in accuracy.
 
+# %% tags=["skip-grading"]
+# points lost on dev; 1 is a hundredth of all words
+guess("points lost, scale", None)
+guess("points lost, mask", None)
+guess("points lost, heads", None)
+
 # %% tags=["skip-grading", "measured"]
 found = {"right": histories["sinusoidal"].best.accuracy}
 for fault in ("scale", "mask", "heads"):
@@ -1365,6 +1409,9 @@ for fault in ("scale", "mask", "heads"):
     found[fault] = history.best.accuracy
 for name, share in found.items():
     print(f"{name:8}{share:>8.1%} on dev")
+for fault in ("scale", "mask", "heads"):
+    told = said(f"points lost, {fault}", round(100 * (found["right"] - found[fault]), 1))
+    print(f"{fault}, points lost: {told}")
 told = [name for name, share in found.items() if found["right"] - share > 0.01]
 print("more than a point below the right one:", ", ".join(told) or "none")
 
@@ -1374,6 +1421,9 @@ print("more than a point below the right one:", ", ".join(told) or "none")
 #
 # Now an **invariant**, and no training at all: tag a sentence alone, and in a batch beside a longer
 # one. The logits must not move. **Predict** which faults that shows.
+
+# %% tags=["skip-grading"]
+guess("faults that move the logits", None)  # how many of the three
 
 
 # %% tags=["skip-grading", "measured"]
@@ -1387,11 +1437,15 @@ def moves(model: nn.Module) -> float:
     return float((alone - beside).abs().max())
 
 
+moved = {}
 for fault in ("none", "scale", "mask", "heads"):
     torch.manual_seed(0)
     encoder = with_fault(make_encoder(settings), fault, settings.n_heads)
     model = make_tagger(encoder, settings).to(device)
-    print(f"fault: {fault:5} logits move by {moves(model):.1e}")
+    moved[fault] = moves(model)
+    print(f"fault: {fault:5} logits move by {moved[fault]:.1e}")
+shown = sum(size > 1e-3 for size in moved.values())
+print("faults that show:", said("faults that move the logits", shown))
 
 # %% [markdown]
 # Did accuracy show all three? The padding shows mask and heads at once, without training. It cannot
@@ -1403,6 +1457,9 @@ for fault in ("none", "scale", "mask", "heads"):
 #
 # **Predict:** which gains more when the text is doubled, the network that sees one word or the
 # encoder? (With less text each run takes more rounds, so that all take as many steps.)
+
+# %% tags=["skip-grading"]
+guess("gains more", None, choices=("one word at a time", "rotary"))
 
 # %% tags=["skip-grading", "measured"]
 shares, names = (0.125, 0.25, 0.5), ("one word at a time", "rotary")
@@ -1421,7 +1478,7 @@ for share in shares:
 for name in names:
     by_size[name].append(100 * histories[name].best.accuracy)
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 fig, ax = plt.subplots(figsize=(6, 3))
 sizes = [round(share * sum(lengths)) for share in (*shares, 1)]
 plots.lines(
@@ -1430,6 +1487,8 @@ plots.lines(
 ax.set_title("Accuracy by training size")
 ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
 ax.minorticks_off()
+gains = {name: y[-1] - y[0] for name, y in by_size.items()}
+print("gains more:", said("gains more", max(gains, key=gains.__getitem__)))
 told = "; ".join(f"{name} from {y[0]:.0f} to {y[-1]:.0f}%" for name, y in by_size.items())
 plots.show(fig, alt=f"Two lines over the number of words, doubled three times: {told}.")
 
@@ -1483,6 +1542,9 @@ tagged = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_n
 print(write_predictions("predictions.txt", tagged))
 
 
+# %% tags=["skip-grading"]
+print(summary())
+
 # %% [markdown]
 # ## Recap
 #
@@ -1499,6 +1561,15 @@ print(write_predictions("predictions.txt", tagged))
 # The encoder's blocks, the tagger, its loss, its batches and its training step are yours. The
 # course added the loop around them, the look-up of endings, the rivals, and the rotary encoder's
 # attention.
+#
+# ## Three open questions
+#
+# 1. *No positions* never hears in which order words stand. Shuffle the words of every sentence, for
+#    training and test: which contenders lose by it, and how much? What had they learned?
+# 2. The head that looks at prepositions most was chosen for it. Switch it off (lesson 03, section
+#    7) and tag the same sentences: do words behind prepositions suffer more than others?
+# 3. Take the features of the endings away, for all contenders. Does the order of the scoreboard
+#    stay? Can an encoder that reads letters in place of words bring them back?
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,
 # *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al.,

@@ -61,6 +61,8 @@ def _metadata(cell: Cell, name: str) -> dict[str, Any]:
         metadata["nbgrader"] = _nbgrader(cell, name)
     if cell.tags:
         metadata["tags"] = _tags(cell)
+    if "folded" in cell.tags:
+        metadata["jupyter"] = {"source_hidden": True}
     return metadata
 
 

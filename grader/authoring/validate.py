@@ -14,7 +14,7 @@ from grader.authoring.test_cell import FormError, read_test_cell
 MAX_LINES = 30
 MAX_ID = 59  # a notebook's cell id has at most 64 characters, and "test_" takes 5
 KEYS = ("exercise", "test", "points", "tags")
-TAGS = ("skip-grading", "measured", "raises-exception")
+TAGS = ("skip-grading", "measured", "folded", "raises-exception")
 IMPORT = "from utils.checks import check"
 
 

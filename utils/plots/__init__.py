@@ -22,6 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from utils.plots.words import in_words
+
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
 SCREEN_DPI = 80  # pixels per inch on the page
@@ -107,17 +109,19 @@ class InWords:
         return ""
 
 
-def show(fig: Figure, alt: str) -> None:
+def show(fig: Figure, alt: str = "", *, about: str = "") -> None:
     """Show a figure once, with its description for readers who cannot see it, and close it.
 
     Args:
         fig: the figure.
         alt: one or two sentences on what the figure shows and what it means.
+        about: in its place, what is drawn; what came out is said after it, from the figure.
 
     Raises:
-        ValueError: the description is empty.
+        ValueError: there is no description.
 
     """
+    alt = f"{about.strip()} {in_words(fig)}" if about.strip() else alt
     if not alt.strip():
         raise ValueError("a picture needs its description: show(fig, alt='...')")
     picture = Picture(fig, alt)
@@ -162,6 +166,21 @@ def heat_map(
         _write_numbers(ax, values, image.norm(values))
     if bar or (bar is None and not with_numbers):
         ax.figure.colorbar(image, ax=ax, shrink=0.9)
+
+
+def your_guess(ax: Axes, guess: object, *, across: bool = True) -> None:
+    """Mark what a learner guessed, if it is a number.
+
+    Args:
+        ax: where to draw.
+        guess: what `guessed(name)` gives; nothing is drawn unless it is a number.
+        across: whether the line runs across, at a value, or upwards, at a place.
+
+    """
+    if isinstance(guess, int | float):
+        draw = ax.axhline if across else ax.axvline
+        draw(guess, color=PALETTE[3], ls=":", lw=2, label="your guess")
+        ax.legend()
 
 
 def lines(

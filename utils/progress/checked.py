@@ -33,12 +33,24 @@ def record_check(exercise: str, answer: Any, *, passed: bool, started: bool) -> 
     shell = InteractiveShell.instance()
     if exercise not in shell.user_ns or shell.user_ns[exercise] is not answer:
         return
+    lesson = lesson_here()
+    if lesson is None:
+        return
+    history = shell.history_manager
+    cell = _defining_cell(exercise, history.input_hist_raw if history else [])
     with suppress(OSError):
+        _update(lesson, exercise, passed, started, cell)
+
+
+def lesson_here() -> str | None:
+    """Return the learner's lesson in which this notebook runs; None if it runs elsewhere."""
+    if not InteractiveShell.initialized():
+        return None
+    try:
         folder = Path.cwd().resolve()
-        if folder.parent == LEARN:
-            history = shell.history_manager
-            cell = _defining_cell(exercise, history.input_hist_raw if history else [])
-            _update(folder.name, exercise, passed, started, cell)
+    except OSError:  # the folder is gone
+        return None
+    return folder.name if folder.parent == LEARN else None
 
 
 def _update(lesson: str, exercise: str, passed: bool, started: bool, cell: str | None) -> None:

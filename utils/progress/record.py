@@ -64,11 +64,20 @@ def write(learn: Path, lesson: str, exercise: str, record: Record) -> None:
         OSError: it cannot be written; what was on record before is still there.
 
     """
-    file = _file(learn, lesson, exercise)
+    replace(_file(learn, lesson, exercise), asdict(record))
+
+
+def replace(file: Path, content: dict[str, Any]) -> None:
+    """Replace a file of the record as a whole.
+
+    Raises:
+        OSError: it cannot be written; what it held before is still there.
+
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f"{file.name}.{os.getpid()}")  # a name that no other notebook writes
     try:
-        new.write_text(json.dumps(asdict(record)) + "\n", encoding="utf-8")
+        new.write_text(json.dumps(content) + "\n", encoding="utf-8")
         new.replace(file)
     except OSError:
         with suppress(OSError):

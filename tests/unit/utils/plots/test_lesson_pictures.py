@@ -5,14 +5,18 @@ import pytest
 import torch
 
 from utils import plots
-from utils.plots import heads, positions
+from utils.plots import attention, heads, positions
 
 
 @pytest.fixture
 def shown(monkeypatch):
     """What was shown: the description and the figure's axes."""
     found = []
-    monkeypatch.setattr(plots, "show", lambda fig, alt: found.append((alt, fig.axes)))
+
+    def show(fig, alt="", about=""):
+        found.append((alt or f"{about} {plots.in_words(fig)}", fig.axes))
+
+    monkeypatch.setattr(plots, "show", show)
     yield found
     plt.close("all")
 
@@ -115,3 +119,23 @@ def test_a_table_has_mean_lowest_and_highest_of_each_cell():
     head, row = positions.ranges({"a": [[0.0, 1.0], [0.5]]}, columns=["x", "y"]).splitlines()
     assert head.split() == ["x", "y"]
     assert " ".join(row.split()) == "a 0.50 (0.00 to 1.00) 0.50 (0.50 to 0.50)"
+
+
+RECORD = {
+    "length": 20,
+    "guessing": 0.0625,
+    "seeds": [0, 1],
+    "models": {
+        "attention, state 64": {"symbols": {"300": [0.99, 0.97]}},
+        "plain, state 64": {"symbols": {"300": [0.1, 0.2], "4000": [0.3, 0.5]}},
+    },
+}
+
+
+def test_a_record_is_drawn_as_means_with_a_point_for_each_seed_and_the_guess(shown):
+    attention.capacity(RECORD, 0.4)
+    alt, (ax,) = shown[0]
+    assert "plain, state 64 0.15 at 300, 0.4 at 4e+03" in alt
+    assert "your guess 0.4" in alt
+    points = [line for line in ax.lines if line.get_linestyle() == "None"]
+    assert [list(line.get_ydata()) for line in points[2:]] == [[0.1, 0.3], [0.2, 0.5]]

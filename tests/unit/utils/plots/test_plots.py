@@ -78,3 +78,37 @@ def test_every_colour_stands_out_from_the_ground():
     ground = luminance(plots.GROUND)
     contrasts = [(ground + 0.05) / (luminance(colour) + 0.05) for colour in plots.PALETTE]
     assert min(contrasts) > 2
+
+
+def test_a_guess_is_drawn_and_named_and_no_guess_leaves_the_plot_alone(ax):
+    plots.your_guess(ax, None)
+    plots.your_guess(ax, "the first")
+    assert len(ax.lines) == 0
+    plots.your_guess(ax, 4.0)
+    plots.your_guess(ax, 2, across=False)
+    assert [list(line.get_xydata()[0]) for line in ax.lines] == [[0, 4], [2, 0]]
+    assert ax.get_legend().get_texts()[0].get_text() == "your guess"
+
+
+def test_a_picture_is_told_by_what_was_drawn(ax, capsys):
+    plots.lines(ax, [1, 2, 3], {"one": [5, 6, 7], "other": [0.5, np.nan, 2]}, title="Two lines")
+    ax.set(xlabel="steps", ylabel="loss")
+    ax.axhline(0.25, label="guessing")
+    plots.show(ax.figure, about="Loss by steps.")
+    assert capsys.readouterr().out.strip() == (
+        "Loss by steps. Two lines (loss against steps): one 5 at 1, 6 at 2, 7 at 3; "
+        "other 0.5 at 1, 2 at 3; guessing 0.25."
+    )
+
+
+def test_a_heat_map_is_told_by_where_each_row_is_largest(ax):
+    plots.heat_map(ax, [[0.1, 0.9], [0.75, 0.25]], title="Weights")
+    assert plots.in_words(ax.figure) == (
+        "Weights: 2 rows, largest entries 0.9 in column 1, 0.75 in column 0."
+    )
+
+
+def test_bars_are_told_by_their_values_and_an_empty_panel_not_at_all(ax):
+    assert plots.in_words(ax.figure) == ""
+    ax.bar(["a", "b"], [3, 0.25], label="share")
+    assert plots.in_words(ax.figure) == "A panel: share 3, 0.25."

@@ -1,0 +1,187 @@
+"""Guesses: kept beside the record, said beside the result, no hindrance where none are made."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+from utils.progress import checked, guesses
+from utils.progress.guesses import count, guess, guessed, said, summary
+from utils.progress.record import FOLDER
+
+LESSON = "02_lesson"
+
+
+@pytest.fixture(autouse=True)
+def fresh_kernel() -> Iterator[None]:
+    restart_kernel()
+    yield
+    restart_kernel()
+
+
+@pytest.fixture
+def learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A notebook that runs in a learner's lesson."""
+    (tmp_path / LESSON).mkdir()
+    monkeypatch.setattr(InteractiveShell, "initialized", lambda: True)
+    monkeypatch.setattr(checked, "LEARN", tmp_path.resolve())
+    monkeypatch.chdir(tmp_path / LESSON)
+    return tmp_path
+
+
+def restart_kernel() -> None:
+    guesses._here.clear()
+    guesses._close.clear()
+
+
+def file_of(learn: Path) -> Path:
+    return learn / FOLDER / LESSON / guesses.FILE
+
+
+@pytest.mark.parametrize("expected", [6, 0, -2.5, "the last word", [1, 4]])
+def test_a_guess_outlives_the_kernel_in_a_learners_lesson(learn: Path, expected: object) -> None:
+    guess("steps", expected)
+    restart_kernel()
+    assert guessed("steps") == expected
+
+
+def test_a_guess_elsewhere_lasts_as_long_as_the_kernel_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked, "LEARN", tmp_path)
+    guess("steps", 6)
+    assert guessed("steps") == 6
+    assert list(tmp_path.iterdir()) == []
+    restart_kernel()
+    assert guessed("steps") is None
+
+
+def test_without_a_guess_everything_goes_on_and_says_so(
+    learn: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guess("steps")
+    assert capsys.readouterr().out.startswith("No guess yet.")
+    assert guessed("steps") is None
+    assert said("steps", 4) == "4"
+    assert summary().startswith("You made no guesses this time")
+
+
+def test_a_later_guess_replaces_the_one_before_and_no_guess_takes_it_back(learn: Path) -> None:
+    guess("steps", 6)
+    guess("steps", 7)
+    restart_kernel()
+    assert guessed("steps") == 7
+    guess("steps", None)
+    restart_kernel()
+    assert guessed("steps") is None
+
+
+def test_a_guess_is_said_beside_the_result_with_few_digits() -> None:
+    guess("share", 1 / 3)
+    assert said("share", 0.12345) == "0.123 (you said 0.333)"
+
+
+@pytest.mark.parametrize(
+    ("expected", "measured", "close"),
+    [
+        (4, 5, True),
+        (3, 5, False),
+        (0, 0.0, True),
+        (-5, 5, False),
+        ("attention", "attention", True),
+        ("attention", "plain", False),
+        ([4, 1], {1, 4}, True),
+        ([1], [1, 4], False),
+        ("five", 5, False),
+    ],
+)
+def test_the_summary_counts_a_guess_as_close_if_it_is_right_or_off_by_a_quarter(
+    expected: object, measured: object, close: bool
+) -> None:
+    guess("one", expected)
+    said("one", measured)
+    assert summary().startswith(f"You guessed 1 of 1; {int(close)} came close or were right.")
+
+
+def test_the_summary_counts_guesses_that_were_asked_for_and_not_made() -> None:
+    guess("one", 0)
+    guess("two", "left")
+    guess("three")
+    assert summary().startswith("You guessed 2 of 3; 0 came close")
+
+
+def test_a_result_that_is_no_number_and_no_words_is_told_all_the_same() -> None:
+    guess("one", 3)
+    assert said("one", (1.5, 2.5)) == "(1.5, 2.5) (you said 3)"
+
+
+def test_the_start_page_counts_guesses_made_and_asked_for(learn: Path) -> None:
+    assert count(learn, LESSON) == (0, 0)
+    guess("one", 0)
+    guess("two")
+    assert count(learn, LESSON) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [float("nan"), float("inf"), 10**5000, True, [1.5], [1] * 65, torch.ones(2), "x" * 61],
+    ids=[
+        "nan",
+        "infinite",
+        "huge",
+        "a boolean",
+        "a list of fractions",
+        "too many places",
+        "a tensor",
+        "an essay",
+    ],
+)
+def test_what_is_no_guess_is_refused_in_a_sentence_and_leaves_the_one_before(
+    learn: Path, wrong: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guess("steps", 6)
+    guess("steps", wrong)
+    assert capsys.readouterr().out.endswith("Nothing was kept. Guess a number or a few words.\n")
+    assert guessed("steps") == 6
+
+
+def test_a_word_that_is_no_choice_is_answered_with_the_choices(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    guess("winner", "both", choices=("plain", "attention"))
+    assert capsys.readouterr().out == "Nothing was kept. Guess one of 'plain', 'attention'.\n"
+    guess("winner", "plain", choices=("plain", "attention"))
+    assert guessed("winner") == "plain"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "[" * 100_000, '{"steps": [[1]]}', '{"steps": NaN}']
+)
+def test_a_damaged_file_is_as_none_and_the_next_guess_mends_it(learn: Path, text: str) -> None:
+    guess("steps", 6)
+    restart_kernel()
+    file_of(learn).write_text(text)
+    assert guessed("steps") is None
+    guess("steps", 6)
+    restart_kernel()
+    assert guessed("steps") == 6
+
+
+def test_a_guess_that_cannot_be_written_is_kept_in_the_kernel(
+    learn: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    guess("steps", 6)
+    assert guessed("steps") == 6
+    assert not file_of(learn).exists()
+
+
+def test_a_guess_in_a_folder_that_is_gone_is_kept_in_the_kernel(learn: Path) -> None:
+    (learn / LESSON).rmdir()
+    guess("steps", 6)
+    assert guessed("steps") == 6
