@@ -31,6 +31,7 @@ from utils.checks import check
 
 # %% tags=["skip-grading"]
 from utils import plots
+from utils.plots.sentences import show_tags
 from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes
 from utils.treebank.taggers import Examiner, Scores, most_frequent_tag, with_suffixes
 from utils.training.live_plot import LiveCurves
@@ -44,6 +45,7 @@ from utils.training.torchrun import run_script
 from utils.experiments.word_order_task import redraw
 from utils.treebank.predictions import write_predictions
 from utils.training.rotary import attention_of, make_rotary
+from utils.training.silence import silenced
 from utils.notebook.export_script import write_script
 from utils.training.config import Settings, settings_for
 
@@ -1465,6 +1467,49 @@ else:
 
 
 # %% [markdown]
+# ## 14. A sentence of your own
+#
+# Everything is in place: type a sentence, and the encoder that you wrote tags it. Words that are in
+# no file count as unknown; their endings still speak. The second row is the network that sees one
+# word at a time. Colours stand for cases; what differs from the first row is outlined.
+
+# %% tags=["skip-grading", "measured"]
+my_sentence = " ".join(words)  # now yours: put another one here, in quotes
+
+
+def tag_own(words: list[str], name: str = "rotary") -> list[str]:
+    own = build_vocab([words])
+    reader = WithAffixes(models[name].tagger, *affix_tables(own, vocab, kinds)).to(device)
+    return tag_sentences(reader, [words], own, tag_names)[0]
+
+
+mine = my_sentence.split()
+show_tags(mine, {name: tag_own(mine, name) for name in ("rotary", "one word at a time")})
+
+# %% [markdown]
+# **Predict:** take one word away. Whose tag changes? Only its neighbour's, or a word's further off?
+
+# %% tags=["skip-grading", "measured"]
+left_out = {"all words": tag_own(mine)}
+for i, word in enumerate(mine):
+    rest = tag_own(mine[:i] + mine[i + 1 :])
+    left_out[f"without {word}"] = [*rest[:i], None, *rest[i:]]
+show_tags(mine, left_out)
+
+# %% [markdown]
+# A tag that changes hung on the word that is gone: this is context at work, in your own blocks. And
+# **which head** carried it? Switch off one at a time, as in lesson 03. (The others were trained
+# beside it, so a tag that stays does not prove that the head is idle.)
+
+# %% tags=["skip-grading", "measured"]
+without_head = {"all heads": tag_own(mine)}
+for layer in range(settings.n_layers):
+    for head in range(settings.n_heads):
+        with silenced(models["rotary"], layer, head, settings.n_heads):
+            without_head[f"without layer {layer + 1}, head {head + 1}"] = tag_own(mine)
+show_tags(mine, without_head)
+
+# %% [markdown]
 # ## Optional: hand your predictions in
 # *up to 5 points of extra credit*
 #
@@ -1479,8 +1524,8 @@ else:
 # which lines are wrong.
 
 # %% tags=["skip-grading", "measured"]
-tagged = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_names)
-print(write_predictions("predictions.txt", tagged))
+final = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_names)
+print(write_predictions("predictions.txt", final))
 
 
 # %% [markdown]
