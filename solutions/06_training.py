@@ -1518,38 +1518,42 @@ show_tags(mine, without_each(mine))
 # A tag that changes hung on the word that is gone. This is context at work, in your own blocks.
 # Words that have no row can go: no other tag changes.
 #
-# **Which head** carried it? Switch them off, one at a time and then a layer's together, and look
-# at how sure the model still is of each tag that it gave. (The others were trained beside it, so a
-# head that is not missed is not idle: others may know the same.)
+# **Which head** carried it? Switch them off, one at a time and then a layer's together. The picture
+# shows how far the model then doubts the tags that it gave. (The others were trained beside it, so
+# a head that is not missed is not idle: others may know the same.)
 
 
 # %% tags=["skip-grading", "measured"]
-def sure(words: list[str], tags: list[str]) -> list[float]:
+def doubt(words: list[str], tags: list[str]) -> list[float]:
     reader, own = own_reader(words, "rotary")
     ids = torch.tensor([[own[word] for word in words]], device=device)
     with torch.no_grad():
         shares = reader(ids)[0].float().softmax(-1)
-    return [float(row[tag_names.index(tag)]) for row, tag in zip(shares, tags, strict=True)]
+    return [1 - float(row[tag_names.index(tag)]) for row, tag in zip(shares, tags, strict=True)]
 
 
 given, heads = tag_own(mine), range(settings.n_heads)
-rows = {"all heads": sure(mine, given)}
+rows = {"all heads": doubt(mine, given)}
 for layer in range(settings.n_layers):
     for off in [*([head] for head in heads), list(heads)]:
         with silenced(models["rotary"], layer, off, settings.n_heads):
             name = f"head {off[0] + 1}" if len(off) == 1 else "all heads"
-            rows[f"without layer {layer + 1}, {name}"] = sure(mine, given)
+            rows[f"without layer {layer + 1}, {name}"] = doubt(mine, given)
 
 fig, ax = plt.subplots(figsize=(9, 4.5))
 plots.heat_map(ax, list(rows.values()), rows=list(rows), columns=mine, limits=(0, 1))
-ax.set_title("How sure of its tag, with heads switched off")
+ax.set_title("Doubt about each tag, with heads switched off")
 plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
-least = {name: min(row) for name, row in rows.items()}
+most = {name: max(row) for name, row in rows.items()}
 plots.show(
     fig,
-    alt="How sure the model is of each word's tag. The least sure word, row by row: "
-    + "; ".join(f"{name} {share:.0%}" for name, share in least.items()),
+    alt="How far the model doubts each word's tag. The most doubtful word, row by row: "
+    + "; ".join(f"{name} {share:.0%}" for name, share in most.items()),
 )
+
+# %% [markdown]
+# Is any single head missed, or only a layer's heads together? Put in a sentence with the word that
+# decides further away, or one that you have made up, and look again.
 
 # %% [markdown]
 # ## Optional: hand your predictions in
