@@ -31,6 +31,7 @@ from utils.checks import check
 
 # %% tags=["skip-grading"]
 from utils import plots
+from utils.plots.sentences import show_tags
 from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes
 from utils.treebank.taggers import Examiner, Scores, most_frequent_tag, with_suffixes
 from utils.training.live_plot import LiveCurves
@@ -44,6 +45,7 @@ from utils.training.torchrun import run_script
 from utils.experiments.word_order_task import redraw
 from utils.treebank.predictions import write_predictions
 from utils.training.rotary import attention_of, make_rotary
+from utils.training.silence import silenced
 from utils.notebook.export_script import write_script
 from utils.training.config import Settings, settings_for
 from utils.progress.guesses import guess, said, summary
@@ -1524,6 +1526,95 @@ else:
 
 
 # %% [markdown]
+# ## 14. A sentence of your own
+#
+# Everything is in place: type a sentence, and the encoder that you wrote tags it. Words that are in
+# no file count as unknown; their endings still speak.
+
+
+# %% tags=["skip-grading"]
+def own_reader(words: list[str], name: str) -> tuple[nn.Module, dict[str, int]]:
+    own = build_vocab([words])
+    tables = affix_tables(own, vocab, kinds)
+    return WithAffixes(models[name].tagger, *tables).to(device).eval(), own
+
+
+def tag_own(words: list[str], name: str = "rotary") -> list[str]:
+    reader, own = own_reader(words, name)
+    return tag_sentences(reader, [words], own, tag_names)[0]
+
+
+def without_each(words: list[str]) -> dict[str, list[str | None]]:
+    """The tags, and those with one word left out, where that changes the tag of another."""
+    rows: dict[str, list[str | None]] = {"all words": tag_own(words)}
+    for i, word in enumerate(words):
+        rest = tag_own(words[:i] + words[i + 1 :])
+        row = [*rest[:i], None, *rest[i:]]
+        if any(tag not in (None, was) for tag, was in zip(row, rows["all words"], strict=True)):
+            rows[f"without {i + 1}. {word}"] = row
+    return rows
+
+
+# %% [markdown]
+# To begin with, a short sentence of the test file, chosen because much changes in it. Put your own
+# in its place. Colours stand for cases; what differs from the first row is outlined.
+
+# %% tags=["skip-grading", "measured"]
+short = [[word for word, _ in sentence] for sentence, _ in places if len(sentence) <= 12][:40]
+my_sentence = " ".join(max(short or [words], key=lambda own: len(without_each(own))))
+
+mine = my_sentence.split()  # full stops and commas are words: put spaces around them
+show_tags(mine, {name: tag_own(mine, name) for name in ("rotary", "one word at a time")})
+
+# %% [markdown]
+# **Predict:** take one word away. Whose tag changes: only its neighbour's, or one further off? And
+# which words can go without any harm?
+
+# %% tags=["skip-grading", "measured"]
+show_tags(mine, without_each(mine))
+
+# %% [markdown]
+# A tag that changes hung on the word that is gone. This is context at work, in your own blocks.
+# Words that have no row can go: no other tag changes.
+#
+# **Which head** carried it? Switch them off, one at a time and then a layer's together. The picture
+# shows how far the model then doubts the tags that it gave. (The others were trained beside it, so
+# a head that is not missed is not idle: others may know the same.)
+
+
+# %% tags=["skip-grading", "measured"]
+def doubt(words: list[str], tags: list[str]) -> list[float]:
+    reader, own = own_reader(words, "rotary")
+    ids = torch.tensor([[own[word] for word in words]], device=device)
+    with torch.no_grad():
+        shares = reader(ids)[0].float().softmax(-1)
+    return [1 - float(row[tag_names.index(tag)]) for row, tag in zip(shares, tags, strict=True)]
+
+
+given, heads = tag_own(mine), range(settings.n_heads)
+rows = {"all heads": doubt(mine, given)}
+for layer in range(settings.n_layers):
+    for off in [*([head] for head in heads), list(heads)]:
+        with silenced(models["rotary"], layer, off, settings.n_heads):
+            name = f"head {off[0] + 1}" if len(off) == 1 else "all heads"
+            rows[f"without layer {layer + 1}, {name}"] = doubt(mine, given)
+
+fig, ax = plt.subplots(figsize=(9, 4.5))
+plots.heat_map(ax, list(rows.values()), rows=list(rows), columns=mine, limits=(0, 1))
+ax.set_title("Doubt about each tag, with heads switched off")
+plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
+most = {name: max(row) for name, row in rows.items()}
+plots.show(
+    fig,
+    alt="How far the model doubts each word's tag. The most doubtful word, row by row: "
+    + "; ".join(f"{name} {share:.0%}" for name, share in most.items()),
+)
+
+# %% [markdown]
+# Is any single head missed, or only a layer's heads together? Put in a sentence with the word that
+# decides further away, or one that you have made up, and look again.
+
+# %% [markdown]
 # ## Optional: hand your predictions in
 # *up to 5 points of extra credit*
 #
@@ -1538,8 +1629,8 @@ else:
 # which lines are wrong.
 
 # %% tags=["skip-grading", "measured"]
-tagged = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_names)
-print(write_predictions("predictions.txt", tagged))
+final = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_names)
+print(write_predictions("predictions.txt", final))
 
 
 # %% tags=["skip-grading"]
