@@ -9,19 +9,12 @@ mid-semester. After each step what must hold is asserted, so a figure is never t
 
 import argparse
 import contextlib
-import csv
-import io
-import math
 import os
 import re
 import shutil
-import sqlite3
 import tempfile
 import time
-import zipfile
-from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -34,77 +27,24 @@ from bench.semester_class import (
     Student,
     due,
     hand_ins,
-    kept_share,
     put_into_exchange,
     way,
     write_download,
 )
-from grader.cli import main as grader
-from grader.course.course import GradingCourse
+from bench.semester_end import (
+    hand_back,
+    look_at_the_backups,
+    look_at_the_report,
+    look_at_the_tables,
+)
+from bench.semester_run import Semester, exercises_of, look
 from grader.course.report import Row, rows
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 N_STUDENTS, N_LESSONS = 200, 7
-LINES: Final = 40  # of what `grade` prints, however large the class
 # The change in mid-semester: the second exercise of lesson 00 is worth more, the third is given.
 DEARER, GIVEN = "masked_mean", "pairwise_dot"
 COMMENT: Final = "Well argued, and the idea is right."
-
-
-@dataclass
-class Semester:
-    """A course folder, its class, and what was counted and timed on the way.
-
-    Attributes:
-        root: a copy of the course in which the commands run.
-        texts: its lessons' texts, in order.
-        by_hand: (student, week) -> points given by hand for the first exercise.
-        excused: (student, week) whose extension covers what they handed in.
-
-    """
-
-    root: Path
-    students: list[Student]
-    texts: list[Path]
-    by_hand: dict[tuple[str, int], float] = field(default_factory=dict)
-    excused: set[tuple[str, int]] = field(default_factory=set)
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    counts: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def course(self) -> GradingCourse:
-        """Return the course as it is now; its lessons are read anew."""
-        return GradingCourse(self.root, self.root)
-
-    def verb(self, *words: str, code: int = 0) -> str:
-        """Run one of the grader's commands as an instructor does; return what it prints."""
-        out, start = io.StringIO(), time.perf_counter()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err:
-            found = grader(words)
-        self.seconds[words[0]] += time.perf_counter() - start
-        self.counts[f"runs of {words[0]}"] += 1
-        told = f"{' '.join(words)}: exit code {found}\n{out.getvalue()}{err.getvalue()[-2000:]}"
-        self.hold(found == code, told)
-        return out.getvalue()
-
-    def hold(self, holds: object, otherwise: str) -> None:
-        """Count a check; stop with a sentence if it fails."""
-        self.counts["assertions"] += 1
-        if not holds:
-            raise AssertionError(otherwise)
-
-    def sent(self, week: int) -> dict[str, HandIn]:
-        """Return student -> the hand-in that counts."""
-        found = {s.id: hand_ins(s, week) for s in self.students}
-        return {student: listed[-1] for student, listed in found.items() if listed}
-
-    def grade(self, *words: str) -> str:
-        """Grade, and check that a large class does not flood the terminal."""
-        told = self.verb("grade", *words)
-        match = re.search(r"Graded (\d+) submissions", told)
-        self.counts["submissions graded"] += int(match[1]) if match else 0
-        self.hold(told.count("\n") <= LINES, f"grade printed {told.count(chr(10))} lines")
-        return told
 
 
 def measure(n_students: int = N_STUDENTS, n_lessons: int = N_LESSONS) -> dict[str, Any]:
@@ -191,46 +131,10 @@ def grade_and_look(semester: Semester, week: int, sent: dict[str, HandIn]) -> No
     look(semester, week, sent)
 
 
-def look(semester: Semester, week: int, sent: dict[str, HandIn]) -> None:
-    """Hold a lesson's scores against what was handed in: nobody lost, late points exact."""
-    course = semester.course
-    (lesson,) = [x for x in course.lessons if x.name == semester.texts[week].stem]
-    found = {row.student: row for row in rows(course, lesson)}
-    semester.hold(found.keys() == sent.keys(), f"{lesson.name}: {found.keys() ^ sent.keys()}")
-    alike: dict[str, set[tuple[float, ...]]] = defaultdict(set)
-    for student, row in found.items():
-        _look_at(semester, week, sent[student], row)
-        if (student, week) not in semester.by_hand:
-            alike[sent[student].kind].add(tuple(row.scores[e.id] for e in lesson.exercises))
-    for kind, several in alike.items():
-        semester.hold(len(several) == 1, f"{lesson.name}: {kind}'s answers got {several}")
-    if "ada" in alike:
-        right = tuple(e.points for e in lesson.exercises)
-        semester.hold(alike["ada"] == {right}, f"{lesson.name}: right answers got {alike['ada']}")
-
-
-def _look_at(semester: Semester, week: int, hand_in: HandIn, row: Row) -> None:
-    """Check one student's points, late days and points given by hand."""
-    key = (row.student, week)
-    late = 0.0 if key in semester.excused else hand_in.seconds_late
-    told = f"{row} for {hand_in}"
-    semester.hold(row.seconds_late == late or late == 0 >= row.seconds_late, told)
-    wanted = sum(row.scores.values()) * kept_share(late)
-    semester.hold(math.isclose(row.total, wanted, abs_tol=1e-9), f"{wanted} wanted: {told}")
-    if key in semester.by_hand:
-        first = next(iter(_exercises(semester, week)))
-        semester.hold(row.scores[first] == semester.by_hand[key], f"by hand: {told}")
-
-
-def _exercises(semester: Semester, week: int) -> list[str]:
-    (lesson,) = [x for x in semester.course.lessons if x.name == semester.texts[week].stem]
-    return [exercise.id for exercise in lesson.exercises]
-
-
 def grade_by_hand(semester: Semester, week: int) -> None:
     """Change every tenth student's first score and write a comment, as formgrader does."""
     name, sent = semester.texts[week].stem, semester.sent(week)
-    first = _exercises(semester, week)[0]
+    first = exercises_of(semester, week)[0]
     with semester.course.gradebook() as gradebook:
         for student in [s for s in sent if int(s[1:]) % 10 == 0]:
             gradebook.find_grade(f"test_{first}", name, name, student).manual_score = 0.25
@@ -248,7 +152,7 @@ def _look_for_comments(semester: Semester) -> None:
         page = semester.root / "feedback" / student / name / f"{name}.html"
         semester.hold(COMMENT in page.read_text(encoding="utf-8"), f"{page} lacks the comment")
         with semester.course.gradebook() as gradebook:
-            first = _exercises(semester, week)[0]
+            first = exercises_of(semester, week)[0]
             kept = gradebook.find_comment(first, name, name, student).manual_comment
         semester.hold(kept == COMMENT, f"{student}'s comment is now {kept!r}")
 
@@ -312,66 +216,6 @@ def finish(semester: Semester) -> None:
     look_at_the_tables(semester)
     hand_back(semester)
     look_at_the_backups(semester)
-
-
-def look_at_the_report(semester: Semester) -> None:
-    """Write the class's pages: one for every student who handed in."""
-    semester.verb("report")
-    pages = {path.stem for path in (semester.root / "report" / "students").glob("*.html")}
-    sent = {s for week in range(len(semester.texts)) for s in semester.sent(week)}
-    semester.hold(pages == sent, f"pages of {pages ^ sent}")
-
-
-def look_at_the_tables(semester: Semester) -> None:
-    """Write each system's table; in all of them the sums are the gradebook's."""
-    course = semester.course
-    totals = {x.name: sum(row.total for row in rows(course, x)) for x in course.lessons}
-    for form in ("canvas", "moodle", "csv"):
-        semester.verb("export", form, "--out", f"{form}.csv")
-        sums, n_people = _sums(semester.root / f"{form}.csv", form)
-        semester.hold(n_people == len(semester.students), f"{form}: {n_people} people")
-        for name, total in totals.items():
-            told = f"{form}: {name} sums up to {sums[name]}, {total} in the gradebook"
-            semester.hold(math.isclose(sums[name], total, abs_tol=0.01), told)
-
-
-def _sums(path: Path, form: str) -> tuple[dict[str, float], int]:
-    """Return lesson -> the sum of its points in a table, and how many people it has."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = [x for x in csv.DictReader(file) if x.get("Student", "") != "    Points Possible"]
-    sums: dict[str, float] = defaultdict(float)
-    for line in lines:
-        pairs = [(line["lesson"], line["score"])] if form == "csv" else list(line.items())
-        for name, points in pairs:
-            with contextlib.suppress(ValueError):
-                sums[name] += float(points or 0)
-    people = {line.get("student") or line.get("ID") or line.get("Email address") for line in lines}
-    return sums, len(people - {None, ""})
-
-
-def hand_back(semester: Semester) -> None:
-    """Hand every page back the way that its notebook came."""
-    told, by_exchange = semester.verb("release"), 0
-    for week, text in enumerate(semester.texts):
-        sent = semester.sent(week)
-        if way(week) == "exchange":
-            by_exchange += len(sent)
-            continue
-        out = semester.root / "back.zip"
-        semester.verb("export", "feedback-zip", "--lesson", text.stem, "--out", str(out))
-        with zipfile.ZipFile(out) as archive:
-            semester.hold(len(set(archive.namelist())) == len(sent), f"{text.stem}: pages")
-    semester.counts["pages released through the exchange"] = by_exchange
-    semester.hold(f"Feedback released: {by_exchange} pages" in told, told)
-
-
-def look_at_the_backups(semester: Semester) -> None:
-    """Check that the last ten gradebooks are kept, and that the newest holds every submission."""
-    copies = sorted((semester.root / "gradebook-backups").glob("*.db"))
-    semester.hold(len(copies) == min(10, len(copies)) > 0, f"{len(copies)} backups")
-    with contextlib.closing(sqlite3.connect(copies[-1])) as gradebook:
-        (count,) = gradebook.execute("SELECT COUNT(*) FROM student").fetchone()
-    semester.hold(count == len(semester.students), f"the newest backup has {count} students")
 
 
 def found(semester: Semester, whole: float) -> dict[str, Any]:

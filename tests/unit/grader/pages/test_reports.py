@@ -214,8 +214,8 @@ def test_a_histogram_counts_a_full_score_in_the_last_tenth():
 
 def test_the_command_refuses_a_lesson_that_is_not_there(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    assert main(["report", "02_attenton"]) == 1
-    assert "no lesson 02_attenton; the lessons are: 00_start_here" in capsys.readouterr().err
+    assert main(["report", "02_attenton"]) == 2
+    assert "Did you mean 02_attention?" in capsys.readouterr().err
 
 
 def test_the_command_writes_and_says_where(six, monkeypatch, capsys):
