@@ -106,5 +106,6 @@ def _look_at(semester: Semester, week: int, hand_in: HandIn, row: Row) -> None:
 
 
 def exercises_of(semester: Semester, week: int) -> list[str]:
+    """Return the ids of a lesson's exercises, as it is now."""
     (lesson,) = [x for x in semester.course.lessons if x.name == semester.texts[week].stem]
     return [exercise.id for exercise in lesson.exercises]
