@@ -89,6 +89,14 @@ def test_time_outs_are_told_with_their_notes(six):
     assert told == "finn : timed out. Grading stopped at the time limit."
 
 
+def test_crashes_are_told_with_their_notes(made):
+    made.add("ada")
+    made.add("ben", *(stub(*exercise) for exercise in NOT_WRITTEN), status="crashed",
+             notes=("Python itself ended.",))  # fmt: skip
+    told = part(report(made), "Time-outs, crashes and notes")
+    assert told == "ben : crashed. Python itself ended."
+
+
 def test_hard_exercises_are_named_and_what_is_not_known_is_said(six):
     told = part(report(six), "Who is stuck where")
     assert f"Fewer than half of the class have right: {ATTEND} (33%)" in told
