@@ -170,7 +170,7 @@ def test_grading_unisolated_warns_and_nothing_else_does(arguments, monkeypatch, 
 
 @pytest.mark.parametrize("text", ["wall", "wall=0", "wall=x", "disk=3", "memory=-1"])
 def test_a_limit_that_is_none_is_refused_with_the_known_ones(text: str):
-    with pytest.raises(CourseError, match="Write wall=60 or cpu=60 .seconds., or memory=2048"):
+    with pytest.raises(CourseError, match=r"Write wall=60 or cpu=60 \(seconds\), or memory=2048"):
         parse_limits(text)
 
 
