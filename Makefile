@@ -1,5 +1,6 @@
 # Two commands matter: `make lab` takes the course, `make test` runs everything that must pass.
-# ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899"
+# ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899". LESSON=02_attention chooses
+# one where there is a choice: make grade LESSON=02_attention
 PY := .venv/bin/python
 .PHONY: help lab test build grade teach release report demo bench bundle site clean
 
@@ -27,7 +28,7 @@ test:
 
 build grade teach release report demo bundle:
 	@sh setup.sh grader
-	@$(PY) -m grader $@ $(ARGS)
+	@$(PY) -m grader $@ $(LESSON) $(ARGS)
 
 site:
 	@sh setup.sh site

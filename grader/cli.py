@@ -6,7 +6,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from grader.errors import CourseError, UsageError
+from grader.errors import CourseError, UsageError, advice
+from grader.mishaps import explained
+from grader.usage import Parser
 
 # name: (module, summary). The module has add_arguments(parser) and run(arguments) -> exit code.
 # Only the chosen command's module is imported, so `--help` is quick.
@@ -32,6 +34,8 @@ COMMANDS = {
     "site": ("grader.commands.site", "build the public web site into site/_build"),
     "demo": ("grader.commands.demo", "grade a made-up class of six in its own folder"),
 }
+PROGRAM = "python -m grader"
+MORE = f"Each command tells its own options: {PROGRAM} COMMAND --help"
 # What commands make is the instructor's alone, for it holds names and grades. These make what is
 # for students: the course itself, and what goes into the exchange.
 PRIVATE, PUBLIC = 0o077, 0o022
@@ -41,28 +45,48 @@ WRITES_PUBLIC = ("build", "bundle", "fingerprints", "release", "site")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (0 done, 1 something to fix, 2 wrong usage)."""
     words = list(sys.argv[1:] if argv is None else argv)
-    arguments = _parser(words[0] if words else "").parse_args(words)
-    before = os.umask(PUBLIC if words[0] in WRITES_PUBLIC else PRIVATE)
+    before = os.umask(PUBLIC if words[:1] and words[0] in WRITES_PUBLIC else PRIVATE)
     try:
+        arguments = _arguments(words)
         return int(arguments.run(arguments))
-    except CourseError as error:
-        print(error, file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
+    except Exception as error:
+        told = str(error) if isinstance(error, CourseError) else explained(error)
+        if not told:
+            raise
+        print(told, file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
     finally:
         os.umask(before)
 
 
-def _parser(chosen: str) -> argparse.ArgumentParser:
-    """Return the parser; only the chosen command adds its arguments."""
-    parser = argparse.ArgumentParser(prog="python -m grader", description="Tools for instructors.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (module_name, summary) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary)
-        if name == chosen:
-            module = import_module(module_name)
-            module.add_arguments(command)
-            command.set_defaults(run=module.run)
-    return parser
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    """Read the words of a command line; only the chosen command's module adds its arguments.
+
+    Raises:
+        UsageError: there is no such command.
+        SystemExit: the words are no command line; the reason is printed by then.
+
+    """
+    parser = Parser(prog=PROGRAM, description="Tools for instructors.", epilog=MORE)
+    commands = parser.add_subparsers(metavar="COMMAND", dest="COMMAND", required=True)
+    chosen = words[0] if words else ""
+    if not chosen.startswith("-") and chosen not in ("", *COMMANDS):
+        raise UsageError(
+            f"There is no command {chosen!r}. {advice(chosen, COMMANDS)} What each does: {PROGRAM} "
+            "--help"
+        )
+    parsers = {
+        name: commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        for name, (_, summary) in COMMANDS.items()
+    }
+    if chosen in parsers:
+        module = import_module(COMMANDS[chosen][0])
+        module.add_arguments(parsers[chosen])
+        parsers[chosen].set_defaults(run=module.run)
+    arguments, others = parser.parse_known_args(words)
+    if others:
+        parsers.get(chosen, parser).error(f"unrecognized arguments: {' '.join(others)}")
+    return arguments

@@ -1,5 +1,12 @@
 """What the user can fix: shown as a message, never as a traceback."""
 
+import difflib
+from collections.abc import Collection
+from typing import Final
+
+MOST_SHOWN: Final = 8
+NONE: Final = "none yet"
+
 
 class CourseError(Exception):
     """An error in the course or the request; the message says what is wrong and what to do."""
@@ -7,3 +14,23 @@ class CourseError(Exception):
 
 class UsageError(CourseError):
     """A command that names what there is not; the command line ends with status 2."""
+
+
+def verify_known(what: str, name: str, known: Collection[str]) -> None:
+    """Raise UsageError if `name` is not known; the message has the nearest name, or all."""
+    if name not in known:
+        raise UsageError(f"There is no {what} {name!r}. {advice(name, known)}")
+
+
+def nearest(name: str, known: Collection[str], likeness: float = 0.5) -> str:
+    """Return a question with the known name that is nearest to a mistyped one; "" if none is."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
+    return f"Did you mean {near[0]}?" if near else ""
+
+
+def advice(name: str, known: Collection[str]) -> str:
+    """Return a sentence with the known name that is nearest to a mistyped one, or with all."""
+    if question := nearest(name, known):
+        return question
+    shown = ", ".join(list(known)[:MOST_SHOWN])
+    return f"There are: {shown}, ..." if len(known) > MOST_SHOWN else f"There are: {shown or NONE}."

@@ -13,7 +13,10 @@ def find_root(start: Path) -> Path:
     for folder in [start, *start.parents]:
         if (folder / "nbgrader_config.py").is_file():
             return folder
-    raise CourseError(f"{start} is not in a course: no nbgrader_config.py here or above")
+    raise CourseError(
+        f"{start} is not in a course: there is no nbgrader_config.py here or above. Go to the "
+        "course's folder, then run the same command."
+    )
 
 
 def write_if_changed(path: Path, content: str) -> None:

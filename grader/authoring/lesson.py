@@ -9,7 +9,7 @@ from typing import Any
 from grader.authoring.percent import Cell, read_cells
 from grader.authoring.test_cell import read_test_cell
 from grader.authoring.validate import problems
-from grader.errors import CourseError
+from grader.errors import CourseError, verify_known
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 
@@ -54,7 +54,8 @@ class Lesson:
 def lessons(root: Path, names: Sequence[str] = ()) -> list[Lesson]:
     """Return the lessons of the course at `root`, or those named, in order.
 
-    Raises CourseError with every fault in their texts; other texts are not read.
+    Raises CourseError with every fault in their texts, UsageError for a name that no lesson has;
+    other texts are not read.
     """
     found, faults = [], []
     for path in _texts(root, names):
@@ -71,10 +72,8 @@ def _texts(root: Path, names: Sequence[str]) -> list[Path]:
     """Return the lessons' texts in order; a path to a text also serves as a name."""
     texts = {path.stem: path for path in sorted((root / "solutions").glob("*.py"))}
     wanted = [Path(name).name.removesuffix(".py") for name in names]
-    unknown = [name for name in wanted if name not in texts]
-    if unknown:
-        known = ", ".join(texts) or "none yet"
-        raise CourseError(f"no lesson {', '.join(unknown)}; the lessons are: {known}")
+    for name in wanted:
+        verify_known("lesson", name, texts)
     return [path for name, path in texts.items() if not wanted or name in wanted]
 
 

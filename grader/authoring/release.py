@@ -1,9 +1,10 @@
 """The students' notebook, made by nbgrader's own generate_assignment in a temporary folder."""
 
 import tempfile
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
@@ -14,6 +15,8 @@ from traitlets.config.loader import PyFileConfigLoader
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import as_text, source_notebook
 from grader.errors import CourseError
+
+CONFIG: Final = "nbgrader_config.py"
 
 
 def released(lesson: Lesson, root: Path) -> str:
@@ -44,11 +47,30 @@ def _released(lesson: Lesson, root: Path) -> str:
 
 
 def course_config(root: Path, folder: Path) -> Config:
-    """Return the course's nbgrader settings, with `folder` instead of the course's own folder."""
-    config: Any = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    """Return the course's nbgrader settings, with `folder` instead of the course's own folder.
+
+    Raises:
+        CourseError: nbgrader_config.py is missing, or fails.
+
+    """
+    try:
+        config: Any = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    except Exception as error:  # whatever the code in it does
+        raise CourseError(
+            f"{root / CONFIG}{_line_of(error)} cannot be used ({type(error).__name__}: {error}). "
+            "Correct it, then run the same command."
+        ) from None
     config.CourseDirectory.root = str(folder)
     config.CourseDirectory.db_url = f"sqlite:///{folder / 'gradebook.db'}"
     return Config(config)
+
+
+def _line_of(error: Exception) -> str:
+    """Return which line of the settings failed, as far as that is known."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno},"
+    lines = [x.lineno for x in traceback.extract_tb(error.__traceback__) if x.name == "<module>"]
+    return f", line {lines[-1]}," if lines else ""
 
 
 def _generate(name: str, config: Config) -> None:

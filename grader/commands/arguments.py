@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.errors import UsageError
 from grader.sandbox import Limits
+from grader.usage import whole_number
 
 LIMITS = {"wall": "wall_seconds", "cpu": "cpu_seconds", "memory": "memory_bytes"}
 
@@ -25,9 +26,16 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the grading engine."""
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="graded at once")
+    parser.add_argument(
+        "--jobs",
+        type=whole_number,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many are graded at once; the number of processors, if it is not said",
+    )
     parser.add_argument(
         "--limits",
+        type=parse_limits,
         default="",
         metavar="NAME=N,...",
         help="wall=SECONDS,cpu=SECONDS,memory=MIB for each submission (60, 60, 2048)",
@@ -49,7 +57,10 @@ def parse_limits(text: str) -> Limits:
     changes: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
-        if name not in LIMITS or not value.isdigit() or int(value) == 0:
-            raise UsageError(f"--limits {part}: write wall=60, cpu=60 or memory=2048 (MiB)")
+        if name not in LIMITS or not (value.isascii() and value.isdigit()) or int(value) == 0:
+            raise UsageError(
+                f"--limits {part!r} is no limit. Write wall=60 or cpu=60 (seconds), or memory=2048 "
+                "(MiB); several with commas between them."
+            )
         changes[LIMITS[name]] = int(value) << 20 if name == "memory" else int(value)
     return replace(Limits(), **changes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.files import find_root
-from grader.commands.arguments import add_choice, add_engine_arguments, parse_limits
+from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.course.course import GradingCourse
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.errors import CourseError
@@ -59,8 +59,8 @@ def run_engine(
         return autograde(
             course,
             submissions,
-            n_jobs=max(1, arguments.jobs),
-            limits=parse_limits(arguments.limits),
+            n_jobs=arguments.jobs,
+            limits=arguments.limits,
             isolate=not arguments.no_isolation,
             regrade=arguments.regrade,
         )

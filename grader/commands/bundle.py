@@ -12,8 +12,13 @@ from utils.lab.exchange import Course, release
 from utils.lab.settings import FILE, SettingsError
 
 
-def add_arguments(_parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare no arguments: `course.toml` says how the class hands in."""
+    parser.epilog = (
+        f'Beside the course, {FILE} may say where students hand in: submit = "Moodle, below Lesson '
+        '2", or the folder of an exchange that you share, submit = "/srv/nbgrader/exchange". Below '
+        "[due], lines such as 02_attention = 2026-12-01T23:59:00 are shown on their start page."
+    )
 
 
 def run(_arguments: argparse.Namespace) -> int:

@@ -1,13 +1,17 @@
 """`python -m grader deadlines`: set due dates and extensions from a table, or show them."""
 
 import argparse
+from datetime import UTC
 from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
-from grader.course.deadlines import FORM, as_local, deadlines, read_rows, set_deadlines
+from grader.course.deadlines import FORM, Row, as_local, deadlines, read_rows, set_deadlines
 from grader.course.penalties import settle
+from grader.errors import CourseError
 from grader.grading.lock import only_grader
+from utils.lab.exchange import Course
+from utils.lab.settings import FILE, SettingsError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +32,32 @@ def run(arguments: argparse.Namespace) -> int:
     course = GradingCourse(root, root)
     if arguments.file is not None:
         _set(course, arguments.file)
-    for row in deadlines(course):
+    known = deadlines(course)
+    for row in known:
         due = "no due date" if row.due is None else as_local(row.due)
         print(f"    {row.student}: {due}" if row.student else f"{row.lesson:<28}{due}")
+    print("\n".join(_for_students(root, known)), end="")
     return 0
+
+
+def _for_students(root: Path, known: list[Row]) -> list[str]:
+    """Return what to write into course.toml if students are shown other dates than these."""
+    try:
+        shown = Course(root).settings.due
+    except SettingsError as error:
+        raise CourseError(f"{error}. Correct it, then run the same command.") from None
+    counts = {r.lesson: r.due.replace(tzinfo=UTC) for r in known if r.due and not r.student}
+    if counts == shown:
+        return []
+    lines = [f"{lesson} = {due.astimezone().isoformat()}" for lesson, due in counts.items()]
+    return [
+        "",
+        f"Students are shown the dates in {FILE}, which are others. To show these,",
+        "write there:",
+        "[due]",
+        *lines,
+        "",
+    ]
 
 
 def _set(course: GradingCourse, file: Path) -> None:

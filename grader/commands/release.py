@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _told(course: GradingCourse, done: HandedBack) -> list[str]:
+    if not (done.released or done.not_by_exchange or done.not_graded or done.failures):
+        return ["Nothing has been submitted yet, so there is no feedback to release."]
     lines = [f"Feedback released: {len(done.released)} pages. Students read them with Fetch"]
     lines += ["Feedback in the Assignment List."]
     if done.not_by_exchange:

@@ -7,10 +7,12 @@ from pathlib import Path
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.errors import CourseError
+from grader.usage import whole_number
 from utils.lab.exchange import Course
 from utils.lab.start import common_options, launch, top_bar, write_appearance
 
 BUTTON = "Grade by hand"
+LAST_PORT = (1 << 16) - 1
 # Lessons are written as text, handed in by students, and judged by the course's own checks.
 NOT_FOR_INSTRUCTORS = (
     "@jupyter/nbgrader:assignment-list",
@@ -23,11 +25,21 @@ NOT_FOR_INSTRUCTORS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    parser.add_argument("--port", type=int, help="where JupyterLab listens; 8888 or the next free")
+    parser.add_argument(
+        "--port", type=port, metavar="N", help="where JupyterLab listens; 8888 or the next free"
+    )
     parser.epilog = (
         "Scores and comments are saved as you type them. The next make grade keeps them and writes "
         "those students' pages anew."
     )
+
+
+def port(text: str) -> int:
+    """Read the number of a port, as the type of an option."""
+    number = whole_number(text)
+    if number > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"ports end at {LAST_PORT}; 8888 is usual")
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.release import course_config
 from grader.course.backups import back_up
-from grader.course.database import db_url
+from grader.course.database import cannot_be_opened, db_url, verify_version
 from grader.course.migration import fit, is_recorded
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
@@ -63,17 +63,14 @@ class GradingCourse:
         """Open the gradebook, closed to other users; use it as a context manager.
 
         Raises:
-            CourseError: it is locked or not a gradebook.
+            CourseError: it is locked, not a gradebook, or a later nbgrader's.
 
         """
         try:
             gradebook = Gradebook(self.config.CourseDirectory.db_url)
         except SQLAlchemyError as error:
-            reason = getattr(error, "orig", error)
-            raise CourseError(
-                f"The gradebook of {self.folder} cannot be opened ({reason}). "
-                "Close the program that holds it, then run the same command."
-            ) from None
+            raise CourseError(cannot_be_opened(error, self.folder)) from None
+        verify_version(gradebook)
         keep_private(self.folder)
         return gradebook
 

@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import nbgrader
 from jupyter_core.paths import jupyter_config_path
+from nbgrader.api import Gradebook
+from sqlalchemy import text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config import Application
 
+from grader.course.safe_text import line
 from grader.errors import CourseError
 
 
@@ -30,6 +34,31 @@ def sqlite_file(url: str) -> Path | None:
     """Return the file of a SQLite gradebook; None for a gradebook on a server."""
     parts = make_url(url)
     return Path(parts.database) if parts.get_backend_name() == "sqlite" and parts.database else None
+
+
+def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
+    """Return why a course's gradebook cannot be opened, and what helps."""
+    reason = str(getattr(error, "orig", None) or error)
+    if "not a database" in reason or "malformed" in reason:
+        helps = "Move it away, and put the newest copy of gradebook-backups/ in its place"
+    else:
+        helps = "Close the program that holds it and check that you may write there"
+    return (
+        f"The gradebook of {folder} cannot be opened ({reason}). {helps}, then run the same "
+        "command."
+    )
+
+
+def verify_version(gradebook: Gradebook) -> None:
+    """Raise CourseError if a later nbgrader than this one wrote the gradebook."""
+    (version,) = gradebook.db.execute(text("SELECT version_num FROM alembic_version")).one()
+    if not list((Path(nbgrader.__file__).parent / "alembic" / "versions").glob(f"{version}_*.py")):
+        gradebook.close()
+        raise CourseError(
+            f"The gradebook is of a later version than nbgrader {nbgrader.__version__} knows "
+            f"({line(str(version))}). Use the nbgrader that it was written with, or a copy of the "
+            "gradebook from before, from gradebook-backups/."
+        )
 
 
 def _configured(root: Path) -> str | None:

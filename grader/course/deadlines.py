@@ -11,8 +11,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from grader.course.course import GradingCourse
 from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
-from grader.course.selection import verify_known
-from grader.errors import CourseError, UsageError
+from grader.errors import CourseError, UsageError, verify_known
 
 FORM: Final = """Write a row for each lesson, and one with a student for each extension:
     lesson,due,student
@@ -47,8 +46,15 @@ def read_rows(path: Path, lessons: Sequence[str]) -> list[Row]:
             table = csv.DictReader(file)
             entries = [{k: (v or "").strip() for k, v in x.items() if k} for x in table]
             columns = set(table.fieldnames or [])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} cannot be read ({error}).") from None
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}). Check its name; without a file, the "
+            "command shows what is set."
+        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(
+            f"{path} is no table ({error}). Save it as CSV in UTF-8, then run the same command."
+        ) from None
     if not {"lesson", "due"} <= columns:
         raise UsageError(f"{path} has no columns lesson and due. {FORM}")
     rows, faults = [], []

@@ -50,7 +50,17 @@ UNTOUCHED = "dan"
 
 
 def make_class(course: GradingCourse) -> None:
-    """Empty the demo's folder and write the six submissions into it."""
+    """Empty the demo's folder and write the six submissions into it.
+
+    Raises:
+        CourseError: a lesson is not built.
+
+    """
+    for lesson in course.lessons:
+        if not lesson.release_path.is_file():
+            raise CourseError(
+                f"{lesson.name} is not built yet. Run make build, then the same command."
+            )
     shutil.rmtree(course.folder, ignore_errors=True)
     for student, edits in CLASS.items():
         for lesson in course.lessons:

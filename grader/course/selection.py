@@ -1,12 +1,9 @@
 """Lessons and students as a person types them; a mistyped name is told, with the nearest one."""
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 
 from grader.course.course import GradingCourse
-from grader.errors import UsageError
-
-MOST_SHOWN = 8
+from grader.errors import verify_known
 
 
 def chosen_lessons(course: GradingCourse, names: Sequence[str]) -> list[str]:
@@ -43,13 +40,3 @@ def verify_students(course: GradingCourse, students: Iterable[str]) -> None:
         known = sorted({*course.students(), *(student for student, _ in course.submitted())})
         for name in wanted:
             verify_known("student", name, known)
-
-
-def verify_known(what: str, name: str, known: Collection[str]) -> None:
-    """Raise UsageError if `name` is not known; the message has the nearest name, or all."""
-    if name in known:
-        return
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    shown = ", ".join(list(known)[:MOST_SHOWN]) + (", ..." if len(known) > MOST_SHOWN else "")
-    advice = f"Did you mean {near[0]}?" if near else f"There are: {shown or 'none yet'}."
-    raise UsageError(f"There is no {what} {name!r}. {advice}")

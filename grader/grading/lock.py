@@ -24,7 +24,8 @@ def only_grader(folder: Path) -> Iterator[None]:
         handle = path.open("a+", encoding="utf-8")
     except OSError as error:
         raise CourseError(
-            f"{path} cannot be written: {error}. Grading needs that folder."
+            f"{path} cannot be written ({error.strerror}). Check that {path.parent} is a folder "
+            "that you may write in, then run the same command."
         ) from None
     with handle:
         try:

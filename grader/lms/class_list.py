@@ -66,7 +66,9 @@ def read_csv(path: Path) -> list[list[str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+        raise CourseError(
+            f"{path} cannot be read: {error.strerror}. Check its name, then run the same command."
+        ) from None
     except UnicodeDecodeError:
         raise CourseError(f"{path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
     head = text.partition("\n")[0]
@@ -74,7 +76,10 @@ def read_csv(path: Path) -> list[list[str]]:
     try:
         rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
     except csv.Error as error:
-        raise CourseError(f"{path} is not a CSV file: {error}.") from None
+        raise CourseError(
+            f"{path} is not a CSV file: {error}. Save it as CSV in UTF-8, then run the same "
+            "command."
+        ) from None
     if not rows or not any(rows[0]):
         raise CourseError(f"{path} is empty: it needs a line of column names.")
     return rows

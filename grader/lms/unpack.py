@@ -71,7 +71,10 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
         with zipfile.ZipFile(archive) as opened:
             return _unpacked(opened, into, written)
     except FileNotFoundError:
-        raise CourseError(f"There is no file {archive}.") from None
+        raise CourseError(
+            f"There is no file {archive}. Give the ZIP file of all hand-ins, as the learning "
+            "system lets you download it."
+        ) from None
     except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
         raise CourseError(
             f"{archive} cannot be read as a ZIP file ({error}). Download it again; nothing was "

@@ -46,7 +46,7 @@ def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Pat
     found = [_lesson_report(course, lesson, unread) for lesson in lessons]
     reports = [report for report in found if report.pages]
     if not reports:
-        raise CourseError("Nothing is graded yet, so there is nothing to report: run make grade")
+        raise CourseError("Nothing is graded yet, so there is nothing to report: run make grade.")
     try:
         return _write(course.folder / FOLDER, reports), unread
     except OSError as error:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.autograde import add_arguments, parse_limits, run_engine
+from grader.commands.arguments import parse_limits
+from grader.commands.autograde import add_arguments, run_engine
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.course.report import rows
@@ -169,7 +170,7 @@ def test_grading_unisolated_warns_and_nothing_else_does(arguments, monkeypatch, 
 
 @pytest.mark.parametrize("text", ["wall", "wall=0", "wall=x", "disk=3", "memory=-1"])
 def test_a_limit_that_is_none_is_refused_with_the_known_ones(text: str):
-    with pytest.raises(CourseError, match="write wall=60, cpu=60 or memory=2048"):
+    with pytest.raises(CourseError, match=r"Write wall=60 or cpu=60 \(seconds\), or memory=2048"):
         parse_limits(text)
 
 

@@ -215,4 +215,12 @@ def test_the_command_sets_what_a_file_says_and_shows_what_holds(tmp_path, monkey
     assert "2026-12-01" in shown
     assert "zoe: 2026-12-02" in shown
     assert shown.count("no due date") == len(NAMES) - 1
+    assert "To show these,\nwrite there:\n[due]\n00_start_here = 2026-12-01T" in shown
+    wanted = "\n".join(shown.splitlines()[-2:])
+    (tmp_path / "course.toml").write_text(wanted)
+    assert main(["deadlines"]) == 0
+    assert "write there" not in capsys.readouterr().out
+    (tmp_path / "course.toml").write_text(wanted.replace("2026", "2027"))
+    assert main(["deadlines"]) == 0
+    assert "write there" in capsys.readouterr().out
     assert main(["deadlines", "nowhere.csv"]) == 2

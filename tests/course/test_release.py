@@ -1,20 +1,13 @@
 """The loop closes: submitted, collected, graded, released, fetched, by nbgrader's own steps."""
 
-import json
 import shutil
 import stat
 
 import pytest
-from nbgrader.auth import Authenticator
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange import ExchangeFactory
 
-from grader.authoring.notebook import source_notebook
-from grader.authoring.regions import without_hidden
 from grader.cli import main
-from grader.course.course import GradingCourse
+from tests.course.handing_in import step, submit
 from tests.course.lesson_runs import ROOT, all_lessons
-from utils.lab.exchange import Course, prepare
 
 LESSON = all_lessons()["00_start_here"]
 
@@ -33,24 +26,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-def step(folder, name):
-    """Run one of nbgrader's own steps in the exchange."""
-    config = GradingCourse(folder, folder).converter_config(LESSON.name)
-    course = {"coursedir": CourseDirectory(config=config), "config": config}
-    getattr(ExchangeFactory(config=config), name)(
-        authenticator=Authenticator(config=config), **course
-    ).start()
-
-
 @pytest.fixture(scope="module")
 def submitted(folder):
     """A learner's right answers, submitted."""
-    prepare(Course(folder))
-    answers = source_notebook(LESSON)
-    for cell in answers.cells:
-        cell.source = without_hidden(cell.source) if "HIDDEN" in cell.source else cell.source
-    (folder / "learn" / LESSON.name / f"{LESSON.name}.ipynb").write_text(json.dumps(answers))
-    step(folder, "Submit")
+    submit(folder, LESSON)
     return folder
 
 
@@ -64,15 +43,15 @@ def test_a_page_comes_back_to_the_student_by_nbgraders_own_fetch(
     (student,) = [path.name for path in (folder / "submitted").iterdir()]
     assert main(["release"]) == 0
     assert "Feedback released: 1 pages" in capsys.readouterr().out
-    step(folder, "FetchFeedback")
+    step(folder, LESSON, "FetchFeedback")
     (fetched,) = (folder / "learn" / LESSON.name / "feedback").glob(f"*/{LESSON.name}.html")
     page = folder / "feedback" / student / LESSON.name / f"{LESSON.name}.html"
     assert fetched.read_bytes() == page.read_bytes()
     fetched.unlink()
 
     handed_otherwise(folder)
-    step(folder, "ReleaseFeedback")  # formgrader's button: who has no secret stops nobody
-    step(folder, "FetchFeedback")
+    step(folder, LESSON, "ReleaseFeedback")  # formgrader's button: who has no secret stops nobody
+    step(folder, LESSON, "FetchFeedback")
     assert fetched.is_file()
 
     assert not (folder / "gradebook.db").exists()

@@ -5,6 +5,7 @@ the checks put on record, the notebooks as saved, and nbgrader's own list of sub
 """
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -57,7 +58,8 @@ def render(course: Course, now: dt.datetime) -> str:
     rows = [Row(each, standings(course.learn, each), sent.get(each.name)) for each in lessons]
     parts = [
         "# The Transformer encoder, from scratch",
-        _next(rows),
+        _next(rows, course.settings.due, now),
+        _so_far(rows),
         *guide.warnings(course),
         _table(course, rows, now),
         guide.WHAT_COUNTS,
@@ -76,7 +78,7 @@ def when(moment: dt.datetime, now: dt.datetime) -> str:
     return f"{local.day} {local:%b}{year}, {local:%H:%M}"
 
 
-def _next(rows: list[Row]) -> str:
+def _next(rows: list[Row], due: Mapping[str, dt.datetime], now: dt.datetime) -> str:
     row = next((row for row in rows if not row.is_done), None)
     if row is None:
         return "**Next:** nothing is left: every exercise passes its check."
@@ -84,10 +86,26 @@ def _next(rows: list[Row]) -> str:
     todo = {State.FAILS: "mend it", State.CHANGED: "run its check again"}
     place = f"{_notebook(row.lesson.name)}#cell-id={quote(exercise.exercise)}"
     worth = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
+    until = _when_due(due.get(row.lesson.name), now)
     return (
         f"**Next:** {row.lesson.title}. [Go to `{exercise.exercise}`]({place}) "
-        f"and {todo.get(exercise.state, 'write it')} ({worth})."
+        f"and {todo.get(exercise.state, 'write it')} ({worth}).{until}"
     )
+
+
+def _when_due(due: dt.datetime | None, now: dt.datetime) -> str:
+    """Return a sentence on a lesson's due date, after a blank; nothing if it has none."""
+    if due is None:
+        return ""
+    return f" The lesson {'is' if due >= now else 'was'} due {when(due, now)}."
+
+
+def _so_far(rows: list[Row]) -> str:
+    """Return what passes of the whole course."""
+    passed = [each for row in rows for each in row.passed]
+    every = [each for row in rows for each in row.exercises]
+    points = (f"{sum(each.points for each in group):g}" for group in (passed, every))
+    return f"**So far:** {len(passed)} of {len(every)} exercises, {' of '.join(points)} points."
 
 
 def _notebook(lesson: str) -> str:

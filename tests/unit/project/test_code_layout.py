@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.checks.lessons.*.probes", "utils.checks.framework", "utils.checks.authoring",
         "utils.experiments", "utils.reference",
     ),
-    "grader": ("grader.errors", "grader.cli"),
+    "grader": ("grader.errors", "grader.cli", "grader.mishaps", "grader.usage"),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
     "grader.authoring": ("grader.authoring", "grader.errors"),
     "grader.course": (

@@ -193,8 +193,8 @@ def test_check_names_stale_notebooks_unless_one_lesson_is_chosen(course, capsys)
 
 
 def test_an_unknown_lesson_is_answered_with_the_known_ones(course, capsys):
-    assert main(["build", "02_tripling"]) == 1
-    assert "02_tripling; the lessons are: 01_doubling" in capsys.readouterr().err
+    assert main(["build", "02_xyz"]) == 2
+    assert "no lesson '02_xyz'. There are: 01_doubling" in capsys.readouterr().err
 
 
 def test_a_named_lesson_is_built_whatever_the_texts_of_others_hold(course):

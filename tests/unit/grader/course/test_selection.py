@@ -2,8 +2,7 @@
 
 import pytest
 
-from grader.course.selection import verify_known
-from grader.errors import UsageError
+from grader.errors import UsageError, verify_known
 
 
 def test_a_mistyped_name_is_told_with_the_nearest_one():

@@ -89,6 +89,14 @@ def test_time_outs_are_told_with_their_notes(six):
     assert told == "finn : timed out. Grading stopped at the time limit."
 
 
+def test_crashes_are_told_with_their_notes(made):
+    made.add("ada")
+    made.add("ben", *(stub(*exercise) for exercise in NOT_WRITTEN), status="crashed",
+             notes=("Python itself ended.",))  # fmt: skip
+    told = part(report(made), "Time-outs, crashes and notes")
+    assert told == "ben : crashed. Python itself ended."
+
+
 def test_hard_exercises_are_named_and_what_is_not_known_is_said(six):
     told = part(report(six), "Who is stuck where")
     assert f"Fewer than half of the class have right: {ATTEND} (33%)" in told
@@ -214,8 +222,8 @@ def test_a_histogram_counts_a_full_score_in_the_last_tenth():
 
 def test_the_command_refuses_a_lesson_that_is_not_there(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    assert main(["report", "02_attenton"]) == 1
-    assert "no lesson 02_attenton; the lessons are: 00_start_here" in capsys.readouterr().err
+    assert main(["report", "02_attenton"]) == 2
+    assert "Did you mean 02_attention?" in capsys.readouterr().err
 
 
 def test_the_command_writes_and_says_where(six, monkeypatch, capsys):

@@ -140,6 +140,16 @@ def test_due_dates_are_shown_if_the_class_has_any(begun: Course) -> None:
     fresh = Course(begun.root)
     assert "| 21 Nov, 09:00 (over) |" in line(fresh, "| [00")
     assert "| 2 Jan 2027, 09:00 |" in line(fresh, "| [01")
+    assert line(fresh, "**Next:**").endswith("(1 point). The lesson was due 21 Nov, 09:00.")
+    write(begun.learn, LESSONS[0], "half", Record(CHECKED, True, True, None, CHECKED))
+    assert line(fresh, "**Next:**").endswith("(3 points). The lesson is due 2 Jan 2027, 09:00.")
+
+
+def test_what_passes_of_the_whole_course_is_summed_up(begun: Course) -> None:
+    assert line(begun, "**So far:**") == "**So far:** 0 of 3 exercises, 0 of 4.5 points."
+    write(begun.learn, LESSONS[0], "half", Record(CHECKED, True, True, None, CHECKED))
+    write(begun.learn, SECOND, "triple", Record(CHECKED, True, True, None, CHECKED))
+    assert line(begun, "**So far:**") == "**So far:** 2 of 3 exercises, 1.5 of 4.5 points."
 
 
 def submit(course: Course) -> Path:

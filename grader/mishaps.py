@@ -1,0 +1,27 @@
+"""Disks, files and databases that refuse: told in sentences, wherever a command meets them."""
+
+import errno
+from typing import Final
+
+AGAIN: Final = "then run the same command; what was finished before is kept."
+
+
+def explained(error: Exception) -> str:
+    """Return what happened and what helps; "" if it is no such mishap (but a fault of ours)."""
+    if isinstance(error, OSError):
+        return _of_a_file(error)
+    if type(error).__module__.startswith("sqlalchemy."):
+        reason = getattr(error, "orig", None) or type(error).__name__
+        return (
+            f"The gradebook refused ({reason}). Close other programs that use it, {AGAIN} If it is "
+            "damaged, take the newest copy from gradebook-backups/."
+        )
+    return ""
+
+
+def _of_a_file(error: OSError) -> str:
+    where = f" ({error.filename})" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"The disk is full{where}. Make room, {AGAIN}"
+    what = f"{error.filename or 'A file or folder'} cannot be used: {error.strerror or error}."
+    return f"{what} Check that it is what it should be and that you may read and write it, {AGAIN}"

@@ -1,0 +1,52 @@
+"""What a mistyped command is answered with: what is wrong, and what to type instead."""
+
+import argparse
+import re
+from typing import Final, NoReturn
+
+from grader.errors import advice, nearest
+
+# What argparse says, and what a person is told.
+_MISSING: Final = re.compile(r"the following arguments are required: (?P<names>.+)")
+_NO_VALUE: Final = re.compile(r"argument (?P<name>\S+): expected (at least )?one argument")
+_NO_CHOICE: Final = re.compile(
+    r"argument (?P<name>\S+): invalid choice: '(?P<value>.*)' \(choose from (?P<known>.+)\)"
+)
+_UNKNOWN: Final = re.compile(r"unrecognized arguments: (?P<word>\S+).*")
+
+
+OPTIONS_ALIKE: Final = 0.7  # as short as they are, most are half alike
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake in a sentence, without the whole usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print a sentence and end the program with status 2 (argparse's own hook)."""
+        self.exit(2, f"{self._sentence(message)} What can follow: {self.prog} --help\n")
+
+    def _sentence(self, message: str) -> str:
+        if found := _MISSING.fullmatch(message):
+            return f"Something is missing: {found['names']}."
+        if found := _NO_VALUE.fullmatch(message):
+            return f"{found['name']} needs a value after it."
+        if found := _NO_CHOICE.fullmatch(message):
+            known = re.findall(r"[\w-]+", found["known"])
+            return f"{found['name']} {found['value']!r} is unknown. {advice(found['value'], known)}"
+        if found := _UNKNOWN.fullmatch(message):
+            options = re.findall(r"--[\w-]+", self.format_help())
+            question = nearest(found["word"], options, OPTIONS_ALIKE)
+            return f"{found['word']} is one too many. {question}".rstrip()
+        return message.removeprefix("argument ").rstrip(".") + "."
+
+
+def whole_number(text: str) -> int:
+    """Read a number above zero, as the type of an option.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+
+    """
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 1 << 31):
+        raise argparse.ArgumentTypeError(f"write a whole number above 0, not {text!r}")
+    return int(text)
