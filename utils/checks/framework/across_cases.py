@@ -83,7 +83,9 @@ def _factor(name: str, pairs: Pairs, tolerance: float) -> Iterator[str]:
     right, got = pairs[0]
     at = np.unravel_index(np.abs(right).argmax(), right.shape)
     factor = float(got[at] / right[at]) if right[at] else 0.0
-    if not factor or not all(_alike(factor * one, other, tolerance) for one, other in pairs):
+    if not factor or not all(
+        _alike(np.multiply(factor, one), other, tolerance) for one, other in pairs
+    ):
         return
     known = [
         words for value, words in _KNOWN.items() if math.isclose(abs(factor), value, rel_tol=1e-3)

@@ -100,13 +100,13 @@ def broken_laws(inputs: Inputs, params: Mapping[str, Any], calls: Calls) -> Iter
 
 
 def _of_input(name: str, before: tuple[Array, Array], calls: Calls) -> Iterator[str]:
-    error = before[0] - before[1]
+    error = np.subtract(*before)
     for says, laws in itertools.groupby(_LAWS, key=lambda law: law.says):
         group = list(laws)
         after = calls.results(_changing(name, group[0].change))
         if after is None:
             return
-        if calls.alike(error, after[0] - after[1]) and not calls.alike(before[1], after[1]):
+        if calls.alike(error, np.subtract(*after)) and not calls.alike(before[1], after[1]):
             yield (
                 f"{calls.where} is off by the same numbers whatever `{name}` is: something is "
                 "added that does not belong there, or is not added."
