@@ -84,14 +84,14 @@ OF_ONE_FORM = (
     Reason("the layers are different objects already", r"EncoderOfCopies"),
     Reason(_ONE, r"^influence / .*a 0 were -1 \(0\)"),
     Reason("a third copy changes nothing", r"a 2 were 3 in `repeat`"),
-    Reason("the distance is the same both ways", r"in_one_batch: as if a 1 were 0", r"x\[1, source"),
+    Reason("a distance is the same both ways", r"one_batch: as if a 1 were 0", r"x\[1, source"),
     Reason("the other row's distance to itself is 0", r"in_one_batch: .*the whole of", r"dist\("),
     Reason("None is the default", r"`encode` were called without `None`"),
     # Lesson 06
     Reason("a tensor of one number is a size or an index", r"`int` were left out", r"zeros|tags\["),
-    Reason("only the width is read of it", r"TaggerByEmbed: as if a 1 were 0 in `zeros`"),
+    Reason("only its width is read", r"TaggerByEmbed: as if a 1 were 0 in `zeros`"),
     Reason("the general way gives the same", r"TaggerWithWholeMask: .*early return were left out"),
-    Reason("with two axes, the last but one is the first", r"OfLikes: .*`unsqueeze` ran over axis 1"),
+    Reason("of two axes, the last but one is the first", r"OfLikes: .*`unsqueeze` ran over axis 1"),
     Reason("features are missing only where no table is", r"TaggerOfLikes: ", r"features is None"),
     Reason(_AT_PADDING, r"TaggerSilentAtPadding: .*nothing were multiplied by a comparison"),
     Reason("0 times a finite number is 0", r"loss_of_real_words", r"return logits\.sum\(\) \* 0"),
@@ -108,7 +108,7 @@ OF_ONE_FORM = (
     Reason("it has cleared them at the start", r"step_by_hand: .*`zero_grad` were left out"),
     Reason("where the norm is clip, the factor is 1", r"step_by_hand: .*both sides are equal"),
     Reason("how a copy is made is free", r"`non_blocking`"),
-    Reason("without a mask the model makes that of the padding", r"`model` were called without `mask`"),
+    Reason("the model makes the same mask itself", r"`model` were called without `mask`"),
     Reason("all parameters have gradients", r"step_by_hand: .*a list left nothing out"),
     Reason("the optimiser has one group", r"step_by_hand: .*ended after its first step", "groups"),
     Reason(_SORTED, r"tag_by_length", r"order = sorted\("),
@@ -123,7 +123,8 @@ OF_ANY_FORM = (
     Reason("done again it changes nothing", r"applied twice|`tanh` were applied", r""),
     Reason(
         "the same axis, counted or named from the other end",
-        r"axis -\d|a -?[12] were -?[12] |a -1 were (0|-2) \(-1\)|exchanged in `(transpose|movedim)`",
+        r"axis -\d|a -?[12] were -?[12] |a -1 were (0|-2) \(-1\)|"
+        r"exchanged in `(transpose|movedim)`",
     ),
     Reason(
         "the order does not matter",

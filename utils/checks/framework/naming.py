@@ -19,6 +19,7 @@ from utils.checks.framework.verdict import CaseResult
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
 MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
+MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
 LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
 _BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
 Named = tuple[Mistake | None, Mistake | None]
@@ -226,13 +227,18 @@ def _pair(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Name
     """
     failing = frozenset(n for n, judged in enumerate(relevant) if not judged.holds)
     wrong = {m.name: _wrong_in(exercise, m, relevant) for m in exercise.mistakes}
-    fitting = (
-        found
-        for found in _pairs(exercise.mistakes)
-        if wrong[found[0].name] | wrong[found[1].name] == failing
-        and _fit_alone(exercise, relevant, wrong, found)
-    )
-    for one, other, answer in itertools.islice(fitting, MOST_PAIRS):
+    others: list[tuple[Mistake, Mistake, Any]] = []  # filled while the first are tried
+
+    def fitting() -> Iterator[tuple[Mistake, Mistake, Any]]:
+        for found in _pairs(exercise.mistakes):
+            if wrong[found[0].name] | wrong[found[1].name] == failing:
+                if _fit_alone(exercise, relevant, wrong, found):
+                    yield found
+                else:
+                    others.append(found)
+
+    tried = itertools.islice(fitting(), MOST_PAIRS), itertools.islice(others, MOST_OTHERS)
+    for one, other, answer in itertools.chain(*tried):
         pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
         if _agrees(exercise, pair, shown) and all(_agrees(exercise, pair, j) for j in relevant):
             return one, other

@@ -108,13 +108,32 @@ def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
             f"{name} has the right number of entries, cut into other axes: look at view, reshape, "
             "flatten, cat or stack, and at their dim."
         )
-    elif got.ndim != wanted.ndim:
+    elif got.ndim == wanted.ndim:
+        yield from _of_lengths(name, wanted, got, tolerance)
+    else:
         word = "fewer" if got.ndim < wanted.ndim else "more"
         yield (
             f"{name} has {got.ndim} axes, {abs(got.ndim - wanted.ndim)} {word} than it should: a "
             "sum, a mean, a maximum or an index takes an axis away; unsqueeze, keepdim and "
             "broadcasting add one."
         )
+
+
+def _of_lengths(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
+    """Say which axis is too long or too short, and what is right of it."""
+    other = [axis for axis, n in enumerate(wanted.shape) if n != got.shape[axis]]
+    if len(other) != 1:
+        return
+    (axis,), least = other, min(wanted.shape[other[0]], got.shape[other[0]])
+    word = "long" if got.shape[axis] > wanted.shape[axis] else "short"
+    by = abs(got.shape[axis] - wanted.shape[axis])
+    says = f"Axis {axis} of {name} is too {word} by {by}"
+    for end, places in (("first", range(least)), ("last", range(-least, 0))):
+        mine, right = got.take(places, axis).astype(wanted.dtype), wanted.take(places, axis)
+        if close(right, mine, tolerance).all():
+            yield f"{says}; its {end} {least} entries are right."
+            return
+    yield f"{says}, and no end of it is right as it stands."
 
 
 def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:

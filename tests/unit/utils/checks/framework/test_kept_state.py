@@ -85,7 +85,7 @@ def test_a_cache_of_functools_without_the_width_is_told():
 
 def test_a_first_mask_kept_for_good_is_told():
     def attend(scores, values, mask=None):
-        global _mask
+        global _mask  # noqa: PLW0603 - as students write it
         _mask = mask if _mask is None or _mask.shape != scores.shape else _mask
         kept = torch.ones_like(scores).bool() if _mask is None else _mask
         weights = scores.masked_fill(~kept, -1e9).softmax(-1) * kept
@@ -124,7 +124,9 @@ class Tagging:
                 longest = max(map(len, batch))
                 rows = [[vocab.get(w, 1) for w in s] + [0] * (longest - len(s)) for s in batch]
                 best = model(place(torch.tensor(rows).long(), model)).argmax(-1).tolist()
-                found += [[tags[n] for n in row[: len(s)]] for row, s in zip(best, batch)]
+                found += [
+                    [tags[n] for n in row[: len(s)]] for row, s in zip(best, batch, strict=True)
+                ]
         model.train(mode)
         return found
 

@@ -311,7 +311,7 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "scores_for_places",
-            "No word counts as right, as if logits, not their places, were compared with tags.",
+            "No word counts as right: it is not the largest logit's place that is compared.",
             "max() gives values and indices; the tag is the index.",
             _highest_scores,
         ),
