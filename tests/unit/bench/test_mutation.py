@@ -1,9 +1,7 @@
 """What passes is listed by its reason, and what has no reason counts as a gap."""
 
-import json
 from types import SimpleNamespace
 
-from bench.__main__ import RESULTS
 from bench.mutation import UNKNOWN, row, summary
 from bench.mutation_reasons import reason_for
 from grader.mutation.fingerprint_files import Tally
@@ -32,9 +30,3 @@ def test_what_no_reason_fits_counts_against_the_score():
     assert counted["score"] == round(8 / 9, 4)
     assert counted["passing"][UNKNOWN] == ["form: as if a sign were turned (-x) in: return -x"]
     assert summary({"exercise": counted})["passing, not explained"] == 1
-
-
-def test_the_kept_table_explains_whatever_passes():
-    kept = json.loads((RESULTS / "mutation.json").read_text())["results"]
-    assert kept["passing, not explained"] == 0
-    assert kept["score"] == 1.0
