@@ -1,26 +1,16 @@
 """How many machine-made mistakes the checks catch, and which pass: with the reason, if known."""
 
-import re
 from pathlib import Path
 from typing import Any
 
+from bench.mutation_reasons import reason_for
 from grader.authoring.lesson import lessons
-from grader.mutation.fingerprint_files import tally
+from grader.mutation.fingerprint_files import Tally, tally
 from utils.checks.framework.exercise import ExerciseKind
 from utils.checks.registry import exercises
 
 ROOT = Path(__file__).resolve().parents[1]
-# What passes every case and is right to: pattern of the change -> why nothing is wrong with it.
-REASONS = {
-    r"applied twice": "done again it changes nothing",
-    r"axis -\d|a -?[12] were -?[12] |a -1 were (0|-2) \(-1\)|exchanged in `transpose`": "the same "
-    "axis, counted from the other end",
-    r"`relu` were applied to the result": "the result is nowhere negative",
-    r"constant 1e[+-]\d+ were": "any number so large, or so small, does the same",
-    r"a (512|8|6|2048|5000|32) were|constant 0\.02": "a default or a start that is free",
-    r"`detach` were|device|dtype|`to` were|`cpu`|`tolist`|strict": "shows on another device, in "
-    "another precision, or for a caller that needs another type",
-}
+UNKNOWN = "not explained"
 
 
 def measure() -> dict[str, Any]:
@@ -32,30 +22,29 @@ def measure() -> dict[str, Any]:
                 continue  # a weaker test may still catch every broken version
             found = tally(lesson, exercise, ROOT)
             if found.made:
-                rows[exercise.id] = {
-                    "made": found.made,
-                    "caught": found.made - len(found.passing),
-                    "passing": explained(
-                        f"{source.definition}: as if {mutant.as_if[0]} ({mutant.text})"
-                        for source, mutant in found.passing
-                    ),
-                }
+                rows[exercise.id] = row(exercise.id, found)
     return {"exercises": rows} | summary(rows)
 
 
-def explained(passing: Any) -> dict[str, list[str]]:
-    """Sort what passes by the reason why that is right; what has none comes last."""
-    found: dict[str, list[str]] = {}
-    for text in passing:
-        reasons = (reason for pattern, reason in REASONS.items() if re.search(pattern, text))
-        found.setdefault(next(reasons, "not explained"), []).append(text)
-    return dict(sorted(found.items(), key=lambda entry: entry[0] == "not explained"))
+def row(exercise: str, found: Tally) -> dict[str, Any]:
+    """Count an exercise's mutants, and sort those that pass by the reason why that is right."""
+    passing: dict[str, list[str]] = {}
+    for source, mutant in found.passing:
+        line = source.text.splitlines()[mutant.place[2] - 1].strip()
+        change = f"{source.definition}: as if {mutant.as_if[0]} ({mutant.text})"
+        reason = reason_for(f"{exercise} / {change}", line) or UNKNOWN
+        passing.setdefault(reason, []).append(f"{change} in: {line}")
+    caught = found.made - len(found.passing)
+    by_reason = dict(sorted(passing.items(), key=lambda entry: entry[0] == UNKNOWN))
+    explained = sum(map(len, passing.values())) - len(passing.get(UNKNOWN, ()))
+    score = round(caught / max(found.made - explained, 1), 4)
+    return {"made": found.made, "caught": caught, "score": score, "passing": by_reason}
 
 
 def summary(rows: dict[str, Any]) -> dict[str, Any]:
     """Count all, the caught, and those that pass for no known reason."""
     made, caught = (sum(row[what] for row in rows.values()) for what in ("made", "caught"))
-    unknown = sum(len(row["passing"].get("not explained", ())) for row in rows.values())
+    unknown = sum(len(row["passing"].get(UNKNOWN, ())) for row in rows.values())
     return {
         "made": made,
         "caught": caught,

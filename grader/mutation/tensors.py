@@ -145,10 +145,12 @@ def slices(site: Site) -> Edits:
     """Leave out an end of a slice, or an index; or move an end by one."""
     node = site.node
     if isinstance(node, ast.Slice):
-        for end, word in (("lower", "began"), ("upper", "ended")):
+        for end, word, limit in (("lower", "began", "start"), ("upper", "ended", "end")):
             edge = getattr(node, end)
             if edge is not None:
-                yield Edit(changed(node, **{end: None}), f"a slice {word} at the end of the axis")
+                if integer(edge) != 0 or end == "upper":
+                    open_ = changed(node, **{end: None})
+                    yield Edit(open_, f"a slice {word} at the {limit} of the axis")
                 for step, how in ((ast.Add(), "later"), (ast.Sub(), "earlier")):
                     moved = ast.BinOp(edge, step, ast.Constant(1))
                     yield Edit(changed(node, **{end: moved}), f"a slice {word} one {how}")

@@ -9,6 +9,7 @@ from IPython.display import display
 from utils.checks.framework.behaviour import with_behaviour
 from utils.checks.framework.exercise import Exercise, hidden_case
 from utils.checks.framework.judge import judge
+from utils.checks.framework.kept_state import places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
 from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.verdict import Verdict
@@ -66,10 +67,14 @@ class ExerciseCheck:
         """Judge an answer without showing anything; arguments are as in a call."""
         probe = self._exercise.probe
         cases = (*probe.cases, *map(hidden_case, hidden))
+        before = places_of(answer) if points is None else []
         with one_thread():
             observations = observe_all(probe, cases, answer, quiet=points is not None)
             found = judge(self._exercise, cases, observations, points)
-            return with_behaviour(self._exercise, answer, found) if points is None else found
+            if points is not None:
+                return found
+            found = with_memory_named(self._exercise, answer, found, before)
+            return with_behaviour(self._exercise, answer, found)
 
 
 class Check:

@@ -257,7 +257,8 @@ def tag_by_length(model, sentences, vocab, tags, batch_size=32):
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
         ids = [[vocab.get(w, vocab["<unk>"]) for w in sentences[i]] for i in chosen]
-        logits = model(reference_collate([(row, row) for row in ids])[0])
+        table = reference_collate([(row, row) for row in ids])[0]
+        logits = model(table.to(next(model.parameters()).device))
         for i, best in zip(chosen, logits.argmax(2).tolist(), strict=True):
             found[i] = [tags[t] for t, _ in zip(best, sentences[i], strict=False)]
     model.train(mode)
@@ -273,7 +274,7 @@ def tag_without_empty_ones(model, sentences, vocab, tags, batch_size=32):
         while real:
             batch, real = real[:batch_size], real[batch_size:]
             longest = max(len(words) for _, words in batch)
-            ids = torch.zeros(len(batch), longest, dtype=torch.long)
+            ids = next(model.parameters()).new_zeros(len(batch), longest, dtype=torch.long)
             for row, (_, words) in enumerate(batch):
                 for t, word in enumerate(words):
                     ids[row, t] = vocab[word] if word in vocab else vocab["<unk>"]

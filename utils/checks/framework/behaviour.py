@@ -14,12 +14,11 @@ import torch
 
 from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Inputs
+from utils.checks.framework.laws import Calls, Change, broken_laws
 from utils.checks.framework.observation import Observation
 from utils.checks.framework.observe import observe, observe_all
 from utils.checks.framework.symptoms import MOST
 from utils.checks.framework.verdict import Verdict
-
-Change = Callable[[Inputs], Inputs]
 
 
 def with_behaviour(exercise: Exercise, answer: Any, verdict: Verdict) -> Verdict:
@@ -58,6 +57,9 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
         if not differ(first, seen(change)) and differ(right, wanted(change)):
             yield f"The result does not change when `{name}` does: `{name}` has no effect."
     yield from _between_sentences(exercise, case, (first, right), seen, wanted)
+    finding = verdict.first_failure.finding if verdict.first_failure is not None else None
+    calls = Calls(seen, wanted, finding.where if finding is not None else "", exercise.tolerance)
+    yield from broken_laws(exercise.probe.make(case.params), case.params, calls)
 
 
 def _called(

@@ -32,6 +32,12 @@ GENERAL = {
     ),
 }
 
+REMEMBERS = Mistake(
+    "remembers_an_earlier_call",
+    "It remembers: asked for the first time it is right, after a call with other inputs it is not.",
+    "Something is kept in self, in a global name or in a default value. If you keep a table, use "
+    "it only where all that it depends on is the same: length, width, base, number type, device.",
+)
 _CUT = Mistake(
     "cuts_the_gradient",
     "Something on the way from this input to the result stops the gradient.",
@@ -63,6 +69,8 @@ def general_mistake(
         name = shown.where.removeprefix("gradient of ")
         wanted, got = expected.gradients.get(name), seen.gradients.get(name)
         return _of_gradient(wanted, got, exercise.tolerance)
+    if case.params.get("again"):  # the cases before this one, without other calls first, are right
+        return REMEMBERS
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]

@@ -1,19 +1,20 @@
 """Compare observations with the oracle's and explain the first difference."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from utils.checks.framework.compare import Finding, compare
-from utils.checks.framework.exercise import Case, Exercise
+from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, with_facts
 from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Judged, Named, name_mistakes
-from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.framework.observation import Observation, Plain, ProblemKind
 from utils.checks.framework.symptoms import symptoms_of
-from utils.checks.framework.turned import Turn, turned, turns
+from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
 
 
@@ -83,23 +84,39 @@ def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Name
 def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
     """Return that a result's axes are others, and what is wrong with its numbers besides."""
     finding, seen = shown.result.finding, shown.seen
-    if finding is None or seen is None or finding.kind != ProblemKind.SHAPE:
+    if finding is None or seen is None or seen.problem is not None:
         return None, None
-    wanted = expected_of(exercise, shown.result.case).values.get(finding.where)
-    got = seen.values.get(finding.where)
-    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
-        return None, None
-    for form, turn in turns(finding.where, wanted, got):
-        again = [_judged_again(exercise, j, finding.where, turn) for j in judged]
+    name = finding.where
+    wanted = expected_of(exercise, shown.result.case).values.get(name)
+    for form, change in _other_forms(finding.kind, name, wanted, seen.values.get(name)):
+        again = [_judged_again(exercise, j, change) for j in judged]
         failing = next((j for j in again if not j.result.idea_holds), None)
+        if failing is None and finding.kind == ProblemKind.RETURN:
+            return form, None
         if failing is not None and (cause := _causes(exercise, again, failing)[0]) is not None:
             return form, cause
     return None, None
 
 
-def _judged_again(exercise: Exercise, judged: Judged, where: str, turn: Turn) -> Judged:
+def _other_forms(
+    kind: str, name: str, wanted: Plain, got: Plain
+) -> Iterator[tuple[Mistake, Callable[[Observation | None, Observation], Observation | None]]]:
+    """Return what is wrong with a result's form, and how to mend that in an observation."""
+    if kind == ProblemKind.SHAPE and isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        for form, turn in turns(name, wanted, got):
+            yield form, partial(turned, name=name, turn=turn)
+    if kind == ProblemKind.RETURN:
+        for form, unpack in unpackings(wanted, got):
+            yield form, partial(unpacked, name=name, unpack=unpack)
+
+
+def _judged_again(
+    exercise: Exercise,
+    judged: Judged,
+    change: Callable[[Observation | None, Observation], Observation | None],
+) -> Judged:
     case = judged.result.case
-    seen = turned(judged.seen, expected_of(exercise, case), where, turn)
+    seen = change(judged.seen, expected_of(exercise, case))
     finding = judge_case(exercise, case, seen)
     of_values = finding is not None and finding.kind not in (
         ProblemKind.GRADIENT,

@@ -5,20 +5,21 @@ the answer in every case, but for what a further fault or a missed demand change
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from utils.checks.framework.combining import both
 from utils.checks.framework.compare import compare, same, same_results
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
-from utils.checks.framework.expected import expected_of, observed
+from utils.checks.framework.expected import expected_of, observed, results_of
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.prefilter import surely_differs, surely_right, surely_wrong
 from utils.checks.framework.verdict import CaseResult
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
 MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
+MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
 LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
 _BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
 Named = tuple[Mistake | None, Mistake | None]
@@ -46,6 +47,8 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
         shown: the failing case that the student sees.
 
     """
+    if shown.result.finding is not None and shown.result.finding.kind == ProblemKind.FORBIDDEN:
+        return None, None  # what is ruled out for answers is open to known mistakes
     relevant = _relevant(judged, shown)
     loosely = replace(exercise, tolerance=max(exercise.tolerance, LOOSE))
     exact = exercise.probe.kind == ExerciseKind.PREDICT
@@ -56,7 +59,8 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
     part = _best_in_part(exercise, relevant, shown)
     if part is not None:
         return part, None
-    return _pair(exercise, relevant, shown) or (None, None)
+    pairs = (_pair(e, relevant, shown) for e in ((exercise,) if exact else (exercise, loosely)))
+    return next((pair for pair in pairs if pair is not None), (None, None))
 
 
 def _relevant(judged: Sequence[Judged], shown: Judged) -> list[Judged]:
@@ -73,23 +77,30 @@ def _best(
     Ties are broken by the cases of all demands, then by gradients.
 
     """
-    best, most = None, (False, 0, 0, 0)
     several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
+    found: list[tuple[tuple[bool, int], Mistake]] = []
     for mistake in exercise.mistakes:
         if not _misses_alike(exercise, mistake, shown):
             continue
-        agrees = _where_it_agrees(exercise, mistake, relevant, several)
-        explains = bool(agrees) and agrees[relevant.index(shown)]
-        if agrees and (explains or _may_explain(exercise, mistake, shown)):
-            rank = (
-                explains,
-                sum(agrees),
-                sum(_agrees(exercise, mistake, judged) for judged in everything),
-                _same_gradients(exercise, mistake, relevant),
-            )
-            if rank > most:
-                best, most = mistake, rank
-    return best
+        explains = _agrees(exercise, mistake, shown)
+        if explains or _may_explain(exercise, mistake, shown):
+            agrees = _where_it_agrees(exercise, mistake, relevant, several)
+            if agrees:
+                found.append(((explains, sum(agrees)), mistake))
+    most = max((rank for rank, _ in found), default=None)
+    best = [mistake for rank, mistake in found if rank == most]
+    beside = [judged for judged in everything if not any(judged is one for one in relevant)]
+    best = _most(best, lambda m: sum(_agrees(exercise, m, judged) for judged in beside))
+    best = _most(best, lambda m: _same_gradients(exercise, m, relevant))
+    return best[0] if best else None
+
+
+def _most(mistakes: list[Mistake], count: Callable[[Mistake], int]) -> list[Mistake]:
+    """Return those that count most; where there is but one, nothing is counted."""
+    if len(mistakes) < SEVERAL:
+        return mistakes
+    counts = [count(mistake) for mistake in mistakes]
+    return [m for m, number in zip(mistakes, counts, strict=True) if number == max(counts)]
 
 
 def _where_it_agrees(
@@ -146,7 +157,7 @@ def _spares(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     """Return whether a mistake gets right what the answer has right in the case shown."""
     case = shown.result.case
     right = expected_of(exercise, case)
-    variant = observed(exercise, mistake.name, mistake.answer, case)
+    variant = results_of(exercise, mistake.name, mistake.answer, case)
     for name in right.values:
         wanted = _only(right, name)
         mine, its = _only(shown.seen, name), _only(variant, name)
@@ -168,7 +179,7 @@ def _only(seen: Observation | None, name: str) -> Observation | None:
 def _agrees_in(exercise: Exercise, mistake: Mistake, judged: Judged, name: str) -> bool:
     if judged.seen is None or (judged.seen.problem is None and not judged.seen.values):
         return judged.seen is not None
-    variant = _only(observed(exercise, mistake.name, mistake.answer, judged.result.case), name)
+    variant = _only(results_of(exercise, mistake.name, mistake.answer, judged.result.case), name)
     return variant is not None and same_results(variant, judged.seen, exercise.tolerance)
 
 
@@ -188,13 +199,14 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
     """Return whether a mistake gives the answer's results in a case."""
     if judged.seen is None or mistake.answer is None or _is_ruled_out(exercise, mistake, judged):
         return False
-    variant = observed(exercise, mistake.name, mistake.answer, judged.result.case)
-    finding = judged.result.finding
-    if finding is not None and finding.kind in _BACKWARD:
-        return same_results(variant, judged.seen, exercise.tolerance) and same(
-            variant, judged.seen, exercise.tolerance
-        )
-    return same_results(variant, judged.seen, exercise.tolerance)
+    case, finding = judged.result.case, judged.result.finding
+    variant = results_of(exercise, mistake.name, mistake.answer, case)
+    if not same_results(variant, judged.seen, exercise.tolerance):
+        return False
+    if finding is None or finding.kind not in _BACKWARD:
+        return True
+    whole = observed(exercise, mistake.name, mistake.answer, case)
+    return same(whole, judged.seen, exercise.tolerance)
 
 
 def _same_gradients(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) -> int:
@@ -215,13 +227,18 @@ def _pair(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Name
     """
     failing = frozenset(n for n, judged in enumerate(relevant) if not judged.holds)
     wrong = {m.name: _wrong_in(exercise, m, relevant) for m in exercise.mistakes}
-    fitting = (
-        found
-        for found in _pairs(exercise.mistakes)
-        if wrong[found[0].name] | wrong[found[1].name] == failing
-        and _fit_alone(exercise, relevant, wrong, found)
-    )
-    for one, other, answer in itertools.islice(fitting, MOST_PAIRS):
+    others: list[tuple[Mistake, Mistake, Any]] = []  # filled while the first are tried
+
+    def fitting() -> Iterator[tuple[Mistake, Mistake, Any]]:
+        for found in _pairs(exercise.mistakes):
+            if wrong[found[0].name] | wrong[found[1].name] == failing:
+                if _fit_alone(exercise, relevant, wrong, found):
+                    yield found
+                else:
+                    others.append(found)
+
+    tried = itertools.islice(fitting(), MOST_PAIRS), itertools.islice(others, MOST_OTHERS)
+    for one, other, answer in itertools.chain(*tried):
         pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
         if _agrees(exercise, pair, shown) and all(_agrees(exercise, pair, j) for j in relevant):
             return one, other
@@ -257,7 +274,7 @@ def _is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
         return True
     if surely_right(exercise, mistake, case):
         return False
-    variant = observed(exercise, mistake.name, mistake.answer, case)
+    variant = results_of(exercise, mistake.name, mistake.answer, case)
     return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
 
 

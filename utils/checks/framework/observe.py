@@ -33,7 +33,9 @@ from utils.checks.framework.torch_state import put_back, usual_torch
 _COURSE = str(Path(__file__).resolve().parents[2])
 
 
-def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> Observation:
+def observe(
+    probe: Probe, case: Case, answer: Any, *, trusted: bool = False, once: bool = False
+) -> Observation:
     """Call an answer on one case.
 
     Args:
@@ -41,11 +43,13 @@ def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> 
         case: the parameters of the question.
         answer: the student's object or, on the trusted side, an oracle or a known mistake.
         trusted: whether to leave the forbidden shortcuts in place (oracles are built on them).
+        once: whether results and gradients may come from one call: an oracle leaves its inputs
+            alone and gives the same at every call.
 
     """
     if trusted:
         with usual_torch():
-            return attempt(replace(probe, forbidden=()), case, answer)
+            return attempt(replace(probe, forbidden=()), case, answer, once=once)
     with conditions(probe, answer):
         return attempt(probe, case, answer)
 
@@ -74,10 +78,10 @@ def conditions(probe: Probe, answer: Any, *, quiet: bool = False) -> Iterator[No
         yield
 
 
-def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
+def attempt(probe: Probe, case: Case, answer: Any, *, once: bool = False) -> Observation:
     """Call an answer on one case, with `conditions` already in force."""
     try:
-        seen = _observe(probe, case, answer)
+        seen = _observe(probe, case, answer) if not once else _observe_once(probe, case, answer)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -105,15 +109,32 @@ def _observe_gradients(
     probe: Probe, inputs: Inputs, answer: Any
 ) -> tuple[dict[str, Plain], Problem | None]:
     """Compute the gradients of a fixed weighted sum of all results, for every float input."""
-    leaves = {name: x.requires_grad_() for name, x in inputs.items() if _is_float(x)}
+    leaves = _leaves(inputs)
     try:
-        total = _weighted_sum(probe.call(answer, inputs))
-        if total is None or not leaves:
-            return dict.fromkeys(leaves), None
-        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        return _gradients(leaves, probe.call(answer, inputs)), None
     except (RuntimeError, ValueError) as error:
         return {}, Problem(ProblemKind.BACKWARD, str(error), _student_line(error))
-    return {name: plain(gradient) for name, gradient in zip(leaves, found, strict=True)}, None
+
+
+def _observe_once(probe: Probe, case: Case, answer: Any) -> Observation:
+    """Take results and gradients from one call."""
+    inputs = probe.make(case.params)
+    leaves = _leaves(inputs) if probe.gradient else {}
+    results = probe.call(answer, inputs)
+    gradients = _gradients(leaves, results) if probe.gradient else {}
+    return Observation({name: plain(value) for name, value in results.items()}, gradients)
+
+
+def _leaves(inputs: Inputs) -> Inputs:
+    return {name: x.requires_grad_() for name, x in inputs.items() if _is_float(x)}
+
+
+def _gradients(leaves: Inputs, results: Mapping[str, object]) -> dict[str, Plain]:
+    total = _weighted_sum(results)
+    if total is None or not leaves:
+        return dict.fromkeys(leaves)
+    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    return {name: plain(gradient) for name, gradient in zip(leaves, found, strict=True)}
 
 
 def _weighted_sum(results: Mapping[str, object]) -> torch.Tensor | None:

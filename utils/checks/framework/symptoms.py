@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from utils.checks.framework.across_cases import of_all_cases, of_named
 from utils.checks.framework.compare import close, number
 from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Exercise
@@ -42,10 +43,14 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     if seen.problem is not None:
         return tuple(filter(None, [usual_cause(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
+    whole = finding.where.partition("[")[0]
     found = itertools.chain(
+        of_named(whole, expected.values.get(whole), seen.values.get(whole)),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
         _of_results(exercise, judged, finding.where),
+        of_all_cases(exercise, judged, finding.where),
+        _of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
@@ -103,13 +108,32 @@ def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
             f"{name} has the right number of entries, cut into other axes: look at view, reshape, "
             "flatten, cat or stack, and at their dim."
         )
-    elif got.ndim != wanted.ndim:
+    elif got.ndim == wanted.ndim:
+        yield from _of_lengths(name, wanted, got, tolerance)
+    else:
         word = "fewer" if got.ndim < wanted.ndim else "more"
         yield (
             f"{name} has {got.ndim} axes, {abs(got.ndim - wanted.ndim)} {word} than it should: a "
             "sum, a mean, a maximum or an index takes an axis away; unsqueeze, keepdim and "
             "broadcasting add one."
         )
+
+
+def _of_lengths(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
+    """Say which axis is too long or too short, and what is right of it."""
+    other = [axis for axis, n in enumerate(wanted.shape) if n != got.shape[axis]]
+    if len(other) != 1:
+        return
+    (axis,), least = other, min(wanted.shape[other[0]], got.shape[other[0]])
+    word = "long" if got.shape[axis] > wanted.shape[axis] else "short"
+    by = abs(got.shape[axis] - wanted.shape[axis])
+    says = f"Axis {axis} of {name} is too {word} by {by}"
+    for end, places in (("first", range(least)), ("last", range(-least, 0))):
+        mine, right = got.take(places, axis).astype(wanted.dtype), wanted.take(places, axis)
+        if close(right, mine, tolerance).all():
+            yield f"{says}; its {end} {least} entries are right."
+            return
+    yield f"{says}, and no end of it is right as it stands."
 
 
 def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
@@ -190,6 +214,29 @@ def _of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
             letters = [k for k, n in sizes.items() if n == far.shape[axis] and k[:1].isupper()]
             called = f"axis {axis}" + (f" ({letters[0]})" if len(letters) == 1 else "")
             yield f"{name} is wrong only at index {wrong[0]} of {called}."
+
+
+def _of_some_places(
+    expected: Observation, seen: Observation, name: str, tolerance: float
+) -> Sentences:
+    """Say where along an axis all is right, or by how many places all is moved."""
+    wanted, got = expected.values.get(name), seen.values.get(name)
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return
+    if wanted.shape != got.shape or wanted.dtype.kind not in "fi" or wanted.ndim < 2:
+        return
+    alike = close(wanted, got.astype(wanted.dtype), tolerance)
+    for axis, length in enumerate(wanted.shape):
+        right = np.flatnonzero(alike.all(axis=tuple(k for k in range(wanted.ndim) if k != axis)))
+        if 0 < len(right) < length - 1:
+            places = ", ".join(map(str, right))
+            yield f"{name} is right at {places} of axis {axis}, and wrong at the other indices."
+        for move in (1, -1) if length > 2 and not len(right) else ():
+            mine = got.astype(wanted.dtype).take(range(max(0, move), length + min(0, move)), axis)
+            whole = wanted.take(range(max(0, -move), length + min(0, -move)), axis)
+            if close(whole, mine, tolerance).all():
+                how = "late" if move > 0 else "early"
+                yield f"{name} is right, but one index too {how} along axis {axis}."
 
 
 def _of_cases(judged: Sequence[Judged]) -> Sentences:

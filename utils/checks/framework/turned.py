@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from utils.checks.framework.exercise import Mistake
-from utils.checks.framework.observation import Array, Observation
+from utils.checks.framework.observation import Array, Observation, Plain
 
 Turn = Callable[[Array, Array], Array]  # a result, and the right one in the same case
+Unpack = Callable[[Plain, Plain], Plain]  # the same, for results that are no tensors
 _MOST_AXES = 4  # more have too many orders to try
 
 
@@ -44,6 +45,51 @@ def turned(
         return replace(seen, values={**seen.values, name: turn(value, wanted)}, gradients={})
     except ValueError:
         return seen
+
+
+_AS_TENSOR = Mistake(
+    "tensor_for_a_number",
+    "A tensor comes back where a plain number was asked for.",
+    "`.item()` or float(...) makes a number of it.",
+)
+_SEVERAL = Mistake(
+    "several_for_one",
+    "Several results come back where one was asked for.",
+    "Look at what stands behind `return`: a comma makes a tuple.",
+)
+_AS_LIST = Mistake(
+    "list_for_a_tensor",
+    "A list comes back where a tensor was asked for.",
+    "torch.stack makes one tensor of several, torch.tensor one of numbers.",
+)
+
+
+def unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
+    """Return ways to make of a result of another type what was asked for, and what each means."""
+    if isinstance(wanted, (bool, int, float)) and isinstance(got, np.ndarray) and got.size == 1:
+        yield _AS_TENSOR, lambda value, _: np.asarray(value).item()
+    if isinstance(wanted, np.ndarray) and isinstance(got, list) and got:
+        if isinstance(got[0], np.ndarray) and got[0].shape == wanted.shape:
+            yield _SEVERAL, lambda value, _: value[0] if isinstance(value, list) else value
+        else:
+            yield _AS_LIST, _as_array
+
+
+def unpacked(
+    seen: Observation | None, right: Observation, name: str, unpack: Unpack
+) -> Observation | None:
+    """Unpack one result of an observation."""
+    if seen is None or name not in seen.values:
+        return seen
+    try:
+        value = unpack(seen.values[name], right.values[name])
+    except (ValueError, TypeError, IndexError):
+        return seen
+    return replace(seen, values={**seen.values, name: value}, gradients={})
+
+
+def _as_array(value: Plain, wanted: Plain) -> Plain:
+    return np.array(value, dtype=wanted.dtype if isinstance(wanted, np.ndarray) else None)
 
 
 def _permute(order: Sequence[int]) -> Turn:

@@ -2,14 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from utils.checks import check
 from utils.checks.framework.errors_explained import usual_cause
-from utils.checks.framework.observation import Problem, ProblemKind
-from utils.checks.framework.symptoms import _of_numbers
+from utils.checks.framework.observation import Observation, Problem, ProblemKind
+from utils.checks.framework.symptoms import _of_numbers, _of_shapes, _of_some_places
 
 
 def attention(change=lambda w: w, result=lambda o: o, masked=True):
@@ -141,3 +142,35 @@ def test_huge_numbers_of_any_type_warn_nobody(dtype):
         return output.to(dtype) * 0 + huge, weights
 
     assert not check.scaled_dot_product_attention.verdict(answer).passed
+
+
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        (np.arange(8.0).reshape(2, 4)[:, :3], "Axis 1 of x is too short by 1; its first 3"),
+        (np.arange(8.0).reshape(2, 4)[:, 1:], "Axis 1 of x is too short by 1; its last 3"),
+        (np.pad(np.arange(8.0).reshape(2, 4), ((0, 0), (2, 0))), "too long by 2; its last 4"),
+        (np.zeros((2, 5)), "Axis 1 of x is too long by 1, and no end of it is right"),
+    ],
+)
+def test_an_axis_of_another_length_is_told_with_the_end_that_is_right(got, says):
+    (found,) = _of_shapes("x", np.arange(8.0).reshape(2, 4), got, 1e-5)
+    assert says in found
+
+
+def places(got):
+    wanted = Observation({"x": np.arange(12.0).reshape(4, 3)})
+    return list(_of_some_places(wanted, Observation({"x": got}), "x", 1e-5))
+
+
+def test_rows_that_came_one_place_too_late_are_told():
+    rows = np.arange(12.0).reshape(4, 3)
+    assert places(np.vstack([rows[:1] - 9, rows[:3]])) == [
+        "x is right, but one index too late along axis 0."
+    ]
+
+
+def test_the_indices_that_are_right_are_told():
+    got = np.arange(12.0).reshape(4, 3)
+    got[1:3] += 7
+    assert places(got) == ["x is right at 0, 3 of axis 0, and wrong at the other indices."]

@@ -42,3 +42,31 @@ def test_an_axis_too_many_alone_is_never_told_as_two_faults(axis):
         return scores(*inputs).unsqueeze(axis)
 
     assert len(told(kept, "additive_scores")) < 2
+
+
+def causes(answer, exercise):
+    verdict = ExerciseCheck(exercises()[exercise]).verdict(answer)
+    return [m.name for m in (verdict.mistake, verdict.second) if m is not None]
+
+
+def test_a_tensor_in_a_numbers_place_is_told_beside_what_is_wrong_with_the_number():
+    def errors(logits, tags):
+        real = tags != -100
+        return (logits.argmax(-1) != tags)[real].float().mean()
+
+    assert causes(errors, "accuracy") == ["tensor_for_a_number", "share_of_errors"]
+
+
+def test_right_rows_in_a_list_are_told_to_be_a_list():
+    def rows(targets, bos):
+        return [[bos, *row[:-1]] for row in targets.tolist()]
+
+    assert causes(rows, "shift_right") == ["list_for_a_tensor"]
+
+
+def test_a_pair_with_a_right_first_part_is_told_that_alone():
+    def pair(a, b):
+        product = a @ b.mT
+        return product, 0 * product
+
+    assert causes(pair, "pairwise_dot") == ["several_for_one"]

@@ -63,3 +63,16 @@ def test_a_missed_demand_does_not_hide_the_cause():
         return weights @ v, weights
 
     assert check.scaled_dot_product_attention.verdict(answer).mistake.name == "no_scaling"
+
+
+def test_two_mistakes_that_change_one_anothers_results_are_both_named():
+    def rotary(x, base=10000.0):
+        rates = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+        angles = torch.arange(1, x.shape[-2] + 1)[:, None] * rates
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * cos + b * sin, b * cos - a * sin], -1).flatten(-2)
+
+    verdict = check.rotary_embedding.verdict(rotary)
+    named = {m.name for m in (verdict.mistake, verdict.second) if m is not None}
+    assert named == {"counted_from_one", "turned_the_other_way"}

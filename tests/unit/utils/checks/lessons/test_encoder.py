@@ -134,3 +134,20 @@ def test_loading_that_replaces_a_parameter_misses_only_that():
     assert verdict.idea_is_right
     missed = [demand for demand, met in verdict.demands.items() if not met]
     assert missed == ["parameters written, not replaced"]
+
+
+class OrderInDropoutsPlace(modules.EncoderLayer):
+    """Hands norm_first on where the attention's dropout belongs."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
+        self.self_attention = modules.MultiHeadAttention(d_model, n_heads, norm_first)
+
+
+def test_norm_first_in_the_place_of_a_dropout_rate_is_seen():
+    judged = exercises()["EncoderLayer"]
+    seen = [
+        observe(judged.probe, case, OrderInDropoutsPlace, trusted=True)
+        for case in judged.probe.cases
+    ]
+    assert not judge(judged, judged.probe.cases, seen).passed

@@ -8,11 +8,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from grader.authoring.lesson import lessons
 from grader.workers.protocol import Message, decode, encode
 from tests.course.lesson_runs import ROOT
 from tests.course.right_forms import training as forms
+from utils.checks import check
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.framework.observe import observe
@@ -262,3 +264,50 @@ def test_the_right_pieces_together_overfit_eight_sentences():
             batch = forms.collate_by_lists([pairs[n] for n in chosen])
             forms.step_for_a_gpu_apart(tagger, batch, optimizer, scheduler, torch.device("cpu"))
     assert forms.tag_by_length(tagger, sentences, vocab, names, 3) == truth
+
+
+def stepping(mask):
+    """Return a right train_step that gives the model a mask made from the ids."""
+
+    def train_step(model, batch, optimizer, scheduler, device, clip=1.0):
+        ids, _, tags = (part.to(device) for part in batch)
+        model.train()
+        optimizer.zero_grad()
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            loss = reference_token_loss(model(ids, mask=mask(ids)), tags)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        scheduler.step()
+        return loss.item()
+
+    return train_step
+
+
+def test_a_mask_of_the_padding_given_while_training_passes():
+    for mask in (
+        lambda ids: (ids != 0).unsqueeze(1),
+        lambda ids: (ids != 0).unsqueeze(1) & (ids != 0).unsqueeze(2),
+        lambda ids: None,
+    ):
+        assert check.train_step.verdict(stepping(mask)).passed
+
+
+def test_a_mask_given_while_training_that_is_inverted_or_open_is_refused():
+    for mask in (
+        lambda ids: (ids == 0).unsqueeze(1),
+        lambda ids: torch.ones(len(ids), 1, ids.shape[1], dtype=torch.bool),
+    ):
+        assert not check.train_step.verdict(stepping(mask)).passed
+
+
+def test_sentences_that_are_read_again_and_again_are_refused():
+    def tag(model, sentences, vocab, tags, batch_size=32):
+        again = exercises()["tag_sentences"].oracle
+        for start in range(1, len(sentences)):
+            again(model, sentences[start:], vocab, tags, batch_size)
+        return again(model, sentences, vocab, tags, batch_size)
+
+    verdict = check.tag_sentences.verdict(tag)
+    failed = [r.case.name for r in verdict.results if not r.passed]
+    assert failed == ["two at a time"]

@@ -45,7 +45,7 @@ def dropout_of(part: object) -> float | None:
     """Return the dropout rate of a part; None if it does not tell."""
     rate = getattr(part, "dropout", None)
     rate = getattr(rate, "p", rate)
-    return rate if isinstance(rate, float) else None
+    return float(rate) if isinstance(rate, int | float) else None  # norm_first may stand there
 
 
 def require_dropout(encoder: nn.Module, dropout: float) -> None:

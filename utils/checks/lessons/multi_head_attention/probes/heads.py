@@ -17,6 +17,7 @@ from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.framework.observation import AnswerError, ProblemKind
 from utils.checks.lessons.attention.probes.attention import SHORTCUTS, broadcast_mask, weights_first
 from utils.reference.attention import reference_attention
 from utils.reference.heads import reference_merge, reference_split
@@ -101,7 +102,7 @@ def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
         return _call_with_dropout(answer, i)
     module, weights = _build(answer, i)
     if "x" in i:
-        return _call_on_itself(module, weights, i["x"], i["mask"])
+        return _call_on_itself(answer, i, module, weights)
     if "earlier" in i:
         call_with(module, weights, *_arguments(i["earlier"]))
     args = _arguments(i)
@@ -125,13 +126,24 @@ def _build(answer: Any, i: Inputs, **choices: Any) -> tuple[nn.Module, dict[str,
 
 
 def _call_on_itself(
-    module: nn.Module, weights: dict[str, Tensor], x: Tensor, mask: Tensor | None
+    answer: Any, i: Inputs, module: nn.Module, weights: dict[str, Tensor]
 ) -> dict[str, object]:
-    """Call self-attention on a batch, then on its last sentence alone, without padding."""
+    """Call self-attention on a batch, then on its last sentence alone, without padding.
+
+    Raises:
+        AnswerError: the second call fails, and does not in a module that was never called.
+
+    """
+    x, mask = i["x"], i["mask"]
     seen = weights_first(settled(lambda: call_with(module, weights, x, x, x, mask)))
     length = x.shape[1] if mask is None else int(mask[-1].sum())
     short = x[-1:, :length]
-    alone = weights_first(call_with(module, weights, short, short, short))
+    try:
+        alone = weights_first(call_with(module, weights, short, short, short))
+    except RuntimeError as error:
+        call_with(_build(answer, i)[0], weights, short, short, short)
+        message = "A second call, with other sizes, fails: something of the first is kept in self."
+        raise AnswerError(ProblemKind.RETURN, message) from error
     return seen | {"output of the last sentence alone": alone["output"]}
 
 

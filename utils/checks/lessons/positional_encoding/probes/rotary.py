@@ -1,5 +1,6 @@
 """The probe of rotary positions."""
 
+import contextlib
 from typing import Any
 
 import torch
@@ -22,20 +23,36 @@ def with_dtype(name: str, result: object) -> dict[str, object]:
     return {f"dtype of {name}": dtype, name: result.float()}
 
 
-def _rotary_inputs(base: float | None = None, dtype: str = "float32", **params: Any) -> Inputs:
+def _rotary_inputs(
+    base: float | None = None, dtype: str = "float32", again: bool = False, **params: Any
+) -> Inputs:
     draw = Draw(base=base, **params)
     x = draw.normal(params["B"], params["H"], params["T"], params["Dh"])
-    return {"x": x, "base": base, "dtype": dtype}
+    return {"x": x, "base": base, "dtype": dtype, "again": again}
 
 
 def _call_rotary(answer: Any, i: Inputs) -> dict[str, object]:
     x = i["x"].to(getattr(torch, i["dtype"])) if i["dtype"] != "float32" else i["x"]
+    if i["again"]:
+        _call_otherwise(answer, x)
     turned = answer(x) if i["base"] is None else answer(x, i["base"])
     seen = with_dtype("turned", turned)
     if i["dtype"] != SHORT or not isinstance(turned, Tensor):
         return seen
     exact = seen.pop("turned")  # right answers differ in the third digit
     return seen | {f"as in float32, but for rounding, in {SHORT}": _near(exact, answer(x.float()))}
+
+
+def _call_otherwise(answer: Any, x: Tensor) -> None:
+    """Call with the same sizes on another device, in another number type, with another base.
+
+    An answer that reads numbers, as many right ones do, cannot run on the meta device; what counts
+    is only what is left of these calls.
+    """
+    with contextlib.suppress(Exception):
+        answer(x.to("meta"))
+    answer(x.double())
+    answer(x, 50.0)
 
 
 def _near(short: object, exact: object) -> bool:
@@ -55,6 +72,15 @@ PROBES = by_exercise(
             case("one position", B=3, H=2, T=1, Dh=6),
             case("another base", B=2, H=3, T=5, Dh=4, base=100.0),
             case("float64", demand="float64", B=2, H=3, T=5, Dh=8, dtype="float64"),
+            case(
+                "after other calls of the same sizes",
+                demand="calls that do not depend on earlier ones",
+                B=2,
+                H=3,
+                T=9,
+                Dh=10,
+                again=True,
+            ),
             case("bfloat16, far on", demand="bfloat16", B=1, H=2, T=300, Dh=4, dtype=SHORT),
         ),
     ),

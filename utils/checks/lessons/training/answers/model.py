@@ -1,5 +1,6 @@
 """The tagger: right answers and common mistakes."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,12 +56,14 @@ class TaggerVariant(nn.Module):
         masking: "padding", "none", "inverted", "zero" (the encoder's padding_idx is ignored), or
             "queries" (padding is blocked as a query, not as a key).
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
-        used: how many feature columns are used; None for all.
+        used: which feature columns are used.
+        joined: whether the features' vectors are a "sum" or a "mean", and whether words are
+            multiplied by them ("product").
         add: where features are added: "before" positions, "between" positions and encoder,
             "after" the encoder, or "mean" (averaged with the words, before positions).
         positions: how often positions are added.
         table: the class of the feature tables.
-        ends: whether the output is "plain" logits or "softmax".
+        ends: whether the output is "plain" logits, "softmax" or "log_softmax".
         output_bias: whether the last layer has a bias.
         registered: whether feature tables are in a ModuleList.
         frozen: whether the encoder gets no gradient.
@@ -69,7 +72,8 @@ class TaggerVariant(nn.Module):
 
     masking = "padding"
     given_mask = "kept"
-    used: int | None = None
+    used = slice(None)
+    joined = "sum"
     add = "before"
     positions = 1
     table: type[nn.Embedding] = modules.TokenEmbedding
@@ -98,10 +102,13 @@ class TaggerVariant(nn.Module):
         x = self.encoder.encode(self._embed(ids, extra), mask)
         x = x.detach() if self.frozen else x
         logits: Tensor = self.output(x + extra if self.add == "after" else x)
-        return logits.softmax(-1) if self.ends == "softmax" else logits
+        ends = {"softmax": logits.softmax, "log_softmax": logits.log_softmax}
+        return ends[self.ends](-1) if self.ends in ends else logits
 
     def _embed(self, ids: Tensor, extra: Any) -> Tensor:
         x: Tensor = self.encoder.embedding(ids)
+        if self.joined == "product":
+            x, extra = x * (extra if isinstance(extra, Tensor) else 1.0), 0.0
         x = x + extra if self.add in {"before", "mean"} else x
         x = x / (1 + len(self.features)) if self.add == "mean" else x
         for _ in range(self.positions):
@@ -116,8 +123,11 @@ class TaggerVariant(nn.Module):
     def _extra(self, features: Tensor | None) -> Any:
         if features is None:
             return 0.0
-        tables = list(self.features)[: self.used]
-        return sum(table(features[..., n]) for n, table in enumerate(tables))
+        tables = list(enumerate(self.features))[self.used]
+        found = [table(features[..., n]) for n, table in tables]
+        if self.joined == "product":
+            return math.prod(found)
+        return sum(found) / (len(found) if self.joined == "mean" and found else 1)
 
 
 @by_choices
@@ -170,13 +180,31 @@ TAGGER = Exercise(
             "features_ignored",
             "The features are accepted and then forgotten.",
             "Each column is looked up in its own table, and added to the words.",
-            tagger_variant(used=0),
+            tagger_variant(used=slice(0)),
         ),
         Mistake(
             "first_feature_only",
             "Only the first column of the features is used.",
             "There is a table for each column: go through all of them.",
-            tagger_variant(used=1),
+            tagger_variant(used=slice(1)),
+        ),
+        Mistake(
+            "last_feature_only",
+            "Only the last column of the features is used.",
+            "Does each turn of the loop begin with the words again? Add to what is there.",
+            tagger_variant(used=slice(-1, None)),
+        ),
+        Mistake(
+            "mean_of_features",
+            "The features' vectors are averaged before they are added; a sum was asked for.",
+            "Nothing is divided.",
+            tagger_variant(joined="mean"),
+        ),
+        Mistake(
+            "multiplied_by_features",
+            "Words are multiplied by their features.",
+            "The vectors of a word and of its features are added.",
+            tagger_variant(joined="product"),
         ),
         Mistake(
             "features_after_the_encoder",
@@ -220,6 +248,12 @@ TAGGER = Exercise(
             "Softmax is taken already: the loss would take it a second time.",
             "Return plain logits.",
             tagger_variant(ends="softmax"),
+        ),
+        Mistake(
+            "logarithm_already_taken",
+            "log_softmax is taken already: these are logarithms of probabilities.",
+            "Return plain logits: the loss takes log_softmax itself.",
+            tagger_variant(ends="log_softmax"),
         ),
         Mistake(
             "encoder_frozen",

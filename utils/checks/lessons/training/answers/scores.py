@@ -1,5 +1,6 @@
-"""Loss and accuracy over real words, and two predictions: right answers, common mistakes."""
+"""Loss and accuracy over real words: right answers and common mistakes."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -11,23 +12,42 @@ from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.training.probes import PROBES
 from utils.reference.tagging import IGNORED
 
-N_TAGS = 64  # in the prediction
-
-
-def _first_loss() -> float:
-    return F.cross_entropy(torch.zeros(1, N_TAGS), torch.tensor([5])).item()
-
-
-def _padded_share() -> float:
-    """Average hits over 1,000 positions: 600 of padding, all right, and 400 words, 83% right."""
-    hits = torch.tensor([True] * 600 + ([True] * 83 + [False] * 17) * 4)
-    return hits.double().mean().item()
-
 
 def loss_oracle(logits: Tensor, tags: Tensor) -> Tensor:
     """Sum the loss over all tokens but padding, then divide by their number."""
     total = F.cross_entropy(logits.flatten(0, 1), tags.flatten(), reduction="sum")
     return total / max(int((tags != IGNORED).sum()), 1)
+
+
+@by_choices
+def _loss(
+    *,
+    axis: int = -1,
+    of: Callable[[Tensor], Tensor] = lambda log: log,
+    kept: Callable[[Tensor], Tensor] = lambda tags: tags != IGNORED,
+    count: Callable[[Tensor], Tensor] = lambda kept: kept.sum().clamp(min=1),
+    sign: float = -1.0,
+    twice: bool = False,
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """Build a loss step by step.
+
+    Args:
+        axis: along which softmax runs.
+        of: what is made of the logarithm of the right tag's probability.
+        kept: which words count.
+        count: what the sum is divided by.
+        sign: the factor of each word's term.
+        twice: whether softmax is taken twice.
+
+    """
+
+    def loss(logits: Tensor, tags: Tensor) -> Tensor:
+        logs = (logits.softmax(axis) if twice else logits).log_softmax(axis)
+        right = logs.gather(-1, tags.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+        real = kept(tags)
+        return sign * torch.where(real, of(right), 0.0).sum() / count(real)
+
+    return loss
 
 
 def _each(logits: Tensor, tags: Tensor) -> Tensor:
@@ -38,12 +58,6 @@ def _each(logits: Tensor, tags: Tensor) -> Tensor:
 def _mean_of_sentences(logits: Tensor, tags: Tensor) -> Tensor:
     real = (tags != IGNORED).sum(1)
     return (_each(logits, tags).sum(1) / real.clamp(min=1)).mean()
-
-
-def _over_time(logits: Tensor, tags: Tensor) -> Tensor:
-    real = tags != IGNORED
-    chosen = logits.log_softmax(1).gather(2, tags.clamp(min=0).unsqueeze(2)).squeeze(2)
-    return -(chosen * real).sum() / real.sum().clamp(min=1)
 
 
 def _reshaped(logits: Tensor, tags: Tensor) -> Tensor:
@@ -99,7 +113,7 @@ LOSS = Exercise(
             "sum_of_words",
             "The losses are summed: the longer the batch, the larger the step.",
             "A mean was asked for.",
-            lambda logits, tags: _each(logits, tags).sum(),
+            _loss(count=lambda kept: torch.tensor(1)),
         ),
         Mistake(
             "mean_of_sentence_means",
@@ -111,7 +125,7 @@ LOSS = Exercise(
             "softmax_twice",
             "Softmax is taken before a loss that takes it again: the model hardly learns.",
             "F.cross_entropy wants plain logits.",
-            lambda logits, tags: loss_oracle(logits.softmax(-1), tags),
+            _loss(twice=True),
         ),
         Mistake(
             "softmax_left_out",
@@ -123,7 +137,7 @@ LOSS = Exercise(
             "softmax_over_time",
             "Softmax runs over the words of the sentence, not over the tags.",
             "Which axis of (B, T, C) holds the tags?",
-            _over_time,
+            _loss(axis=1),
         ),
         Mistake(
             "reshaped_instead_of_transposed",
@@ -141,7 +155,31 @@ LOSS = Exercise(
             "sign_missing",
             "The loss is negative: minimising it would make the right tag unlikely.",
             "The loss is minus the logarithm of the right tag's probability.",
-            lambda logits, tags: -loss_oracle(logits, tags),
+            _loss(sign=1.0),
+        ),
+        Mistake(
+            "tag_zero_left_out",
+            "Words with tag 0 are left out as if they were padding.",
+            "The padding of tags is -100; 0 is a tag like any other.",
+            _loss(kept=lambda tags: tags > 0),
+        ),
+        Mistake(
+            "probability_without_logarithm",
+            "No logarithm is taken: this is minus the mean probability of the right tags.",
+            "The loss is minus the logarithm of the right tag's probability.",
+            _loss(of=torch.exp),
+        ),
+        Mistake(
+            "logarithm_to_base_two",
+            "The logarithm is the one to base 2.",
+            "torch.log, the natural one, is the inverse of exp.",
+            _loss(of=lambda log: log / math.log(2)),
+        ),
+        Mistake(
+            "divided_by_sentences",
+            "The sum is divided by the number of sentences, not of words.",
+            "Divide by the number of real words.",
+            _loss(count=lambda kept: torch.tensor(len(kept))),
         ),
         Mistake(
             "exp_overflows",
@@ -188,13 +226,15 @@ def _share(
     hit: Callable[[Tensor, Tensor], Tensor] = lambda found, tags: found == tags,
     axis: int = -1,
     empty: float = 0.0,
+    share: bool = True,
 ) -> Callable[[Tensor, Tensor], float]:
     """Build an accuracy from what counts and what counts as right."""
 
     def accuracy(logits: Tensor, tags: Tensor) -> float:
         kept = counts(tags)
         right = hit(logits.argmax(axis), tags) & kept
-        return right.sum().item() / kept.sum().item() if kept.any() else empty
+        total = float(kept.sum()) if share else 1.0
+        return right.sum().item() / total if kept.any() else empty
 
     return accuracy
 
@@ -215,6 +255,11 @@ def _padding_is_right(found: Tensor, tags: Tensor) -> Tensor:
 def _highest_scores(logits: Tensor, tags: Tensor) -> float:
     real = tags != IGNORED
     return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
+
+
+def _confidence(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return logits.softmax(-1).amax(-1)[real].mean().item() if real.any() else 0.0
 
 
 ACCURACY = Exercise(
@@ -266,7 +311,7 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "scores_for_places",
-            "No word counts as right, as if logits, not their places, were compared with tags.",
+            "No word counts as right: it is not the largest logit's place that is compared.",
             "max() gives values and indices; the tag is the index.",
             _highest_scores,
         ),
@@ -274,7 +319,13 @@ ACCURACY = Exercise(
             "number_of_hits",
             "The right words are counted, not their share.",
             "Divide by the number of real words.",
-            lambda logits, tags: float((logits.argmax(-1) == tags).sum()),
+            _share(share=False),
+        ),
+        Mistake(
+            "mean_confidence",
+            "The highest probabilities are averaged; no tag is compared.",
+            "A word is right or wrong, however sure the model is: compare the best tag with tags.",
+            _confidence,
         ),
         Mistake(
             "percent",
@@ -314,82 +365,4 @@ def _divided(hits: Tensor, real: Tensor) -> float:
     return int(hits.sum()) / int(real.sum())
 
 
-def _prediction(
-    name: str, answer: Callable[[], float], tolerance: float, *mistakes: Mistake
-) -> Exercise:
-    return Exercise(PROBES[name], answer, mistakes, tolerance=tolerance)
-
-
-FIRST_LOSS = _prediction(
-    "predict_first_loss",
-    _first_loss,
-    0.01,
-    Mistake(
-        "in_bits",
-        "That is the logarithm to base 2, in bits. torch counts in nats.",
-        "Which logarithm is the inverse of exp?",
-        6,
-    ),
-    Mistake(
-        "base_ten",
-        "That is the logarithm to base 10.",
-        "Which logarithm is the inverse of exp?",
-        1.806,
-    ),
-    Mistake(
-        "probability",
-        "That is the probability of the right tag, not the loss.",
-        "The loss is minus the logarithm of it.",
-        1 / 64,
-    ),
-    Mistake(
-        "sign_missing",
-        "The sign is wrong: no probability is above 1, so no loss is below 0.",
-        "The loss is minus the logarithm of the probability.",
-        -4.159,
-    ),
-    Mistake(
-        "number_of_tags",
-        "That is how many tags there are. The loss grows far more slowly than that.",
-        "What probability has each tag, and what is minus its logarithm?",
-        64,
-    ),
-)
-
-PADDED_ACCURACY = _prediction(
-    "predict_padded_accuracy",
-    _padded_share,
-    0.005,
-    Mistake(
-        "unchanged",
-        "That is the share among real words; padding would have to count for nothing.",
-        "Take 100 positions: how many are padding, how many are words, how many are right?",
-        0.83,
-    ),
-    Mistake(
-        "padding_as_wrong",
-        "Here the padding was counted as wrong. This model has it right, everywhere.",
-        "Take 100 positions: how many are padding, how many are words, how many are right?",
-        0.332,
-    ),
-    Mistake(
-        "shares_swapped",
-        "Here 40 % were taken for padding.",
-        "60 of 100 positions are padding.",
-        0.898,
-    ),
-    Mistake(
-        "plain_average",
-        "Words and padding were averaged as if there were as much of the one as of the other.",
-        "60 of 100 positions are padding.",
-        0.915,
-    ),
-    Mistake(
-        "in_percent",
-        "The number is right, but it is in percent.",
-        "A share lies between 0 and 1.",
-        93.2,
-    ),
-)
-
-EXERCISES = by_id(LOSS, ACCURACY, FIRST_LOSS, PADDED_ACCURACY)
+EXERCISES = by_id(LOSS, ACCURACY)

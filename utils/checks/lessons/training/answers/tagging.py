@@ -30,7 +30,7 @@ def tagging_oracle(
             for row, words in enumerate(batch):
                 for place, word in enumerate(words):
                     table[row, place] = vocab.get(word, 1)
-            best = model(table).argmax(-1)
+            best = model(table.to(next(model.parameters()).device)).argmax(-1)
             found += [
                 [tags[int(best[row, place])] for place in range(len(words))]
                 for row, words in enumerate(batch)
@@ -67,6 +67,7 @@ def _tagger(
     drops_unknown: bool = False,
     named: bool = True,
     flat: bool = False,
+    moves: bool = True,
 ) -> Callable[..., Any]:
     """Build a tag_sentences with one thing done differently.
 
@@ -85,6 +86,7 @@ def _tagger(
         drops_unknown: whether words that are not in the vocabulary are dropped.
         named: whether tags come back as names, not numbers.
         flat: whether all tags come in one list.
+        moves: whether the ids are put where the model is.
 
     """
 
@@ -94,7 +96,9 @@ def _tagger(
 
     def read(model: nn.Module, batch: list[list[int]]) -> list[list[int]]:
         length = max(map(len, batch))
-        best: Tensor = model(torch.tensor([padded(ids, length) for ids in batch]).long()).argmax(-1)
+        table = torch.tensor([padded(ids, length) for ids in batch]).long()
+        table = table.to(next(model.parameters()).device) if moves else table
+        best: Tensor = model(table).argmax(-1)
         if in_front:
             return [row[length - len(ids) :] for row, ids in zip(best.tolist(), batch, strict=True)]
         return [
@@ -185,6 +189,12 @@ TAGGING = Exercise(
             "Gradients are recorded, which takes time and memory for nothing.",
             "torch.no_grad() or torch.inference_mode().",
             _tagger(records=True),
+        ),
+        Mistake(
+            "ids_left_on_the_cpu",
+            "The ids stay where they were made: with a model on a GPU this stops with an error.",
+            "next(model.parameters()).device says where the model is; .to(device) moves the ids.",
+            _tagger(moves=False),
         ),
         Mistake(
             "order_lost",

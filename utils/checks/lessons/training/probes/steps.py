@@ -19,6 +19,7 @@ from utils.checks.lessons.training.probes.watched import (
     Descent,
     Elsewhere,
     LossWatch,
+    MoveWatch,
     Reader,
     Slowing,
     Watched,
@@ -38,8 +39,10 @@ SIDE_FACTS = {
     "train mode while tagging": "mode",
     "train mode afterwards": "mode",
     "gradients are recorded": "gradients",
+    "the ids are put where the model is": "device",
     "a batch is past batch_size": "batches",
     "one sentence at a time": "batches",
+    "sentences are read more than once": "batches",
 }
 
 
@@ -156,14 +159,17 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
     model = Reader(i["weight"], i["places"]).train(i["train"])
     before = copy.deepcopy(i["sentences"])
     options = () if i["batch_size"] is None else (i["batch_size"],)
-    tagged = answer(model, i["sentences"], i["vocab"], i["tags"], *options)
+    with MoveWatch(model) as watch:
+        tagged = answer(model, i["sentences"], i["vocab"], i["tags"], *options)
     most, rows = i["batch_size"] or 32, max(model.rows, default=0)
     facts: dict[str, object] = {
         "train mode while tagging": model.trained,
         "train mode afterwards": mode_of(model),
         "gradients are recorded": model.recorded,
+        "the ids are put where the model is": watch.moved,
         "a batch is past batch_size": rows > most,
         "one sentence at a time": rows == 1,
+        "sentences are read more than once": sum(model.rows) > len(i["sentences"]),
     }
     said = _looked_at(facts, i["looks"]) | untouched("sentences", before, i["sentences"])
     return {"tags": tagged, **said}
@@ -220,6 +226,13 @@ PROBES = by_exercise(
             case("in training", text=_TEXT[:2], train=True, looks="mode", **_ASKED),
             case("in evaluation", text=_TEXT[1:3], looks="mode", **_ASKED),
             case("no gradients", text=_TEXT[2:], looks="gradients", **_ASKED),
+            case(
+                "a model on any device",
+                demand="ids that go to where the model is",
+                text=_TEXT[:3],
+                looks="device",
+                **_ASKED,
+            ),
             case("empty sentences", demand="empty sentences", text=["", "pes honí", ""], **_ASKED),
             case("no sentence at all", demand="no sentence at all", text=[], **_ASKED),
         ),

@@ -55,8 +55,8 @@ class Watched(nn.Module):
 
     def forward(self, ids: Tensor, features: object = None, mask: object = None) -> Tensor:
         """Map ids (B, T) to logits (B, T, C)."""
-        del mask
         facts = {
+            "a mask other than the padding's is given to the model": _is_other_mask(mask, ids),
             "features given to the model": features is not None,
             "train mode while it runs": mode_of(self),
             "precision on the CPU": _precision("cpu"),
@@ -69,6 +69,15 @@ class Watched(nn.Module):
     def to(self, *_args: Any, **_kwargs: Any) -> "Watched":
         """Stay, because there may be no such device here."""
         return self
+
+
+def _is_other_mask(mask: object, ids: Tensor) -> bool:
+    """Return whether a mask lets words look elsewhere than at all words of their sentence."""
+    if not isinstance(mask, Tensor):
+        return False
+    real = ids.as_subclass(Tensor) != 0
+    allowed = mask.as_subclass(Tensor).bool().expand(*real.shape, real.shape[1])
+    return not torch.equal(allowed[real], real.unsqueeze(1).expand_as(allowed)[real])
 
 
 def _precision(device_type: str) -> str:
@@ -101,6 +110,39 @@ class LossWatch(TorchFunctionMode):
         if called in self.LOSSES:
             self.model.noted.setdefault(LOSS_PRECISION, _precision("cuda"))
         return called(*args, **(kwargs or {}))
+
+
+class MoveWatch(TorchFunctionMode):
+    """A mode that notes whether anything but a model's own tensors is put on a named device.
+
+    Args:
+        model: the model.
+
+    Attributes:
+        moved: whether something was.
+
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.own = {id(tensor) for tensor in (*model.parameters(), *model.buffers())}
+        self.moved = False
+
+    def __torch_function__(
+        self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Note moves, and tensors made on a device or beside a parameter, then do the work."""
+        given = kwargs or {}
+        of_model = bool(args) and id(args[0]) in self.own
+        named = given.get("device") is not None or any(map(_is_device, args[1:]))
+        name = getattr(called, "__name__", "")
+        self.moved |= (named and not of_model) or name == "cuda"
+        self.moved |= of_model and name.startswith("new_")
+        return called(*args, **given)
+
+
+def _is_device(value: object) -> bool:
+    return isinstance(value, torch.device | str)
 
 
 class Descent:

@@ -1,0 +1,66 @@
+"""What holds in all cases of an answer is said where no known mistake explains it."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from utils.checks import check
+from utils.checks.framework.across_cases import of_named
+
+
+@pytest.fixture(autouse=True)
+def no_cause_is_found(monkeypatch):
+    monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
+    monkeypatch.setattr("utils.checks.framework.judge.likeness", lambda *_: (None, None))
+
+
+def symptoms(answer, exercise):
+    return " ".join(getattr(check, exercise).verdict(answer).symptoms)
+
+
+def loss(logits, tags):
+    return F.cross_entropy(logits.flatten(0, 1), tags.flatten())
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [
+        (2.5, "In every case loss is 2.5 times what it should be."),
+        (1 / math.log(2), "1.443 times (1 / ln 2, as with a logarithm to base 2)"),
+    ],
+)
+def test_one_factor_in_every_case_is_told_with_its_usual_origin(factor, says):
+    assert says in symptoms(lambda logits, tags: factor * loss(logits, tags), "token_loss")
+
+
+def test_a_result_that_leaves_the_range_of_the_right_ones_is_told_how_far():
+    def outside(x_t, h, w_x, w_h, b):
+        return torch.tanh(x_t @ w_x.T) + torch.tanh(h @ w_h.T) + b
+
+    said = symptoms(outside, "rnn_cell")
+    assert "what is right stays between -1 and 1 in every case" in said
+
+
+def test_a_loss_that_is_wrong_one_way_everywhere_is_told_which_way():
+    said = symptoms(lambda logits, tags: loss(logits, tags) ** 2 + 1, "token_loss")
+    assert "Wherever loss is wrong, it is too large." in said
+
+
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        ({"a": 1, "b": 5}, "Of counts, right: 'a'; wrong: 'b'."),
+        ({"a": 1}, "counts lacks 'b'."),
+        ({"a": 1, "b": 2, "c": 3}, "has 'c' too many."),
+        ({"a": 1, "c": 3}, "counts lacks 'b' and has 'c' too many."),
+        ({1: "a", 2: "b"}, "counts is the wrong way round: keys and values have changed places."),
+    ],
+)
+def test_of_results_with_names_the_right_the_missing_and_the_spare_are_told(got, says):
+    assert list(of_named("counts", {"a": 1, "b": 2}, got)) == [says]
+
+
+def test_a_single_right_result_is_not_compared_by_names():
+    assert list(of_named("counts", {"a": 1}, {"a": 1})) == []

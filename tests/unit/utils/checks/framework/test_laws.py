@@ -1,0 +1,56 @@
+"""What an answer does with changed inputs is said where the right one does otherwise."""
+
+import math
+
+import pytest
+import torch
+
+from utils.checks import check
+
+
+@pytest.fixture(autouse=True)
+def no_cause_is_found(monkeypatch):
+    monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
+    monkeypatch.setattr("utils.checks.framework.judge.likeness", lambda *_: (None, None))
+
+
+def symptoms(answer, exercise):
+    return " ".join(getattr(check, exercise).verdict(answer).symptoms)
+
+
+def attention(q, k, v, mask=None, weigh=torch.softmax):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = weigh(scores, -1)
+    return weights @ v, weights
+
+
+def test_a_law_that_the_answer_breaks_is_named_with_its_input():
+    def squared(x, dim=-1):
+        return x**2 / (x**2).sum(dim, keepdim=True)
+
+    said = symptoms(squared, "stable_softmax")
+    assert "When 1 is added to all of `x`, the right result stays the same. Not yours." in said
+
+
+def test_an_answer_in_which_positions_wrongly_meet_is_told_so():
+    def over_queries(q, k, v):
+        return attention(q, k, v, weigh=lambda s, _: (s * 0.9).softmax(-2))
+
+    said = symptoms(over_queries, "repaired_attention")
+    assert "Position 0 of weights changes when the last position of `q` does" in said
+    assert "and it should not." in said
+
+
+def test_an_error_that_does_not_depend_on_an_input_is_said_to_be_added():
+    def shifted(x_t, h, w_x, w_h, b):
+        return torch.tanh(x_t @ w_x.T + h @ w_h.T + b) + torch.arange(len(b)) / 7
+
+    said = symptoms(shifted, "rnn_cell")
+    assert "state is off by the same numbers whatever `x_t` is" in said
+
+
+def test_answers_with_huge_numbers_warn_nobody(recwarn):
+    symptoms(lambda x, dim=-1: x * 3e38, "stable_softmax")
+    assert not [w for w in recwarn if "overflow" in str(w.message)]

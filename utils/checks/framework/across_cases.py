@@ -1,0 +1,115 @@
+"""True sentences on all cases of an answer together, where no known mistake explains it."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from utils.checks.framework.compare import number
+from utils.checks.framework.exercise import Exercise
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.naming import Judged
+from utils.checks.framework.observation import Array
+
+Pairs = list[tuple[Array, Array]]  # what is right and what came, case by case
+
+_MOST_NAMES = 5
+# What a result is multiplied by -> where such a factor comes from.
+_KNOWN = {
+    1 / math.log(2): "1 / ln 2, as with a logarithm to base 2",
+    1 / math.log(10): "1 / ln 10, as with a logarithm to base 10",
+    math.pi / 180: "pi / 180, as from degrees to radians",
+    180 / math.pi: "180 / pi, as from radians to degrees",
+}
+
+
+def of_all_cases(exercise: Exercise, judged: Sequence[Judged], name: str) -> Iterator[str]:
+    """Say what holds of a result in every case of the idea: a factor, a range, a sign."""
+    pairs = [pair for j in judged if (pair := _pair(exercise, j, name)) is not None]
+    wrong = [(right, got) for right, got in pairs if not _alike(right, got, exercise.tolerance)]
+    if len(pairs) < 2 or not wrong:
+        return
+    yield from _factor(name, pairs, exercise.tolerance)
+    yield from _range(name, pairs)
+    yield from _side(name, wrong)
+
+
+def of_named(name: str, wanted: object, got: object) -> Iterator[str]:
+    """Say which entries of a result with names are right, missing, or too many."""
+    if not isinstance(wanted, dict) or not isinstance(got, dict):
+        return
+    missing, more = _names(wanted.keys() - got.keys()), _names(got.keys() - wanted.keys())
+    if missing and set(wanted.items()) == {(value, key) for key, value in got.items()}:
+        yield f"{name} is the wrong way round: keys and values have changed places."
+    elif missing or more:
+        lacks = [f"{name} lacks {missing}"] if missing else []
+        yield " and ".join([*lacks, *([f"has {more} too many"] if more else [])]) + "."
+    right = [key for key in wanted if repr(wanted[key]) == repr(got.get(key))]
+    if right and len(right) < len(wanted) and not missing and not more:
+        wrong = [key for key in wanted if key not in right]
+        yield f"Of {name}, right: {_names(right)}; wrong: {_names(wrong)}."
+
+
+def _names(keys: Iterable[object]) -> str:
+    return ", ".join(sorted(map(repr, keys))[:_MOST_NAMES])
+
+
+def _pair(exercise: Exercise, judged: Judged, name: str) -> tuple[Array, Array] | None:
+    """Return a result that is right and the one that came, if they have one form."""
+    if not judged.result.case.is_core or judged.seen is None or judged.seen.problem is not None:
+        return None
+    case = judged.result.case
+    right, got = (
+        _numbers(seen.values.get(name)) for seen in (expected_of(exercise, case), judged.seen)
+    )
+    if right is None or got is None or right.shape != got.shape or not np.isfinite(got).all():
+        return None
+    return right, got
+
+
+def _numbers(value: Any) -> Array | None:
+    if isinstance(value, (np.ndarray, float)) and np.asarray(value).dtype.kind == "f":
+        numbers = np.asarray(value, dtype=np.float64)
+        return numbers if numbers.size and np.isfinite(numbers).all() else None
+    return None
+
+
+def _alike(right: Array, got: Array, tolerance: float) -> bool:
+    return bool(np.allclose(right, got, 10 * tolerance, 10 * tolerance))
+
+
+def _factor(name: str, pairs: Pairs, tolerance: float) -> Iterator[str]:
+    right, got = pairs[0]
+    at = np.unravel_index(np.abs(right).argmax(), right.shape)
+    factor = float(got[at] / right[at]) if right[at] else 0.0
+    if not factor or not all(
+        _alike(np.multiply(factor, one), other, tolerance) for one, other in pairs
+    ):
+        return
+    known = [
+        words for value, words in _KNOWN.items() if math.isclose(abs(factor), value, rel_tol=1e-3)
+    ]
+    is_what = f"{number(factor)} times" + (f" ({known[0]})" if known else "")
+    yield f"In every case {name} is {is_what} what it should be."
+
+
+def _range(name: str, pairs: Pairs) -> Iterator[str]:
+    """Say that a result leaves the range in which the right ones stay, if that has a name."""
+    right, got = (np.concatenate([p[n].ravel() for p in pairs]) for n in (0, 1))
+    for low, high, words in ((0, 1, "between 0 and 1"), (-1, 1, "between -1 and 1")):
+        reaches = np.abs(right).max() > 0.95 or low == 0  # not by chance
+        if right.min() >= low and right.max() <= high and reaches:
+            if got.min() < low - 1e-3 or got.max() > high + 1e-3:
+                far = got[np.abs(got - (low + high) / 2).argmax()]
+                yield f"{name} reaches {number(far)}; what is right stays {words} in every case."
+            return
+    if right.min() >= 0 and got.min() < -1e-6:
+        yield f"{name} is negative at places; what is right never is."
+
+
+def _side(name: str, wrong: Pairs) -> Iterator[str]:
+    """Say that every number is too large, or every one too small."""
+    for words, above in (("too large", np.greater), ("too small", np.less)):
+        if all(above(got, right).all() for right, got in wrong):
+            yield f"Wherever {name} is wrong, it is {words}."

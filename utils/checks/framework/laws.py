@@ -1,0 +1,169 @@
+"""Laws that a right result keeps when an input changes, and which of them an answer breaks.
+
+A law is only told of where the oracle was seen to keep it with the same inputs.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from utils.checks.framework.compare import close
+from utils.checks.framework.exercise import Inputs
+from utils.checks.framework.observation import Array, Observation
+
+Change = Callable[[Inputs], Inputs]
+Call = Callable[[Change], Observation]
+_MOST_INPUTS = 4  # weights by the dozen say little one by one
+
+
+@dataclass(frozen=True)
+class Law:
+    """What happens to a result when all entries of an input change alike.
+
+    Attributes:
+        change: what is done to the input.
+        says: that in words; {} is the input's name.
+        after: what then happens to the result.
+        result: that in words.
+
+    """
+
+    change: Callable[[torch.Tensor], torch.Tensor]
+    says: str
+    after: Callable[[Array], Array]
+    result: str
+
+
+_LAWS = tuple(
+    Law(change, says, after, result)
+    for (change, says), (after, result) in itertools.product(
+        (
+            (lambda x: x + 1, "1 is added to all of {}"),
+            (lambda x: x * 2, "all of {} is doubled"),
+            (lambda x: -x, "the sign of {} is turned"),
+        ),
+        (
+            (lambda y: y, "stays the same"),
+            (lambda y: y + 1, "grows by 1"),
+            (lambda y: y * 2, "doubles"),
+            (lambda y: -y, "turns its sign"),
+        ),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """An answer and the oracle, to be called with changed inputs.
+
+    Attributes:
+        mine: calls the answer.
+        right: calls the oracle.
+        where: the result that is looked at.
+        tolerance: as the exercise compares.
+
+    """
+
+    mine: Call
+    right: Call
+    where: str
+    tolerance: float
+
+    def results(self, change: Change) -> tuple[Array, Array] | None:
+        """Return the answer's result and the right one, if both are numbers of one form."""
+        found = [call(change).values.get(self.where) for call in (self.mine, self.right)]
+        arrays = [_as_array(value) for value in found]
+        if any(a is None for a in arrays) or arrays[0].shape != arrays[1].shape:  # type: ignore[union-attr]
+            return None
+        return arrays[0], arrays[1]  # type: ignore[return-value]
+
+    def alike(self, one: Array, other: Array) -> bool:
+        """Return whether two results agree, with room for what a change adds."""
+        return one.shape == other.shape and bool(close(one, other, 10 * self.tolerance).all())
+
+
+def broken_laws(inputs: Inputs, params: Mapping[str, Any], calls: Calls) -> Iterator[str]:
+    """Say which laws a right result keeps and an answer's does not, or the other way round."""
+    before = calls.results(dict)
+    if before is None:
+        return
+    names = [name for name, value in inputs.items() if _is_changeable(name, value)][:_MOST_INPUTS]
+    with np.errstate(all="ignore"):  # an answer's numbers may be anything
+        for name in names:
+            yield from _between_positions(name, inputs[name], params.get("T"), before, calls)
+        for name in names:
+            yield from _of_input(name, before, calls)
+
+
+def _of_input(name: str, before: tuple[Array, Array], calls: Calls) -> Iterator[str]:
+    error = np.subtract(*before)
+    for says, laws in itertools.groupby(_LAWS, key=lambda law: law.says):
+        group = list(laws)
+        after = calls.results(_changing(name, group[0].change))
+        if after is None:
+            return
+        if calls.alike(error, np.subtract(*after)) and not calls.alike(before[1], after[1]):
+            yield (
+                f"{calls.where} is off by the same numbers whatever `{name}` is: something is "
+                "added that does not belong there, or is not added."
+            )
+            return
+        for law in group:
+            mine, right = (
+                calls.alike(law.after(one), other) for one, other in zip(before, after, strict=True)
+            )
+            if right and not mine:
+                yield f"When {says.format(f'`{name}`')}, the right result {law.result}. Not yours."
+                return
+
+
+def _between_positions(
+    name: str, value: torch.Tensor, length: object, before: tuple[Array, Array], calls: Calls
+) -> Iterator[str]:
+    """Say whether the first position sees the last one, where it should not, or should."""
+    place = _axis(value.shape, length)
+    axis = _axis(before[1].shape, length)
+    if place is None or axis is None or before[0].shape != before[1].shape:
+        return
+    after = calls.results(_changing(name, lambda x: _other_last(x, place)))
+    if after is None:
+        return
+    mine, right = (
+        calls.alike(one.take([0], axis), other.take([0], axis))
+        for one, other in zip(before, after, strict=True)
+    )
+    if mine != right:
+        sees, should = ("does not change", "should") if mine else ("changes", "should not")
+        yield (
+            f"Position 0 of {calls.where} {sees} when the last position of `{name}` does, "
+            f"and it {should}."
+        )
+
+
+def _changing(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Change:
+    return lambda inputs: {**inputs, name: change(inputs[name])}
+
+
+def _other_last(x: torch.Tensor, axis: int) -> torch.Tensor:
+    last = x.narrow(axis, x.shape[axis] - 1, 1)
+    return torch.cat([x.narrow(axis, 0, x.shape[axis] - 1), last.flip(-1) + 1], axis)
+
+
+def _axis(shape: tuple[int, ...], length: object) -> int | None:
+    """Return the one axis of positions, if there is one and it has several."""
+    found = [axis for axis, size in enumerate(shape) if size == length and size > 1]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_changeable(name: str, value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and "." not in name
+
+
+def _as_array(value: object) -> Array | None:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return value
+    return np.array(value) if isinstance(value, float) else None
