@@ -131,12 +131,20 @@ class Verdict:
 
 
 def _share(results: Sequence[CaseResult]) -> float:
-    """Return the weight of the cases that pass as a share; 0 if a required one fails."""
+    """Return the weight of the cases that pass as a share; 0 if a required one fails.
+
+    Hidden cases together weigh at least as much as the visible ones, so that knowing what is shown
+    by heart earns half at most.
+    """
     failed = [r.case for r in results if not r.idea_holds]
     if not results or any(case.required for case in failed):
         return 0.0
-    total = sum(r.case.weight for r in results)
-    return 1.0 - sum(case.weight for case in failed) / total
+    cases = [r.case for r in results]
+    shown = sum(case.weight for case in cases if not case.hidden)
+    hidden = sum(case.weight for case in cases if case.hidden)
+    factor = {False: 1.0, True: max(1.0, shown / hidden) if hidden else 1.0}
+    lost = sum(case.weight * factor[case.hidden] for case in failed)
+    return 1.0 - lost / (shown + hidden * factor[True])
 
 
 def _as_json(mistake: Mistake | None) -> dict[str, str] | None:

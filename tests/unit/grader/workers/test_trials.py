@@ -280,3 +280,14 @@ def cases_in(ended):
 def test_a_job_that_crashed_is_tried_again_in_the_same_order():
     assert {end.status for end in graded(EXITS, BROKEN_FIRST)} == {"crashed"}
     assert {end.status for end in graded(EXITS, [RIGHT_FIRST_TWICE])} == {"finished"}
+
+
+def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):
+    flat = torch.zeros(3)
+    said = set()
+    for trial in trials(server):
+        with pytest.raises(ValueError, match="the function failed") as told:
+            proxy(server, trial)(flat, SMALL, torch.zeros(7, 2))
+        said.add(str(told.value))
+        server.reply(verdict(trial, "accepts"))
+    assert len(said) == 1
