@@ -21,6 +21,7 @@ import time
 import torch
 from torch import Tensor, nn
 
+from utils import drawn
 from utils.checks import check
 from utils.experiments import buggy
 from utils.experiments import lookup_task as lookups
@@ -312,7 +313,11 @@ print(f"scores of the large one against the sum of the heads' scores: {differenc
 # Query, key and value come in apart. In self-attention all three are the same sentence. When keys
 # and values come from *another* sequence (S need not be T), it is **cross-attention**: that is how
 # a decoder looks at what an encoder has read.
-#
+
+# %% tags=["skip-grading"]
+drawn.way("heads")
+
+# %% [markdown]
 # ### Exercise: `MultiHeadAttention`
 # *5 points · difficulty 4 of 5 · 20 minutes*
 #
@@ -684,7 +689,8 @@ panels = {
     "2 heads: head 0": (best["2 heads"], 0),
     "2 heads: head 1": (best["2 heads"], 1),
 }
-pictures.looks({t: model(question)[1].detach()[0, h] for t, (model, h) in panels.items()}, names)
+maps = {title: model(question)[1].detach()[0, h] for title, (model, h) in panels.items()}
+drawn.heads(maps, names, [f"drawer {i}" for i in range(8)])
 
 # %% [markdown]
 # One head alone ends in one of two ways here: all its weight lies on one drawer, or on both, with

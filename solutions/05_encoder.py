@@ -22,7 +22,7 @@ from matplotlib.ticker import LogLocator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils import plots
+from utils import drawn, plots
 from utils.experiments import buggy
 from utils.notebook.carry import carry
 from utils.checks import check
@@ -382,7 +382,11 @@ plots.show(
 #
 # $$\text{post-norm:}\quad x \leftarrow \mathrm{norm}(x + f(x)) \qquad\qquad
 # \text{pre-norm:}\quad x \leftarrow x + f(\mathrm{norm}(x))$$
-#
+
+# %% tags=["skip-grading"]
+drawn.way("encoder layer")
+
+# %% [markdown]
 # ### Exercise: `EncoderLayer`
 # *3 points · difficulty 3 of 5 · 15 minutes*
 #
@@ -1384,6 +1388,13 @@ for name, three in by_distance.items():
 # they stand. (A trained LSTM learns to keep some things longer, and a trained encoder may learn to
 # look nearby; this is where each of them starts.)
 #
+# What *can* reach a token, the mask decides. With full attention one layer is enough. Let each
+# token see its neighbours only: how many layers does the first token need to know of the last?
+
+# %% tags=["skip-grading"]
+drawn.reach(["the", "red", "robot", "lost", "the", "key"])
+
+# %% [markdown]
 # ## Recap
 #
 # - Layer normalisation treats each token by itself: variance over $D$, epsilon under the root.

@@ -81,11 +81,18 @@ def _dial(i: int, title: str, hands: dict[str, tuple[float, str]]) -> str:
     """Draw a dial; at the angle 0 a hand points right, and it turns against the clock."""
     x = _middle(i)
     drawn = [
-        line(x, MIDDLE, f"{x + RADIUS * math.cos(angle):.1f}", f"{MIDDLE - RADIUS * math.sin(angle):.1f}",
-             stroke=colour, stroke_width=5 - 2 * n, stroke_linecap="round",
-             data_part=f"{name}-{i}")
+        line(
+            x,
+            MIDDLE,
+            f"{x + RADIUS * math.cos(angle):.1f}",
+            f"{MIDDLE - RADIUS * math.sin(angle):.1f}",
+            stroke=colour,
+            stroke_width=5 - 2 * n,
+            stroke_linecap="round",
+            data_part=f"{name}-{i}",
+        )
         for n, (name, (angle, colour)) in enumerate(hands.items())
-    ]  # fmt: skip
+    ]
     return "".join((
         element("circle", cx=x, cy=MIDDLE, r=RADIUS, fill="none", stroke=INK, stroke_opacity=0.5),
         line(x - RADIUS, MIDDLE, x + RADIUS, MIDDLE, stroke_opacity=0.2),

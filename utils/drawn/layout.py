@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from utils.drawn.frame import BLUE, GREEN, INK, ORANGE, element, line, words
 
-COLUMN, ROW, WIDE, HIGH = 150, 66, 112, 34
+COLUMN, ROW, WIDE, HIGH = 165, 66, 104, 34
 COLOURS = {"plain": INK, "learned": ORANGE, "data": BLUE, "sum": GREEN}
 Point = tuple[float, float]
 
@@ -57,7 +57,7 @@ class Way:
         """Width and height that hold all boxes, in CSS pixels."""
         columns = max(box.column for box in self.boxes.values()) + 1
         rows = max(box.row for box in self.boxes.values()) + 1
-        return math.ceil(COLUMN * columns), math.ceil(ROW * rows)
+        return math.ceil(COLUMN * columns) + 20, math.ceil(ROW * rows)
 
     def draw(self) -> str:
         """Draw arrows, then boxes, then notes."""
@@ -91,17 +91,33 @@ def _edge(middle: Point, other: Point) -> Point:
 
 
 def _arrow(start: Point, end: Point, text: str) -> str:
-    """Draw a line with a head at its end, and its words beside its middle."""
-    (x1, y1), (x2, y2) = _edge(start, end), _edge(end, start)
+    """Draw an arrow between two boxes, with its words beside it.
+
+    One with words goes sideways first and then up or down, so that they have a place to stand.
+    """
+    if not text or start[0] == end[0] or start[1] == end[1]:
+        (x1, y1), (x2, y2) = _edge(start, end), _edge(end, start)
+        flat = abs(y2 - y1) < abs(x2 - x1)
+        shift = (0, -5) if flat else (6, 4)
+        return _headed(x1, y1, x2, y2) + words(
+            (x1 + x2) / 2 + shift[0], (y1 + y2) / 2 + shift[1], text, font_size=10.5,
+            text_anchor="middle" if flat else "start",
+        )  # fmt: skip
+    corner = (end[0], start[1])
+    x1, y1 = _edge(start, corner)
+    return (
+        line(x1, y1, *corner, stroke_width=1.4)
+        + _headed(*corner, *_edge(end, corner))
+        + words((x1 + corner[0]) / 2, y1 - 5, text, font_size=10.5, text_anchor="middle")
+    )
+
+
+def _headed(x1: float, y1: float, x2: float, y2: float) -> str:
+    """Draw a line with a head at its end."""
     angle = math.atan2(y2 - y1, x2 - x1)
-    corners = [
+    sides = [
         (x2 - 9 * math.cos(angle + turn), y2 - 9 * math.sin(angle + turn)) for turn in (-0.4, 0.4)
     ]
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in [(x2, y2), *corners])
-    flat = abs(y2 - y1) < abs(x2 - x1)
-    place = ((x1 + x2) / 2, (y1 + y2) / 2 - 5) if flat else ((x1 + x2) / 2 + 6, (y1 + y2) / 2 + 4)
-    return (
-        line(*(f"{n:.1f}" for n in (x1, y1, x2, y2)), stroke_width=1.4)
-        + element("polygon", points=points, fill=INK)
-        + words(*place, text, font_size=10.5, text_anchor="middle" if flat else "start")
-    )
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in [(x2, y2), *sides])
+    ends = (f"{number:.1f}" for number in (x1, y1, x2, y2))
+    return line(*ends, stroke_width=1.4) + element("polygon", points=points, fill=INK)

@@ -6,8 +6,17 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 
 from utils.drawn.frame import (
-    BLUE, GREEN, INK, Drawn, button, choice, element, line, slider, words,
-)  # fmt: skip
+    BLUE,
+    GREEN,
+    INK,
+    Drawn,
+    button,
+    choice,
+    element,
+    line,
+    slider,
+    words,
+)
 
 ROW, TOP = 36, 52
 LEAST_SEEN = 0.03  # opacity of a line that carries nothing
@@ -34,7 +43,14 @@ def attention_by_hand(
     scaled = [product / math.sqrt(q.shape[-1]) for product in products[query]]
     weights = _softmax(scaled)
     rows = [
-        _row(i, name, products[query][i], scaled[i], weights[i], _vector(values[i]))
+        _row(
+            i,
+            name,
+            product=products[query][i],
+            scaled=scaled[i],
+            weight=weights[i],
+            value=_vector(values[i]),
+        )
         for i, name in enumerate(names)
     ]
     mixed = [
@@ -72,7 +88,7 @@ def attention_by_hand(
                 "causal": "causal: no word to come",
                 "padding": "the last word is padding",
             },
-        )  # fmt: skip
+        )
     )
     data = {"names": list(names), "products": products, "values": values, "query": query,
             "features": q.shape[-1], "sizes": SIZES, "top": TOP, "row": ROW}  # fmt: skip
@@ -110,7 +126,7 @@ def _look(query: int, key: int, weight: float) -> str:
     )  # fmt: skip
 
 
-def _row(i: int, name: str, product: float, scaled: float, weight: float, value: str) -> str:
+def _row(i: int, name: str, *, product: float, scaled: float, weight: float, value: str) -> str:
     y = TOP + ROW * i
     return "".join((
         words(208, y, name),
