@@ -756,9 +756,9 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
       torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
 
 # %% [markdown]
-# Choose another query: click on it, or go on with the arrow keys. Then stop dividing by $\sqrt{d_k}$
-# and give the words more features. (The picture lets products grow with $\sqrt{d_k}$, as section 5
-# measured it for independent features.)
+# Choose another query: click on it, or use the arrow keys. Then stop dividing by $\sqrt{d_k}$ and
+# give the words more features. (Products grow with $\sqrt{d_k}$ here, as those of independent
+# features did in section 5.)
 
 # %% tags=["skip-grading"]
 drawn.attention_by_hand(words, Q, K, V, query=3)

@@ -163,7 +163,9 @@ def test_without_scripts_the_first_state_stays_and_no_control_is_shown(browser, 
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-@pytest.mark.parametrize(("colour", "ground"), [("rgb(20, 20, 20)", "white"), ("rgb(230, 230, 230)", "black")])
+@pytest.mark.parametrize(
+    ("colour", "ground"), [("rgb(20, 20, 20)", "white"), ("rgb(230, 230, 230)", "black")]
+)
 def test_text_has_the_colour_of_the_page(browser, tmp_path, colour, ground):
     show(browser, tmp_path, by_hand())
     browser.run(f"document.body.style.cssText = 'color:{colour};background:{ground}'")
