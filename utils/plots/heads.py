@@ -99,7 +99,6 @@ def right_answers(results: Mapping[str, Tensor], chance: float) -> None:
     plots.show(fig, alt="Points. " + "; ".join(said) + ".")
 
 
-
 def heads_off(models: Mapping[str, Tensor]) -> None:
     """Show what is right with no head off, then with each one: model -> (1 + H, 2) shares."""
     widths = [len(shares) for shares in models.values()]
