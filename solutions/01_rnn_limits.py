@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor, nn
 
-from utils import plots
+from utils import drawn, plots
 from utils.experiments import profiling
 from utils.experiments import recurrence
 from utils.experiments import reversal_task as task
@@ -753,7 +753,11 @@ for name, make in makers.items():
 #
 # In training the right answer is known, so the decoder reads the *right* token before, not the one
 # that it would have written: **teacher forcing**. Every step can then be trained at once.
-#
+
+# %% tags=["skip-grading"]
+drawn.way("recurrent")
+
+# %% [markdown]
 # ### Exercise: `shift_right`
 # *1 point · difficulty 1 of 5 · 4 minutes*
 #

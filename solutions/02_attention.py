@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from utils import plots
+from utils import drawn, plots
 from utils.plots import attention as pictures
 from utils.experiments import reversal_task as task
 from utils.checks import check
@@ -479,7 +479,11 @@ plots.show(fig, about="Spread of scores, entropy of weights and size of the grad
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
 # Each of the $T$ rows of $Q$ is a query. Softmax runs along each row of scores: **over the keys**.
-#
+
+# %% tags=["skip-grading"]
+drawn.way("attention")
+
+# %% [markdown]
 # ### Exercise: `scaled_dot_product_attention`
 # *5 points · difficulty 3 of 5 · 12 minutes*
 #
@@ -784,6 +788,14 @@ for row, word in ((0, "the"), (5, "key")):
 same_output, same_weights = scaled_dot_product_attention(Q, K, V)
 print("your function gives the same:", torch.allclose(same_output, output, atol=1e-6),
       torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
+
+# %% [markdown]
+# Choose another query: click on it, or use the arrow keys. Then stop dividing by $\sqrt{d_k}$ and
+# give the words more features. (Products grow with $\sqrt{d_k}$ here, as those of independent
+# features did in section 5.)
+
+# %% tags=["skip-grading"]
+drawn.attention_by_hand(words, Q, K, V, query=3)
 
 # %% [markdown]
 # *lost* learned that the one who did it is alive. *robot* learned that it is red, and so did *key*,

@@ -21,6 +21,7 @@ import time
 import torch
 from torch import Tensor, nn
 
+from utils import drawn
 from utils.checks import check
 from utils.experiments import buggy
 from utils.experiments import lookup_task as lookups
@@ -333,7 +334,11 @@ for name, other in (("fused projection", fused), ("one large attention", large))
 # Query, key and value come in apart. In self-attention all three are the same sentence. When keys
 # and values come from *another* sequence (S need not be T), it is **cross-attention**: that is how
 # a decoder looks at what an encoder has read.
-#
+
+# %% tags=["skip-grading"]
+drawn.way("heads")
+
+# %% [markdown]
 # ### Exercise: `MultiHeadAttention`
 # *5 points · difficulty 4 of 5 · 20 minutes*
 #
@@ -731,7 +736,8 @@ panels = {
     "2 heads: head 0": (best["2 heads"], 0),
     "2 heads: head 1": (best["2 heads"], 1),
 }
-pictures.looks({t: model(question)[1].detach()[0, h] for t, (model, h) in panels.items()}, names)
+maps = {title: model(question)[1].detach()[0, h] for title, (model, h) in panels.items()}
+drawn.heads(maps, names, [f"drawer {i}" for i in range(8)])
 
 # %% tags=["skip-grading", "measured"]
 seen = panels["1 head + hidden"][0](question)[1].detach()[0, 0]

@@ -21,6 +21,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from utils import drawn
 from utils.checks import check
 from utils.experiments import word_order_task as task
 from utils.experiments.buggy import broken_encoding
@@ -230,6 +231,13 @@ print(f"one turn: {turn[0]:.1f} positions in the first pair, {turn[-1]:,.0f} in 
 # **Measured:** the reverse. The first columns are the fast ones. In the last columns nothing
 # happens within a sentence: their sines stay near 0 and their cosines near 1.
 #
+# Go through a sentence with the slider for $p$. Then make the base smaller: what do the last hands
+# do?
+
+# %% tags=["skip-grading"]
+drawn.clock()
+
+# %% [markdown]
 # ## 4. The same table in two layouts
 #
 # The formula weaves sines and cosines. Many programs put all sines first and all cosines after
@@ -735,7 +743,11 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 # \theta = p \cdot \mathrm{base}^{-2i/D_h}$$
 #
 # A query turned by $p\,\omega$ and a key turned by $s\,\omega$ meet at the angle $(p - s)\,\omega$.
-#
+
+# %% tags=["skip-grading"]
+drawn.way("positions")
+
+# %% [markdown]
 # (**ALiBi**, also from 2021, is simpler still. It subtracts from each score a number that grows
 # with the distance of query and key, faster in some heads than in others. The third question at the
 # end is about it.)
@@ -839,8 +851,12 @@ for name, scores in (("added", added), ("turned", turned)):
 # Every diagonal is one distance. With rotary positions **the score depends on what the two words
 # are and how far apart they stand, and in which order**, and never on where in the sentence. With
 # added positions, what and where mix. Moreover, rotary turns no values: what is passed on is
-# the word alone, as it was.
-#
+# the word alone, as it was. Move both on with the first slider, and apart with the second:
+
+# %% tags=["skip-grading"]
+drawn.turned_pair()
+
+# %% [markdown]
 # ## 11. Who learns to look two places back?
 #
 # A made-up language of 16 words in four groups. A word's tag is the group of **the word two places

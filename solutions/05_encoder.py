@@ -22,7 +22,7 @@ from matplotlib.ticker import LogLocator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils import plots
+from utils import drawn, plots
 from utils.experiments import buggy
 from utils.notebook.carry import carry
 from utils.checks import check
@@ -428,7 +428,11 @@ plots.show(
 #
 # $$\text{post-norm:}\quad x \leftarrow \mathrm{norm}(x + f(x)) \qquad\qquad
 # \text{pre-norm:}\quad x \leftarrow x + f(\mathrm{norm}(x))$$
-#
+
+# %% tags=["skip-grading"]
+drawn.way("encoder layer")
+
+# %% [markdown]
 # ### Exercise: `EncoderLayer`
 # *3 points · difficulty 3 of 5 · 15 minutes*
 #
@@ -1443,6 +1447,12 @@ for name, three in by_distance.items():
 # factor per step. In the encoder it depends on *which* tokens they are, and not on how far apart
 # they stand. (A trained LSTM learns to keep some things longer, and a trained encoder may learn to
 # look nearby; this is where each of them starts.)
+#
+# What *can* reach a token, the mask decides. With full attention one layer is enough. Let each
+# token see its neighbours only: how many layers does the first token need to know of the last?
+
+# %% tags=["skip-grading"]
+drawn.reach(["the", "red", "robot", "lost", "the", "key"])
 
 # %% tags=["skip-grading"]
 print(summary())

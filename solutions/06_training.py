@@ -30,7 +30,7 @@ from utils.checks import check
 # What follows is the course's, for the experiments: the data, the loop, the rivals, the pictures.
 
 # %% tags=["skip-grading"]
-from utils import plots
+from utils import drawn, plots
 from utils.plots.sentences import show_tags
 from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes
 from utils.treebank.taggers import Examiner, Scores, most_frequent_tag, with_suffixes
@@ -436,7 +436,11 @@ def batches(generator: torch.Generator) -> list[tuple[Tensor, Tensor, Tensor]]:
 # nearly the same.
 #
 # ## 4. The model, its loss, its score
-#
+
+# %% tags=["skip-grading"]
+drawn.way("training")
+
+# %% [markdown]
 # ### Exercise: `Tagger`
 # *3 points · difficulty 3 of 5 · 20 minutes*
 #

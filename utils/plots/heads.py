@@ -99,22 +99,6 @@ def right_answers(results: Mapping[str, Tensor], chance: float) -> None:
     plots.show(fig, alt="Points. " + "; ".join(said) + ".")
 
 
-def looks(panels: Mapping[str, Tensor], rows: Sequence[str]) -> None:
-    """Show where heads look: title -> (questions, drawers)."""
-    fig, grid = plt.subplots(1, len(panels), figsize=(12, 2.4), sharey=True, squeeze=False)
-    axes = grid[0]
-    said = []
-    for ax, (title, weights) in zip(axes, panels.items(), strict=True):
-        last = ax is axes[-1]
-        style: dict[str, Any] = {"limits": (0.0, 1.0), "numbers": False, "bar": last}
-        plots.heat_map(ax, weights, title=title, rows=rows, **style)
-        ax.set(xlabel="drawer looked at", xticks=range(weights.shape[1]))
-        tops = [f"{top:.1f} on {at}" for top, at in zip(*weights.max(1), strict=True)]
-        said.append(f"{title}: most weight {', '.join(tops)}")
-    axes[0].set(ylabel="drawers asked for")
-    plots.show(fig, alt="Heat maps, questions by drawers. " + "; ".join(said) + ".")
-
-
 def heads_off(models: Mapping[str, Tensor]) -> None:
     """Show what is right with no head off, then with each one: model -> (1 + H, 2) shares."""
     widths = [len(shares) for shares in models.values()]

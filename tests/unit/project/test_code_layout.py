@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils": (),
     "utils.reference": ("utils.reference",),
     "utils.plots": ("utils.plots",),
+    "utils.drawn": ("utils.drawn",),
     "utils.experiments": ("utils.experiments", "utils.plots"),
     "utils.treebank": ("utils.treebank", "utils.errors"),
     "utils.training": (

@@ -96,8 +96,6 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
         (lambda: heads.cost_of_heads([1, 4], [2.0, 9.0], [1.0, 4.0]), "4 heads: 9 ms, 4.0 MiB"),
         (lambda: heads.right_answers({"1 head": torch.tensor([[1.0, 0.2, 0.19]])}, 1 / 6),
          "1 head: both right in 19%"),
-        (lambda: heads.looks({"one": torch.tensor([[0.9, 0.1]])}, ["0 then 1"]),
-         "one: most weight 0.9 on 0"),
         (lambda: heads.heads_off({"2 heads": torch.tensor([[1.0, 0.9], [0.2, 1.0]])}),
          "2 heads: the worse symbol is right in 90%, 20%"),
         (lambda: heads.score_and_law({"right": [0.9, 0.95]}, {"right": [0.0, 2.0]}),

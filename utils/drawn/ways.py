@@ -1,0 +1,163 @@
+"""The way of the data through lessons 01 to 06, one diagram each."""
+
+from itertools import pairwise
+
+from utils.drawn.frame import Drawn
+from utils.drawn.layout import Box, Way
+
+
+def way(name: str) -> Drawn:
+    """Show one of the course's diagrams.
+
+    Args:
+        name: one of `WAYS`.
+
+    Raises:
+        KeyError: there is no such diagram.
+
+    """
+    one = WAYS[name]
+    return Drawn(one.title, one.alt, one.draw(), one.size)
+
+
+RECURRENT = Way(
+    "From sequence to sequence with a recurrent network",
+    "An encoder reads x1, x2, x3, one state of size (B, Hd) after another. Its last state alone "
+    "goes into the decoder, which begins with the begin token, gives y1, takes y1 in, gives y2.",
+    {
+        "x1": Box(0, 2, "x₁", "data"), "x2": Box(1, 2, "x₂", "data"), "x3": Box(2, 2, "x₃", "data"),
+        "h1": Box(0, 1, "cell", "learned"), "h2": Box(1, 1, "same cell", "learned"),
+        "h3": Box(2, 1, "same cell", "learned"),
+        "s1": Box(3.3, 1, "decoder cell", "learned"), "s2": Box(4.5, 1, "same cell", "learned"),
+        "bos": Box(3.3, 2, "begin", "data"), "in": Box(4.5, 2, "y₁", "data"),
+        "y1": Box(3.3, 0, "y₁", "data"), "y2": Box(4.5, 0, "y₂", "data"),
+    },
+    [
+        ("x1", "h1", "(B, I)"), ("x2", "h2", "(B, I)"), ("x3", "h3", "(B, I)"),
+        ("h1", "h2", "h₁"), ("h2", "h3", "h₂"), ("h3", "s1", "h₃ (B, Hd)"),
+        ("s1", "s2", ""), ("bos", "s1", ""), ("in", "s2", ""),
+        ("s1", "y1", "logits (B, V)"), ("s2", "y2", "logits (B, V)"),
+    ],
+    [(1, 0, "encoder")],
+)  # fmt: skip
+
+ATTENTION = Way(
+    "Scaled dot-product attention",
+    "Queries (B, T, Dk) and keys (B, S, Dk) are multiplied to scores (B, T, S), divided by the "
+    "root of Dk, masked, and made weights by a softmax over S. Weights times values (B, S, Dv) "
+    "give the output (B, T, Dv).",
+    {
+        "q": Box(0, 0, "queries Q", "data"), "k": Box(0, 1, "keys K", "data"),
+        "v": Box(0, 2, "values V", "data"), "product": Box(1.1, 0, "Q · Kᵀ"),
+        "scale": Box(2.2, 0, "÷ √Dk, mask"), "softmax": Box(3.3, 0, "softmax over S"),
+        "mix": Box(3.3, 2, "weights · V"), "out": Box(4.4, 2, "output", "data"),
+    },
+    [
+        ("q", "product", "(B, T, Dk)"), ("k", "product", "(B, S, Dk)"),
+        ("product", "scale", "(B, T, S)"), ("scale", "softmax", "(B, T, S)"),
+        ("softmax", "mix", "weights (B, T, S)"), ("v", "mix", "(B, S, Dv)"),
+        ("mix", "out", "(B, T, Dv)"),
+    ],
+    [(2.2, 0.8, "forbidden scores become −∞")],
+)  # fmt: skip
+
+HEADS = Way(
+    "Multi-head attention: split, attend, merge",
+    "x (B, T, D) is projected to (B, T, D), split into H heads (B, H, T, Dh), each head attends "
+    "by itself, the heads are merged to (B, T, D), and w_o mixes what they found.",
+    {
+        "x": Box(0, 1, "x", "data"), "w": Box(1, 1, "w_q, w_k, w_v", "learned"),
+        "split": Box(2, 1, "split"), "h1": Box(3.2, 0, "head 0 attends"),
+        "h2": Box(3.2, 1, "head 1 attends"), "h3": Box(3.2, 2, "head 2 attends"),
+        "merge": Box(4.4, 1, "merge"), "w_o": Box(5.4, 1, "w_o", "learned"),
+    },
+    [
+        ("x", "w", "(B, T, D)"), ("w", "split", "(B, T, D)"), ("split", "h1", ""),
+        ("split", "h2", "(B, T, Dh)"), ("split", "h3", ""), ("h1", "merge", ""),
+        ("h2", "merge", "(B, T, Dh)"), ("h3", "merge", ""), ("merge", "w_o", "(B, T, D)"),
+    ],
+    [(2, 1.7, "(B, H, T, Dh)"), (4.4, 1.7, "(B, H, T, Dh)")],
+)  # fmt: skip
+
+POSITIONS = Way(
+    "Where positions enter: added, or turned",
+    "Above, a table of positions (T, D) is added to the words (B, T, D) once, before the first "
+    "layer. Below, nothing is added: in every layer the queries and keys (B, H, T, Dh) are turned "
+    "by their positions just before their product; values are not.",
+    {
+        "words": Box(0, 0, "words", "data"), "table": Box(0, 1, "positions", "data"),
+        "sum": Box(1.1, 0, "+", "sum"), "qkv": Box(2.2, 0, "w_q, w_k, w_v", "learned"),
+        "scores": Box(4.6, 0, "Q · Kᵀ"),
+        "words2": Box(0, 2.4, "words", "data"), "qkv2": Box(2.2, 2.4, "w_q, w_k, w_v", "learned"),
+        "turn": Box(3.3, 2.4, "turn q and k", "sum"), "scores2": Box(4.6, 2.4, "Q · Kᵀ"),
+    },
+    [
+        ("words", "sum", "(B, T, D)"), ("table", "sum", "(T, D)"), ("sum", "qkv", "(B, T, D)"),
+        ("qkv", "scores", "q and k, (B, H, T, Dh)"), ("words2", "qkv2", "(B, T, D)"),
+        ("qkv2", "turn", "(B, H, T, Dh)"), ("turn", "scores2", "(B, H, T, Dh)"),
+    ],
+    [(2.2, 0.8, "added: once, before the first layer"),
+     (2.2, 1.75, "rotary: in every layer; v stays as it is")],
+)  # fmt: skip
+
+
+def _layer(norm_first: bool, row: float) -> tuple[dict[str, Box], list[tuple[str, str, str]]]:
+    """Lay out one encoder layer in a row, with the residuals above it."""
+    steps = ("norm", "attention", "+", "norm", "feed-forward", "+")
+    order = (0, 1, 2, 3, 4, 5) if norm_first else (1, 2, 0, 4, 5, 3)
+    boxes, arrows = {f"x{row}": Box(0, row, "x", "data")}, []
+    for place, step in enumerate(order, start=1):
+        kind = "sum" if steps[step] == "+" else "learned"
+        boxes[f"{row}-{place}"] = Box(0.86 * place, row, steps[step], kind)
+    names = list(boxes)
+    arrows = [(a, b, "") for a, b in pairwise(names)]
+    for start, end in ((0, 3), (3, 6)) if norm_first else ((0, 2), (3, 5)):
+        bend = f"{row}-past-{start}"
+        boxes[bend] = Box(0.43 * (start + end), row - 0.8, "x itself", "data")
+        arrows += [(names[start], bend, ""), (bend, names[end], "")]
+    return boxes, arrows
+
+
+def _both_orders() -> Way:
+    after, after_arrows = _layer(norm_first=False, row=0.9)
+    before, before_arrows = _layer(norm_first=True, row=2.9)
+    return Way(
+        "An encoder layer, with the norm after and before",
+        "Every arrow carries (B, T, D). Above, post-norm: attention, add x, norm, feed-forward, "
+        "add, norm. Below, pre-norm: norm, attention, add x, norm, feed-forward, add. Only in "
+        "pre-norm does x reach the end without passing a norm.",
+        {**after, **before},
+        after_arrows + before_arrows,
+        [(0, 0, "post-norm"), (0, 2.1, "pre-norm"), (5.16, 0.1, "all (B, T, D)")],
+    )
+
+
+TRAINING = Way(
+    "From text to loss",
+    "Sentences become word ids (B, T) and affix ids (B, T, F); their embeddings are summed to "
+    "(B, T, D); the encoder gives (B, T, D), a linear layer logits (B, T, C). The loss compares "
+    "them with the tags (B, T) and leaves padding out.",
+    {
+        "text": Box(0, 0, "sentences", "data"), "ids": Box(1, 0, "word ids", "data"),
+        "features": Box(1, 1, "affix ids", "data"), "tags": Box(1, 2, "tags", "data"),
+        "embed": Box(2.1, 0, "embed, sum", "learned"),
+        "encoder": Box(3.2, 0, "your encoder", "learned"),
+        "linear": Box(4.3, 0, "linear", "learned"), "loss": Box(4.3, 2, "loss", "sum"),
+    },
+    [
+        ("text", "ids", ""), ("text", "features", ""), ("text", "tags", ""),
+        ("ids", "embed", "(B, T)"), ("features", "embed", "(B, T, F)"),
+        ("embed", "encoder", "(B, T, D)"), ("encoder", "linear", "(B, T, D)"),
+        ("linear", "loss", "(B, T, C)"),
+        ("tags", "loss", "(B, T), padding is −100 and does not count"),
+    ],
+)  # fmt: skip
+
+WAYS = {
+    "recurrent": RECURRENT,
+    "attention": ATTENTION,
+    "heads": HEADS,
+    "positions": POSITIONS,
+    "encoder layer": _both_orders(),
+    "training": TRAINING,
+}
