@@ -93,7 +93,8 @@ def attention_by_hand(
     data = {"names": list(names), "products": products, "values": values, "query": query,
             "features": q.shape[-1], "sizes": SIZES, "top": TOP, "row": ROW}  # fmt: skip
     return Drawn(
-        "Choose a query, and follow it to its mixed value", alt, "".join(drawing), (750, end + 20),
+        "Choose a query, and follow it to its mixed value", alt, "".join(drawing),
+        (660 + 45 * len(values[0]), end + 20),
         controls=controls, script="by_hand.js", data=data,
     )  # fmt: skip
 
