@@ -715,8 +715,8 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
     plain, scaled = lengths(D, std)
     ratio = scaled / math.sqrt(D / 2)
     print(f"{name:20}{plain:8.0f}{scaled:12.0f}{ratio:26.1f}")
-    drawn = name.partition(", torch")[0]
-    print("    word over position:", said(f"word over position, {drawn}", ratio))
+    kept = name.partition(", torch")[0]
+    print("    word over position:", said(f"word over position, {kept}", ratio))
 
 # %% [markdown]
 # **Measured,** as far as lengths go:

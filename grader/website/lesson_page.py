@@ -40,8 +40,9 @@ def lesson_page(name: str, release: Any, solution: Any) -> LessonPage:
         cell.execution_count = None
         if predicted and cell.outputs:
             kept_apart(cell)
-        if cell.source.startswith(("import ", "from ")):
-            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+        tags = cell.metadata.get("tags", [])
+        if "folded" in tags or cell.source.startswith(("import ", "from ")):
+            cell.metadata["tags"] = [*tags, "hide-input"]
     return page
 
 

@@ -68,15 +68,7 @@ def attention_by_hand(
         words(560, end + 8, "mixed:", class_="strong"),
         words(640, end + 8, _vector(mixed), data_part="mixed", class_="strong"),
     ]  # fmt: skip
-    alt = (
-        f"The query of '{names[query]}' and its product with the key of each word, scaled, as a "
-        "weight, and the values: "
-        + "; ".join(
-            f"{n} {p:g}, weight {w:.2f}"
-            for n, p, w in zip(names, products[query], weights, strict=True)
-        )
-        + f". The values mixed by these weights: {_vector(mixed)}."
-    )
+    alt = _by_hand_in_words(names, query, products[query], weights, mixed)
     controls = (
         slider("size", "features d_k", len(SIZES) - 1, 0)
         + choice("scaled", "divide by √d_k", {"yes": "yes", "no": "no"})
@@ -97,6 +89,22 @@ def attention_by_hand(
         (660 + 45 * len(values[0]), end + 20),
         controls=controls, script="by_hand.js", data=data,
     )  # fmt: skip
+
+
+def _by_hand_in_words(
+    names: Sequence[str],
+    query: int,
+    products: Sequence[float],
+    weights: Sequence[float],
+    mixed: Sequence[float],
+) -> str:
+    looks = zip(names, products, weights, strict=True)
+    return (
+        f"The query of '{names[query]}' and its product with the key of each word, scaled, as a "
+        "weight, and the values: "
+        + "; ".join(f"{name} {product:g}, weight {weight:.2f}" for name, product, weight in looks)
+        + f". The values mixed by these weights: {_vector(mixed)}."
+    )
 
 
 _HEADINGS = (

@@ -27,7 +27,8 @@ def silenced(model: nn.Module, layer: int, heads: Collection[int], n_heads: int)
         raise IndexError(f"head {unknown[0]} of {n_heads}")
 
     def without(_module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
-        said = inputs[0].unflatten(-1, (n_heads, -1)).clone()  # (B, T, H, Dh)
+        x = inputs[0]
+        said = x.reshape(*x.shape[:-1], n_heads, -1).clone()  # (B, T, H, Dh)
         said[..., list(heads), :] = 0.0
         return (said.flatten(-2),)
 

@@ -99,12 +99,10 @@ def _tagger(
         table = torch.tensor([padded(ids, length) for ids in batch]).long()
         table = table.to(next(model.parameters()).device) if moves else table
         best: Tensor = model(table).argmax(-1)
+        rows = zip(best.tolist(), map(len, batch), strict=True)
         if in_front:
-            return [row[length - len(ids) :] for row, ids in zip(best.tolist(), batch, strict=True)]
-        return [
-            row[: len(ids)] if trimmed else row
-            for row, ids in zip(best.tolist(), batch, strict=True)
-        ]
+            return [row[length - n :] for row, n in rows]
+        return [row[:n] if trimmed else row for row, n in rows]
 
     def tag_sentences(
         model: nn.Module,
