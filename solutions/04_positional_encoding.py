@@ -234,7 +234,7 @@ print(f"one turn: {turn[0]:.1f} positions in the first pair, {turn[-1]:,.0f} in 
 # Go through a sentence with the slider for $p$. Then make the base smaller: what do the last hands
 # do?
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 drawn.clock()
 
 # %% [markdown]
@@ -744,7 +744,7 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 #
 # A query turned by $p\,\omega$ and a key turned by $s\,\omega$ meet at the angle $(p - s)\,\omega$.
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 drawn.way("positions")
 
 # %% [markdown]
@@ -853,7 +853,7 @@ for name, scores in (("added", added), ("turned", turned)):
 # added positions, what and where mix. Moreover, rotary turns no values: what is passed on is
 # the word alone, as it was. Move both on with the first slider, and apart with the second:
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 drawn.turned_pair()
 
 # %% [markdown]

@@ -437,7 +437,7 @@ def batches(generator: torch.Generator) -> list[tuple[Tensor, Tensor, Tensor]]:
 #
 # ## 4. The model, its loss, its score
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 drawn.way("training")
 
 # %% [markdown]
@@ -1294,8 +1294,8 @@ for ax, name in zip(axes, ("one word at a time", "rotary"), strict=True):
         for golds, guesses in zip(tags_of(treebank.test), tagged, strict=True)
         for gold, guess in zip(golds, guesses, strict=True)
     )
-    said = [*cases, ""]  # "": a tag without a case
-    table = torch.tensor([[float(pairs[gold, guess]) for guess in said] for gold in cases])
+    answers = [*cases, ""]  # "": a tag without a case
+    table = torch.tensor([[float(pairs[gold, answer]) for answer in answers] for gold in cases])
     shares = 100 * table / table.sum(1, keepdim=True).clamp(min=1)
     right_cases.append(f"{name} {table.diag().sum() / table.sum():.0%}")
     plots.heat_map(
@@ -1319,7 +1319,7 @@ plots.show(
 guess("heads that look at prepositions", None)
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 def telling(sentence: list[tuple[str, str]]) -> list[int]:
     """Places of ambiguous words that only the encoder has right, behind a preposition."""
     words = [word for word, _ in sentence]
@@ -1536,7 +1536,7 @@ else:
 # no file count as unknown; their endings still speak.
 
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 def own_reader(words: list[str], name: str) -> tuple[nn.Module, dict[str, int]]:
     own = build_vocab([words])
     tables = affix_tables(own, vocab, kinds)
@@ -1592,7 +1592,7 @@ print("words that can go:", said("words that can go without harm", free))
 # a head that is not missed is not idle: others may know the same.)
 
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 def doubt(words: list[str], tags: list[str]) -> list[float]:
     reader, own = own_reader(words, "rotary")
     ids = torch.tensor([[own[word] for word in words]], device=device)
