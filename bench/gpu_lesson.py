@@ -27,8 +27,9 @@ CARRIED_NAMES = ("TokenEmbedding", "rotary_embedding", "TransformerEncoder")
 CONTEST = "models[name], histories[name] = train_one("  # in the cell that trains all contenders
 # What the lesson imports from here is given to it: pictures, checks, a kernel's history, a device.
 GIVEN = re.compile(
-    r"(?m)^(import matplotlib|from utils import plots|from utils\.(checks|training\.live_plot"
-    r"|notebook\.(carry|history)|experiments\.device) import).*$"
+    r"(?m)^(import matplotlib|from utils import drawn, plots|from utils\.(checks|plots\.sentences"
+    r"|progress\.guesses|training\.live_plot|notebook\.(carry|history)|experiments\.device)"
+    r" import).*$"
 )
 SIZES = "replace(settings_for(device))"  # where the lesson says that sizes may be changed
 TOY = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "epochs": 1, "most_sentences": 60}
@@ -166,7 +167,8 @@ def given(place: Place, sources: list[str]) -> dict[str, Any]:
     carried = solution(CARRIED_NAMES)
     return {
         **{name: carried[name] for name in CARRIED_NAMES},
-        **dict.fromkeys(("plt", "plots", "LiveCurves", "check"), silent),
+        **dict.fromkeys(("plt", "plots", "drawn", "LiveCurves", "check"), silent),
+        **dict.fromkeys(("show_tags", "guess", "said", "summary"), silent),
         "best_device": lambda: place.device.type,
         "cells_run": lambda: sources,
         "changes": TOY if place.toy else {},

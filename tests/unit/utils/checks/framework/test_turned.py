@@ -57,11 +57,18 @@ def test_a_tensor_in_a_numbers_place_is_told_beside_what_is_wrong_with_the_numbe
     assert causes(errors, "accuracy") == ["tensor_for_a_number", "share_of_errors"]
 
 
-def test_right_rows_in_a_list_are_told_to_be_a_list():
+def test_right_numbers_in_a_list_are_told_to_be_a_list():
+    def rows(*inputs):
+        return scores(*inputs).tolist()
+
+    assert causes(rows, "additive_scores") == ["list_for_a_tensor"]
+
+
+def test_a_list_that_the_bank_knows_is_told_by_the_bank():
     def rows(targets, bos):
         return [[bos, *row[:-1]] for row in targets.tolist()]
 
-    assert causes(rows, "shift_right") == ["list_for_a_tensor"]
+    assert causes(rows, "shift_right") == ["list_returned"]
 
 
 def test_a_pair_with_a_right_first_part_is_told_that_alone():
