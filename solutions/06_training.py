@@ -1190,9 +1190,9 @@ for name, make in contenders.items():
     models[name], histories[name] = train_one(make, name, draw=curves.of(name))
 
 # %% [markdown]
-# Compare loss and accuracy of *one word at a time* over its last epochs. Where the loss still falls
-# and accuracy on dev no longer rises, a network learns its sentences by heart. That is why the best
-# epoch is kept.
+# Compare loss and accuracy of *one word at a time* over its last epochs. Where the loss goes on
+# downwards and accuracy on dev has come to rest, a network knows its sentences by heart. That is
+# why the best epoch is kept.
 #
 # ## 9. The scoreboard
 #
