@@ -78,7 +78,10 @@ def take(page: Chrome, address: str, folder: Path, suffix: str) -> None:
     page.screenshot(folder / f"start{suffix}.png")
     page.click(element(".jp-MarkdownViewer details td a", MISTAKEN))
     wait_for_kernel(page)
-    page.wait(f"!!({element('.jp-NotebookPanel .cm-line', f'def {MISTAKEN}')})")
+    line = element(".jp-NotebookPanel .cm-line", f"def {MISTAKEN}")
+    page.wait(f"!!({line})")
+    page.settle()
+    page.run(f"{line}.scrollIntoView({{block: 'center'}})")  # a link may not lead there by itself
     page.settle()
     page.screenshot(folder / f"lesson{suffix}.png")
 
