@@ -1,9 +1,7 @@
 """Feedback pages and reports in a real browser: how long, how wide, how legible, how quiet."""
 
 import json
-import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 
 from grader.pages.feedback import write_feedback
 from grader.pages.reports import write_reports
+from tests.browser.axe import findings
 from tests.browser.chrome import Chrome, find_chromium
 from tests.unit.grader.pages.graded_class import (
     LESSON,
@@ -112,28 +111,11 @@ def test_a_page_loads_nothing_but_itself(chrome: Chrome, pages: dict[str, Path],
     assert chrome.run("document.querySelectorAll('script, link, iframe, img').length") == 0
 
 
-def axe() -> Path | None:
-    """Where axe-core is: AXE names its file (npm: axe-core), or a Python package brings it."""
-    if os.environ.get("AXE"):
-        return Path(os.environ["AXE"])
-    spec = find_spec("axe_playwright_python")
-    found = spec and spec.origin and list(Path(spec.origin).parent.rglob("axe.min.js"))
-    return found[0] if found else None
-
-
-@pytest.mark.skipif(axe() is None, reason="no axe-core: set AXE to its axe.min.js")
 @pytest.mark.parametrize(("width", "theme"), LOOKS)
 @pytest.mark.parametrize("name", ["right", "wrong", "copy", "undone", "class", "student"])
 def test_axe_finds_nothing(
     chrome: Chrome, pages: dict[str, Path], name: str, width: int, theme: str
 ) -> None:
-    program = axe()
-    assert program is not None
     show(chrome, pages[name], width, theme)
     chrome.run("document.querySelectorAll('details').forEach(part => part.open = true)")
-    chrome.call("Runtime.evaluate", expression=program.read_text(encoding="utf-8"))
-    found = chrome.run(
-        "axe.run().then(found => found.violations.map("
-        "v => [v.id, ...v.nodes.map(node => node.html.slice(0, 200))]))"
-    )
-    assert found == []
+    assert findings(chrome) == []

@@ -12,6 +12,7 @@ from grader.authoring.lesson import lessons
 from grader.website.build import build_site
 from grader.website.hosted import Host
 from grader.website.printing import print_lessons
+from tests.browser.axe import findings
 from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import ROOT
 
@@ -119,3 +120,11 @@ def test_lessons_are_printed_with_their_pictures(site_folder: Path) -> None:
     printed = (site_folder / "_static" / "print" / "02_attention.pdf").read_bytes()
     assert printed.startswith(b"%PDF-")
     assert printed.count(b"/Subtype /Image") >= 10
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("page", [*PAGES, *LESSONS, "search.html"])
+def test_axe_finds_nothing(chrome: Chrome, site: str, page: str, theme: str) -> None:
+    show(chrome, site + page, theme=theme)
+    chrome.wait("!window.MathJax?.startup?.promise || MathJax.startup.promise.then(() => true)")
+    assert findings(chrome) == []
