@@ -47,6 +47,13 @@ def test_an_answer_a_test_and_a_stranger_get_no_output(released: Any, solved: An
     assert page([released], [solved]).notebook.cells[0].outputs == []
 
 
+@pytest.mark.parametrize("source", ['# How many?\nguess("steps", None)', "print(summary())"])
+def test_that_nobody_guessed_is_not_shown(source: str) -> None:
+    assert (
+        page([code(source)], [code(source, text("No guess yet."))]).notebook.cells[0].outputs == []
+    )
+
+
 def test_a_picture_becomes_a_file_with_its_words_and_its_size() -> None:
     made = page([code("plot()")], [code("plot()", picture('"a" < b'))])
     (shown,) = made.notebook.cells[0].outputs
