@@ -265,7 +265,7 @@ def test_cells_are_known_by_their_own_ids_too(course):
 
 def test_a_lesson_that_does_not_exist_is_refused_with_those_that_do(course, capsys):
     assert collect(course, {CANVAS_ADA: FIRST}, "canvas", "--lesson", "02_attention") == 2
-    assert "the lessons are: 01_doubling" in capsys.readouterr().err
+    assert "There are: 01_doubling." in capsys.readouterr().err
     assert not (course.folder / "submitted").exists()
 
 
