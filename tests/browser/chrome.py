@@ -2,8 +2,6 @@
 
 import base64
 import json
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -13,8 +11,8 @@ from typing import Any, Self
 
 import websocket
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+from grader.website.printing import sandbox_options
+
 QUIET = [
     "--headless",
     "--disable-gpu",
@@ -26,12 +24,6 @@ QUIET = [
     "--remote-debugging-port=0",
     "--window-size=1400,900",
 ]
-
-
-def find_chromium() -> str | None:
-    """Give the first Chromium or Chrome of this machine, or None."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    return found or (str(MAC) if MAC.exists() else None)
 
 
 def wait_for(condition: Any, what: str, seconds: float = 240) -> Any:
@@ -50,9 +42,8 @@ class Chrome:
     def __init__(self, program: str, profile: Path) -> None:
         self.profile = profile
         profile.mkdir(parents=True, exist_ok=True)
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(
-            [program, *QUIET, *sandbox, f"--user-data-dir={profile}", "about:blank"],
+            [program, *QUIET, *sandbox_options(), f"--user-data-dir={profile}", "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -94,6 +85,17 @@ class Chrome:
     def open(self, url: str) -> None:
         """Go to a page; it may still be loading when this returns."""
         self.call("Page.navigate", url=url)
+
+    def show(self, address: str, width: int = 1400, theme: str = "light") -> None:
+        """Go to a page at a width in CSS pixels, in the system's light or dark theme, and wait."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+        feature = {"name": "prefers-color-scheme", "value": theme}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+        self.open("about:blank")
+        self.wait("location.href === 'about:blank'")
+        self.open(address)
+        self.wait(f"location.href === {json.dumps(address)} && document.readyState === 'complete'")
 
     def run(self, script: str) -> Any:
         """Evaluate JavaScript in the page and give its value."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.chrome import Chrome, find_chromium
+from grader.website.printing import find_chromium
+from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import copy_course, running_lab, wait_for_start_page
 from utils.lab.exchange import Course
 
@@ -42,6 +43,13 @@ def lab(course: Course) -> Iterator[str]:
     """The address of JupyterLab as `make lab` starts it."""
     with running_lab(course) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser that has opened nothing yet."""
+    with Chrome(chromium, tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 
-from tests.browser.chrome import Chrome, find_chromium
+from grader.website.printing import find_chromium
+from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import (
     ROOT,
     copy_course,

@@ -1,7 +1,5 @@
 """Feedback pages and reports in a real browser: how long, how wide, how legible, how quiet."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 from grader.pages.feedback import write_feedback
 from grader.pages.reports import write_reports
 from tests.browser.axe import findings
-from tests.browser.chrome import Chrome, find_chromium
+from tests.browser.chrome import Chrome
 from tests.unit.grader.pages.graded_class import (
     LESSON,
     NO_SCALING,
@@ -23,9 +21,6 @@ from tests.unit.grader.pages.graded_class import (
     wrong,
 )
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="no Chromium or Chrome on this machine"
-)
 SCREEN = 900  # pixels
 ATTEND = "scaled_dot_product_attention"
 LOOKS = [(width, theme) for width in (1200, 390) for theme in ("light", "dark")]
@@ -56,40 +51,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found | {"class": report, "student": report.parent / "students" / "wrong.html"}
 
 
-@pytest.fixture(scope="module")
-def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    program = find_chromium()
-    assert program is not None
-    with Chrome(program, tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-def show(chrome: Chrome, page: Path, width: int, theme: str) -> None:
-    size = {"width": width, "height": SCREEN, "deviceScaleFactor": 1, "mobile": width < 500}
-    chrome.call("Emulation.setDeviceMetricsOverride", **size)
-    feature = {"name": "prefers-color-scheme", "value": theme}
-    chrome.call("Emulation.setEmulatedMedia", features=[feature])
-    chrome.open("about:blank")
-    chrome.wait("location.href === 'about:blank'")
-    chrome.open(page.as_uri())
-    chrome.wait(
-        f"location.href === {json.dumps(page.as_uri())} && !!document.querySelector('main')"
-    )
-
-
 @pytest.mark.parametrize("student", ["right", "wrong"])
 def test_a_good_works_page_is_at_most_three_screens_long(
     chrome: Chrome, pages: dict[str, Path], student: str
 ) -> None:
-    show(chrome, pages[student], 1200, "light")
+    chrome.show(pages[student].as_uri(), 1200, "light")
     assert chrome.run("document.documentElement.scrollHeight") <= 3 * SCREEN
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["right", "wrong", "undone", "class", "student"])
 def test_on_a_phone_nothing_reaches_beyond_the_screen_and_text_is_legible(
-    chrome: Chrome, pages: dict[str, Path], name: str
+    chrome: Chrome, pages: dict[str, Path], name: str, theme: str
 ) -> None:
-    show(chrome, pages[name], 390, "light")
+    chrome.show(pages[name].as_uri(), 390, theme)
     assert chrome.run("window.innerWidth") == 390
     assert chrome.run("document.documentElement.scrollWidth") <= 390
     assert chrome.run("parseFloat(getComputedStyle(document.body).fontSize)") >= 16
@@ -98,15 +73,15 @@ def test_on_a_phone_nothing_reaches_beyond_the_screen_and_text_is_legible(
 @pytest.mark.parametrize("name", ["wrong", "class"])
 def test_the_dark_theme_is_dark(chrome: Chrome, pages: dict[str, Path], name: str) -> None:
     back = "getComputedStyle(document.body).backgroundColor"
-    show(chrome, pages[name], 1200, "dark")
+    chrome.show(pages[name].as_uri(), 1200, "dark")
     dark = chrome.run(back)
-    show(chrome, pages[name], 1200, "light")
+    chrome.show(pages[name].as_uri(), 1200, "light")
     assert (dark, chrome.run(back)) == ("rgb(21, 24, 29)", "rgb(255, 255, 255)")
 
 
 @pytest.mark.parametrize("name", ["wrong", "class", "student"])
 def test_a_page_loads_nothing_but_itself(chrome: Chrome, pages: dict[str, Path], name: str) -> None:
-    show(chrome, pages[name], 1200, "light")
+    chrome.show(pages[name].as_uri(), 1200, "light")
     assert chrome.run("performance.getEntriesByType('resource').map(x => x.name)") == []
     assert chrome.run("document.querySelectorAll('script, link, iframe, img').length") == 0
 
@@ -116,6 +91,6 @@ def test_a_page_loads_nothing_but_itself(chrome: Chrome, pages: dict[str, Path],
 def test_axe_finds_nothing(
     chrome: Chrome, pages: dict[str, Path], name: str, width: int, theme: str
 ) -> None:
-    show(chrome, pages[name], width, theme)
+    chrome.show(pages[name].as_uri(), width, theme)
     chrome.run("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert findings(chrome) == []

@@ -44,28 +44,16 @@ def site(site_folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def chrome(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    with Chrome(chromium, tmp_path_factory.mktemp("profile")) as browser:
-        browser.call("Network.enable")
-        browser.call("Network.setBlockedURLs", urls=["https://*", "http://*.*:80/*"])
-        yield browser
-
-
-def show(chrome: Chrome, address: str, width: int = 1400, theme: str = "light") -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    chrome.call("Emulation.setDeviceMetricsOverride", **size)
-    feature = {"name": "prefers-color-scheme", "value": theme}
-    chrome.call("Emulation.setEmulatedMedia", features=[feature])
-    chrome.open("about:blank")
-    chrome.wait("location.href === 'about:blank'")
-    chrome.open(address)
-    chrome.wait(f"location.href === '{address}' && document.readyState === 'complete'")
+@pytest.fixture(scope="module", autouse=True)
+def offline(chrome: Chrome) -> None:
+    """No other host can be reached."""
+    chrome.call("Network.enable")
+    chrome.call("Network.setBlockedURLs", urls=["https://*", "http://*.*:80/*"])
 
 
 @pytest.mark.parametrize("page", [*PAGES, *LESSONS])
 def test_a_page_asks_no_other_host_for_anything(chrome: Chrome, site: str, page: str) -> None:
-    show(chrome, site + page)
+    chrome.show(site + page)
     chrome.run("window.scrollTo(0, document.body.scrollHeight)")
     asked = chrome.run("performance.getEntriesByType('resource').map(entry => entry.name)")
     assert len(asked) > 5
@@ -73,24 +61,24 @@ def test_a_page_asks_no_other_host_for_anything(chrome: Chrome, site: str, page:
 
 
 def test_formulas_are_typeset_without_a_network(chrome: Chrome, site: str) -> None:
-    show(chrome, site + LESSON)
+    chrome.show(site + LESSON)
     chrome.wait("document.querySelectorAll('mjx-container').length > 50")
     assert chrome.run("document.fonts.ready.then(() => document.fonts.check('16px MJXTEX'))")
 
 
 def test_the_search_finds_a_word_without_a_network(chrome: Chrome, site: str) -> None:
-    show(chrome, f"{site}search.html?q=rotary")
+    chrome.show(f"{site}search.html?q=rotary")
     chrome.wait("document.querySelectorAll('#search-results li a').length > 1")
     found = chrome.run("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
     assert any("04_positional_encoding" in address for address in found)
 
 
 def test_a_prediction_is_kept_and_shown_beside_the_result(chrome: Chrome, site: str) -> None:
-    show(chrome, site + LESSON)
+    chrome.show(site + LESSON)
     assert chrome.run(f"{FOLD}.open") is False
     chrome.run(f"{INPUT}.focus()")
     chrome.insert("<b>it falls</b> to 12%")
-    show(chrome, site + LESSON)
+    chrome.show(site + LESSON)
     assert chrome.run(f"{INPUT}.value") == "<b>it falls</b> to 12%"
     chrome.run(f"{FOLD}.querySelector('summary').focus()")
     enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
@@ -103,13 +91,13 @@ def test_a_prediction_is_kept_and_shown_beside_the_result(chrome: Chrome, site: 
 
 @pytest.mark.parametrize("page", [*PAGES, *LESSONS])
 def test_a_page_is_as_wide_as_a_phone(chrome: Chrome, site: str, page: str) -> None:
-    show(chrome, site + page, width=390)
+    chrome.show(site + page, width=390)
     chrome.wait("!window.MathJax?.startup?.promise || MathJax.startup.promise.then(() => true)")
     assert chrome.run("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_dark_theme_is_taken_from_the_system(chrome: Chrome, site: str) -> None:
-    show(chrome, site + LESSON, theme="dark")
+    chrome.show(site + LESSON, theme="dark")
     chrome.wait("document.documentElement.dataset.theme === 'dark'")
     colour = chrome.run("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) < 60
@@ -125,6 +113,6 @@ def test_lessons_are_printed_with_their_pictures(site_folder: Path) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("page", [*PAGES, *LESSONS, "search.html"])
 def test_axe_finds_nothing(chrome: Chrome, site: str, page: str, theme: str) -> None:
-    show(chrome, site + page, theme=theme)
+    chrome.show(site + page, theme=theme)
     chrome.wait("!window.MathJax?.startup?.promise || MathJax.startup.promise.then(() => true)")
     assert findings(chrome) == []
