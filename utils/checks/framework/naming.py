@@ -80,10 +80,10 @@ def _best(
     several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
     found: list[tuple[tuple[bool, int], Mistake]] = []
     for mistake in exercise.mistakes:
-        if not _misses_alike(exercise, mistake, shown):
-            continue
         explains = _agrees(exercise, mistake, shown)
-        if explains or _may_explain(exercise, mistake, shown):
+        if not explains and not _may_explain(exercise, mistake, shown):
+            continue
+        if _misses_alike(exercise, mistake, shown):
             agrees = _where_it_agrees(exercise, mistake, relevant, several)
             if agrees:
                 found.append(((explains, sum(agrees)), mistake))
@@ -200,13 +200,11 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
     if judged.seen is None or mistake.answer is None or _is_ruled_out(exercise, mistake, judged):
         return False
     case, finding = judged.result.case, judged.result.finding
+    if finding is not None and finding.kind in _BACKWARD:
+        whole = observed(exercise, mistake.name, mistake.answer, case)
+        return same(whole, judged.seen, exercise.tolerance)
     variant = results_of(exercise, mistake.name, mistake.answer, case)
-    if not same_results(variant, judged.seen, exercise.tolerance):
-        return False
-    if finding is None or finding.kind not in _BACKWARD:
-        return True
-    whole = observed(exercise, mistake.name, mistake.answer, case)
-    return same(whole, judged.seen, exercise.tolerance)
+    return same_results(variant, judged.seen, exercise.tolerance)
 
 
 def _same_gradients(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) -> int:
