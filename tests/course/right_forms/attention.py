@@ -137,8 +137,10 @@ FORMS = {
         attention_nan_to_num,
     ],
     "padding_mask": [
-        lambda lengths, n: (torch.arange(n)[None, :] < lengths[:, None]).unsqueeze(1),
-        lambda lengths, n: torch.stack([torch.arange(n) < x for x in lengths])[:, None, :],
+        lambda lengths, n: (lengths.new_ones(1, n).cumsum(1) <= lengths[:, None]).unsqueeze(1),
+        lambda lengths, n: torch.stack(
+            [torch.arange(n, device=lengths.device) < x for x in lengths]
+        )[:, None, :],
     ],
     "causal_mask": [
         lambda n: torch.ones(n, n).tril().bool()[None],

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from utils.checks.framework.variation import current_variation
 
+ALIKE = "axes told apart by their place, not their size"  # a demand: two sizes happen to be equal
+
 
 class Draw:
     """A source of tensors for one case; its stream depends only on the case's parameters.

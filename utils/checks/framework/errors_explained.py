@@ -17,6 +17,10 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "missing or too many, are two arguments exchanged, or is a layer skipped?",
     ),
     (
+        r"batch[12] must be a 3D tensor",
+        "`bmm` takes three axes and no more; with heads there are four: `@` takes any number.",
+    ),
+    (
         r"batch1 and batch2|Expected size for first two dimensions|Expected batch2|size mismatch",
         "A matrix product met sizes that do not fit: is a transpose missing or too many, or are "
         "the last two axes not those to be multiplied?",

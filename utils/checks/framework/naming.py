@@ -20,6 +20,7 @@ from utils.checks.framework.verdict import CaseResult
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
 MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
 MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
+PREDICTED = 2e-3  # share by which a prediction may differ from what a mistake predicts
 LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
 _BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
 Named = tuple[Mistake | None, Mistake | None]
@@ -52,6 +53,8 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
     relevant = _relevant(judged, shown)
     loosely = replace(exercise, tolerance=max(exercise.tolerance, LOOSE))
     exact = exercise.probe.kind == ExerciseKind.PREDICT
+    if exact:  # a round guess may lie near a mistake's number by chance
+        exercise = replace(exercise, tolerance=min(exercise.tolerance, PREDICTED))
     for strictness in (exercise,) if exact else (exercise, loosely):
         known = _best(strictness, relevant, shown, judged)
         if known is not None:

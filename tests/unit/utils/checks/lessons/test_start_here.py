@@ -67,5 +67,5 @@ LOOPS = {
 def test_a_loop_misses_the_demand_alone(loop):
     verdict = graded("pairwise_dot", LOOPS[loop])
     assert missed(verdict) == {"no loop"}
-    assert verdict.earned == pytest.approx(0.9)
+    assert 0.9 <= verdict.earned < 1.0
     assert "more calls of torch" in verdict.first_failure.finding.message

@@ -38,6 +38,7 @@ def _padding(
     front: bool = False,
     axes: Change = _same,
     kind: torch.dtype = torch.bool,
+    on_the_cpu: bool = False,
 ) -> Any:
     """Build a padding_mask with the given choices.
 
@@ -49,10 +50,13 @@ def _padding(
         front: whether the padding stands in front.
         axes: what becomes of the axes in the end.
         kind: the type of the entries.
+        on_the_cpu: whether positions stay there, wherever the lengths are.
 
     """
 
     def mask(lengths: Tensor, max_len: int) -> Tensor:
+        if on_the_cpu:
+            lengths = lengths + torch.zeros(1, dtype=lengths.dtype)
         found = padding_oracle(of(lengths) + longer, count(lengths, max_len))
         return axes(values(found.flip(-1) if front else found)).to(kind)
 
@@ -260,7 +264,17 @@ CAUSAL = (
     ),
 )
 
+DEVICE = (
+    Mistake(
+        "positions_on_the_cpu",
+        "The positions are made on the CPU: with lengths on a GPU the comparison stops with an "
+        "error.",
+        "torch.arange takes device=: lengths.device says which.",
+        _padding(on_the_cpu=True),
+    ),
+)
+
 EXERCISES = by_id(
-    Exercise(PROBES["padding_mask"], padding_oracle, (*ENTRIES, *AXES)),
+    Exercise(PROBES["padding_mask"], padding_oracle, (*ENTRIES, *AXES, *DEVICE)),
     Exercise(PROBES["causal_mask"], causal_oracle, CAUSAL),
 )

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
 from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.devices import ELSEWHERE, is_made_there
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
@@ -127,6 +128,18 @@ def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
     return weights_first(settled(lambda: answer(i["q"], i["k"], i["v"], i["mask"]), None))
 
 
+def _padding_inputs(lengths: list[int], max_len: int, *, elsewhere: bool = False) -> Inputs:
+    return {"lengths": torch.tensor(lengths), "max_len": max_len, "elsewhere": elsewhere}
+
+
+def _call_padding(answer: Any, i: Inputs) -> dict[str, object]:
+    lengths, max_len = i["lengths"], i["max_len"]
+    there = lengths.to(ELSEWHERE)  # first, so that what is kept of this call shows in the next
+    made = is_made_there(lambda: answer(there, max_len)) if i["elsewhere"] else True
+    found = {"mask": answer(lengths, max_len)}
+    return found | ({"the mask is where the lengths are": made} if i["elsewhere"] else {})
+
+
 PROBES = by_exercise(
     asked("predict_score_spread"),
     Probe(
@@ -203,12 +216,19 @@ PROBES = by_exercise(
     ),
     Probe(
         "padding_mask",
-        lambda lengths, max_len: {"lengths": torch.tensor(lengths), "max_len": max_len},
-        lambda answer, i: {"mask": answer(i["lengths"], i["max_len"])},
+        _padding_inputs,
+        _call_padding,
         (
             case("three sentences", required=True, lengths=[2, 5, 3], max_len=5),
             case("longer than every sentence", lengths=[1, 4], max_len=6),
             case("an empty sentence", lengths=[0, 3], max_len=4),
+            case(
+                "lengths on another device",
+                demand="the device of lengths",
+                lengths=[3, 1],
+                max_len=7,
+                elsewhere=True,
+            ),
         ),
         gradient=False,
     ),

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.inputs import ALIKE, Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import SHORTCUTS
 
@@ -136,6 +136,7 @@ PROBES = by_exercise(
                 D=2,
                 mask="empty",
             ),
+            case("as many positions as features", demand=ALIKE, B=2, T=3, D=3),
             case("float64", demand="float64", B=2, T=4, D=3, dtype="float64"),
         ),
     ),
@@ -147,6 +148,7 @@ PROBES = by_exercise(
             case("one pair of sequences", required=True, B=1, T=3, S=4, D=2),
             case("a batch", B=2, T=3, S=5, D=4),
             case("without a loop", demand="no loop", B=3, T=5, S=2, D=4, grows=True),
+            case("as many keys as features", demand=ALIKE, B=2, T=3, S=4, D=4),
             case("float64", demand="float64", B=3, T=2, S=4, D=5, dtype="float64"),
         ),
     ),
