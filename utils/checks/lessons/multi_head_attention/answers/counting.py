@@ -43,6 +43,13 @@ def _count_mistakes(n_heads: int) -> tuple[Mistake, ...]:
             4 * weights,
         ),
         Mistake(
+            "matrices_of_queries_keys_and_values",
+            "These are the matrices of queries, keys and values; their biases and the output "
+            "projection are missing.",
+            "How many nn.Linear does the class have, and what does each of them train?",
+            3 * weights,
+        ),
+        Mistake(
             "every_head_at_full_width",
             "That gives every head its own D x D projections.",
             "The heads share the D features: each has D / H of them.",
