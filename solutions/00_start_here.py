@@ -20,6 +20,7 @@ from torch import Tensor
 from utils import plots
 from utils.experiments import device
 from utils.checks import check
+from utils.notebook.lend import lend
 from utils.progress.guesses import guess, said, summary
 
 # %% [markdown]
@@ -109,6 +110,11 @@ check.stable_softmax(naive_softmax)
 #   an error for sizes that do not fit. The verdict says what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
 #   only knows the cases you see does not get far.
+#
+# And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
+# on with the course's part in the place of yours. You get no points for it, and can come back at
+# any time. Where a cell shows something built on a part of yours that is not right yet, a line
+# above its result says so.
 #
 # ### Exercise: `stable_softmax`
 # *2 points · difficulty 2 of 5 · 6 minutes*

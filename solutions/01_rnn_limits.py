@@ -30,6 +30,7 @@ from utils.experiments import recurrence
 from utils.experiments import reversal_task as task
 from utils.experiments import seq2seq
 from utils.checks import check
+from utils.notebook.lend import lend
 from utils.progress.guesses import guess, guessed, said, summary
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier

@@ -25,6 +25,7 @@ from utils import drawn, plots
 from utils.plots import attention as pictures
 from utils.experiments import reversal_task as task
 from utils.checks import check
+from utils.notebook.lend import lend
 from utils.experiments.recorded import recorded
 from utils.progress.guesses import guess, guessed, said, summary
 from utils.experiments.profiling import bytes_kept, seconds

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from utils import drawn
 from utils.checks import check
+from utils.notebook.lend import lend
 from utils.experiments import buggy
 from utils.experiments import lookup_task as lookups
 from utils.experiments import topic_task as topics

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from utils import drawn
 from utils.checks import check
+from utils.notebook.lend import lend
 from utils.experiments import word_order_task as task
 from utils.experiments.buggy import broken_encoding
 from utils.experiments.fixed_positions import FixedPositions, clock, random_rows

@@ -26,6 +26,7 @@ from utils import drawn, plots
 from utils.experiments import buggy
 from utils.notebook.carry import carry
 from utils.checks import check
+from utils.notebook.lend import lend
 from utils.progress.guesses import guess, said, summary
 from utils.experiments.profiling import seconds
 

@@ -25,6 +25,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from utils.notebook.carry import carry
 from utils.checks import check
+from utils.notebook.lend import lend
 
 # %% [markdown]
 # What follows is the course's, for the experiments: the data, the loop, the rivals, the pictures.

@@ -15,6 +15,7 @@ from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.verdict import Verdict
 from utils.checks.registry import exercises, find_exercise
 from utils.progress.checked import record_check
+from utils.progress.tries import is_lent, note_try
 
 
 def show(verdict: Verdict) -> None:
@@ -51,15 +52,29 @@ class ExerciseCheck:
 
         """
         if points is None:
-            verdict = self.verdict(answer)
-            show(verdict)
-            record_check(
-                self._exercise.id, answer, passed=verdict.passed, started=not verdict.is_stub
-            )
+            self._show_and_record(answer)
             return None
         verdict = self.verdict(answer, points=points, hidden=hidden)
         show(verdict)
         return verdict.score
+
+    def _show_and_record(self, answer: Any) -> None:
+        probe = self._exercise.probe
+        if is_lent(probe.exercise, answer):
+            print(f"This {probe.exercise} is the course's, lent to you. Run your own cell again.")
+            return
+        verdict = self.verdict(answer)
+        show(verdict)
+        record_check(probe.exercise, answer, passed=verdict.passed, started=not verdict.is_stub)
+        offer = note_try(
+            probe.exercise,
+            right=verdict.idea_is_right,
+            tried=not verdict.is_stub,
+            lendable=probe.is_lendable,
+            built_on=probe.stand_ins,
+        )
+        if offer:
+            print(offer)
 
     def verdict(
         self, answer: Any, *, points: float | None = None, hidden: Sequence[Mapping[str, Any]] = ()

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.notebook": (
         "utils.notebook", "utils.checks.api", "utils.checks.registry", "utils.reference",
-        "utils.errors",
+        "utils.errors", "utils.progress",
     ),
     "utils.progress": ("utils.progress",),
     "utils.lab": (

@@ -97,6 +97,11 @@ class Probe:
     stand_ins: Mapping[str, Any] = field(default_factory=dict)
     served: str = ""
 
+    @property
+    def is_lendable(self) -> bool:
+        """Return whether a lesson builds on the answer, so that a stuck student can be lent one."""
+        return self.kind in (ExerciseKind.WRITE, ExerciseKind.REPAIR)
+
     def make(self, params: Mapping[str, Any]) -> Inputs:
         """Make a case's inputs, varied by its word if it has one."""
         own = {name: value for name, value in params.items() if name != VARIATION}

@@ -1,0 +1,107 @@
+"""What this kernel knows of each exercise: tries that failed, parts that are lent or not right yet.
+
+Nothing of it is kept. A notebook's next cells say by it what they show: somebody else's part, or
+one whose check failed.
+"""
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from IPython.core.interactiveshell import InteractiveShell
+
+OFFERED_AFTER: Final = 3  # tries that failed
+OFFER: Final = (
+    'Stuck? lend("{0}") in a cell of its own gives you the course\'s part for the rest of this '
+    "lesson. It earns no points, and yours can be mended at any time."
+)
+_failed: Counter[str] = Counter()
+_not_right: set[str] = set()
+_built_on: dict[str, tuple[str, ...]] = {}  # exercise -> earlier ones that it may use
+_lent: dict[str, Any] = {}
+_watched: list[InteractiveShell] = []
+
+
+def mark_lent(name: str, part: Any) -> None:
+    """Note that the notebook's name stands for the course's part."""
+    _lent[name] = part
+    _not_right.discard(name)
+
+
+def is_lent(name: str, answer: Any) -> bool:
+    """Return whether an answer is the part that was lent."""
+    return name in _lent and _lent[name] is answer
+
+
+def note_try(
+    name: str, *, right: bool, tried: bool, lendable: bool, built_on: Iterable[str] = ()
+) -> str:
+    """Note how a check went, and return a sentence to show below it, or nothing.
+
+    Args:
+        name: the exercise's id.
+        right: whether the exercise's idea is right; nothing is built on what is asked beside it.
+        tried: whether it was written at all.
+        lendable: whether the lesson builds on the answer, so that it can be lent.
+        built_on: earlier exercises that the answer may use.
+
+    """
+    _built_on[name] = tuple(built_on)
+    _watch_cells()
+    if right or not lendable:
+        _failed.pop(name, None)
+        _not_right.discard(name)
+        return ""
+    _failed[name] += tried
+    _not_right.add(name)
+    return OFFER.format(name) if _failed[name] >= OFFERED_AFTER else ""
+
+
+def _watch_cells() -> None:
+    """Say before each of the notebook's cells what it shows that is not right yet."""
+    if InteractiveShell.initialized() and (shell := InteractiveShell.instance()) not in _watched:
+        _watched.append(shell)
+        shell.events.register(
+            "pre_run_cell", lambda about: sys.stdout.write(warning(about.raw_cell))
+        )
+
+
+def warning(cell: str) -> str:
+    """Return which parts of a cell's experiment are not right yet, in a sentence, or nothing.
+
+    Args:
+        cell: the source that is about to run; a cell that defines a part, or checks it, needs no
+            warning about it.
+
+    """
+    used = _uses(cell)
+    used |= {part for name in used for part in _built_on.get(name, ())}
+    shown = sorted(_not_right & used)
+    if not shown:
+        return ""
+    parts = " and ".join(shown)
+    verb = "is" if len(shown) == 1 else "are"
+    return f"Your {parts} {verb} not right yet: what this cell shows may differ.\n"
+
+
+def _uses(cell: str) -> set[str]:
+    """Return the names that a cell reads and neither defines nor checks."""
+    try:
+        tree = ast.parse(cell)
+    except SyntaxError:
+        return set()
+    nodes = list(ast.walk(tree))
+    read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return read - set(_made_or_checked(nodes))
+
+
+def _made_or_checked(nodes: Iterable[ast.AST]) -> Iterable[str]:
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
