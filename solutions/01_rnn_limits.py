@@ -9,7 +9,7 @@
 # For many years, text went through recurrent networks: one word after another, and all that was
 # read so far lived in one vector. You will build such a network, and then measure what it cannot
 # do. Each of the three limits gets its own experiment. Attention, from lesson 02 on, is an answer
-# to the first two. What becomes of the third, you will see in lesson 05, section 12.
+# to the first two; in its section 11 you will measure what becomes of the third.
 #
 # Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
 # entries of a state (the d keeps it apart from the heads H of later lessons).

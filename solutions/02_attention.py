@@ -3,8 +3,8 @@
 #
 # **What this lesson answers:** how can a network use any part of its input at any moment, without
 # squeezing it through one state first? What does that cost?
-# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 80 minutes.
-# **Points:** 22.
+# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 95 minutes.
+# **Points:** 26.
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works
 # without them. On the way you will watch one train, follow another by hand, repair a broken one,
@@ -336,6 +336,56 @@ plots.show(
 # | additive (Bahdanau) | $v^\top \tanh(W_q q + W_k k)$ | $A D_q + A D_k + A$ |
 # | multiplicative, "general" (Luong) | $q^\top W k$ | $D_q D_k$ |
 # | multiplicative, "dot" (Luong) | $q^\top k$, needs $D_q = D_k$ | none |
+#
+# ### Exercise: `multiplicative_scores`
+# *1 point · difficulty 1 of 5 · 4 minutes*
+#
+# Luong's "general" score, of every key of every sentence against that sentence's query.
+
+
+# %% exercise="multiplicative_scores"
+def multiplicative_scores(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    """Luong's general scores: e[b, s] = query[b] . w keys[b, s].
+
+    Args:
+        query: (B, Dq), one for each sentence.
+        keys: (B, S, Dk).
+        w: (Dq, Dk).
+
+    Returns:
+        Scores (B, S).
+    """
+    # BEGIN SOLUTION
+    asked = (query @ w).unsqueeze(-1)  # (B, Dk, 1)
+    return (keys @ asked).squeeze(-1)
+    # END SOLUTION
+
+
+# %% test="multiplicative_scores" points=1
+check.multiplicative_scores(multiplicative_scores)
+# BEGIN HIDDEN TESTS
+check.multiplicative_scores(
+    multiplicative_scores,
+    points=1,
+    hidden=[
+        dict(case="a longer sentence", B=4, S=13, Dq=6, Dk=3),
+        dict(case="one sentence", B=1, S=5, Dq=2, Dk=7),
+        dict(case="one key, float64", demand="float64", B=4, S=1, Dq=5, Dk=2, dtype="float64"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Take the query through `w` first: what is its shape then, and what has to meet what?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `query @ w` is (B, Dk). With an axis of size one at the end, `keys @` it is (B, S, 1); squeeze.
+# </details>
+#
+# ### The product in the lesson's model
 #
 # **Predict:** same task, same steps, same `attend`. Will the product learn what the small network
 # learned, and by which step will its loss first be below 0.1?
@@ -979,6 +1029,79 @@ print("the patterns are", said("patterns of two orders", KINDS[kind]))
 #
 # $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
 #
+# This is called permutation **equivariance**. How far a layer is from it can be measured.
+#
+# ### Exercise: `breaks_equivariance`
+# *1 point · difficulty 2 of 5 · 5 minutes*
+
+
+# %% exercise="breaks_equivariance"
+def breaks_equivariance(layer: Callable, x: Tensor, order: Tensor) -> float:
+    """How much order matters to a layer: the L2 distance of layer(x[order]) and layer(x)[order].
+
+    Positions, the second axis, are put in another order before the layer, and after it.
+
+    Args:
+        layer: called as layer(x) -> (B, T, D).
+        x: (B, T, D).
+        order: (T,), a permutation of 0 ... T - 1.
+
+    Returns:
+        The root of the sum of all squared differences, a plain number: 0, but for rounding, if the
+        layer does not know where a word stands.
+    """
+    # BEGIN SOLUTION
+    difference = layer(x[:, order]) - layer(x)[:, order]
+    return difference.norm().item()
+    # END SOLUTION
+
+
+# %% test="breaks_equivariance" points=1
+check.breaks_equivariance(breaks_equivariance)
+# BEGIN HIDDEN TESTS
+check.breaks_equivariance(
+    breaks_equivariance,
+    points=1,
+    hidden=[
+        dict(case="a longer mixture", B=2, T=7, D=4, kind="mixture", order=(6, 0, 2, 1, 3, 5, 4)),
+        dict(case="attention alone", B=3, T=4, D=5, kind="attention", order=(3, 1, 0, 2)),
+        dict(case="a recurrent layer", B=2, T=5, D=3, kind="recurrent", order=(4, 0, 3, 1, 2)),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Two calls of the layer. Before one of them the words are put in order, after the other the
+# results.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `layer(x[:, order])` and `layer(x)[:, order]`: subtract, `.norm()`, `.item()`.
+# </details>
+#
+# **Predict:** your attention; the same, after each word got a vector for its place; and an RNN. To
+# how many of the three does order not matter?
+
+# %% tags=["skip-grading"]
+guess("layers to which order does not matter", None)
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+places, rnn = 0.5 * torch.randn(6, 5), nn.RNN(5, 5, batch_first=True)
+layers = {
+    "self-attention": lambda x: module(x)[0],
+    "self-attention, with places": lambda x: module(x + places)[0],
+    "RNN": lambda x: rnn(x)[0],
+}
+broken = {name: breaks_equivariance(f, told_apart[None], order) for name, f in layers.items()}
+for name, distance in broken.items():
+    print(f"{name:28} {distance:.4f}")
+count = sum(distance < 1e-4 for distance in broken.values())
+print("order does not matter to", said("layers to which order does not matter", count))
+
+# %% [markdown]
 # Each *word* gets the identical vector in both sentences, though they mean different things. To
 # attention without positions a sentence is a bag of words. Lesson 04 gives words a place.
 #
@@ -1138,7 +1261,99 @@ check.test_attention(
 # `torch.allclose(..., atol=1e-4)`, then pass the mask [[[False, True]]].
 # </details>
 #
-# ## 11. What it costs
+# ## 11. How far the gradient reaches
+#
+# One of lesson 01's limits is still open: a recurrent network forgets what lies far back, because
+# the gradient shrinks on its way there. Attention looks at every word directly. Does its gradient
+# reach further? Measure it on any layer you like.
+#
+# ### Exercise: `gradient_by_distance`
+# *2 points · difficulty 3 of 5 · 7 minutes*
+
+
+# %% exercise="gradient_by_distance"
+def gradient_by_distance(run: Callable, x: Tensor) -> Tensor:
+    """How strongly the last output depends on each input: the norm of its gradient.
+
+    For sentence b, the entries of run(x)[b, -1] are added up. The gradient of that sum with
+    respect to x[b, t] has D entries, and a 2-norm; result[t] is the mean of these over the batch.
+
+    Args:
+        run: called as run(x) -> (B, T, D).
+        x: (B, T, D). Afterwards it is as it was, and no gradient is left in it or in a parameter.
+
+    Returns:
+        (T,).
+    """
+    # BEGIN SOLUTION
+    leaf = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(run(leaf)[:, -1].sum(), leaf)  # (B, T, D)
+    return gradient.norm(dim=-1).mean(0)
+    # END SOLUTION
+
+
+# %% test="gradient_by_distance" points=2
+check.gradient_by_distance(gradient_by_distance)
+# BEGIN HIDDEN TESTS
+check.gradient_by_distance(
+    gradient_by_distance,
+    points=2,
+    hidden=[
+        dict(case="a long recurrence", B=2, T=9, D=3, kind="recurrent"),
+        dict(case="a larger batch", B=5, T=4, D=3, kind="attention"),
+        dict(case="a wider mixture", B=2, T=3, D=7, kind="mixture"),
+        dict(case="words alone", B=4, T=3, D=2, kind="each word alone"),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Nothing of one sentence reaches another, so the sum over the whole batch has the same gradients as
+# each sentence's own sum. One call of `torch.autograd.grad` is enough.
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `leaf = x.detach().requires_grad_()`; the gradient of `run(leaf)[:, -1].sum()` with respect to it
+# is (B, T, D). Norm over the last axis, mean over the first.
+# </details>
+#
+# **Predict:** 50 words of 64 random numbers, layers as they are before training. What share of the
+# last word's gradient is left 49 words back, in an RNN and in self-attention?
+
+# %% tags=["skip-grading"]
+guess("share left, RNN", None)  # 1 would be: as much as at the last word
+guess("share left, self-attention", None)
+
+# %% tags=["skip-grading"]
+torch.manual_seed(0)
+x = torch.randn(8, 50, 64)
+rnn, lstm = nn.RNN(64, 64, batch_first=True), nn.LSTM(64, 64, batch_first=True)
+attention = SelfAttention(64, 64, 64)
+layers = {
+    "RNN": lambda x: rnn(x)[0],
+    "LSTM": lambda x: lstm(x)[0],
+    "self-attention": lambda x: attention(x)[0],
+}
+reach = {name: gradient_by_distance(run, x).flip(0) for name, run in layers.items()}
+fig, ax = plt.subplots(figsize=(6.5, 3))
+curves = {name: norms.tolist() for name, norms in reach.items()}
+plots.lines(ax, list(range(50)), curves, markers=False, title="Gradient of the last output")
+ax.set(xlabel="words back", ylabel="norm of the gradient", yscale="log")
+plots.show(fig, about="Norm of the gradient against distance, logarithmic, for three layers.")
+for name, norms in reach.items():
+    share = float(norms[-1] / norms[0])
+    told = said(f"share left, {name}", float(f"{share:.1g}"))
+    print(f"{name:16} 49 words back: {told} of what the last word gets")
+
+# %% [markdown]
+# The RNN's gradient is multiplied by one matrix and one slope of tanh for every word on the way.
+# Attention's path has one step, whatever the distance: its curve is flat. (The last word itself is
+# ahead, since it is the query too.) So the third limit falls as well. It does not follow that a
+# trained attention *uses* what lies far back; it can.
+#
+# ## 12. What it costs
 #
 # Every token looks at every token: the weights alone are $T \times T$ numbers, for each head and
 # each sentence. An RNN keeps $T$ states. Per layer of width $d$:
@@ -1229,6 +1444,7 @@ print(summary())
 #   nothing allowed is zero.
 # - In self-attention one vector plays three roles. Permute the words, and the outputs are
 #   permuted: order is not seen.
+# - The gradient reaches every word in one step.
 # - The price is $T^2$; the gain is that no step waits for another.
 # - A wrong attention often trains. What finds it: rows that sum to one, gradients that reach every
 #   parameter, and examples worked out by hand.

@@ -749,10 +749,6 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 drawn.way("positions")
 
 # %% [markdown]
-# (**ALiBi**, also from 2021, is simpler still. It subtracts from each score a number that grows
-# with the distance of query and key, faster in some heads than in others. The third question at the
-# end is about it.)
-#
 # ### Exercise: `rotary_embedding`
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
@@ -858,20 +854,80 @@ for name, scores in (("added", added), ("turned", turned)):
 drawn.turned_pair()
 
 # %% [markdown]
+# ### Nothing turned, nothing added: ALiBi
+#
+# **ALiBi**, also from 2021, is simpler still. It leaves queries and keys alone and subtracts from
+# each score a number that grows with the distance of query $t$ and key $s$. Each head has a slope
+# of its own, so some heads see near words only and others nearly all:
+#
+# $$b_{h,t,s} = -2^{-8h/H}\,|t - s|, \qquad h = 1, \dots, H$$
+#
+# (Its authors wrote it for decoders, which look back only. With $|t - s|$ it suits an encoder.)
+#
+# ### Exercise: `alibi_bias`
+# *1 point · difficulty 2 of 5 · 5 minutes*
+
+
+# %% exercise="alibi_bias"
+def alibi_bias(n_heads: int, length: int) -> Tensor:
+    """What ALiBi adds to the scores: -slope_h * |t - s|, with the slopes 2^(-8 h / H).
+
+    Args:
+        n_heads: H; the first head is h = 1.
+        length: T.
+
+    Returns:
+        (H, T, T), float32: [head, query, key].
+    """
+    # BEGIN SOLUTION
+    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)  # (H,)
+    places = torch.arange(length)
+    distance = (places.unsqueeze(1) - places).abs()  # (T, T)
+    return -slopes[:, None, None] * distance
+    # END SOLUTION
+
+
+# %% test="alibi_bias" points=1
+check.alibi_bias(alibi_bias)
+# BEGIN HIDDEN TESTS
+check.alibi_bias(
+    alibi_bias,
+    points=1,
+    hidden=[
+        dict(case="twelve heads", H=12, T=5),
+        dict(case="a long sentence", H=2, T=40),
+        dict(case="five heads", H=5, T=4),
+        dict(case="sixteen heads, two words", H=16, T=2),
+    ],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# Two small tables: the slopes, (H,), and the distances, (T, T). Which axes must each get to meet
+# the other?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# `places.unsqueeze(1) - places`, `.abs()`, times `-slopes[:, None, None]`.
+# </details>
+#
 # ## 11. Who learns to look two places back?
 #
 # A made-up language of 16 words in four groups. A word's tag is the group of **the word two places
 # before it**. The model is the smallest that could do it: your `TokenEmbedding`, one attention with
 # one head, a residual, a layer norm and a linear layer (`utils/experiments/word_order_task.py`).
 # We train it on sentences of 16 words. Only the positions differ. The word tables are drawn from
-# $N(0, 1/D)$, the paper's way.
+# $N(0, 1/D)$, the paper's way. ALiBi gets the steepest head of eight, with a slope of 1/2.
 #
 # **Predict:** how well does the model without positions do? Blind guessing is right in a quarter
-# of the cases. And which of the other three will learn fastest?
+# of the cases. Which of three others will learn fastest? And how far does ALiBi get?
 
 # %% tags=["skip-grading"]
 guess("accuracy without positions", None)
 guess("learns fastest", None, choices=("sinusoidal", "learned", "rotary"))
+guess("accuracy with ALiBi", None)
 
 # %% tags=["skip-grading", "measured"]
 WIDTH, REACH, SEEDS = 32, 64, (0, 1, 2)
@@ -893,11 +949,13 @@ def new_tagger(kind: str, seed: int, std: float = WIDTH**-0.5, start: float = 0.
     if kind == "learned":
         layer = LearnedPositionalEncoding(WIDTH, max_len=REACH)
         nn.init.normal_(layer.weight, std=start)
-    return task.OrderTagger(words, WIDTH, layer, rotary_embedding if kind == "rotary" else None)
+    rotate = rotary_embedding if kind == "rotary" else None
+    bias = (lambda length: alibi_bias(8, length)[:1]) if kind == "ALiBi" else None
+    return task.OrderTagger(words, WIDTH, layer, rotate, bias)
 
 
 taggers, curves = {}, {}
-for kind in ("none", "sinusoidal", "learned", "rotary"):
+for kind in ("none", "sinusoidal", "learned", "rotary", "ALiBi"):
     taggers[kind] = [new_tagger(kind, seed) for seed in SEEDS]
     curves[kind] = [task.train(t, 100 + s) for t, s in zip(taggers[kind], SEEDS, strict=True)]
 pictures.learning({"Three seeds of each": curves}, every=task.MEASURE_EVERY)
@@ -911,6 +969,8 @@ ends = {kind: [[run[-1] for run in runs]] for kind, runs in curves.items()}
 print(pictures.ranges(ends, columns=["at the end"]))
 ended = sum(run[-1] for run in curves["none"]) / len(SEEDS)
 print("without positions:", said("accuracy without positions", ended))
+ended = sum(run[-1] for run in curves["ALiBi"]) / len(SEEDS)
+print("with ALiBi:", said("accuracy with ALiBi", ended))
 on_the_way = {kind: sum(map(sum, curves[kind])) for kind in ("sinusoidal", "learned", "rotary")}
 print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getitem__)))
 

@@ -65,6 +65,7 @@ class OrderTagger(nn.Module):
         d_model: D.
         positions: module, (B, T, D) -> (B, T, D), applied to the words; None for no positions.
         rotate: function, (B, 1, T, D) -> the same shape, applied to queries and keys.
+        bias: function, T -> (1, T, T), added to the scores.
 
     """
 
@@ -74,11 +75,13 @@ class OrderTagger(nn.Module):
         d_model: int,
         positions: nn.Module | None = None,
         rotate: Callable[[Tensor], Tensor] | None = None,
+        bias: Callable[[int], Tensor] | None = None,
     ) -> None:
         super().__init__()
         self.words = words
         self.positions = positions or nn.Identity()
         self.rotate = rotate
+        self.bias = bias
         self.queries_keys_values = nn.Linear(d_model, 3 * d_model)
         self.mix = nn.Linear(d_model, d_model)
         self.norm = nn.LayerNorm(d_model)
@@ -99,7 +102,10 @@ class OrderTagger(nn.Module):
         q, k, v = self.queries_keys_values(x).unsqueeze(1).chunk(3, -1)  # (B, 1, T, D) each
         if self.rotate is not None:
             q, k = self.rotate(q), self.rotate(k)
-        weights = (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).softmax(-1)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if self.bias is not None:
+            scores = scores + self.bias(x.shape[1])
+        weights = scores.softmax(-1)
         return x, weights.squeeze(1), v.squeeze(1)
 
 

@@ -126,7 +126,41 @@ def against_torch(attention):
         torch.testing.assert_close(attention(q, k, v, mask)[0], wanted)
 
 
+def reach_by_backward(run, x):
+    copy = x.clone().requires_grad_()
+    run(copy)[:, -1, :].sum().backward(inputs=[copy])
+    return copy.grad.square().sum(-1).sqrt().mean(0)
+
+
+def reach_by_sentence(run, x):
+    rows = []
+    for sentence in x:
+        leaf = sentence[None].detach().requires_grad_()
+        grad = torch.autograd.grad(run(leaf)[0, -1].sum(), leaf)[0]
+        rows.append(torch.linalg.norm(grad[0], dim=1))
+    return torch.stack(rows).mean(dim=0)
+
+
+def order_by_loop(layer, x, order):
+    with torch.no_grad():
+        moved, stayed = layer(x.index_select(1, order)), layer(x)
+    total = sum(
+        ((moved[:, new] - stayed[:, old]) ** 2).sum().item()
+        for new, old in enumerate(order.tolist())
+    )
+    return math.sqrt(total)
+
+
 FORMS = {
+    "multiplicative_scores": [
+        lambda query, keys, w: torch.einsum("bq,qk,bsk->bs", query, w, keys),
+        lambda query, keys, w: ((keys @ w.T) * query[:, None]).sum(-1),
+    ],
+    "gradient_by_distance": [reach_by_backward, reach_by_sentence],
+    "breaks_equivariance": [
+        order_by_loop,
+        lambda layer, x, order: float(torch.dist(layer(x)[:, order], layer(x[:, order]))),
+    ],
     "predict_score_spread": [8, 8.0, 7.95],
     "additive_scores": [additive_by_einsum, additive_by_loop],
     "attend": [attend_by_where, attend_by_exp, attend_by_lowering],

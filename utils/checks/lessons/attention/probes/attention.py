@@ -42,6 +42,16 @@ def _additive_inputs(**params: Any) -> Inputs:
     }
 
 
+def _multiplicative_inputs(**params: Any) -> Inputs:
+    draw = Draw(**params)
+    size, of_query, of_key = params["B"], params["Dq"], params["Dk"]
+    return {
+        "query": draw.normal(size, of_query),
+        "keys": draw.normal(size, params["S"], of_key),
+        "w": draw.normal(of_query, of_key, scale=1.0),
+    }
+
+
 def _attend_inputs(mask: str = "none", **params: Any) -> Inputs:
     draw = Draw(mask=mask, **params)
     size, length = params["B"], params["S"]
@@ -153,6 +163,17 @@ PROBES = by_exercise(
             case("one sentence", demand="a batch of one", B=1, S=4, Dq=3, Dk=2, A=5),
             case("large inputs", B=2, S=3, Dq=4, Dk=5, A=6, scale=30.0),
             case("float64", demand="float64", B=3, S=4, Dq=2, Dk=5, A=6, dtype="float64"),
+        ),
+    ),
+    Probe(
+        "multiplicative_scores",
+        _multiplicative_inputs,
+        lambda answer, i: {"scores": answer(i["query"], i["keys"], i["w"])},
+        (
+            case("a batch", required=True, B=2, S=5, Dq=4, Dk=3),
+            case("more features in the key", B=3, S=4, Dq=2, Dk=5),
+            case("one key for each", demand="a single key", B=3, S=1, Dq=2, Dk=4),
+            case("float64", demand="float64", B=2, S=4, Dq=3, Dk=5, dtype="float64"),
         ),
     ),
     Probe(

@@ -1,0 +1,311 @@
+"""How far a gradient reaches, and what order does: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.probes import PROBES
+
+Run = Callable[[Tensor], Tensor]
+Change = Callable[[Tensor], Tensor]
+
+
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+def reach_oracle(run: Run, x: Tensor) -> Tensor:
+    """Take the rows of torch's Jacobian, sentence by sentence."""
+    jacobian = torch.func.jacrev(lambda x: run(x)[:, -1].sum(-1))(x)  # (B, B, T, D)
+    own = jacobian.diagonal(dim1=0, dim2=1).permute(2, 0, 1)  # (B, T, D)
+    norms: Tensor = torch.linalg.vector_norm(own, dim=-1).mean(0)
+    return norms
+
+
+@by_choices
+def _reach(
+    *,
+    end: Change = lambda y: y[:, -1],
+    size: Change = lambda g: g.norm(dim=-1),
+    over_batch: Change = lambda norms: norms.mean(0),
+    finish: Change = _same,
+    times_x: bool = False,
+    leaves: bool = False,
+) -> Any:
+    """Build gradient_by_distance with the given choices.
+
+    Args:
+        end: (B, T, D) -> the outputs that are asked.
+        size: (B, T, D) of gradients -> their sizes, (B, T).
+        over_batch: (B, T) -> (T,).
+        finish: applied in the end.
+        times_x: whether the gradient is multiplied by x.
+        leaves: whether the gradients stay where backward puts them.
+
+    """
+
+    def measured(run: Run, x: Tensor) -> Tensor:
+        if leaves:
+            torch.autograd.backward(end(run(x.requires_grad_())).sum())
+            gradient = x.grad
+        else:
+            gradient = torch.func.grad(lambda x: end(run(x)).sum())(x)
+        assert gradient is not None
+        return finish(over_batch(size(gradient * x if times_x else gradient))).detach()
+
+    return measured
+
+
+def order_oracle(layer: Run, x: Tensor, order: Tensor) -> float:
+    """Multiply by the permutation's matrix, before and after."""
+    matrix = torch.eye(len(order), dtype=x.dtype)[order]
+    return float(torch.dist(layer(matrix @ x).detach(), (matrix @ layer(x)).detach()))
+
+
+@by_choices
+def _order(
+    *,
+    before: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x[:, order],
+    after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
+    distance: Change = torch.linalg.vector_norm,
+    plain: bool = True,
+) -> Any:
+    """Build breaks_equivariance with the given choices.
+
+    Args:
+        before: (x, order) -> what the layer gets.
+        after: (layer(x), order) -> what that is compared with.
+        distance: taken of the difference.
+        plain: whether a number comes back, not a tensor.
+
+    """
+
+    def measured(layer: Run, x: Tensor, order: Tensor) -> Any:
+        found = distance(layer(before(x, order)) - after(layer(x), order)).detach()
+        return found.item() if plain else found
+
+    return measured
+
+
+_ONE_OUTPUT = "Asked is one output, the last: `run(x)[:, -1]`."
+_PER_WORD = (
+    "Each x_t has D entries: the norm runs over the last axis, and one number per t is left."
+)
+_BATCH = "One number for each t: the mean over the sentences of the batch."
+REACH = tuple(
+    Mistake(name, message, hint, _reach(**choices))
+    for name, choices, message, hint in (
+        (
+            "all_outputs",
+            {"end": _same},
+            "All outputs are differentiated, so each position counts for itself too.",
+            _ONE_OUTPUT,
+        ),
+        (
+            "first_output",
+            {"end": lambda y: y[:, 0]},
+            "The first output is differentiated, not the last.",
+            _ONE_OUTPUT,
+        ),
+        (
+            "last_sentence",
+            {"end": lambda y: y[-1]},
+            "The last sentence of the batch is differentiated, not the last position of each.",
+            "The first axis is the batch: the positions are the second.",
+        ),
+        (
+            "last_feature",
+            {"end": lambda y: y[..., -1]},
+            "The last feature of every position is differentiated, not the last position.",
+            "The last axis holds the features: the positions are the second.",
+        ),
+        (
+            "summed_entries",
+            {"size": lambda g: g.sum(-1)},
+            "The entries of the gradient are added, and cancel one another. A norm does not.",
+            _PER_WORD,
+        ),
+        (
+            "mean_entry",
+            {"size": lambda g: g.abs().mean(-1)},
+            "The mean size of an entry is taken, not the norm.",
+            _PER_WORD,
+        ),
+        (
+            "summed_sizes",
+            {"size": lambda g: g.abs().sum(-1)},
+            "The sizes of the entries are added: that is the 1-norm; the 2-norm is asked for.",
+            "`norm(dim=-1)`: the root of the sum of squares.",
+        ),
+        (
+            "squared",
+            {"size": lambda g: g.square().sum(-1)},
+            "The root of the norm is left out: the squares are added.",
+            "A norm is the root of the sum of squares.",
+        ),
+        (
+            "largest_entry",
+            {"size": lambda g: g.abs().amax(-1)},
+            "The largest entry is taken, not the norm.",
+            _PER_WORD,
+        ),
+        (
+            "summed_over_batch",
+            {"over_batch": lambda n: n.sum(0)},
+            "The sentences' norms are added, so the result grows with the batch.",
+            _BATCH,
+        ),
+        (
+            "first_sentence_alone",
+            {"over_batch": lambda n: n[0]},
+            "Only the first sentence of the batch counts.",
+            _BATCH,
+        ),
+        (
+            "norm_over_batch",
+            {"over_batch": lambda n: n.norm(dim=0)},
+            "The norm runs over the batch too, so the result grows with the batch.",
+            _BATCH,
+        ),
+        (
+            "mean_before_the_norm",
+            {"size": lambda g: g.mean(0, keepdim=True).norm(dim=-1)},
+            "The gradients of the sentences are averaged before the norm, and cancel one another.",
+            _BATCH,
+        ),
+        (
+            "batch_kept",
+            {"over_batch": _same},
+            "A row for each sentence comes back: (B, T).",
+            _BATCH,
+        ),
+        (
+            "norm_over_positions",
+            {"size": lambda g: g.norm(dim=1)},
+            "The norm runs over the positions, and a number for each feature is left: (D,).",
+            _PER_WORD,
+        ),
+        (
+            "turned_round",
+            {"finish": lambda n: n.flip(0)},
+            "The result begins with the last position: it is in order of distance.",
+            "Entry t belongs to x_t; the distance is counted in the plot.",
+        ),
+        (
+            "times_x",
+            {"times_x": True},
+            "The gradient is multiplied by x. How much a change of x_t counts is the gradient "
+            "itself.",
+            "Take the gradient as torch gives it.",
+        ),
+        (
+            "left_behind",
+            {"leaves": True},
+            "backward() leaves gradients in x and in the layer's parameters, to which the next "
+            "training step would add.",
+            "torch.autograd.grad(result, x) returns the gradient and leaves nothing; work on a "
+            "copy of x that asks for gradients: x.detach().requires_grad_().",
+        ),
+    )
+)
+
+_BOTH_SIDES = "layer(x[:, order]) on one side, layer(x)[:, order] on the other."
+ORDER = tuple(
+    Mistake(name, message, hint, _order(**choices))
+    for name, choices, message, hint in (
+        (
+            "output_not_reordered",
+            {"after": lambda y, order: y},
+            "The output of x is compared in its old order: that is invariance. Equivariance means "
+            "that the outputs move with the words.",
+            _BOTH_SIDES,
+        ),
+        (
+            "input_not_reordered",
+            {"before": lambda x, order: x},
+            "The layer gets x in its old order on both sides.",
+            _BOTH_SIDES,
+        ),
+        (
+            "nothing_compared",
+            {"before": lambda x, order: x, "after": lambda y, order: y},
+            "Both sides are the same, whatever the layer is.",
+            _BOTH_SIDES,
+        ),
+        (
+            "order_undone",
+            {"after": lambda y, order: y[:, order.argsort()]},
+            "The outputs are put into the inverse order: both sides move the same way.",
+            "No argsort: the same `order` on both sides.",
+        ),
+        (
+            "order_of_the_batch",
+            {"before": lambda x, order: x[order], "after": lambda y, order: y[order]},
+            "The order is applied to the batch axis.",
+            "Positions are the second axis: x[:, order].",
+        ),
+        (
+            "order_of_the_features",
+            {"before": lambda x, order: x[..., order], "after": lambda y, order: y[..., order]},
+            "The order is applied to the features.",
+            "Positions are the second axis: x[:, order].",
+        ),
+        (
+            "largest_difference",
+            {"distance": lambda d: d.abs().max()},
+            "The largest difference is taken; the L2 distance is asked for.",
+            "The root of the sum of all squares.",
+        ),
+        (
+            "squared_distance",
+            {"distance": lambda d: d.square().sum()},
+            "The root is left out: that is the squared distance.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "mean_square",
+            {"distance": lambda d: d.square().mean()},
+            "The mean of the squares is taken, without a root.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "root_mean_square",
+            {"distance": lambda d: d.square().mean().sqrt()},
+            "The mean of the squares is taken, not their sum.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "summed_differences",
+            {"distance": lambda d: d.abs().sum()},
+            "The sizes of the differences are added: that is the L1 distance.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "signed_differences",
+            {"distance": lambda d: d.sum()},
+            "The differences are added with their signs, and cancel one another.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "distances_added",
+            {"distance": lambda d: d.norm(dim=-1).sum()},
+            "The distances of the single words are added.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "a_tensor",
+            {"plain": False},
+            "A tensor comes back, where a number is asked for.",
+            "`.item()` makes a number of a tensor with one entry.",
+        ),
+    )
+)
+
+EXERCISES = by_id(
+    Exercise(PROBES["gradient_by_distance"], reach_oracle, REACH, tolerance=1e-4),
+    Exercise(PROBES["breaks_equivariance"], order_oracle, ORDER, tolerance=1e-4),
+)

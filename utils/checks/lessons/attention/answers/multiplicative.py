@@ -1,0 +1,150 @@
+"""Multiplicative attention: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.probes import PROBES
+
+Change = Callable[[Tensor], Tensor]
+_MET: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # (B, Dk) and (B, S, Dk) -> (B, S)
+    "each key": lambda asked, keys: (keys @ asked[..., None])[..., 0],
+    "no axis": lambda asked, keys: asked @ keys.transpose(1, 2),
+    "not summed": lambda asked, keys: asked[:, None] * keys,
+    "mean": lambda asked, keys: (asked[:, None] * keys).mean(-1),
+    "axis kept": lambda asked, keys: keys @ asked[..., None],
+    "row kept": lambda asked, keys: asked[:, None] @ keys.transpose(1, 2),
+    "over keys": lambda asked, keys: (asked[:, None] * keys).sum(1),
+    "first query": lambda asked, keys: keys @ asked[0],
+}
+
+
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+def multiplicative_oracle(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    """Apply torch's bilinear layer to each pair of query and key."""
+    pairs = query[:, None].expand(-1, keys.shape[1], -1).contiguous()
+    return F.bilinear(pairs, keys, w[None])[..., 0]
+
+
+@by_choices
+def _multiplicative(
+    *,
+    of_w: Change = _same,
+    met: str = "each key",
+    finish: Change = _same,
+    projected: Change = _same,
+) -> Any:
+    """Build multiplicative scores with the given choices.
+
+    Args:
+        of_w: what is taken of the matrix.
+        met: how the projected query meets the keys, a name in _MET.
+        finish: applied to the scores.
+        projected: applied to the projected query.
+
+    """
+
+    def scores(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+        return finish(_MET[met](projected(query @ of_w(w)), keys))
+
+    return scores
+
+
+_NO_SOFTMAX = "Return the plain scores; `attend` does the rest."
+MISTAKES = tuple(
+    Mistake(name, message, hint, _multiplicative(**choices))
+    for name, choices, message, hint in (
+        (
+            "matrix_transposed",
+            {"of_w": lambda w: w.T},
+            "The query meets the wrong side of w: its Dq entries belong to w's rows.",
+            "w is (Dq, Dk). Which of `query @ w` and `query @ w.T` fits?",
+        ),
+        (
+            "batch_meets_batch",
+            {"met": "no axis"},
+            "The queries of all sentences meet the keys of each: the query has no axis where the "
+            "keys have theirs.",
+            "Give the projected query an axis of size one, and take it away at the end.",
+        ),
+        (
+            "first_query_for_all",
+            {"met": "first query"},
+            "The first sentence's query is used for all sentences.",
+            "Row b of the queries belongs to the keys of sentence b.",
+        ),
+        (
+            "not_summed",
+            {"met": "not summed"},
+            "Query and key are multiplied entry by entry and not added up: (B, S, Dk).",
+            "A score is one number for each key.",
+        ),
+        (
+            "mean_in_place_of_the_sum",
+            {"met": "mean"},
+            "The products are averaged. A dot product adds them.",
+            "The formula has no 1/Dk.",
+        ),
+        (
+            "summed_over_keys",
+            {"met": "over keys"},
+            "The sum runs over the keys, so no key has a score of its own.",
+            "A score is one number for each key: the features are summed.",
+        ),
+        (
+            "axis_kept",
+            {"met": "axis kept"},
+            "The scores keep an axis of size one at the end: (B, S, 1).",
+            "The axis was made for the product. Who takes it away again?",
+        ),
+        (
+            "row_kept",
+            {"met": "row kept"},
+            "The scores keep an axis of size one for the query: (B, 1, S).",
+            "The axis was made for the product. Who takes it away again?",
+        ),
+        (
+            "softmax_taken",
+            {"finish": lambda scores: scores.softmax(-1)},
+            "These are weights already: softmax is not part of the score.",
+            _NO_SOFTMAX,
+        ),
+        (
+            "tanh_of_the_score",
+            {"finish": torch.tanh},
+            "tanh is taken of the scores. It belongs to additive attention.",
+            _NO_SOFTMAX,
+        ),
+        (
+            "tanh_of_the_query",
+            {"projected": torch.tanh},
+            "tanh is taken of the projected query. It belongs to additive attention.",
+            "Luong's general score is two matrix products and nothing else.",
+        ),
+        (
+            "divided_by_the_root",
+            {"projected": lambda asked: asked / asked.shape[-1] ** 0.5},
+            "The score is divided by a root. That comes in the next section; Luong has no such "
+            "factor.",
+            "Luong's general score is two matrix products and nothing else.",
+        ),
+        (
+            "matrix_left_out",
+            {"of_w": lambda w: torch.eye(*w.shape, dtype=w.dtype)},
+            "w has no effect: query and key are multiplied as they are.",
+            "The query goes through w first.",
+        ),
+    )
+)
+
+EXERCISES = by_id(
+    Exercise(PROBES["multiplicative_scores"], multiplicative_oracle, MISTAKES),
+)

@@ -1,0 +1,129 @@
+"""Probes of what is measured on a layer: how far its gradient reaches, what order does to it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+
+Run = Callable[[Tensor], Tensor]
+
+
+def _attention(x: Tensor) -> Tensor:
+    return (x @ x.transpose(1, 2)).softmax(-1) @ x
+
+
+def _recurrent(draw: Draw, width: int) -> Run:
+    """Make h_t = tanh(x_t U + h_(t-1) W)."""
+    for_x, for_h = draw.normal(width, width, scale=0.7), draw.normal(width, width, scale=0.5)
+
+    def run(x: Tensor) -> Tensor:
+        states = [torch.zeros_like(x[:, 0])]
+        for t in range(x.shape[1]):
+            states.append(torch.tanh(x[:, t] @ for_x + states[-1] @ for_h))
+        return torch.stack(states[1:], 1)
+
+    return run
+
+
+def _layer(kind: str, draw: Draw, length: int, width: int) -> tuple[Run, list[Tensor]]:
+    """Return a layer (B, T, D) -> (B, T, D), and its parameters."""
+    matrix, rows = draw.normal(width, width), draw.normal(length, width).requires_grad_()
+    between = draw.normal(length, length)
+    kinds: dict[str, Run] = {
+        "mixture": lambda x: between @ x @ matrix,
+        "recurrent": _recurrent(draw, width),
+        "attention": _attention,
+        "attention with positions": lambda x: _attention(x + rows),
+        "each word alone": lambda x: torch.tanh(x @ matrix),
+    }
+    return kinds[kind], [rows]
+
+
+def _inputs(kind: str, order: tuple[int, ...] = (), again: bool = False, **params: Any) -> Inputs:
+    draw = Draw(kind=kind, order=order, **params)
+    x = draw.normal(params["B"], params["T"], params["D"])
+    layer, parameters = _layer(kind, draw, params["T"], params["D"])
+    given = {"order": torch.tensor(order)} if order else {}
+    return {"layer": layer, "parameters": parameters, "x": x, "again": again, **given}
+
+
+def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
+    x = i["x"]
+    found: dict[str, object] = {"norms": answer(i["layer"], x)}
+    if i["again"]:
+        touched = [t for t in (x, *i["parameters"]) if t.grad is not None]
+        found |= {
+            "x asks for gradients afterwards": x.requires_grad,
+            "a gradient is left behind": bool(touched),
+        }
+    return found
+
+
+def _call_order(answer: Any, i: Inputs) -> dict[str, object]:
+    found = answer(i["layer"], i["x"], i["order"])
+    plain = {"a plain number": isinstance(found, (int, float))} if i["again"] else {}
+    return plain | {"distance": float(found) if _is_number(found) else found}
+
+
+def _is_number(found: object) -> bool:
+    return isinstance(found, (int, float)) or (isinstance(found, Tensor) and found.dim() == 0)
+
+
+PROBES = by_exercise(
+    Probe(
+        "gradient_by_distance",
+        _inputs,
+        _call_gradient,
+        (
+            case("a fixed mixture", required=True, B=1, T=4, D=3, kind="mixture"),
+            case("a recurrent layer", B=1, T=6, D=2, kind="recurrent"),
+            case("a batch", B=3, T=5, D=4, kind="attention"),
+            case("words that reach nobody else", B=2, T=5, D=3, kind="each word alone"),
+            case(
+                "what is left behind",
+                demand="nothing changed afterwards",
+                B=2,
+                T=3,
+                D=4,
+                kind="attention with positions",
+                again=True,
+            ),
+            case("float64", demand="float64", B=2, T=4, D=3, kind="mixture", dtype="float64"),
+        ),
+        gradient=False,
+    ),
+    Probe(
+        "breaks_equivariance",
+        _inputs,
+        _call_order,
+        (
+            case("a mixture", required=True, B=1, T=4, D=3, kind="mixture", order=(1, 2, 0, 3)),
+            case("attention", B=2, T=5, D=3, kind="attention", order=(2, 0, 1, 4, 3)),
+            case(
+                "attention with positions",
+                B=2,
+                T=4,
+                D=3,
+                kind="attention with positions",
+                order=(3, 0, 1, 2),
+            ),
+            case("a batch", B=3, T=4, D=2, kind="recurrent", order=(1, 2, 3, 0)),
+            case("each word alone", B=2, T=3, D=4, kind="each word alone", order=(1, 2, 0)),
+            case(
+                "what comes back",
+                demand="a plain number",
+                B=2,
+                T=4,
+                D=3,
+                kind="attention with positions",
+                order=(2, 3, 1, 0),
+                again=True,
+            ),
+        ),
+        gradient=False,
+    ),
+)

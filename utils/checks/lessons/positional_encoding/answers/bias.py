@@ -1,0 +1,175 @@
+"""ALiBi's bias: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.positional_encoding.probes import PROBES
+
+Slopes = Callable[[int], Tensor]
+Distance = Callable[[Tensor, Tensor], Tensor]
+
+
+def bias_oracle(n_heads: int, length: int) -> Tensor:
+    """Write down each entry by itself."""
+    entries = [
+        [
+            [-(2.0 ** (-8 * head / n_heads)) * abs(t - s) for s in range(length)]
+            for t in range(length)
+        ]
+        for head in range(1, n_heads + 1)
+    ]
+    return torch.tensor(entries)
+
+
+def _slopes(n_heads: int) -> Tensor:
+    return 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+
+
+@by_choices
+def _bias(
+    *,
+    slopes: Slopes = _slopes,
+    distance: Distance = lambda t, s: (t - s).abs(),
+    sign: int = -1,
+    finish: Callable[[Tensor], Tensor] = lambda bias: bias,
+) -> Any:
+    """Build alibi_bias with the given choices.
+
+    Args:
+        slopes: number of heads -> (H,).
+        distance: of query t (T, 1) and key s (T,) -> (T, T).
+        sign: -1 as asked for.
+        finish: applied to the bias (H, T, T).
+
+    """
+
+    def bias(n_heads: int, length: int) -> Tensor:
+        places = torch.arange(length)
+        apart = distance(places[:, None], places)
+        return finish(sign * slopes(n_heads)[:, None, None] * apart)
+
+    return bias
+
+
+_SLOPES = "Head h of H has the slope 2^(-8h/H), with h from 1 to H: 1/4, 1/16, ... for four heads."
+_APART = "|t - s|: 0 on the diagonal, 1 beside it on both sides."
+MISTAKES = tuple(
+    Mistake(name, message, hint, _bias(**choices))
+    for name, choices, message, hint in (
+        (
+            "distance_rewarded",
+            {"sign": 1},
+            "The sign is plus: far words get the higher scores.",
+            "The bias is subtracted from the scores: it is negative or zero.",
+        ),
+        (
+            "distance_with_a_sign",
+            {"distance": lambda t, s: t - s},
+            "The distance has a sign: keys on one side are pushed down, on the other side up.",
+            "An encoder looks both ways: take the absolute value.",
+        ),
+        (
+            "only_what_came_before",
+            {"distance": lambda t, s: (t - s).clamp(min=0)},
+            "Keys after the query get no bias: that is a decoder's form, with a causal mask.",
+            "An encoder looks both ways: take the absolute value.",
+        ),
+        (
+            "later_words_blocked",
+            {"distance": lambda t, s: (t - s).float().masked_fill(s > t, torch.inf)},
+            "Keys after the query get minus infinity: that is a causal mask as well.",
+            "An encoder looks both ways; masks are another matter.",
+        ),
+        (
+            "squared_distance",
+            {"distance": lambda t, s: (t - s) ** 2},
+            "The distance is squared.",
+            _APART,
+        ),
+        (
+            "distance_from_one",
+            {"distance": lambda t, s: (t - s).abs() + 1},
+            "A word is one step away from itself.",
+            _APART,
+        ),
+        (
+            "distance_from_the_start",
+            {"distance": lambda t, s: s.expand(len(t), -1)},
+            "The bias grows with the key's place, whatever the query's is.",
+            _APART,
+        ),
+        (
+            "heads_counted_from_zero",
+            {"slopes": lambda n: 2.0 ** (-8 * torch.arange(n) / n)},
+            "The heads are counted from 0, so the first slope is 1.",
+            _SLOPES,
+        ),
+        (
+            "slopes_in_reverse",
+            {"slopes": lambda n: _slopes(n).flip(0)},
+            "The slopes stand in reverse order.",
+            _SLOPES,
+        ),
+        (
+            "one_slope_for_all",
+            {"slopes": lambda n: _slopes(n)[:1].expand(n)},
+            "All heads have the same slope.",
+            _SLOPES,
+        ),
+        (
+            "slopes_of_eight_heads",
+            {"slopes": lambda n: 2.0 ** -torch.arange(1, n + 1).float()},
+            "The slopes are 1/2, 1/4, 1/8, ...: those of eight heads, however many there are.",
+            _SLOPES,
+        ),
+        (
+            "exponent_without_minus",
+            {"slopes": lambda n: 2.0 ** (8 * torch.arange(1, n + 1) / n)},
+            "The exponent has lost its minus sign: slopes are above 1.",
+            _SLOPES,
+        ),
+        (
+            "slopes_in_even_steps",
+            {"slopes": lambda n: torch.arange(1, n + 1) / n},
+            "The slopes grow in even steps. They fall by a factor from head to head.",
+            _SLOPES,
+        ),
+        (
+            "base_e",
+            {"slopes": lambda n: torch.exp(-8 * torch.arange(1, n + 1) / n)},
+            "The slopes are powers of e, not of 2.",
+            _SLOPES,
+        ),
+        (
+            "exponentials_taken",
+            {"finish": torch.exp},
+            "The exponential is taken of it: softmax does that later.",
+            "What is added to the scores is the negative number itself.",
+        ),
+        (
+            "heads_last",
+            {"finish": lambda bias: bias.permute(1, 2, 0)},
+            "The heads are the last axis: (T, T, H).",
+            "Scores are (B, H, T, T): the bias needs the same order of axes.",
+        ),
+        (
+            "batch_axis_added",
+            {"finish": lambda bias: bias[None]},
+            "There is one axis too many: (1, H, T, T).",
+            "(H, T, T) broadcasts over the batch by itself.",
+        ),
+        (
+            "one_matrix_for_all",
+            {"finish": lambda bias: bias.sum(0)},
+            "The heads are added up: one matrix comes back.",
+            "Each head keeps a matrix of its own: (H, T, T).",
+        ),
+    )
+)
+
+EXERCISES = by_id(Exercise(PROBES["alibi_bias"], bias_oracle, MISTAKES))
