@@ -24,6 +24,7 @@ KINDS = {
     "rotary": (plots.PALETTE[2], "-.", "^"),
     "minus sign lost": (plots.PALETTE[3], "-", "D"),
     "random rows": (plots.PALETTE[4], "--", "v"),
+    "ALiBi": (plots.PALETTE[5], ":", "P"),
 }
 Runs = Mapping[str, Sequence[Sequence[float]]]
 

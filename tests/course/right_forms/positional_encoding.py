@@ -139,6 +139,22 @@ class EmbeddingByTable(nn.Module):
         return rows.masked_fill((ids == self.padding_idx).unsqueeze(-1), 0)
 
 
+def alibi_by_loop(n_heads, length):
+    start = 2 ** (-8 / n_heads)
+    bias = torch.zeros(n_heads, length, length)
+    for head in range(n_heads):
+        for t in range(length):
+            for s in range(length):
+                bias[head, t, s] = -abs(t - s) * start ** (head + 1)
+    return bias
+
+
+def alibi_by_outer_product(n_heads, length):
+    slopes = torch.tensor([2 ** (-8 * (h + 1) / n_heads) for h in range(n_heads)])
+    distance = torch.cdist(*[torch.arange(length).float()[:, None]] * 2)
+    return -torch.einsum("h,ts->hts", slopes, distance)
+
+
 def rotary_by_matrices(x, base=10000.0):
     length, width = x.shape[-2:]
     rows = []
@@ -187,6 +203,7 @@ FORMS = {
     "PositionalEncoding": [PositionsWithBatchAxis, PositionsNotSaved],
     "LearnedPositionalEncoding": [LearnedAsEmbedding, LearnedFromZero, LearnedWithBatchAxis],
     "TokenEmbedding": [EmbeddingDerived, EmbeddingByTable],
+    "alibi_bias": [alibi_by_loop, alibi_by_outer_product],
     "rotary_embedding": [
         rotary_by_matrices,
         rotary_by_partner,
