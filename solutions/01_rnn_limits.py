@@ -25,10 +25,8 @@ import torch
 from torch import Tensor, nn
 
 from utils import drawn, plots
-from utils.experiments import profiling
-from utils.experiments import recurrence
+from utils.experiments import profiling, recurrence, seq2seq
 from utils.experiments import reversal_task as task
-from utils.experiments import seq2seq
 from utils.checks import check
 from utils.notebook.lend import lend
 from utils.progress.guesses import guess, guessed, said, summary

@@ -7,10 +7,10 @@
 # **What it needs:** attention from lesson 02; sine and cosine. **Time:** 95 minutes.
 # **Points:** 13.
 #
-# You will build four pieces: sinusoidal positions, learned positions, the token embedding that
-# they are added to, rotary positions, and ALiBi's bias. At the end all of them meet one task that word order
-# decides. On the way, statements from popular texts are put to the test, and a broken table gets a
-# fair trial.
+# You will build five pieces: sinusoidal positions, learned positions, the token embedding that
+# they are added to, rotary positions, and ALiBi's bias. At the end all of them meet one task that
+# word order decides. On the way, statements from popular texts are put to the test, and a broken
+# table gets a fair trial.
 #
 # Dimensions: **B** sentences in a batch, **T** words in each, **D** entries of a word's vector,
 # **Dh** of them in each of **H** heads.

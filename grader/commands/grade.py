@@ -124,6 +124,11 @@ def _told(result: Run, most: int = 7) -> list[str]:
         lines = [*lines[:most], "..."]
     if result.changes:
         lines.append(f"  Every change: report/{changes.FILE}")
+    lines += [
+        f"Look at {line(student)}'s {lesson}: it touches {', '.join(outcome.unusual)}."
+        for (student, lesson), outcome in result.outcomes.items()
+        if outcome.unusual
+    ]
     if result.left:
         lines.append(
             f"{len(result.left)} graded by nbgrader's own engine are left as they are; --regrade "

@@ -78,6 +78,7 @@ class Outcome:
         status: "graded", or why it was not (fully). A grader error is ours and has no score.
         results: in the order of the lesson.
         notes: sentences for the student about the notebook as a whole.
+        unusual: what it touches that no lesson asks for, for instructors to look at.
         seconds: wall-clock time in isolation.
         max_rss_bytes: peak memory in isolation, including what is shared with the warm process.
 
@@ -89,6 +90,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     max_rss_bytes: int = 0
+    unusual: tuple[str, ...] = ()
 
     @property
     def score(self) -> float | None:

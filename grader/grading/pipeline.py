@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grader.authoring.lesson import Lesson
@@ -20,12 +20,12 @@ from grader.grading.scoring import judge_submission
 from grader.grading.submission import CodeCell, Malformed, read_submission
 from grader.sandbox import Ended, Limits
 from grader.static_analysis.cells import is_readable
-from grader.static_analysis.shortcuts import carried_in, refusals
-from grader.static_analysis.tampering import tampering
+from grader.static_analysis.shortcuts import shortcuts_in
+from grader.static_analysis.unusual import unusual
 from grader.workers.pool import Job, Pool
 from grader.workers.progress import events
 from utils.checks.registry import probes
-from utils.reference import modules
+from utils.reference import BLOCKS
 
 TOO_COSTLY: Final = (
     "Reading the notebook's code takes more time or memory than grading has for it. Take out what "
@@ -39,7 +39,8 @@ class Prepared:
 
     lesson: Lesson
     steps: bytes
-    refused: Mapping[str, str]
+    named: Mapping[str, str]
+    unusual: tuple[str, ...]
     notes: tuple[str, ...]
     plan: Plan
 
@@ -61,7 +62,7 @@ def prepare(data: bytes, lesson: Lesson) -> Prepared:
         raise Malformed(answer["malformed"])
     plan = Plan([Step(**step) for step in answer["steps"]], tuple(answer["notes"]))
     steps = json.dumps(plan.as_json()).encode()
-    return Prepared(lesson, steps, answer["refused"], plan.notes, plan)
+    return Prepared(lesson, steps, answer["named"], tuple(answer["unusual"]), plan.notes, plan)
 
 
 def _read(data: bytes, lesson: Lesson) -> bytes:
@@ -70,24 +71,27 @@ def _read(data: bytes, lesson: Lesson) -> bytes:
         _, cells = read_submission(data)
     except Malformed as error:
         return json.dumps({"malformed": str(error)}).encode()
-    plan, refused = make_plan(lesson, cells), _refused(lesson, cells)
-    return json.dumps({"steps": plan.as_json(), "refused": refused, "notes": plan.notes}).encode()
+    plan = make_plan(lesson, cells)
+    read = {"named": _named(lesson, cells), "unusual": _unusual(lesson, cells)}
+    return json.dumps({"steps": plan.as_json(), "notes": plan.notes, **read}).encode()
 
 
-def _refused(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
-    """Return why exercises are refused: a shortcut, a back door, or a notebook that tampers."""
+def _named(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
+    """Return the shortcuts that answers plainly use; it decides nothing."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     sources = [cell.source for cell in cells if cell.name not in tests]
-    forbidden = {e.id: ruled_out(e.id) for e in lesson.exercises}
-    released = [cell.source for cell in lesson.cells]
-    if found := tampering([source for source in sources if source not in released]):
-        return dict.fromkeys(forbidden, found)
-    return refusals(sources, forbidden, carried_in(released))
+    return shortcuts_in(sources, {e.id: ruled_out(e.id) for e in lesson.exercises})
+
+
+def _unusual(lesson: Lesson, cells: Sequence[CodeCell]) -> tuple[str, ...]:
+    """Return what somebody should look at, in cells that are not the lesson's own."""
+    released = {cell.source for cell in lesson.cells}
+    return unusual([cell.source for cell in cells if cell.source not in released])
 
 
 def ruled_out(exercise: str) -> tuple[str, ...]:
     """Return what an exercise forbids, with the course's own stand-in for it if there is one."""
-    stand_in = (f"utils.reference.modules.{exercise}",) if exercise in modules.__all__ else ()
+    stand_in = (f"utils.reference.modules.{exercise}",) if exercise in BLOCKS else ()
     return (*probes()[exercise].forbidden, *stand_in)
 
 
@@ -97,7 +101,8 @@ def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
         return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
     notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
     lines = {line.strip() for step in prepared.plan.steps for line in step.source.splitlines()}
-    return judge_submission(prepared.lesson, ended, prepared.refused, notes, lines)
+    outcome = judge_submission(prepared.lesson, ended, prepared.named, notes, lines)
+    return replace(outcome, unusual=prepared.unusual)
 
 
 def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:

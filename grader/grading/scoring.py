@@ -13,7 +13,7 @@ from grader.sandbox import Ended
 from grader.workers.protocol import Message, WireError, decode
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.judge import judge
-from utils.checks.framework.observation import Observation, Problem, ProblemKind
+from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.registry import exercises
 
@@ -37,7 +37,7 @@ Seen = Mapping[tuple[str, int], Observation]
 def judge_submission(
     lesson: Lesson,
     ended: Ended,
-    refused: Mapping[str, str],
+    named: Mapping[str, str],
     notes: Sequence[str],
     lines: Collection[str] = (),
 ) -> Outcome:
@@ -46,7 +46,8 @@ def judge_submission(
     Args:
         lesson: the trusted lesson.
         ended: how the process ended, and its messages.
-        refused: exercise -> why its code is refused, whatever was seen (a forbidden shortcut).
+        named: exercise -> the shortcut that its code plainly uses, as a sentence. What was seen
+            decides; the sentence is told beside it if that was not right.
         notes: what the student should know about the notebook itself.
         lines: the submission's lines of code, stripped; no other is shown of a hidden case.
 
@@ -54,7 +55,7 @@ def judge_submission(
     status, sentence = ENDINGS[ended.status]
     seen = _collect(lesson, ended.messages)
     results = tuple(
-        _result(lesson, exercise, seen, refused.get(exercise.id), sentence=sentence, lines=lines)
+        _result(lesson, exercise, seen, (sentence, named.get(exercise.id, "")), lines=lines)
         for exercise in lesson.exercises
     )
     told = (*notes, *([sentence] if sentence else []))
@@ -87,19 +88,17 @@ def _result(
     lesson: Lesson,
     exercise: LessonExercise,
     seen: Seen,
-    refusal: str | None,
+    told: tuple[str, str],
     *,
-    sentence: str,
     lines: Collection[str],
 ) -> ExerciseResult:
     cases = cases_of(lesson, exercise.id)
-    if refusal:
-        answers: list[Observation | None] = [_refused(refusal)] * len(cases)
-    else:
-        answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
+    answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
     judged = judge(exercises()[exercise.id], cases, answers, exercise.points)
     verdict = _without_hidden_words(judged, lines)
-    note = sentence if None in answers else ""
+    ended, shortcut = told
+    note = shortcut if verdict.score < exercise.points else ""
+    note = note or (ended if None in answers else "")
     return ExerciseResult(exercise.id, exercise.points, verdict, note)
 
 
@@ -134,7 +133,3 @@ def _without_message(name: str) -> str:
         return "It ran for too long and was stopped."
     known = isinstance(getattr(builtins, name, None), type)  # a made-up name is a message too
     return f"{name if known else 'An exception'}. In hidden cases its message is not shown."
-
-
-def _refused(why: str) -> Observation:
-    return Observation(problem=Problem(ProblemKind.FORBIDDEN, why))

@@ -9,14 +9,11 @@ from typing import Final, TypeVar
 from IPython.core.inputtransformer2 import TransformerManager
 
 from grader.static_analysis.magics import with_code_of_line_magics, without_cell_magic
-from grader.static_analysis.names import dotted
 
-DYNAMIC: Final = {"exec", "eval", "globals", "locals", "vars", "__import__", "get_ipython"}
 KEPT: Final = 256  # cells
 LONGEST_KEPT: Final = 4000  # characters: what is kept stays small, whatever is submitted
 LONGEST_WITH_MAGICS: Final = 20_000  # characters
 MOST_MAGICS: Final = 20  # in a cell
-FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 Result = TypeVar("Result")
 
 
@@ -27,19 +24,13 @@ class Statement:
     Attributes:
         code: its syntax tree.
         imports: the imports in it.
-        changed: names whose objects it changes: x in ``x.a = 1``, ``x[0] = 1``, ``setattr(x)``.
-        handled: names whose objects its calls may change: x in ``x.append(1)``, ``keep(x)``.
         bound: names that it binds, imports apart.
-        dynamic: whether it may bind names unseen (``exec(...)``, ``globals()[...] = ...``).
 
     """
 
     code: ast.stmt
     imports: tuple[ast.Import | ast.ImportFrom, ...]
-    changed: frozenset[str]
-    handled: frozenset[str]
     bound: frozenset[str]
-    dynamic: bool
 
 
 def kept(read: Callable[[str], Result]) -> Callable[[str], Result]:
@@ -103,20 +94,12 @@ def _read(source: str) -> tuple[Statement, ...] | None:
         return None
 
 
-def calls(node: ast.AST, names: set[str]) -> bool:
-    """Return whether a node calls one of `names`, on whatever object."""
-    return isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in names
-
-
 def _statement(code: ast.stmt) -> Statement:
     nodes = list(outside_functions(code))
     return Statement(
         code=code,
         imports=tuple(n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))),
-        changed=frozenset(_changed_roots(nodes)),
-        handled=frozenset(_handled_roots(nodes)),
         bound=frozenset(_bound_names(code, nodes)),
-        dynamic=any(calls(node, DYNAMIC) for node in nodes),
     )
 
 
@@ -155,34 +138,3 @@ def _bound_names(statement: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
     for node in ast.walk(statement):
         if isinstance(node, ast.Global):
             yield from node.names
-
-
-def _changed_roots(nodes: list[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-            yield _root(node)
-        elif isinstance(node, ast.Call) and calls(node, {"setattr", "delattr"}) and node.args:
-            yield _root(node.args[0])
-
-
-def _handled_roots(nodes: list[ast.AST]) -> Iterator[str]:
-    """Yield the owners of called methods, and of arguments to calls whose result is dropped."""
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield _owner(node.func)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            given = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
-            yield from map(_owner, given)
-
-
-def _owner(node: ast.AST) -> str:
-    """Return the name an object is reached from without a call: x in ``x``, ``x[0].a``, ``*x``."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""

@@ -1,131 +1,93 @@
-"""Find forbidden shortcuts in a submission by reading its syntax trees; nothing is run.
+"""Name what an answer uses that its exercise asks to build, by reading its syntax tree.
 
-Only code that an answer can reach is read: the definitions of its name, of the names they use, and
-so on, plus statements that change imported objects. Comparing an answer with torch's own in a
-scratch cell refuses nothing.
+Nothing is run and nothing is decided here. Such an answer earns nothing because what it uses is
+absent where it is observed; reading only finds the sentence that says so. It finds what people
+plainly write, not what somebody hides.
 """
 
 import ast
-import builtins
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from grader.static_analysis.cells import statements
-from grader.static_analysis.forbidden import Reach
-from grader.static_analysis.program import Program, read_program, readings
-from grader.static_analysis.uses import Use, takes_stand_ins, uses
+from grader.static_analysis.names import Scope, dotted, import_paths
+from grader.static_analysis.program import Program, read_program
 from utils.checks.registry import probes
 
+HOMES: Final = ("torch", "utils")
+METHODS_OF: Final = "torch.Tensor."
 
-def refusals(
-    sources: Sequence[str],
-    forbidden: Mapping[str, Sequence[str]],
-    carried: frozenset[str] = frozenset(),
-) -> dict[str, str]:
-    """Say which exercises are refused, and why.
+
+def shortcuts_in(sources: Sequence[str], forbidden: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Name the first shortcut that each exercise's code reaches.
 
     Args:
         sources: the notebook's code cells, in order.
         forbidden: exercise -> dotted names that it rules out.
-        carried: blocks of earlier lessons that the lesson itself carries.
 
     Returns:
         exercise -> one sentence for the student.
 
     """
     program = read_program(sources)
-    _accept_carried(program, carried)
-    found = {name: _refusal(program, name, names) for name, names in forbidden.items()}
-    return {name: why for name, why in found.items() if why}
+    found = {name: _first(program, name, names) for name, names in forbidden.items() if names}
+    return {name: _says(path) for name, path in found.items() if path}
 
 
-def carried_in(sources: Sequence[str]) -> frozenset[str]:
-    """Return the blocks that a lesson carries from earlier ones."""
-    codes = [statement.code for source in sources for statement in statements(source)]
-    return frozenset(filter(None, map(_carried, codes)))
+def _first(program: Program, exercise: str, forbidden: Sequence[str]) -> str:
+    """Return the first ruled-out path in the code that an exercise's name reaches, else ""."""
+    last = {name.rpartition(".")[2] for name in forbidden}
+    methods = {name.removeprefix(METHODS_OF) for name in forbidden if name.startswith(METHODS_OF)}
+    paths = _paths(program, exercise)
+    return next((p for p in paths if not _wanted(p, last, methods).isdisjoint(p.split("."))), "")
 
 
-def _carried(code: ast.stmt) -> str:
-    """Return the block in ``X = carry("lesson", "block")``; "" for any other statement."""
-    match code:
-        case ast.Assign(
-            targets=[ast.Name()],
-            value=ast.Call(
-                func=ast.Name(id="carry"),
-                args=[ast.Constant(), ast.Constant(value=str(block))],
-                keywords=[],
-            ),
-        ):
-            return block
-    return ""
+def _wanted(path: str, last: set[str], methods: set[str]) -> set[str]:
+    return last if path.startswith(HOMES) else methods
 
 
-def _accept_carried(program: Program, carried: frozenset[str]) -> None:
-    """Skip statements where the course's own carry carries one of the lesson's blocks.
+def _paths(program: Program, exercise: str) -> Iterator[str]:
+    """Yield what an exercise's code names, directly or through other names of the notebook.
 
-    Every other use of `utils.notebook.carry` is an offence.
+    Names that a stand-in replaces while the exercise is observed are left out.
     """
-    if (
-        program.aliases.get("carry") != ["utils.notebook.carry.carry"]
-        or "carry" in program.definitions
-    ):
-        return
-    for name, codes in program.definitions.items():
-        program.definitions[name] = [
-            ast.Pass() if _carried(code) in carried else code for code in codes
-        ]
-
-
-def _refusal(program: Program, exercise: str, forbidden: Sequence[str]) -> str:
-    """Return the first offence in all that the exercise's name can reach, as a sentence."""
-    reached = list(_reachable(program, exercise))
-    reaches = (Reach(aliases, program.stars, forbidden) for aliases in readings(program))
-    return next((found for reach in reaches if (found := _offence(program, reach, reached))), "")
-
-
-def _offence(program: Program, reach: Reach, reached: Sequence[tuple[str, list[ast.stmt]]]) -> str:
-    suspects = {id(code): code for code in program.effects}
-    for name, codes in reached:
-        defined = name in program.definitions
-        if offence := reach.import_offence(name, defined=defined):
-            return offence
-        unseen = program.dynamic if not defined and name not in program.aliases else []
-        suspects |= {id(code): code for code in [*codes, *unseen]}
-    return next((found for code in suspects.values() if (found := reach.offence(code))), "")
-
-
-def _reachable(program: Program, exercise: str) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """Yield every name that an exercise's code uses, directly or not, with the code behind it.
-
-    Names that a stand-in replaces while the exercise is observed are left out. Each statement is
-    read once.
-    """
-    early = not takes_stand_ins(program.definitions.get(exercise, []))
-    waiting = [Use(exercise, held=False, early=early)]
-    seen: set[Use] = set()
-    read: set[tuple[int, bool]] = set()
+    waiting, seen = [exercise], set(probes()[exercise].stand_ins) - {exercise}
+    read: set[int] = set()  # a statement may bind many names
     while waiting:
-        use = waiting.pop()
-        replaced = not use.early and use.name in probes()[exercise].stand_ins
-        if use in seen or replaced or _is_builtin(program, use.name):
+        name = waiting.pop()
+        if name in seen:
             continue
-        seen.add(use)
-        codes = _codes(program, use)
-        yield use.name, codes
+        seen.add(name)
+        yield program.aliases.get(name, name)
+        codes = [c for c in program.definitions.get(name, []) if id(c) not in read]
+        read.update(map(id, codes))
         for code in codes:
-            if (id(code), use.early) not in read:
-                read.add((id(code), use.early))
-                waiting += sorted(uses(code, early=use.early))
+            yield from _named_in(code, program)
+            waiting += sorted(_asks_for(code))
 
 
-def _is_builtin(program: Program, name: str) -> bool:
-    own = name in program.definitions or name in program.aliases
-    return not own and hasattr(builtins, name)
+def _asks_for(code: ast.stmt) -> set[str]:
+    """Return the names that a statement takes from the rest of the notebook."""
+    nodes = list(ast.walk(code))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    asked = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    if not isinstance(code, (ast.FunctionDef, ast.ClassDef)):
+        return asked
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return asked - own - {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-def _codes(program: Program, use: Use) -> list[ast.stmt]:
-    """Return what defines a name, plus what handles it unless it is a function only called."""
-    codes = program.definitions.get(use.name, [])
-    functions = [code for code in codes if isinstance(code, ast.FunctionDef)]
-    if functions and len(functions) == len(codes) and not use.held:
-        return codes
-    return [*codes, *program.handled.get(use.name, [])]
+def _named_in(code: ast.stmt, program: Program) -> Iterator[str]:
+    """Yield the dotted paths in a piece of code, with imports put in the place of their names."""
+    scope = Scope(code, program.aliases)
+    for node in scope.nodes():
+        yield from import_paths(node)
+        path = dotted(node)
+        if path.partition(".")[0] not in scope.receivers:
+            yield scope.resolve(path) or f".{getattr(node, 'attr', '')}"
+
+
+def _says(path: str) -> str:
+    return (
+        f"`{path.strip('.')}` does what this exercise asks you to build and is not there while "
+        "grading: write it without."
+    )

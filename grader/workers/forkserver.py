@@ -22,7 +22,7 @@ from grader.sandbox import CannotIsolate, Limits, Supervisor
 from grader.workers.progress import status_of
 from grader.workers.results import POOL_READY, TrialRun, write_result
 from grader.workers.runner import work
-from grader.workers.trials import TRIAL_RUNS, Server
+from grader.workers.trials import Server
 from grader.workers.warm_up import warm_up
 
 MORE: Final = 10  # a monitor's exit code if another trial run follows
@@ -68,8 +68,8 @@ def run_trial(supervisor: Supervisor, job: Path, number: int) -> TrialRun:
     ended = replace(ended, messages=tuple(server.rest))
     ended = replace(ended, status=status_of(ended))
     verdicts = tuple(server.verdicts())
-    more = bool(verdicts) and number + 1 < TRIAL_RUNS
-    return TrialRun(ended, verdicts, more)
+    more = (server.more or bool(verdicts)) and number < server.last
+    return TrialRun(ended, verdicts, more, tuple(server.apart()), server.tested)
 
 
 def seed_of(job: Path) -> Path:

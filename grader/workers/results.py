@@ -21,17 +21,21 @@ class TrialRun:
         ended: how it ended; its messages are those not about a trial.
         verdicts: verdicts on versions, as messages.
         more: whether another trial run follows.
+        tested: whether it tried a student's own test.
+        apart: the messages among them about exercises that only this run observed.
 
     """
 
     ended: Ended
     verdicts: tuple[bytes, ...]
     more: bool
+    apart: tuple[bytes, ...] = ()
+    tested: bool = True
 
 
 def write_result(results: IO[bytes], run: TrialRun | None) -> None:
     """Send a trial run's result to the judging side; None if the monitor died."""
-    body = b"" if run is None else pickle.dumps((asdict(run.ended), run.verdicts, run.more))
+    body = b"" if run is None else pickle.dumps(tuple(asdict(run).values()))
     results.write(RESULT_LENGTH.pack(len(body)) + body)
     results.flush()
 
@@ -59,8 +63,8 @@ def read_result(results: IO[bytes]) -> TrialRun | None:
     if not size or len(body) < size:
         return None
     # Written by a monitor, in which no student code ran; the student's messages stay bytes.
-    ended, verdicts, more = pickle.loads(body)
-    return TrialRun(Ended(**ended), verdicts, more)
+    ended, *others = pickle.loads(body)
+    return TrialRun(Ended(**ended), *others)
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:
@@ -74,16 +78,18 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 def as_one(runs: Sequence[TrialRun | None]) -> Ended | None:
     """Merge a job's trial runs into one result; None if one of them died.
 
-    Its messages are those of the first trial run, plus the verdicts that all trial runs agree on.
+    Its messages are those of the first trial run, those about what only another one observed, and
+    the verdicts that all trial runs agree on.
     """
     whole = [run for run in runs if run is not None]
     if len(whole) < len(runs):
         return None
     ended = [run.ended for run in whole]
-    agreed = [v for v in whole[0].verdicts if all(v in run.verdicts for run in whole)]
+    tried = [run.verdicts for run in whole if run.tested]
+    agreed = [v for v in tried[0] if all(v in verdicts for verdicts in tried)] if tried else []
     return replace(
         next((one for one in ended if one.status != Ending.FINISHED), ended[0]),
-        messages=(*ended[0].messages, *agreed),
+        messages=(*ended[0].messages, *(m for run in whole[1:] for m in run.apart), *agreed),
         cpu_seconds=sum(one.cpu_seconds for one in ended),
         wall_seconds=sum(one.wall_seconds for one in ended),
         max_rss_bytes=max(one.max_rss_bytes for one in ended),

@@ -20,6 +20,8 @@ from typing import Any, Final, NoReturn, Self
 
 from IPython.display import display
 
+from grader.workers.absence import take_out
+from grader.workers.lending import Borrower
 from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
@@ -102,6 +104,8 @@ def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
+    take_out(probes()[step["exercise"]] for step in steps if step["exercise"])
+    sys.meta_path.insert(0, Borrower(ask))
     module = _fresh_main()
     until = time.monotonic() + seconds
     for step in steps:
@@ -162,7 +166,7 @@ def _observe(
 ) -> None:
     """Observe an exercise; a case that ran too long leaves no time for those after it."""
     exercise = step["exercise"]
-    probe = probes()[exercise]
+    probe = replace(probes()[exercise], forbidden=())  # it was taken out already
     if probe.served:
         probe = replace(probe, inputs=lambda trial: {probe.served: Proxy(exercise, trial, ask)})
     answer = namespace.get(exercise, _ABSENT)

@@ -23,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from grader.workers.lending import lend
 from grader.workers.protocol import WireError, pack, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
@@ -45,6 +46,9 @@ class Server:
     Attributes:
         steps: what the isolated process does, with every served case replaced by a number.
         rest: the messages that came and are not about a trial.
+        more: whether another trial run is due in any case.
+        tested: whether this one tries a student's own test.
+        last: the number of the last trial run that may follow.
 
     """
 
@@ -61,6 +65,13 @@ class Server:
         self.rest: list[bytes] = []
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
         self.steps = [self._hide(step) for step in _part(numbered, run)]
+        observed = {step["exercise"] for step in self.steps}
+        self._closed = {step["exercise"] for step in steps} - observed
+        self.more = run == 0 and bool(self._closed)
+        self.tested = any(map(_served, observed))
+        self.last = first_tried(steps) + TRIAL_RUNS - 1
+        if not self.tested:
+            self._cases = {}
 
     def _hide(self, step: dict[str, Any]) -> dict[str, Any]:
         if step["exercise"] not in self._cases:
@@ -82,6 +93,10 @@ class Server:
 
     def reply(self, raw: bytes) -> bytes | None:
         """Answer a call; take any other message and return None."""
+        if raw.startswith(b'{"lend"'):
+            lent, answered = lend(raw)
+            self._closed |= answered
+            return lent
         if not raw.startswith(b'{"call"'):
             self._take(raw)
             return None
@@ -107,11 +122,20 @@ class Server:
         """Keep a message; one about the current trial ends it, and counts if it was called."""
         trial = self._trial_of(raw)
         if trial is None:
-            self.rest.append(raw)
+            self._keep(raw)
         elif trial[1] == self._current[trial[0]]:
             self._current[trial[0]] += 1
             if trial in self._asked:
                 self._verdicts[trial] = json.loads(raw)
+
+    def _keep(self, raw: bytes) -> None:
+        """Keep a message unless it is about an exercise that is closed."""
+        if not (self._closed and _exercise_of(raw) in self._closed):
+            self.rest.append(raw)
+
+    def apart(self) -> list[bytes]:
+        """Return the messages about exercises that are observed in a process of their own."""
+        return [raw for raw in self.rest if _is_apart(_exercise_of(raw))]
 
     def _trial_of(self, raw: bytes) -> Trial | None:
         """Return the trial that a message is about, if it is about one."""
@@ -152,14 +176,49 @@ def _served(exercise: str) -> bool:
     return bool(exercise) and bool(probes()[exercise].served)
 
 
+def _is_apart(exercise: str) -> bool:
+    return exercise in probes() and probes()[exercise].apart
+
+
+def _exercise_of(raw: bytes) -> str:
+    """Return the exercise that a message is about; "" if it is none that can be read."""
+    try:
+        return str(json.loads(raw)["exercise"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+
+
+def first_tried(steps: Steps) -> int:
+    """Return the first trial run in which students' own tests are tried.
+
+    They may compare with torch's own functions, which others of their lesson may forbid: those are
+    then taken out of the first run alone.
+    """
+    asked = [probes()[step["exercise"]] for step in steps if step["exercise"]]
+    return int(any(probe.served for probe in asked) and any(probe.kernels for probe in asked))
+
+
 def _part(steps: Steps, run: int) -> Steps:
-    """Return what a trial run does: the first all, others what leads to the served exercises."""
+    """Return what a trial run does.
+
+    The first does all but what is observed apart; others do what leads to that, and to the served
+    exercises.
+    """
     if run == 0:
-        return steps
-    kept = [step for step in steps if not step["exercise"] or _served(step["exercise"])]
+        later = first_tried(steps)
+        return [
+            step
+            for step in steps
+            if not _is_apart(step["exercise"]) and not (later and _served(step["exercise"]))
+        ]
+    kept = [step for step in steps if not step["exercise"] or _comes_later(step["exercise"])]
     while kept and not kept[-1]["exercise"]:
         kept.pop()
     return kept
+
+
+def _comes_later(exercise: str) -> bool:
+    return _served(exercise) or _is_apart(exercise)
 
 
 def _tries(exercise: str, cases: Sequence[Mapping[str, Any]]) -> list[int]:

@@ -10,7 +10,11 @@ from typing import Any, Final
 import torch
 
 import utils.checks
+from grader.workers import absence
+from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
+from grader.workers.lending import PACKAGE
 from grader.workers.protocol import Message, encode
+from utils.checks.authoring.devices import ELSEWHERE
 from utils.checks.framework.observation import Observation, plain
 from utils.checks.registry import probes
 
@@ -25,6 +29,7 @@ def warm_up() -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
+    hollow_out()
     import_what_lessons_import()
     probes()
     require_no_answers(sys.modules)
@@ -35,6 +40,8 @@ def warm_up() -> None:
     figure.text(0, 0, "fonts are found and read once, here")
     figure.canvas.draw()
     plt.close(figure)
+    absence.close_other_engines()
+    absence.kernels(), absence.in_python()
     gc.collect()
     gc.freeze()  # what is never collected is never written to, and stays shared
 
@@ -48,26 +55,33 @@ def _rehearse() -> None:
     y = torch.einsum("bts,bsd->btd", weights, layer(x)) / x.std(-1, keepdim=True)
     torch.autograd.grad(torch.cat([y, x]).double().sum(), [x, *layer.parameters()])
     encode(Message("rehearsal", 0, Observation({"y": plain(y)})))
+    there = torch.arange(3, device=ELSEWHERE)[:, None] * x.detach().to(ELSEWHERE)
+    torch.cat([there.sin(), there.cos()]).unflatten(0, (2, 2)).sum(-1).lt(1.0)
 
 
 def import_what_lessons_import() -> None:
     """Import our packages that notebooks use; what probes need of the checks comes with them."""
     for top in pkgutil.iter_modules(utils.__path__, "utils."):
-        if top.name not in APART:
+        if top.name not in APART and f"{top.name}." != PACKAGE:
             path = getattr(importlib.import_module(top.name), "__path__", [])
             for module in pkgutil.iter_modules(path, f"{top.name}."):
-                importlib.import_module(module.name)
+                setattr(
+                    sys.modules[top.name],
+                    module.name.rpartition(".")[2],
+                    importlib.import_module(module.name),
+                )
 
 
 def may_stand_beside_students(module: str) -> bool:
     """Return whether a module may be loaded where student code will run, by its package.
 
     Of a lesson's checks only the package ``probes`` may: its neighbours hold right and wrong
-    answers.
+    answers. Stand-ins may not, and helpers that hold answers only hollow.
 
     """
     if not module.startswith(LESSONS):
-        return True
+        hollow = isinstance(sys.modules.get(module), HollowModule)
+        return not module.startswith(PACKAGE) and (hollow or module not in HOLLOW)
     return module.removeprefix(LESSONS).split(".")[1:2] in ([], ["probes"])
 
 

@@ -30,6 +30,7 @@ class Attack:
         score: points that must come out, as a share of all: 0 where nothing may be gained, 1 where
             a right answer must not be hurt, None where any is fine.
         holds: exercises that must keep their points (for attacks that harm themselves).
+        lesson: whose notebook it is.
     """
 
     name: str
@@ -42,10 +43,11 @@ class Attack:
     status: Sequence[str] = GRADED
     score: float | None = 0.0
     holds: Sequence[str] = ()
+    lesson: str = LESSON
 
     def submission(self) -> bytes:
         """The notebook as it would be handed in."""
-        notebook = _solved() if self.right else _released()
+        notebook = json.loads(_texts(self.lesson)[self.right])
         for cell in notebook["cells"]:
             if cell.get("id") in self.answers:
                 cell["source"] = self.answers[cell["id"]]
@@ -63,14 +65,7 @@ def _code_cells(sources: Sequence[str]) -> list[dict[str, Any]]:
 
 
 @cache
-def _texts() -> tuple[str, str]:
-    lesson = all_lessons()[LESSON]
+def _texts(name: str) -> tuple[str, str]:
+    """Return a lesson's notebook with stubs, and with right answers."""
+    lesson = all_lessons()[name]
     return lesson.release_path.read_text(encoding="utf-8"), json.dumps(source_notebook(lesson))
-
-
-def _released() -> Notebook:
-    return json.loads(_texts()[0])
-
-
-def _solved() -> Notebook:
-    return json.loads(_texts()[1])

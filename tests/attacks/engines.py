@@ -18,7 +18,8 @@ from grader.grading.pipeline import grade_all
 from grader.sandbox import Limits
 from grader.sandbox.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Pool
-from tests.attacks.attack import LESSON, Attack
+from tests.attacks.absent import ABSENT, LENT
+from tests.attacks.attack import Attack
 from tests.attacks.malformed import HARMLESS, MALFORMED, PAGES
 from tests.attacks.patching import LYING, PATCHING
 from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
@@ -28,7 +29,8 @@ from tests.course.lesson_runs import all_lessons
 ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
-    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS,
+    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS, *ABSENT,
+    *LENT,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
 LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)
@@ -124,11 +126,11 @@ def _environment() -> dict[str, str]:
 
 def main(name: str) -> None:
     """Grade all attacks under a setting and print what came out."""
-    setting, lesson = SETTINGS[name], all_lessons()[LESSON]
+    setting, lessons = SETTINGS[name], all_lessons()
     fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
     chosen = [BYSTANDER, *ATTACKS, BYSTANDER]
     with Pool(setting.jobs, LIMITS, program=fewer if setting.without else FORK_SERVER) as pool:
-        graded = dict(grade_all([(attack.submission(), lesson) for attack in chosen], pool))
+        graded = dict(grade_all([(a.submission(), lessons[a.lesson]) for a in chosen], pool))
     print(json.dumps([asdict(_plain(graded[key])) for key in range(len(chosen))]))
 
 

@@ -9,6 +9,18 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from utils.experiments.broken_layer import broken_layer
+
+__all__ = [
+    "FaultyAttention",
+    "broken_attention",
+    "broken_encoding",
+    "broken_layer",
+    "broken_split_heads",
+    "broken_stack",
+    "with_fault",
+]
+
 Fault = Literal["none", "scale", "mask", "axis", "heads"]
 
 
@@ -59,24 +71,6 @@ def broken_encoding(max_len: int, d_model: int) -> Tensor:
     frequencies = 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
     angles = positions * frequencies
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
-
-
-def broken_layer(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Apply one encoder layer with one fault, for lesson 05's `repaired_layer`.
-
-    Args:
-        layer: a layer with self_attention, feed_forward, norm_1 and norm_2.
-        x: (B, T, D).
-        mask: (B, T, T), (B, 1, T) or (1, T, T).
-
-    Returns:
-        (B, T, D).
-
-    """
-    attended, _ = layer.self_attention(x, x, x, mask)
-    x = layer.norm_1(attended)
-    output: Tensor = layer.norm_2(x + layer.feed_forward(x))
-    return output
 
 
 def broken_stack(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.ModuleList:

@@ -11,6 +11,7 @@ is imported here, without the rest of its notebook.
 
 import contextlib
 import hashlib
+import importlib
 import io
 import json
 import linecache
@@ -27,7 +28,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from utils.notebook.source import NotFoundInNotebook, source_of
-from utils.reference import modules
+from utils.reference import BLOCKS, HOMES
 
 COURSE = Path(__file__).resolve().parents[2]
 # Set during grading (the second one by nbgrader itself), where the stand-in is always used.
@@ -57,8 +58,8 @@ def carry(lesson: str, name: str) -> Any:
         ValueError: the course has no such block.
 
     """
-    if name not in modules.__all__:
-        raise ValueError(f"no block is called {name!r}; there are {', '.join(modules.__all__)}")
+    if name not in BLOCKS:
+        raise ValueError(f"no block is called {name!r}; there are {', '.join(BLOCKS)}")
     block, said = _own_or_stand_in(Path.cwd().parent / lesson / f"{lesson}.ipynb", name)
     sys.stdout.write(f"{name}: {said}\n")
     return block
@@ -74,7 +75,8 @@ def _own_or_stand_in(notebook: Path, name: str) -> tuple[Any, str]:
         why = f"{shown}: {error}"
     except Exception as error:  # the notebook behaves differently the second time
         why = f"{shown} could not be imported: {type(error).__name__}"
-    return getattr(modules, name), f"the course's stand-in ({why})"
+    stand_in = getattr(importlib.import_module(f"utils.reference.{HOMES[name]}"), name)
+    return stand_in, f"the course's stand-in ({why})"
 
 
 def _why_not(notebook: Path, name: str) -> str:

@@ -5,6 +5,7 @@ in this notebook's memory. Your cell stays as it is, earns no points through thi
 mended and run again at any time. While grading nothing is lent.
 """
 
+import importlib
 import os
 import sys
 from typing import Any
@@ -14,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from utils.checks.registry import exercises, find_exercise
 from utils.notebook.carry import GRADING
 from utils.progress.tries import mark_lent
-from utils.reference import modules
+from utils.reference import BLOCKS
 
 
 def lend(name: str) -> None:
@@ -32,11 +33,13 @@ def lend(name: str) -> None:
 
 def _lent(name: str) -> str:
     """Lend a part if that can be done, and return what was done."""
+    if any(os.environ.get(variable) for variable in GRADING):  # nor is there anything to ask then
+        return f"{name} is lent in a notebook only, and not while grading."
     if name not in exercises():
         return f"Nothing is called {name!r} here. Write the name as in the exercise's heading."
     if not find_exercise(name).probe.is_lendable:
         return f"{name} is not lent: nothing in the lesson is built on it. Go on without."
-    if any(os.environ.get(variable) for variable in GRADING) or not InteractiveShell.initialized():
+    if not InteractiveShell.initialized():
         return f"{name} is lent in a notebook only, and not while grading."
     part = _part(name)
     InteractiveShell.instance().user_ns[name] = part
@@ -49,4 +52,6 @@ def _lent(name: str) -> str:
 
 def _part(name: str) -> Any:
     """Return a block as later lessons use it, else what answers are compared with."""
-    return getattr(modules, name, find_exercise(name).oracle)
+    if name in BLOCKS:
+        return getattr(importlib.import_module("utils.reference.modules"), name)
+    return find_exercise(name).oracle

@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # What may stand beside student code, which no right or wrong answer of a lesson may.
     "utils.checks.lessons.*.probes": (
         "utils.checks.lessons.*.probes", "utils.checks.framework", "utils.checks.authoring",
-        "utils.experiments", "utils.reference",
+        "utils.experiments.broken_layer",
     ),
     "grader": ("grader.errors", "grader.cli", "grader.mishaps", "grader.usage"),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
@@ -62,6 +62,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.workers", "grader.sandbox", "utils.checks", "utils.checks.framework",
         "utils.checks.registry",
     ),
+    # It reads the stand-ins' code and runs none of it.
+    "grader.workers.lending": ("utils.reference",),
     "grader.grading": (
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
         "grader.course", "grader.authoring", "grader.errors", "grader.regular_file",
@@ -165,6 +167,9 @@ PLANTED = {
     "probes an answer": (
         "utils.checks.lessons.encoder.probes.using",
         "from utils.checks.lessons.encoder.answers.layer import EXERCISES",
+    ),
+    "probes a stand-in": (
+        "utils.checks.lessons.encoder.probes.using", "from utils.reference import modules",
     ),
     "probes a neighbour": (
         "utils.checks.lessons.encoder.probes.using",

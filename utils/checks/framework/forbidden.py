@@ -24,6 +24,11 @@ class Forbidden(Exception):
     """The answer used something that its exercise rules out."""
 
 
+def says(name: str) -> str:
+    """Return the sentence for a shortcut that was called."""
+    return f"{name} does what this exercise asks you to build: write it without."
+
+
 class _Refusal:
     """The object that takes the place of a shortcut.
 
@@ -38,7 +43,7 @@ class _Refusal:
 
     def __call__(self, *_args: object, **_kwargs: object) -> NoReturn:
         """Refuse, whatever the arguments."""
-        raise Forbidden(f"{self.name} does what this exercise asks you to build: write it without.")
+        raise Forbidden(says(self.name))
 
 
 @contextlib.contextmanager

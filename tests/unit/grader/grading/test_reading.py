@@ -13,7 +13,6 @@ from grader.grading.pipeline import prepare
 from grader.grading.submission import MOST_PARTS, Malformed, read_submission
 from grader.grading.submitted import _timestamp
 from grader.lms.storing import time_of
-from grader.static_analysis.names import leading
 from tests.course.lesson_runs import all_lessons
 
 SIZE = 250 << 10
@@ -59,11 +58,6 @@ def test_a_text_made_to_be_slow_is_read_within_the_limit_or_malformed(name: str,
 def test_why_a_notebook_is_malformed_comes_out_of_the_process_that_read_it():
     with pytest.raises(Malformed, match="not JSON"):
         prepare(b"{", lesson())
-
-
-def test_a_path_of_many_parts_begins_with_few_paths():
-    assert leading("a.b.c") == {"a", "a.b", "a.b.c"}
-    assert len(leading("a" + ".a" * 100_000)) < 10
 
 
 @pytest.mark.parametrize("part", [b"[],", b"{},", b"0,"])

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.static_analysis.cells import as_python
-from grader.static_analysis.shortcuts import refusals
+from grader.static_analysis.shortcuts import shortcuts_in
 
 USUAL = [
     "%matplotlib inline", "!ls", "?print", "print?", "print??", "%load_ext autoreload",
@@ -13,10 +13,10 @@ AROUND = ["%%time", "%%timeit -n 2", "%%capture out", "%%time\n%%capture", "\n%%
 
 
 @pytest.mark.parametrize("source", USUAL)
-def test_a_magic_that_runs_no_code_does_nothing_and_refuses_nothing(source):
+def test_a_magic_that_runs_no_code_does_nothing_and_names_nothing(source):
     exec(as_python(source), {})
     right = "def split_heads(x, n):\n    return x.unflatten(-1, (n, -1)).transpose(1, 2)"
-    assert refusals([source, right], {"split_heads": ("torch.nn.MultiheadAttention",)}) == {}
+    assert shortcuts_in([source, right], {"split_heads": ("torch.nn.MultiheadAttention",)}) == {}
 
 
 @pytest.mark.parametrize("head", AROUND)
@@ -34,6 +34,6 @@ def test_the_code_of_a_line_magic_is_run(source):
     assert names["x"] == 1
 
 
-def test_a_shortcut_behind_a_magic_is_refused_all_the_same():
+def test_a_shortcut_behind_a_magic_is_named_all_the_same():
     cell = "%%time\nimport torch\ndef split_heads(x, n):\n    return torch.nn.MultiheadAttention(x)"
-    assert refusals([cell], {"split_heads": ("torch.nn.MultiheadAttention",)})
+    assert shortcuts_in([cell], {"split_heads": ("torch.nn.MultiheadAttention",)})

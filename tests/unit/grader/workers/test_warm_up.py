@@ -70,7 +70,10 @@ def test_probes_that_import_a_neighbour_with_an_answer_are_refused(tmp_path, nei
     ("module", "may"),
     [
         ("utils.plots", True),
-        ("utils.experiments.train", True),
+        ("utils.experiments.profiling", True),
+        ("utils.experiments.buggy", False),
+        ("utils.reference", True),
+        ("utils.reference.plain_attention", False),
         ("utils.checks.lessons.encoder", True),
         ("utils.checks.lessons.encoder.probes", True),
         ("utils.checks.lessons.encoder.probes.building", True),
@@ -101,3 +104,22 @@ def test_what_lessons_import_is_loaded_with_all_probes_and_no_answers():
 def test_a_loaded_answer_is_named():
     with pytest.raises(RuntimeError, match=r"lessons\.encoder\.variants would stand beside"):
         require_no_answers(["utils.checks.lessons.encoder.variants"])
+
+
+ELSEWHERE = """
+import sys
+import torch
+from grader.workers.warm_up import warm_up
+warm_up()
+before = set(sys.modules)
+lengths = torch.tensor([3, 1]).to("meta")
+torch.arange(5, device="meta")[None] < lengths[:, None]
+print(*(set(sys.modules) - before))
+"""
+
+
+def test_a_tensor_without_numbers_loads_nothing_once_all_is_warm():
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []

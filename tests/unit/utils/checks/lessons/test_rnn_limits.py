@@ -17,7 +17,8 @@ from utils.checks.lessons.rnn_limits.answers.gradient import gradient_oracle
 from utils.checks.lessons.rnn_limits.answers.recurrence import forward_oracle
 from utils.checks.lessons.rnn_limits.answers.steps import longest_wait
 from utils.checks.registry import find_exercise
-from utils.reference.recurrence import reference_cell, reference_forward
+from utils.reference.recurrence import reference_forward
+from utils.reference.recurrent_cell import reference_cell
 
 SIZE = st.integers(1, 4)
 

@@ -12,7 +12,6 @@ from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.versions import Attention, version
-from utils.reference.attention import reference_attention
 
 SHORTCUTS = (
     "torch.nn.functional.scaled_dot_product_attention",
@@ -25,6 +24,14 @@ SHORTCUTS = (
     "torch._transformer_encoder_layer_fwd",
     "torch._scaled_dot_product_attention_math",
     "torch._scaled_dot_product_flash_attention_for_cpu",
+)
+STAND_IN = "utils.reference.plain_attention.scaled_dot_product_attention"
+KERNELS = (
+    "scaled_dot",
+    "multi_head_attention",
+    "transformer_encoder_layer",
+    "flash_attention",
+    "math_attention",
 )
 
 _MORE_TRIES = 4  # of a test that is random: one that decides by chance shows it
@@ -198,6 +205,7 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=2, S=4, D=3, mask="random", dtype="float64"),
         ),
         forbidden=SHORTCUTS,
+        kernels=KERNELS,
     ),
     Probe(
         "scaled_dot_product_attention",
@@ -234,6 +242,7 @@ PROBES = by_exercise(
             ),
         ),
         forbidden=SHORTCUTS,
+        kernels=KERNELS,
     ),
     Probe(
         "padding_mask",
@@ -285,7 +294,8 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=1, T=3, D=5, d_k=4, d_v=2, dtype="float64"),
         ),
         forbidden=SHORTCUTS,
-        stand_ins={"scaled_dot_product_attention": reference_attention},
+        kernels=KERNELS,
+        stand_ins={"scaled_dot_product_attention": STAND_IN},
     ),
     Probe(
         "repaired_attention",
@@ -298,6 +308,7 @@ PROBES = by_exercise(
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=SHORTCUTS,
+        kernels=KERNELS,
     ),
     Probe(
         "test_attention",

@@ -44,7 +44,7 @@ def _layer(kind: str, draw: Draw, length: int, width: int) -> tuple[Run, list[Te
 
 
 def _inputs(kind: str, order: tuple[int, ...] = (), again: bool = False, **params: Any) -> Inputs:
-    draw = Draw(kind=kind, order=order, **params)
+    draw = Draw(kind=kind, order=tuple(order), **params)  # a list where it came as JSON
     x = draw.normal(params["B"], params["T"], params["D"])
     layer, parameters = _layer(kind, draw, params["T"], params["D"])
     given = {"order": torch.tensor(order)} if order else {}

@@ -5,9 +5,17 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from utils.reference.attention import reference_attention
+from utils.checks.framework.substitution import borrowed
 
 Attention = Callable[..., tuple[Tensor, Tensor]]
+
+
+def reference_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: float | None = None
+) -> tuple[Tensor, Tensor]:
+    """Compute attention by torch's kernel, which is not in a process where students' code runs."""
+    right: Attention = borrowed("utils.reference.attention.reference_attention")
+    return right(q, k, v, mask, scale)
 
 
 def _one_query_at_a_time(

@@ -11,7 +11,8 @@ from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
-from utils.checks.lessons.attention.probes.attention import broadcast_mask
+from utils.checks.framework.substitution import borrowed
+from utils.checks.lessons.attention.probes.attention import KERNELS, broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
     LAYER_PARTS,
     dropout_of,
@@ -28,17 +29,19 @@ from utils.checks.lessons.encoder.probes.weights import (
     only_weights,
 )
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
-from utils.experiments.buggy import broken_layer
-from utils.reference import modules
+from utils.experiments.broken_layer import broken_layer
 
 EARLIER = {
-    "MultiHeadAttention": modules.MultiHeadAttention,
-    "PositionalEncoding": modules.PositionalEncoding,
-    "TokenEmbedding": modules.TokenEmbedding,
+    "MultiHeadAttention": "utils.reference.multi_head.MultiHeadAttention",
+    "PositionalEncoding": "utils.reference.position_layer.PositionalEncoding",
+    "TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding",
 }
 DEFAULT_DROPOUT = 0.1  # the stubs'
-_Layer = modules.EncoderLayer  # bound at import: absent while an answer runs
-PARTS = {"LayerNorm": modules.LayerNorm, "FeedForward": modules.FeedForward}
+LAYER = "utils.reference.layer.EncoderLayer"
+PARTS = {
+    "LayerNorm": "utils.reference.parts.LayerNorm",
+    "FeedForward": "utils.reference.parts.FeedForward",
+}
 
 
 def _layer_inputs(
@@ -98,7 +101,7 @@ class _TheirLayer(nn.Module):
 
     def __init__(self, *sizes: Any) -> None:
         super().__init__()
-        for name, part in _Layer(*sizes).named_children():
+        for name, part in borrowed(LAYER)(*sizes).named_children():
             self.add_module(name, part)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -280,6 +283,7 @@ PROBES = by_exercise(
             ),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
+        kernels=KERNELS,
         stand_ins={**EARLIER, **PARTS},
     ),
     Probe(
@@ -293,6 +297,7 @@ PROBES = by_exercise(
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
+        kernels=KERNELS,
     ),
     Probe(
         "TransformerEncoder",
@@ -373,7 +378,8 @@ PROBES = by_exercise(
             case("float64", demand="float64", V=11, B=2, T=3, D=8, H=4, L=1, F=5, dtype="float64"),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.TransformerEncoder"),
-        stand_ins={**EARLIER, **PARTS, "EncoderLayer": modules.EncoderLayer},
+        kernels=KERNELS,
+        stand_ins={**EARLIER, **PARTS, "EncoderLayer": LAYER},
     ),
     asked("predict_feed_forward_share"),
     Probe(

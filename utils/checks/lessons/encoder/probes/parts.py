@@ -101,6 +101,15 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=2, T=3, D=5, dtype="float64"),
         ),
         forbidden=(*NORMALISERS, "utils.reference.modules.LayerNorm"),
+        kernels=(
+            "layer_norm",
+            "group_norm",
+            "rms_norm",
+            "instance_norm",
+            "batch_norm",
+            "torch._refs._normalize",
+        ),
+        apart=True,  # whoever has built a normalisation may use torch's
     ),
     Probe(
         "FeedForward",

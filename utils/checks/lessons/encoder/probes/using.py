@@ -8,15 +8,16 @@ from torch import Tensor, nn
 from utils.checks.authoring.calling import mode_of
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.framework.substitution import borrowed
 from utils.checks.lessons.encoder.probes.weights import layer_weights, torch_names
-from utils.reference import modules
 
+ENCODER = "utils.reference.encoder.TransformerEncoder"
 # Bound at import: other exercises make them absent.
 _TorchEncoder, _TorchLayer = nn.TransformerEncoder, nn.TransformerEncoderLayer
 
 
 def _count(answer: Any, i: Inputs) -> dict[str, object]:
-    encoder = modules.TransformerEncoder(
+    encoder = borrowed(ENCODER)(
         i["V"], i["D"], i["H"], i["L"], i["F"], 10, norm_first=i["norm_first"]
     )
     if i["shared"]:
@@ -81,7 +82,7 @@ def _load_another_depth(answer: Any, i: Inputs) -> dict[str, object]:
     return {"with another number of layers": said, "the weights are as they were": whole}
 
 
-def _left_alone(encoder: modules.TransformerEncoder, table: Tensor) -> dict[str, object]:
+def _left_alone(encoder: Any, table: Tensor) -> dict[str, object]:
     """Observe what loading layers and final_norm must leave alone."""
     return {
         "the embedding is as it was": torch.equal(encoder.embedding.weight, table),
@@ -90,10 +91,10 @@ def _left_alone(encoder: modules.TransformerEncoder, table: Tensor) -> dict[str,
     }
 
 
-def _encoder_for(i: Inputs) -> modules.TransformerEncoder:
+def _encoder_for(i: Inputs) -> Any:
     """Build an encoder with arbitrary weights to load over, the same at every call."""
     inner, width = i["layers.0.linear1.weight"].shape
-    encoder = modules.TransformerEncoder(
+    encoder = borrowed(ENCODER)(
         5, width, i["n_heads"], i["n_layers"], inner, 20, 0.0, i["norm_first"]
     )
     with torch.no_grad():
@@ -129,7 +130,7 @@ def _influence(answer: Any, i: Inputs) -> dict[str, object]:
     inner, width = weights["layers.0.feed_forward.linear_1.weight"].shape
     # Train mode drops everything, so that a forgotten eval() shows alike on every machine.
     vocab_size = len(weights["embedding.weight"])
-    encoder = modules.TransformerEncoder(
+    encoder = borrowed(ENCODER)(
         vocab_size, width, i["n_heads"], i["n_layers"], inner, 20, dropout=1.0
     )
     encoder.load_state_dict(weights, strict=False)  # not strict: positions are a buffer

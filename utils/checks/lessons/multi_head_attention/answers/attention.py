@@ -17,7 +17,7 @@ from utils.checks.lessons.multi_head_attention.variants import (
     MaskPassedOn,
     heads_variant,
 )
-from utils.reference.modules import MultiHeadAttention as TorchHeads
+from utils.reference.torch_heads import TorchHeads
 
 
 def _has_weights(seen: Observation) -> bool:

@@ -18,9 +18,13 @@ from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind
-from utils.checks.lessons.attention.probes.attention import SHORTCUTS, broadcast_mask, weights_first
-from utils.reference.attention import reference_attention
-from utils.reference.heads import reference_merge, reference_split
+from utils.checks.lessons.attention.probes.attention import (
+    KERNELS,
+    SHORTCUTS,
+    STAND_IN,
+    broadcast_mask,
+    weights_first,
+)
 
 LAYERS = ("w_q", "w_k", "w_v", "w_o")
 # Whole attentions under any name: what the exercise builds, and whatever contains it.
@@ -273,10 +277,11 @@ PROBES = by_exercise(
                  D=10, H=4),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.MultiHeadAttention"),
+        kernels=KERNELS,
         stand_ins={
-            "scaled_dot_product_attention": reference_attention,
-            "split_heads": reference_split,
-            "merge_heads": reference_merge,
+            "scaled_dot_product_attention": STAND_IN,
+            "split_heads": "utils.reference.heads.reference_split",
+            "merge_heads": "utils.reference.heads.reference_merge",
         },
     ),
     asked("predict_parameters_8_heads"),

@@ -15,7 +15,6 @@ from utils.checks.authoring.prediction import asked, prediction
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
-from utils.reference.positions import reference_encoding
 
 LARGE_START = 3.0  # far above the spread of nn.Embedding (1) and of all of nn.init
 
@@ -329,7 +328,7 @@ PROBES = by_exercise(
                 replaced=True,
             ),
         ),
-        stand_ins={"sinusoidal_encoding": reference_encoding},
+        stand_ins={"sinusoidal_encoding": "utils.reference.sinusoids.sinusoidal_encoding"},
     ),
     Probe(
         "LearnedPositionalEncoding",

@@ -11,7 +11,8 @@ from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.rnn_limits.answers.recurrence import forward_oracle
 from utils.checks.lessons.rnn_limits.probes import PROBES
-from utils.reference.recurrence import reference_cell, reference_forward
+from utils.reference.recurrence import reference_forward
+from utils.reference.recurrent_cell import reference_cell
 
 Norm = Callable[[Tensor], Tensor]
 Gradients = list[Tensor]

@@ -10,7 +10,7 @@ from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.rnn_limits.answers.cell import build_cell
 from utils.checks.lessons.rnn_limits.probes import PROBES
-from utils.reference.recurrence import reference_cell
+from utils.reference.recurrent_cell import reference_cell
 
 # Bound at import: torch lacks this name while an answer is observed.
 _torch_forward = torch.rnn_tanh

@@ -13,7 +13,9 @@ from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind
-from utils.reference.recurrence import reference_cell, reference_forward
+
+CELL = "utils.reference.recurrent_cell.reference_cell"
+FORWARD = "utils.reference.recurrence.reference_forward"
 
 RECURRENT = (
     "torch.nn.RNN",
@@ -174,6 +176,7 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=2, I=5, Hd=3, dtype="float64"),
         ),
         forbidden=RECURRENT,
+        kernels=("rnn", "lstm", "gru"),
     ),
     Probe(
         "rnn_forward",
@@ -186,7 +189,8 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=4, T=5, I=2, Hd=3, dtype="float64"),
         ),
         forbidden=RECURRENT,
-        stand_ins={"rnn_cell": reference_cell},
+        kernels=("rnn", "lstm", "gru"),
+        stand_ins={"rnn_cell": CELL},
     ),
     asked("predict_rnn_steps"),
     asked("predict_attention_steps"),
@@ -203,7 +207,7 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=4, T=6, I=2, Hd=3, dtype="float64"),
         ),
         gradient=False,
-        stand_ins={"rnn_cell": reference_cell, "rnn_forward": reference_forward},
+        stand_ins={"rnn_cell": CELL, "rnn_forward": FORWARD},
     ),
     Probe(
         "shift_right",

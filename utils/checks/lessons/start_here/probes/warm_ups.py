@@ -7,7 +7,7 @@ from torch.overrides import TorchFunctionMode
 
 from utils.checks.authoring.inputs import ALIKE, Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.lessons.attention.probes.attention import SHORTCUTS
+from utils.checks.lessons.attention.probes.attention import KERNELS, SHORTCUTS
 
 
 def _softmax_inputs(
@@ -120,6 +120,7 @@ PROBES = by_exercise(
             "torch.nn.functional.cross_entropy",
             *SHORTCUTS,
         ),
+        kernels=("softmax", "softmin", "sumexp", *KERNELS),
     ),
     Probe(
         "masked_mean",

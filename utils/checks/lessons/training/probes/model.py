@@ -10,9 +10,10 @@ from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.framework.substitution import borrowed
 from utils.checks.lessons.encoder.probes.weights import layer_weights, only_weights
-from utils.reference import modules
-from utils.reference.tagging import IGNORED
+
+IGNORED = -100  # the tag of padding
 
 LOUD = 30.0  # makes values at padding larger than those that count
 
@@ -104,11 +105,11 @@ def _made_tagger(answer: Any, i: Inputs) -> nn.Module:
     return tagger
 
 
-def _encoder_for(i: Inputs) -> nn.Module:
+def _encoder_for(i: Inputs) -> Any:
     n_heads, n_layers, max_len, norm_first, padding_idx = i["encoder"]
     vocab_size, width = i["encoder.embedding.weight"].shape
     inner = len(i["encoder.layers.0.feed_forward.linear_1.weight"])
-    encoder = modules.TransformerEncoder(
+    encoder: Any = borrowed("utils.reference.encoder.TransformerEncoder")(
         vocab_size, width, n_heads, n_layers, inner, max_len, 0.0, norm_first, padding_idx
     )
     if i["drops_words"]:  # as in the contest, but every word: only positions are left
@@ -187,7 +188,7 @@ PROBES = by_exercise(
                 **_SMALL,
             ),
         ),
-        stand_ins={"TokenEmbedding": modules.TokenEmbedding},
+        stand_ins={"TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding"},
     ),
     asked("predict_first_loss"),
     Probe(

@@ -12,6 +12,7 @@ from utils.checks.authoring.calling import mode_of
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import describe
+from utils.checks.framework.substitution import borrowed
 from utils.checks.lessons.training.probes.data import untouched
 from utils.checks.lessons.training.probes.watched import (
     BACKWARD_PRECISION,
@@ -25,7 +26,9 @@ from utils.checks.lessons.training.probes.watched import (
     Watched,
     as_if_on_a_gpu,
 )
-from utils.reference.tagging import reference_collate, reference_token_loss
+
+COLLATE = "utils.reference.tagging.reference_collate"
+TOKEN_LOSS = "utils.reference.tagging.reference_token_loss"
 
 # Facts that only cases with this `looks` observe, so that a mistake costs only once.
 SIDE_FACTS = {
@@ -75,7 +78,7 @@ def _step_inputs(
 ) -> Inputs:
     draw = Draw(lengths=lengths, **params)
     pairs = [(draw.integers(params["V"], n, low=2), draw.integers(params["C"], n)) for n in lengths]
-    ids, sizes, tags = reference_collate([(x.tolist(), y.tolist()) for x, y in pairs])
+    ids, sizes, tags = borrowed(COLLATE)([(x.tolist(), y.tolist()) for x, y in pairs])
     return {
         "batch": (ids, sizes, tags),
         "table": draw.normal(params["V"], params["D"]),
@@ -212,7 +215,7 @@ PROBES = by_exercise(
             ),
         ),
         gradient=False,
-        stand_ins={"token_loss": reference_token_loss},
+        stand_ins={"token_loss": TOKEN_LOSS},
     ),
     Probe(
         "tag_sentences",
@@ -237,6 +240,6 @@ PROBES = by_exercise(
             case("no sentence at all", demand="no sentence at all", text=[], **_ASKED),
         ),
         gradient=False,
-        stand_ins={"collate": reference_collate},
+        stand_ins={"collate": COLLATE},
     ),
 )

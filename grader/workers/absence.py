@@ -1,0 +1,157 @@
+"""Take what a lesson's exercises forbid out of this process, for the rest of its life.
+
+It happens below Python. torch's dispatcher, through which every call comes (by whatever name, from
+threads, callbacks, traces and transforms alike), gets kernels that refuse in place of its own, and
+nothing in the process brings those back. What torch writes in Python loses its code in place, so
+that a reference kept beforehand leads to a refusal, too.
+"""
+
+import ctypes
+import functools
+import gc
+import itertools
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final, NoReturn
+
+import torch
+
+from utils.checks.framework.exercise import Probe
+from utils.checks.framework.forbidden import Forbidden, says
+from utils.checks.registry import probes
+
+# All keys under which a CPU's tensors could find a kernel that is not a refusal.
+KEYS: Final = (
+    "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutogradNestedTensor",
+    "Autograd", "AutogradCPU", "FuncTorchBatched", "FuncTorchBatchedDecomposition",
+    "FuncTorchVmapMode", "BatchedNestedTensor", "NestedTensorCPU", "SparseCPU", "SparseCsrCPU",
+    "MkldnnCPU", "QuantizedCPU", "Meta",
+)  # fmt: skip
+# Parts of names in torch._C: what runs graphs with kernels of its own, past the dispatcher.
+OTHER_ENGINES: Final = ("_te_", "texpr", "tensorexpr", "llga", "static_module", "can_fuse")
+# Not loaded by torch itself: attention written in Python.
+NOT_LOADED: Final = {"torch.nn.attention.flex_attention", "torch.ao.nn.quantizable", "torch.onnx"}
+
+
+def take_out(asked: Iterable[Probe]) -> None:
+    """Take out all that these exercises forbid; nothing brings it back."""
+    parts = dict.fromkeys(part for probe in asked for part in probe.kernels)
+    if not parts:
+        return
+    functions = [pair for part in parts for pair in in_python()[part]]
+    sys.meta_path.insert(0, _NotHere(NOT_LOADED | {f.__module__ for f, _ in functions}))
+    for function, refusal in functions:
+        function.__code__ = refusal  # for everybody who holds it
+    for part in parts:
+        refuse_kernels(part)
+
+
+def close_other_engines() -> None:
+    """Take out torch's graph fusers and its static runtime, which no exercise needs.
+
+    A class cannot be taken from its base, which lists it: it loses what makes and runs an object.
+    """
+    fuser = sys.modules.pop("torch._C._te", None)
+    if fuser is not None:
+        for name in ("__init__", "run", "fallback"):
+            delattr(vars(fuser)["TensorExprKernel"], name)
+        vars(fuser).clear()
+    for name in [n for n in vars(torch._C) if any(part in f"{n}_" for part in OTHER_ENGINES)]:
+        delattr(torch._C, name)
+
+
+def refuse_kernels(part: str) -> None:
+    """Put refusals in place of every kernel of torch whose name holds this part."""
+    for space, names in kernels()[part].items():
+        library = torch._C._dispatch_library("IMPL", space, "", __file__, 1)
+        # Without its last reference the library would take the refusals along. This one is held
+        # by nobody, so nobody can let it go.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns that kernels are replaced
+            for name, key in names:
+                library.impl(name, key, functools.partial(_refuse, name.partition(".")[0]))
+
+
+@functools.cache
+def kernels() -> Mapping[str, Mapping[str, list[tuple[str, str]]]]:
+    """Return the kernels that exercises may take out: part -> namespace -> names and keys."""
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {part: {} for part in all_parts()}
+    for full, part in itertools.product(torch._C._dispatch_get_all_op_names(), found):
+        space, _, name = full.partition("::")
+        if part in name:
+            has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, full)
+            found[part].setdefault(space, []).extend((name, key) for key in KEYS if has(key))
+    return found
+
+
+@functools.cache
+def in_python() -> Mapping[str, list[tuple[FunctionType, CodeType]]]:
+    """Return torch's functions in Python that exercises may take out, by part of a name.
+
+    Each comes with the code that refuses in its place.
+
+    Call it first where nothing is frozen: the collector, which knows also what decorators and
+    tables hide, does not tell what is.
+    """
+    everything = [f for f in gc.get_objects() if type(f) is FunctionType]
+    torchs = [f for f in everything if (f.__module__ or "").split(".")[0] == "torch"]
+    return {part: [(f, refusal(f)) for f in torchs if does(part, f)] for part in all_parts()}
+
+
+def all_parts() -> list[str]:
+    """Return every part of a kernel's name that some exercise forbids."""
+    return sorted({part for probe in probes().values() for part in probe.kernels})
+
+
+def does(part: str, function: FunctionType) -> bool:
+    """Return whether a function's name, or that of the class that it computes for, has a part.
+
+    A part with dots is a function's whole name.
+    """
+    if "." in part:
+        return part == f"{function.__module__}.{function.__name__}"
+    if function.__name__ != "forward":
+        return part in function.__name__
+    return part.replace("_", "") in function.__qualname__.replace("_", "").lower()
+
+
+def _refuse(name: str, *_args: object, **_named: object) -> NoReturn:
+    raise Forbidden(says(name))
+
+
+def refusal(function: FunctionType) -> CodeType:
+    """Compile code that raises Forbidden; Python wants a function's free variables in it again."""
+    free = function.__code__.co_freevars
+    source = (
+        f"def around({', '.join(free)}):\n"
+        "    def gone(*_args, **_named):\n"
+        f"        {', '.join(free) or None}\n"
+        f"        from {Forbidden.__module__} import Forbidden\n"
+        f"        raise Forbidden({says(function.__qualname__)!r})\n"
+        "    return gone\n"
+    )
+    made: dict[str, Any] = {}
+    exec(source, made)
+    code: CodeType = made["around"](*free).__code__
+    return code
+
+
+class _NotHere(MetaPathFinder):
+    """Refuses to import what was taken out, afresh or for the first time."""
+
+    def __init__(self, modules: set[str]) -> None:
+        self._modules = modules
+
+    def find_spec(
+        self, fullname: str, path: Any = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Raise for a module that is not here; leave all others to the next finder."""
+        if any(f"{fullname}.".startswith(f"{module}.") for module in self._modules):
+            raise ModuleNotFoundError(f"{fullname} is not here while grading", name=fullname)
+        return None

@@ -1,0 +1,110 @@
+"""What is taken out of a process is gone for good, by whatever road it is sought."""
+
+import subprocess
+import sys
+
+import pytest
+
+SETUP = """
+import gc, sys, threading, warnings
+import torch
+from torch import nn
+from torch.nn import functional as F
+from grader.workers import absence
+from utils.checks.framework.forbidden import Forbidden
+from utils.checks.registry import probes
+from torch._higher_order_ops.flex_attention import math_attention
+kept, heads = F.multi_head_attention_forward, F.scaled_dot_product_attention
+absence.kernels(), absence.in_python()
+gc.freeze()
+absence.take_out([probes()[sys.argv[1]]])
+q = torch.rand(2, 3, 4)
+exec(sys.argv[2])
+"""
+
+
+def run(exercise: str, code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", SETUP, exercise, code], capture_output=True, text=True, check=False
+    )
+
+
+GONE = {
+    "its name": ("SelfAttention", "F.scaled_dot_product_attention(q, q, q)"),
+    "a kept name": ("SelfAttention", "heads(q, q, q)"),
+    "a map over the batch": ("SelfAttention", "torch.vmap(heads)(q, q, q)"),
+    "a kept function in Python": ("SelfAttention", "kept(q, q, q)"),
+    "a module": ("SelfAttention", "nn.MultiheadAttention(4, 2)(q, q, q)"),
+    "a layer's norm": ("LayerNorm", "nn.LayerNorm(4)(q)"),
+    "a softmax in Python": ("stable_softmax", "torch._refs.softmax(q, -1)"),
+    "a decomposition": ("stable_softmax", "torch.ops.aten.softmax.int.decompose(q, -1)"),
+    "a gated cell": ("rnn_cell", "nn.GRUCell(4, 5)(q[0])"),
+    "a function by its whole name": ("LayerNorm", "torch._refs._normalize(q, [2], 1e-5)"),
+    "a private function": ("SelfAttention", "math_attention(q, q, q, None, (), 1.0, {})"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", GONE)
+def test_what_an_exercise_forbids_is_refused_in_a_sentence(way):
+    exercise, code = GONE[way]
+    done = run(exercise, code)
+    assert "Forbidden: " in done.stderr, done.stderr
+    assert "does what this exercise asks you to build" in done.stderr
+
+
+STAYS = {
+    "softmax beside attention": ("SelfAttention", "q.softmax(-1)"),
+    "a norm beside attention": ("EncoderLayer", "nn.LayerNorm(4)(q)"),
+    "attention beside a norm": ("LayerNorm", "heads(q, q, q)"),
+    "building what may not compute": ("MultiHeadAttention", "nn.TransformerEncoderLayer(4, 2)"),
+    "an optimiser": ("SelfAttention", "torch.optim.Adam([nn.Parameter(q)]).step()"),
+    "gradients": ("stable_softmax", "torch.func.grad(lambda x: x.exp().sum())(q)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", STAYS)
+def test_what_it_does_not_forbid_stays(way):
+    done = run(*STAYS[way])
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_was_taken_out_cannot_be_loaded_afresh():
+    code = "import importlib; importlib.reload(F)"
+    assert "is not here while grading" in run("SelfAttention", code).stderr
+
+
+def test_torchs_warning_of_replaced_kernels_is_not_shown():
+    assert "Overriding" not in run("SelfAttention", "pass").stderr
+
+
+ENGINES = """
+import gc, sys
+import torch
+from grader.workers import absence
+base = torch._C.Graph.__base__
+absence.close_other_engines()
+absence.close_other_engines()
+graph = torch._C.parse_ir("graph(%x : Tensor):\\n  %y : Tensor = aten::relu(%x)\\n  return (%y)")
+exec(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("torch._C._jit_to_static_module(graph)", "AttributeError"),
+        ("torch._C._jit_set_llga_enabled(True)", "AttributeError"),
+        ("torch._C._te.TensorExprKernel(graph)", "AttributeError"),
+        ("sys.modules['torch._C._te']", "KeyError"),
+        (
+            "next(c for c in base.__subclasses__() if c.__name__ == 'TensorExprKernel')(graph)",
+            "No constructor defined",
+        ),
+    ],
+)
+def test_an_engine_beside_the_dispatcher_is_reached_by_no_road(code, error):
+    done = subprocess.run(
+        [sys.executable, "-c", ENGINES, code], capture_output=True, text=True, check=False
+    )
+    assert error in done.stderr
+    assert "close_other_engines" not in done.stderr

@@ -1,0 +1,101 @@
+"""What is lent to the isolated process, and what it costs to have borrowed it."""
+
+import json
+import sys
+
+import pytest
+
+from grader.workers.lending import Borrower, answers_in, lend
+from grader.workers.trials import Server
+from utils.checks.registry import probes
+from utils.reference import BLOCKS, HOMES, modules
+
+
+def step(exercise: str, source: str = "") -> dict:
+    return {"exercise": exercise, "source": source, "cases": [{}]}
+
+
+def about(exercise: str) -> bytes:
+    return json.dumps({"exercise": exercise, "case": 0}).encode()
+
+
+STEPS = [step("scaled_dot_product_attention"), step("causal_mask"), step("SelfAttention")]
+ASKS = b'{"lend": "utils.reference.plain_attention"}'
+
+
+def test_a_lent_module_runs_in_the_borrowers_process(monkeypatch):
+    asked = []
+    borrower = Borrower(lambda raw: asked.append(raw) or lend(raw)[0])
+    spec = borrower.find_spec("utils.reference.masks")
+    module = type(sys)("borrowed")
+    module.__name__ = spec.name
+    borrower.exec_module(module)
+    assert module.causal_mask(3).shape == (1, 3, 3)
+    assert asked == [b'{"lend": "utils.reference.masks"}']
+
+
+def test_other_modules_are_left_to_other_finders():
+    assert Borrower(lambda _: b"{}").find_spec("utils.plots") is None
+
+
+@pytest.mark.parametrize("name", ["attention", "torch_heads", "modules", "../checks/api", "", 3])
+def test_what_is_no_stand_in_is_not_lent(name):
+    assert lend(json.dumps({"lend": f"utils.reference.{name}"}).encode()) == (b"{}", frozenset())
+    with pytest.raises(ModuleNotFoundError, match="not here while grading"):
+        Borrower(lambda _: b"{}").find_spec(f"utils.reference.{name}")
+
+
+@pytest.mark.parametrize("raw", [b'{"lend"', b'{"lend": {"a": 1}}', b'{"lend":' + b"[" * 100_000])
+def test_a_request_that_cannot_be_read_is_answered_with_nothing(raw):
+    assert lend(raw) == (b"{}", frozenset())
+
+
+def test_a_module_answers_what_it_imports_answers_too():
+    assert answers_in("layer") == {
+        "EncoderLayer", "LayerNorm", "FeedForward", "MultiHeadAttention",
+        "scaled_dot_product_attention",
+    }  # fmt: skip
+
+
+def test_a_message_before_the_loan_counts_and_one_after_it_does_not():
+    server = Server(STEPS)
+    early, late = about("scaled_dot_product_attention"), about("scaled_dot_product_attention")
+    assert server.reply(early) is None
+    assert b"code" in server.reply(ASKS)
+    server.reply(late)
+    server.reply(about("causal_mask"))
+    assert server.rest == [early, about("causal_mask")]
+
+
+def test_what_is_observed_apart_is_taken_from_its_own_process_alone():
+    steps = [step("LayerNorm"), step("EncoderLayer")]
+    first, second = Server(steps), Server(steps, 1)
+    for server in (first, second):
+        server.reply(about("LayerNorm"))
+        server.reply(about("EncoderLayer"))
+    assert (first.more, second.more) == (True, False)
+    assert (first.rest, first.apart()) == ([about("EncoderLayer")], [])
+    assert second.rest == second.apart() == [about("LayerNorm")]
+
+
+def test_a_students_test_is_tried_where_nothing_is_taken_out_that_it_may_compare_with():
+    steps = [step("SelfAttention"), step("test_attention")]
+    observed = [[s["exercise"] for s in Server(steps, run).steps] for run in range(3)]
+    assert observed == [["SelfAttention"], ["test_attention"], ["test_attention"]]
+    alone = [step("test_attention")]
+    assert (Server(steps).last, Server(alone).last) == (2, 1)
+    assert Server(alone).tested
+
+
+def test_every_block_has_a_home_and_every_stand_in_comes_from_one():
+    assert sorted(modules.__all__) == sorted(BLOCKS)
+    assert set(BLOCKS) <= set(HOMES)
+    for probe in probes().values():
+        for path in probe.stand_ins.values():
+            assert path.split(".")[2] in HOMES.values(), path
+
+
+def test_no_stand_in_is_an_answer_to_the_exercise_that_borrows_it():
+    for probe in probes().values():
+        for path in probe.stand_ins.values():
+            assert probe.exercise not in answers_in(path.split(".")[2]), probe.exercise
