@@ -1,8 +1,10 @@
 """Every exercise: right answers earn all; wrong ones are caught, named, and cost no other."""
 
+import json
 from functools import cache
 
 import pytest
+import torch
 
 from tests.course.lesson_runs import Run, all_lessons, exercise_ids, lesson_of, run_lesson
 from tests.course.right_forms import RIGHT_FORMS
@@ -95,3 +97,14 @@ def test_all_sizes_of_a_case_are_distinct(exercise):
     for params in [c.params for c in cases if c.demand != ALIKE]:
         sizes = [n for n in params.values() if isinstance(n, int) and n > 1 and n is not True]
         assert len(set(sizes) - {params.get("dim")}) >= len(sizes) - ("dim" in params), params
+
+
+@pytest.mark.parametrize("exercise", exercise_ids())
+def test_a_case_draws_the_same_inputs_where_its_parameters_came_as_json(exercise):
+    probe = exercises()[exercise].probe
+    hidden = next(e.hidden for e in lesson_of(exercise).exercises if e.id == exercise)
+    for asked in (*probe.cases, *map(hidden_case, hidden)):
+        here, there = (probe.make(p) for p in (asked.params, json.loads(json.dumps(asked.params))))
+        for name, value in here.items():
+            if isinstance(value, torch.Tensor):
+                assert torch.equal(value.nan_to_num(), there[name].nan_to_num()), (asked, name)
