@@ -752,11 +752,12 @@ drawn.way("positions")
 # ### Exercise: `rotary_embedding`
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
-# Pair i is made of the columns 2i and 2i + 1. The first position is 0.
+# Pair i is made of the columns 2i and 2i + 1. The first position is 0, unless `offset` says
+# otherwise.
 
 
 # %% exercise="rotary_embedding"
-def rotary_embedding(x: Tensor, base: float = 10000.0) -> Tensor:
+def rotary_embedding(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
     """Turn each pair of columns (2i, 2i + 1) at position p by the angle p * base^(-2i / Dh).
 
     (a, b) becomes (a cos - b sin, a sin + b cos).
@@ -764,6 +765,7 @@ def rotary_embedding(x: Tensor, base: float = 10000.0) -> Tensor:
     Args:
         x: queries or keys (B, H, T, Dh), Dh even.
         base: decides how slowly the last pairs turn.
+        offset: the position of the first word.
 
     Returns:
         Like x, in shape and dtype; x itself is left as it was.
@@ -771,7 +773,8 @@ def rotary_embedding(x: Tensor, base: float = 10000.0) -> Tensor:
     # BEGIN SOLUTION
     length, width = x.shape[-2:]
     frequencies = base ** (-torch.arange(0, width, 2, device=x.device) / width)  # (Dh/2,)
-    angles = torch.arange(length, device=x.device).unsqueeze(1) * frequencies  # (T, Dh/2)
+    places = offset + torch.arange(length, device=x.device)
+    angles = places.unsqueeze(1) * frequencies  # (T, Dh/2)
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
@@ -798,6 +801,7 @@ check.rotary_embedding(
             base=50.0,
             dtype="float64",
         ),
+        dict(case="far into a text", demand="an offset", B=1, H=2, T=4, Dh=6, offset=41),
     ],
 )
 # END HIDDEN TESTS
@@ -843,6 +847,9 @@ for name, scores in (("added", added), ("turned", turned)):
     spread = max(scores.diagonal(k).std().item() for k in range(-22, 23))
     print(f"{name:7} largest spread of scores at one distance: {spread:.2f}")
     print("    spread:", said(f"spread at one distance, {name}", round(spread, 2)))
+on = [rotary_embedding(v[None, None], offset=500)[0, 0] for v in (query, key)]
+moved = (on[0] @ on[1].T / math.sqrt(32) - turned).abs().max()
+print(f"both moved on by 500 places, scores change by up to {moved:.4f}")
 
 # %% [markdown]
 # Every diagonal is one distance. With rotary positions **the score depends on what the two words

@@ -45,8 +45,11 @@ def reference_shift(offset: int, d_model: int) -> Tensor:
     return matrix
 
 
-def reference_rotary(x: Tensor, base: float = BASE) -> Tensor:
-    """Rotate pair i of the last axis by position * base^(-2i/Dh): (B, H, T, Dh) -> like x."""
+def reference_rotary(x: Tensor, base: float = BASE, offset: int = 0) -> Tensor:
+    """Rotate pair i of the last axis by position * base^(-2i/Dh): (B, H, T, Dh) -> like x.
+
+    The first position is `offset`.
+    """
     pairs = torch.view_as_complex(x.double().reshape(*x.shape[:-1], -1, 2))
-    turned = pairs * turns(torch.arange(x.shape[-2]), rates(x.shape[-1], base))
+    turned = pairs * turns(offset + torch.arange(x.shape[-2]), rates(x.shape[-1], base))
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)

@@ -4,15 +4,16 @@ import torch
 from torch import Tensor
 
 
-def rotary_embedding(x: Tensor, base: float = 10000.0) -> Tensor:
-    """Rotate each pair of columns of x (B, H, T, Dh) by its position's angle."""
-    turns = _turns(x.shape[-2], x.shape[-1], base).to(x.device)
+def rotary_embedding(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
+    """Rotate each pair of columns of x (B, H, T, Dh) by its position's angle, from offset on."""
+    places = torch.arange(offset, offset + x.shape[-2], dtype=torch.float64)
+    turns = _turns(places, x.shape[-1], base).to(x.device)
     pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).double())
     return torch.view_as_real(pairs * turns).flatten(-2).to(x.dtype)
 
 
-def _turns(length: int, width: int, base: float) -> Tensor:
-    """Return unit complex numbers (length, width / 2), at the angles p * base^(-2i / width)."""
+def _turns(places: Tensor, width: int, base: float) -> Tensor:
+    """Return unit complex numbers (T, width / 2), at the angles p * base^(-2i / width)."""
     rates = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-    angles = torch.outer(torch.arange(length, dtype=torch.float64), rates)
+    angles = torch.outer(places, rates)
     return torch.polar(torch.ones_like(angles), angles)

@@ -155,39 +155,39 @@ def alibi_by_outer_product(n_heads, length):
     return -torch.einsum("h,ts->hts", slopes, distance)
 
 
-def rotary_by_matrices(x, base=10000.0):
+def rotary_by_matrices(x, base=10000.0, offset=0):
     length, width = x.shape[-2:]
     rows = []
     for p in range(length):
         pieces = []
         for i in range(width // 2):
-            angle = p * base ** (-2 * i / width)
+            angle = (p + offset) * base ** (-2 * i / width)
             turn = [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
             pieces.append(x[:, :, p, 2 * i : 2 * i + 2] @ torch.tensor(turn, dtype=x.dtype))
         rows.append(torch.cat(pieces, -1))
     return torch.stack(rows, 2)
 
 
-def rotary_by_partner(x, base=10000.0):
+def rotary_by_partner(x, base=10000.0, offset=0):
     width = x.shape[-1]
     rate = base ** (-torch.arange(0, width, 2, device=x.device).float() / width)
-    angles = torch.outer(torch.arange(x.shape[-2], device=x.device).float(), rate)
+    angles = torch.outer(offset + torch.arange(x.shape[-2], device=x.device).float(), rate)
     cos, sin = angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)
     partner = torch.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape)
     return x * cos.to(x.dtype) + partner * sin.to(x.dtype)
 
 
-def rotary_complex(x, base=10000.0):
+def rotary_complex(x, base=10000.0, offset=0):
     pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).float())
     rate = torch.tensor([base ** (-i / x.shape[-1]) for i in range(0, x.shape[-1], 2)])
-    angles = torch.arange(x.shape[2])[:, None] * rate
+    angles = torch.arange(offset, offset + x.shape[2])[:, None] * rate
     return torch.view_as_real(pairs * torch.exp(1j * angles)).flatten(3).type_as(x)
 
 
-def rotary_written_in(x, base=10000.0):
+def rotary_written_in(x, base=10000.0, offset=0):
     turned = torch.empty_like(x)
     for p in range(x.shape[2]):
-        angle = p / base ** (torch.arange(0, x.shape[3], 2) / x.shape[3])
+        angle = (offset + p) / base ** (torch.arange(0, x.shape[3], 2) / x.shape[3])
         a, b = x[:, :, p, 0::2], x[:, :, p, 1::2]
         turned[:, :, p, 0::2] = a * angle.cos() - b * angle.sin()
         turned[:, :, p, 1::2] = a * angle.sin() + b * angle.cos()

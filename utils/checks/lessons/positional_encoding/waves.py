@@ -161,6 +161,7 @@ def rotary_variant(
     layout: Literal["pairs", "halves", "unwoven"] = "pairs",
     exchanged: bool = False,
     ignores_base: bool = False,
+    of_offset: int = 1,
     added: bool = False,
     second_from_turned: bool = False,
     both: Literal["", "plus", "minus"] = "",
@@ -178,6 +179,7 @@ def rotary_variant(
         layout: which columns form a pair, and how the result is put together.
         exchanged: whether sines and cosines change places.
         ignores_base: whether base is always 10,000.
+        of_offset: how many times the offset is added to the positions.
         added: whether sines and cosines are added instead of rotating.
         second_from_turned: whether the second column uses the new value of the first.
         both: the sign before both sines, where one is plus and the other minus.
@@ -188,11 +190,11 @@ def rotary_variant(
 
     """
 
-    def rotary(x: Tensor, base: float = BASE) -> Tensor:
+    def rotary(x: Tensor, base: float = BASE, offset: int = 0) -> Tensor:
         width = x.shape[-1]
         a, b = _columns(x, layout)
         rates = frequencies(width, base=BASE if ignores_base else base, **spaced)
-        angles = direction * _angles(x, rates, axis, first, short=short_angles)
+        angles = direction * _angles(x, rates, axis, first + of_offset * offset, short=short_angles)
         ways = _per_column(angles, repeated=repeated)
         cos, sin = [w.cos() for w in ways], [w.sin() for w in ways]
         cos, sin = (sin, cos) if exchanged else (cos, sin)

@@ -140,7 +140,7 @@ ROTARY = Exercise(
             "not_turned_at_all",
             "x comes back as it was: nothing is turned.",
             "Is what you computed returned? A position's angle is 0 at the first word only.",
-            lambda x, base=10000.0: x,
+            lambda x, base=10000.0, offset=0: x,
         ),
         Mistake(
             "dtype_of_the_angles",
@@ -160,6 +160,18 @@ ROTARY = Exercise(
             "The base is 10,000 whatever is asked for.",
             "It is the second argument.",
             rotary_variant(ignores_base=True),
+        ),
+        Mistake(
+            "offset_ignored",
+            "The first word is always at position 0, whatever offset is asked for.",
+            "The positions run from offset to offset + T - 1.",
+            rotary_variant(of_offset=0),
+        ),
+        Mistake(
+            "offset_taken_away",
+            "The offset is subtracted from the positions.",
+            "The positions run from offset to offset + T - 1.",
+            rotary_variant(of_offset=-1),
         ),
     ),
     (Invariant("A rotation changes no vector's length.", _keeps_length),),

@@ -24,18 +24,23 @@ def with_dtype(name: str, result: object) -> dict[str, object]:
 
 
 def _rotary_inputs(
-    base: float | None = None, dtype: str = "float32", again: bool = False, **params: Any
+    base: float | None = None,
+    dtype: str = "float32",
+    again: bool = False,
+    offset: int | None = None,
+    **params: Any,
 ) -> Inputs:
     draw = Draw(base=base, **params)
     x = draw.normal(params["B"], params["H"], params["T"], params["Dh"])
-    return {"x": x, "base": base, "dtype": dtype, "again": again}
+    return {"x": x, "base": base, "dtype": dtype, "again": again, "offset": offset}
 
 
 def _call_rotary(answer: Any, i: Inputs) -> dict[str, object]:
     x = i["x"].to(getattr(torch, i["dtype"])) if i["dtype"] != "float32" else i["x"]
     if i["again"]:
         _call_otherwise(answer, x)
-    turned = answer(x) if i["base"] is None else answer(x, i["base"])
+    given = {name: i[name] for name in ("base", "offset") if i[name] is not None}
+    turned = answer(x, **given)
     seen = with_dtype("turned", turned)
     if i["dtype"] != SHORT or not isinstance(turned, Tensor):
         return seen
@@ -71,6 +76,7 @@ PROBES = by_exercise(
             case("several heads", B=2, H=3, T=5, Dh=4),
             case("one position", B=3, H=2, T=1, Dh=6),
             case("another base", B=2, H=3, T=5, Dh=4, base=100.0),
+            case("from position 7 on", demand="an offset", B=2, H=1, T=3, Dh=4, offset=7),
             case("float64", demand="float64", B=2, H=3, T=5, Dh=8, dtype="float64"),
             case(
                 "after other calls of the same sizes",
