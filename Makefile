@@ -2,7 +2,7 @@
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899". LESSON=02_attention chooses
 # one where there is a choice: make grade LESSON=02_attention
 PY := .venv/bin/python
-.PHONY: help lab test build grade teach release report demo bench bundle site clean
+.PHONY: help lab test build grade teach release report archive demo bench bundle site clean
 
 help:
 	@echo "make lab      take the course: sets up .venv, opens JupyterLab on your copies in learn/"
@@ -12,6 +12,7 @@ help:
 	@echo "make teach    open JupyterLab to change scores and write comments by hand"
 	@echo "make release  hand the feedback back to students through the exchange"
 	@echo "make report   write pages on the class and on each student into report/"
+	@echo "make archive  keep hand-ins, grades and feedback in one file, when a semester ends"
 	@echo "make demo     grade a made-up class of six"
 	@echo "make bench    run the measurements"
 	@echo "make bundle   zip what students need, as last committed, into dist/"
@@ -26,7 +27,7 @@ test:
 	@sh setup.sh test
 	@$(PY) tests/stages.py $(ARGS)
 
-build grade teach release report demo bundle:
+build grade teach release report archive demo bundle:
 	@sh setup.sh grader
 	@$(PY) -m grader $@ $(LESSON) $(ARGS)
 

@@ -33,6 +33,7 @@ from bench.semester_class import (
 )
 from bench.semester_end import (
     hand_back,
+    look_at_the_archive,
     look_at_the_backups,
     look_at_the_report,
     look_at_the_tables,
@@ -90,6 +91,8 @@ def begin(semester: Semester) -> None:
     """Write the roster and the due dates."""
     lines = [ROSTER_HEAD, *(student.roster_row for student in semester.students)]
     (semester.root / "roster.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    told = semester.verb("roster", "roster.csv")
+    semester.hold(f"{len(semester.students)} students in the class" in told, told)
     dates = [f"{t.stem},{due(week):%Y-%m-%d %H:%M}+00:00" for week, t in enumerate(semester.texts)]
     (semester.root / "due.csv").write_text("\n".join(["lesson,due", *dates]) + "\n")
     told = semester.verb("deadlines", "due.csv")
@@ -118,7 +121,7 @@ def hand_over(semester: Semester, week: int, sent: list[HandIn]) -> None:
         return
     path = semester.root / "download.zip"
     write_download(path, text, sent)
-    told = semester.verb("collect", way(week), str(path), "--roster", "roster.csv")
+    told = semester.verb("collect", way(week), str(path))
     there = {h.student.id for h in sent}
     stored = {p.parts[-2] for p in (semester.root / "submitted").glob(f"*/{text.stem}")}
     semester.hold(there <= stored, f"lost: {sorted(there - stored)}\n{told}")
@@ -216,6 +219,7 @@ def finish(semester: Semester) -> None:
     look_at_the_tables(semester)
     hand_back(semester)
     look_at_the_backups(semester)
+    look_at_the_archive(semester)
 
 
 def found(semester: Semester, whole: float) -> dict[str, Any]:

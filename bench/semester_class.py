@@ -4,6 +4,7 @@ Nothing is drawn by chance: who is late, who hands in again and who hands in not
 the student's number and the lesson's, so every figure can be worked out again.
 """
 
+import hashlib
 import math
 import zipfile
 from collections.abc import Iterable
@@ -147,4 +148,5 @@ def put_into_exchange(exchange: Path, lesson: Path, sent: Iterable[HandIn]) -> N
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{lesson.stem}.ipynb").write_bytes(notebook(lesson, hand_in.kind))
         (folder / "timestamp.txt").write_text(stamp)
-        (folder / "submission_secret.txt").write_text(f"{name} is known to its student alone")
+        secret = hashlib.sha256(name.encode()).hexdigest()  # in the form of nbgrader's own
+        (folder / "submission_secret.txt").write_text(secret)

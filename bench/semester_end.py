@@ -4,13 +4,17 @@ import contextlib
 import csv
 import math
 import sqlite3
+import tarfile
 import zipfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Final
 
 from bench.semester_class import way
 from bench.semester_run import Semester
 from grader.course.report import rows
+
+KEPT: Final = (("submitted", "ipynb"), ("autograded", "ipynb"), ("feedback", "html"))
 
 
 def look_at_the_report(semester: Semester) -> None:
@@ -71,3 +75,17 @@ def look_at_the_backups(semester: Semester) -> None:
     with contextlib.closing(sqlite3.connect(copies[-1])) as gradebook:
         (count,) = gradebook.execute("SELECT COUNT(*) FROM student").fetchone()
     semester.hold(count == len(semester.students), f"the newest backup has {count} students")
+
+
+def look_at_the_archive(semester: Semester) -> None:
+    """Keep the semester in one file; every hand-in that counts is in it, graded and answered."""
+    semester.verb("archive")
+    (path,) = (semester.root / "archive").iterdir()
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for week, text in enumerate(semester.texts):
+        for student in semester.sent(week):
+            for folder, end in KEPT:
+                name = f"{folder}/{student}/{text.stem}/{text.stem}.{end}"
+                semester.hold(name in names, f"{name} is not in the archive")
+    semester.hold("gradebook.db" in names, "the gradebook is not in the archive")

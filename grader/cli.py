@@ -22,9 +22,11 @@ COMMANDS = {
     "teach": ("grader.commands.teach", "open JupyterLab to grade by hand, in formgrader"),
     "release": ("grader.commands.release", "hand feedback back through the exchange"),
     "deadlines": ("grader.commands.deadlines", "set due dates and extensions, or show them"),
+    "roster": ("grader.commands.roster", "enter the class from a list, or show it"),
     "collect": ("grader.commands.collect", "take hand-ins from a learning system's download"),
     "export": ("grader.commands.export", "write grades or feedback for a learning system"),
     "report": ("grader.commands.report", "write pages on a class and on each student"),
+    "archive": ("grader.commands.archive", "keep a class's whole record in one file"),
     "predictions": ("grader.commands.predictions", "score handed-in predictions as extra credit"),
     "bundle": ("grader.commands.bundle", "zip what students get into dist/"),
     "fingerprints": (

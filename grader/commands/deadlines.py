@@ -8,6 +8,7 @@ from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.course.deadlines import FORM, Row, as_local, deadlines, read_rows, set_deadlines
 from grader.course.penalties import settle
+from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from utils.lab.exchange import Course
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = deadlines(course)
     for row in known:
         due = "no due date" if row.due is None else as_local(row.due)
-        print(f"    {row.student}: {due}" if row.student else f"{row.lesson:<28}{due}")
+        print(f"    {line(row.student)}: {due}" if row.student else f"{row.lesson:<28}{due}")
     print("\n".join(_for_students(root, known)), end="")
     return 0
 
@@ -68,6 +69,7 @@ def _set(course: GradingCourse, file: Path) -> None:
     print(f"{len(rows)} rows set; late penalties changed: {n_changed}.")
     if unknown:
         print(
-            f"Nobody of that name has submitted or is in the gradebook yet: {', '.join(unknown)}. "
+            "Nobody of that name has submitted or is in the gradebook yet: "
+            f"{', '.join(map(line, unknown))}. "
             "Their extensions wait until they submit."
         )

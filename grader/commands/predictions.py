@@ -6,6 +6,7 @@ from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
+from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.pages.feedback import write_feedback
 from grader.predictions.reading import Faulty, read_predictions
@@ -83,9 +84,9 @@ def table(examination: Examination, hand_ins: dict[str, HandIn], waiting: list[s
     ]
     for points, level in enumerate(examination.levels, 1):
         lines.append(f"  above {level.share:.1%} ({level.message}): {points}")
-    width = max(map(len, hand_ins))
+    width = max(len(line(student)) for student in hand_ins)
     for student, hand_in in hand_ins.items():
         later = "  (not graded yet: run make grade, then this again)" * (student in waiting)
         doubt = "  (nearly perfect: ask how it was made)" * hand_in.doubtful
-        lines.append(f"{student:<{width}}  {hand_in.message}{doubt}{later}")
+        lines.append(f"{line(student):<{width}}  {hand_in.message}{doubt}{later}")
     return "\n".join(lines)

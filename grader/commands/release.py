@@ -7,6 +7,7 @@ from grader.authoring.files import find_root
 from grader.commands.arguments import add_choice
 from grader.course.course import GradingCourse
 from grader.course.handing_back import HandedBack, hand_back
+from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.errors import CourseError
 from grader.pages.feedback import without_page, write_feedback
@@ -64,6 +65,6 @@ def _told(course: GradingCourse, done: HandedBack) -> list[str]:
 
 
 def _shown(found: list[tuple[str, str]]) -> str:
-    named = ", ".join(f"{student}'s {lesson}" for student, lesson in found[:MOST_SHOWN])
+    named = ", ".join(f"{line(student)}'s {lesson}" for student, lesson in found[:MOST_SHOWN])
     more = len(found) - MOST_SHOWN
     return f"{named} and {more} more" if more > 0 else named

@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from grader.course.course import GradingCourse
 from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
+from grader.course.safe_text import line
 from grader.errors import CourseError, UsageError, verify_known
 
 FORM: Final = """Write a row for each lesson, and one with a student for each extension:
@@ -134,8 +135,8 @@ def _extend(gradebook: Gradebook, row: Row, waiting: Waiting) -> None:
     due = _due(gradebook, row.lesson)
     if due is None:
         raise CourseError(
-            f"{row.student} has an extension in {row.lesson}, which has no due date. Add the row "
-            f"{row.lesson},<due date>, to the table. Nothing was changed."
+            f"{line(row.student)} has an extension in {row.lesson}, which has no due date. Add the "
+            f"row {row.lesson},<due date>, to the table. Nothing was changed."
         )
     extension = None if row.due is None else row.due - due
     submission = find(gradebook, row.lesson, row.student)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 
-from grader.authoring.files import write_if_changed
 from grader.course.course import GradingCourse
+from grader.course.private import write_private
 from grader.errors import CourseError
 
 Waiting = dict[str, dict[str, float]]  # lesson -> student -> seconds after the lesson's due date
@@ -40,7 +40,7 @@ def keep_waiting(course: GradingCourse, waiting: Waiting) -> None:
     """Write what waits for a submission, in one step."""
     left = {lesson: students for lesson, students in waiting.items() if students}
     if left or _file(course).exists():
-        write_if_changed(_file(course), json.dumps(left, indent=1) + "\n")
+        write_private(_file(course), json.dumps(left, indent=1) + "\n")
 
 
 def find(gradebook: Gradebook, lesson: str, student: str) -> SubmittedAssignment | None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from utils.checks.framework.render import MIME
 
@@ -20,6 +20,19 @@ class Named:
     message: str
 
 
+class FirstTry(NamedTuple):
+    """An exercise in the first graded hand-in that had it written.
+
+    Attributes:
+        submission: fingerprint of the hand-in.
+        share: of the points, 0 to 1.
+
+    """
+
+    submission: str
+    share: float
+
+
 @dataclass(frozen=True)
 class GradedCopy:
     """What autograded/<student>/<lesson>/<lesson>.ipynb holds.
@@ -31,6 +44,8 @@ class GradedCopy:
         mistakes: in notebook order.
         is_ours: whether the fast engine made it, not nbgrader's own.
         judged_by: exercise -> fingerprint of what judged it.
+        first_tries: exercise -> how right it was at first; nothing of what was never written, or
+            was graded by nbgrader's own engine.
 
     """
 
@@ -40,6 +55,7 @@ class GradedCopy:
     mistakes: tuple[Named, ...]
     is_ours: bool = True
     judged_by: Mapping[str, str] = field(default_factory=dict)
+    first_tries: Mapping[str, FirstTry] = field(default_factory=dict)
 
 
 def read_copy(folder: Path, student: str, lesson: str) -> GradedCopy | None:
@@ -67,7 +83,18 @@ def read_copy(folder: Path, student: str, lesson: str) -> GradedCopy | None:
         tuple(_named(notebook)),
         bool(about),
         about.get("judged_by", {}),
+        read_first_tries(about),
     )
+
+
+def read_first_tries(about: Mapping[str, Any]) -> dict[str, FirstTry]:
+    """Read exercise -> first try from a graded copy's metadata; a faulty one counts as none."""
+    found = about.get("first_tries")
+    return {
+        exercise: FirstTry(given[0], float(given[1]))
+        for exercise, given in (found.items() if isinstance(found, dict) else ())
+        if isinstance(given, list) and [type(part) for part in given] in ([str, float], [str, int])
+    }
 
 
 def _named(notebook: dict[str, Any]) -> Iterator[Named]:

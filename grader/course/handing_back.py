@@ -11,6 +11,7 @@ from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import notebook_hash
 
 from grader.course.course import GradingCourse, run_converter
+from grader.course.safe_text import lines
 from grader.errors import CourseError
 
 SECRET: Final = "submission_secret.txt"  # nbgrader's: who knows it may fetch the feedback
@@ -60,7 +61,7 @@ def _release(course: GradingCourse, student: str, lesson: str, done: HandedBack)
         if not (offered.is_file() and offered.read_bytes() == page.read_bytes()):
             raise CourseError("nbgrader found no page: is there a *, ? or [ in the name?")
     except CourseError as error:
-        done.failures.append(f"{student}'s {lesson}: {error}")
+        done.failures.append(lines(f"{student}'s {lesson}: {error}"))
     else:
         done.released.append((student, lesson))
 

@@ -6,18 +6,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from grader.course.secret import FILE as SECRET
+
+ARCHIVE: Final = "archive"
 FOLDERS: Final = (
-    "submitted", "autograded", "feedback", "report", "lms", "gradebook-backups", "downloads",
+    "submitted", "autograded", "feedback", "report", "lms", "gradebook-backups", "downloaded",
+    "downloads", ARCHIVE,
 )  # fmt: skip
+FILES: Final = ("gradebook.db*", SECRET)  # beside them; * stands for any end
 ONLY_OWNER: Final = 0o700
 
 
 def keep_private(folder: Path) -> None:
-    """Close a course's folders and its gradebook to other users, as far as they are there."""
+    """Close a course's folders, gradebook and secret to other users, as far as they are there."""
     for name in FOLDERS:
         _close(folder / name, ONLY_OWNER)
-    for gradebook in folder.glob("gradebook.db*"):
-        _close(gradebook, 0o600)
+    for pattern in FILES:
+        for file in folder.glob(pattern):
+            _close(file, 0o600)
 
 
 def private_folder(path: Path) -> Path:

@@ -23,6 +23,11 @@ def line(text: str) -> str:
     return "".join(map(_visible, text))
 
 
+def lines(text: str) -> str:
+    """Return a text of several lines likewise; line ends and tabs stay."""
+    return "".join(c if c in "\n\t" else _visible(c) for c in text)
+
+
 def _visible(character: str) -> str:
     if character in TURNING or unicodedata.category(character) in UNSEEN:
         return character.encode("unicode_escape", "surrogatepass").decode()

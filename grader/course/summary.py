@@ -8,6 +8,7 @@ from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.course.report import Row, rows
+from grader.course.safe_text import line
 
 MOST_LESSONS: Final = 12
 MOST_NAMED: Final = 8
@@ -72,7 +73,7 @@ def _to_look_at(found: list[Overview]) -> list[str]:
     for overview in found:
         for student, status in overview.statuses.items():
             if status != "graded":
-                by_status.setdefault(status, []).append(f"{student} {overview.lesson.name}")
+                by_status.setdefault(status, []).append(f"{line(student)} {overview.lesson.name}")
     lines = ["Needs a look:"] if by_status else []
     for status, names in by_status.items():
         more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nbgrader.api import (
     Assignment,
@@ -27,6 +27,7 @@ from grader.course.course import GradingCourse
 from grader.course.graded_copies import GradedCopy, read_copy
 from grader.course.queries import scores_of_all
 from grader.errors import CourseError
+from grader.grading.first_tries import first_tries
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.outcome import Outcome
 
@@ -103,8 +104,7 @@ def _write_copy(folder: Path, graded: Graded) -> None:
     for leftover in (fresh, old):
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir()
-    about = {"submission": fingerprint(graded.data), "judged_by": dict(graded.judged_by)}
-    notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, about)
+    notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, _about(folder, graded))
     # Not by nbformat, whose validation takes longer than grading: we made every cell.
     (fresh / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     for file, text in ((STAMP, graded.timestamp), (SECRET, graded.secret)):
@@ -115,6 +115,17 @@ def _write_copy(folder: Path, graded: Graded) -> None:
         (parent / name).replace(old)
     fresh.replace(parent / name)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _about(folder: Path, graded: Graded) -> dict[str, Any]:
+    """Return what a graded copy says of itself; first tries come from the one before it."""
+    before = read_copy(folder, graded.student, graded.lesson.name)
+    given, tries = fingerprint(graded.data), before.first_tries if before is not None else {}
+    return {
+        "submission": given,
+        "judged_by": dict(graded.judged_by),
+        "first_tries": first_tries(tries, graded.outcome, given),
+    }
 
 
 def _enter(gradebook: Gradebook, graded: Graded) -> None:

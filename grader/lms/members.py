@@ -16,13 +16,15 @@ def members(course: GradingCourse, roster: Path | None = None) -> list[Student]:
     """Return the class; a roster that is given is remembered, and entered into the gradebook.
 
     Raises:
-        CourseError: the roster is faulty, or does not fit what is known.
+        CourseError: the roster is faulty, does not fit what is known, or the gradebook
+            cannot be copied before it is changed.
 
     """
     new = read_roster(roster) if roster is not None else []
     known = merged(_in_gradebook(course), _remembered(course), new)
     students = sorted(known, key=lambda student: student.id)
     if new:
+        course.back_up()
         _enter(course, [student for student in students if student.id in {s.id for s in new}])
         text = json.dumps([asdict(student) for student in students], indent=1, ensure_ascii=False)
         write_private(_file(course), text + "\n")

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,7 @@ class ExerciseSummary:
         counts: state -> how many students.
         mean: of the points earned.
         unnamed: students who lost points and got no cause named.
+        first: student -> share of the points at the first try, of those of whom it is recorded.
 
     """
 
@@ -43,6 +44,13 @@ class ExerciseSummary:
     counts: dict[State, int]
     mean: float
     unnamed: tuple[str, ...]
+    first: Mapping[str, float]
+
+    @property
+    def share_right_at_first(self) -> float | None:
+        """The share of those who wrote it who had it right at the first try; None if nobody."""
+        shares = self.first.values()
+        return sum(share == 1 for share in shares) / len(shares) if shares else None
 
     @property
     def share_right(self) -> float:
@@ -91,6 +99,12 @@ class LessonReport:
         return sorted(hard, key=lambda summary: summary.share_right)
 
     @property
+    def misleading(self) -> list[tuple[ExerciseSummary, float]]:
+        """The exercises that fewer than half had right at the first try, the lowest rate first."""
+        rates = [(e, rate) for e in self.exercises if (rate := e.share_right_at_first) is not None]
+        return sorted((pair for pair in rates if pair[1] < HARD_BELOW), key=lambda pair: pair[1])
+
+    @property
     def causes(self) -> list[NamedCause]:
         """The known mistakes that were named, the most frequent first."""
         return sorted(_causes(self.scored), key=lambda cause: -len(cause.students))
@@ -119,7 +133,9 @@ def _summary(name: str, pages: Sequence[FeedbackPage]) -> ExerciseSummary:
     unnamed = [student for student, exercise in found if _is_unnamed(exercise)]
     points = max((exercise.points for _, exercise in found), default=0.0)
     mean = statistics.fmean([exercise.mark.score for _, exercise in found] or [0.0])
-    return ExerciseSummary(name, points, {s: states[s] for s in State}, mean, tuple(unnamed))
+    tries = {page.student: page.copy.first_tries.get(name) for page in pages}
+    first = {student: found.share for student, found in tries.items() if found is not None}
+    return ExerciseSummary(name, points, {s: states[s] for s in State}, mean, tuple(unnamed), first)
 
 
 def _exercise(page: FeedbackPage, name: str) -> ShownExercise:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from grader.course.graded_copies import OUTCOME
+from grader.course.graded_copies import OUTCOME, FirstTry, read_first_tries
 from grader.errors import CourseError
 from grader.nbgrader_plugins.feedback import ANSI, without_lines
 from grader.pages.pictures import heat_maps
@@ -46,11 +46,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class CopyToShow:
-    """A graded copy: status and notes as graded_copies has them, and every exercise."""
+    """A graded copy: status, notes and first tries as graded_copies has them, every exercise."""
 
     status: str
     notes: tuple[str, ...]
     answers: Mapping[str, Answer] = field(default_factory=dict)
+    first_tries: Mapping[str, FirstTry] = field(default_factory=dict)
 
 
 def copy_path(folder: Path, student: str, lesson: str) -> Path:
@@ -89,6 +90,7 @@ def read_to_show(path: Path, exercises: Iterable[str], hidden: Collection[str]) 
         status if isinstance(status, str) else "graded",
         tuple(_bounded(note, MOST_NOTE) for note in notes[:MOST_NOTES]),
         answers,
+        read_first_tries(about),
     )
 
 

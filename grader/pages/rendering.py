@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from grader.course.safe_text import lines
+
 FOLDER: Final = Path(__file__).resolve().parent
 
 
@@ -24,11 +26,17 @@ def _environment() -> Environment:
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_harmless,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"number": number, "marked": marked, "plural": plural}
     return environment
+
+
+def _harmless(value: Any) -> Any:
+    """Show in a text from outside what would turn the direction of writing, or be unseen."""
+    return lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
@@ -50,9 +58,10 @@ def plural(count: int, word: str) -> str:
 
 def marked(text: str) -> Markup:
     """Escape a text, and mark up what stands between backticks as code."""
-    parts = str(escape(text)).split("`")
+    whole = escape(lines(text))
+    parts = str(whole).split("`")
     if len(parts) % 2 == 0:  # one backtick has no partner
-        return escape(text)
+        return whole
     return Markup(
         "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
     )

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
+from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.pages.class_report import MOST_CAUSES, LessonReport
 from grader.pages.copies import copy_path, read_to_show
@@ -88,7 +89,7 @@ def _pages(course: GradingCourse, lesson: Lesson, unread: list[str]) -> Iterator
         try:
             copy = read_to_show(path, shown.exercises, shown.hidden)
         except CourseError as error:
-            unread.append(f"{student}'s {lesson.name} is left out: {error}")
+            unread.append(f"{line(student)}'s {lesson.name} is left out: {error}")
         else:
             yield feedback_page(student, shown, known.get(student, Record()), copy, zone)
 

@@ -115,7 +115,7 @@ class Chrome:
             error.add_note(f"The page at that moment: {self.profile / 'timed-out.png'}")
             raise
 
-    def click(self, script: str) -> None:
+    def click(self, script: str, times: int = 1) -> None:
         """Click, with the mouse, in the middle of the element that an expression gives.
 
         Waits until the element is where a click reaches it and has stopped moving.
@@ -133,10 +133,11 @@ class Chrome:
             return before if before and before == self.run(middle) else None
 
         x, y = wait_for(settled, f"a place to click on {script}")
-        where = {"x": x, "y": y, "button": "left", "clickCount": 1}
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-        self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
-        self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
+        for count in range(1, times + 1):
+            where = {"x": x, "y": y, "button": "left", "clickCount": count}
+            self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
+            self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
 
     def press(self, key: str, *, shift: bool = False, control: bool = False) -> None:
         """Press a key, a letter or Enter, with shift or control (on a Mac its command key)."""

@@ -5,8 +5,10 @@ The tests are steps of one walk and run in this order.
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from bs4 import BeautifulSoup
 
 from grader.cli import main
 from grader.commands.teach import BUTTON, where_to_click
@@ -19,6 +21,7 @@ from tests.browser.jupyterlab import (
     element,
     running_lab,
     texts,
+    wait_for_kernel,
     wait_for_start_page,
 )
 from tests.course.handing_in import submit
@@ -27,6 +30,7 @@ from utils.lab.exchange import Course
 
 LESSON = all_lessons()["00_start_here"]
 FRAME = "document.querySelector('iframe').contentDocument"
+CAUSE = "Rows and columns are swapped: entry [t, s] holds the product of b's t and a's s."
 EXERCISE, SCORE, COMMENT = "pairwise_dot", 0.25, "Come and see me: <nearly> right."
 
 
@@ -139,18 +143,74 @@ def test_releasing_hands_it_back(clone: Course, capsys: pytest.CaptureFixture[st
     assert "Feedback released: 1 pages" in capsys.readouterr().out
 
 
-def test_the_learner_fetches_the_page_and_reads_score_and_comment(
-    chromium: str, clone: Course, tmp_path: Path
-) -> None:
-    with running_lab(clone) as address, Chrome(chromium, tmp_path / "learner") as page:
-        page.open(address)
+@pytest.fixture(scope="module")
+def lab(chromium: str, clone: Course) -> Iterator[str]:
+    """The address of the learner's JupyterLab."""
+    with running_lab(clone) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def learner(chromium: str, lab: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """The learner's browser, where `make lab` opens it."""
+    with Chrome(chromium, tmp_path_factory.mktemp("learner")) as page:
+        page.open(lab)
         wait_for_start_page(page)
-        choose(page, "Nbgrader", "Assignment List")
-        page.click(element("button", "Fetch Feedback"))
-        fetched = f"{LESSON.name}/feedback/*/{LESSON.name}.html"
-        (found,) = wait_for(lambda: list(clone.learn.glob(fetched)), "the fetched page")
-        page.open(found.as_uri())
-        page.wait("document.readyState === 'complete' && !!document.querySelector('main')")
-        read = page.run("document.body.innerText")
+        yield page
+
+
+def fetched(course: Course) -> Path:
+    (found,) = course.learn.glob(f"{LESSON.name}/feedback/*/{LESSON.name}.html")
+    return found
+
+
+def test_the_learner_fetches_the_page_in_the_assignments_panel(
+    learner: Chrome, clone: Course
+) -> None:
+    choose(learner, "Nbgrader", "Assignment List")
+    learner.click(element("button", "Fetch Feedback"))
+    pattern = f"{LESSON.name}/feedback/*/{LESSON.name}.html"
+    wait_for(lambda: list(clone.learn.glob(pattern)), "the fetched page")
+
+
+def test_the_panels_view_feedback_leads_to_the_page_that_grading_wrote(
+    learner: Chrome, clone: Course
+) -> None:
+    learner.click(element("#submitted_assignments_list a", "(view feedback)"))
+    learner.click(element(".jp-DirListing-item", f"{LESSON.name}.html"), times=2)
+    frame = "document.querySelector('.jp-HTMLViewer iframe')"
+    learner.wait(f"!!{frame} && !!{frame}.src")
+    content = f"fetch({frame}.src).then(answer => answer.text())"
+    learner.wait(f"{content}.then(text => text.includes('</main>'))")  # it is empty at first
+    shown = learner.run(content)
+    (written,) = (clone.root / "feedback").glob(f"*/{LESSON.name}/{LESSON.name}.html")
+    read, meant = (BeautifulSoup(text, "html.parser").main for text in (shown, written.read_text()))
+    assert read is not None
+    assert meant is not None
+    assert CAUSE in read.get_text()
+    assert read.get_text() == meant.get_text()
+
+
+def test_in_a_tab_of_its_own_the_learner_reads_cause_score_and_comment(
+    learner: Chrome, lab: str, clone: Course
+) -> None:
+    path = fetched(clone).relative_to(clone.learn)
+    host = lab.partition("/?")[0]
+    # As "Open in New Browser Tab" does it: a page that comes from elsewhere is refused.
+    learner.call("Page.navigate", url=f"{host}/files/{quote(str(path))}", referrer=f"{host}/lab")
+    learner.wait("document.readyState === 'complete' && !!document.querySelector('main')")
+    read = learner.run("document.body.innerText")
+    assert CAUSE in read
     assert COMMENT in read
     assert f"{SCORE:g} of 1" in read
+
+
+def test_the_pages_link_opens_the_lesson_at_the_exercise(learner: Chrome) -> None:
+    learner.run(f"document.querySelector('[href$=\"#cell-id={EXERCISE}\"]').scrollIntoView()")
+    learner.click(f"document.querySelector('[href$=\"#cell-id={EXERCISE}\"]')")
+    wait_for_kernel(learner)
+    cell = element(".jp-NotebookPanel .jp-CodeCell", f"[ ]:def {EXERCISE}")
+    learner.wait(f"!!({cell})")
+    learner.settle()
+    top = learner.run(f"{cell}.getBoundingClientRect().top")
+    assert 0 <= top < learner.run("window.innerHeight") / 2

@@ -3,18 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.browser.chrome import Chrome, wait_for
 from tests.browser.jupyterlab import (
     cells,
     choose,
-    copy_course,
     element,
-    running_lab,
     texts,
     wait_for_kernel,
-    wait_for_start_page,
 )
 from utils.lab.exchange import Course
 from utils.lab.page import NAME
@@ -70,19 +65,3 @@ def test_submitting_from_the_assignments_panel_puts_the_work_into_the_exchange(
     submitted = wait_for(lambda: list(course.exchange.glob(pattern)), "the submission")
     assert submitted[0].read_bytes() == (course.learn / first / f"{first}.ipynb").read_bytes()
     page.wait(f"!!({element('button', 'Fetch Feedback')})")
-
-
-def test_where_students_upload_there_is_no_submit_and_the_page_says_where(
-    chromium: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    course = copy_course(tmp_path.resolve())
-    (course.root / "course.toml").write_text('submit = "Moodle, below Lesson 2"')
-    with (
-        running_lab(course) as address,
-        Chrome(chromium, tmp_path_factory.mktemp("profile")) as page,
-    ):
-        page.open(address)
-        wait_for_start_page(page)
-        page.wait(f"!!({element('.lm-MenuBar-item', 'Help')})")
-        assert "Nbgrader" not in texts(page, ".lm-MenuBar-item")
-        assert "Moodle, below Lesson 2" in texts(page, ".jp-MarkdownViewer strong")

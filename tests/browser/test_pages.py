@@ -35,8 +35,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     code = "def attend(q, k, v):\n    return " + " + ".join(["q @ k"] * 60)
     maps = (np.eye(6), np.full((6, 6), np.nan))
     one = wrong(ATTEND, 5, NO_SCALING, ROW_MISSED, pictures=maps)
-    made.add("right")
-    made.add("wrong", one, sources={ATTEND: code})
+    made.add("right", first_tries={ATTEND: 0.0})
+    made.add("wrong", one, sources={ATTEND: code}, first_tries={ATTEND: 0.5})
     made.add("copy", one, sources={ATTEND: code}, status="timed out", notes=("It was stopped.",))
     made.add("undone", *(stub(x.id, x.points) for x in made.lesson.exercises))
 

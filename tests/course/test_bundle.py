@@ -1,17 +1,14 @@
 """The students' bundle alone: unzipped where the course is not importable, it starts and checks."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from grader.bundle.pack import NAME, pack
+from tests.course.clones import make_environment, run
 from tests.unit.grader.bundle.test_pack import clone  # noqa: F401 (a fixture)
 from utils.lab.settings import Settings
 
@@ -34,24 +31,8 @@ def bundle(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # no
     with zipfile.ZipFile(folder / "bundle.zip") as zipped:
         zipped.extractall(folder)
     root = folder / NAME
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / ".venv"], check=True)
-    # Folders that are named here are searched, but the .pth files in them, which name this
-    # checkout, are not read.
-    where = "lib/python{}.{}/site-packages".format(*sys.version_info)
-    (root / ".venv" / where / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    (root / ".venv/made-in").write_text(f"{root}\n")
-    done = (root / "constraints.txt").read_text() + (root / "pyproject.toml").read_text()
-    (root / ".venv/set-up-lab").write_text(done)
+    make_environment(root, "lab")
     return root
-
-
-def run(bundle: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    ours = ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL")  # these tests may run under make themselves
-    kept = {name: value for name, value in os.environ.items() if name not in ours}
-    settings = {"COURSE_DATA": "made-up", "OMP_NUM_THREADS": "1", "HOME": str(bundle)}
-    return subprocess.run(
-        words, cwd=bundle, env=kept | settings, capture_output=True, text=True, check=False
-    )
 
 
 def write(bundle: Path, answers: dict[str, str]) -> None:

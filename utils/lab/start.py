@@ -23,6 +23,8 @@ NOT_FOR_LEARNERS = (
 )
 NEWS = "@jupyterlab/apputils-extension:announcements"  # asks about news on the first start
 
+EXTENSIONS = Path(__file__).resolve().parent / "extension"  # lets links lead to a lesson's cell
+
 # Its Submit would claim success where nothing arrives.
 WITHOUT_SUBMIT = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
 
@@ -83,6 +85,7 @@ def lab_options(course: Course, options: list[str]) -> list[str]:
         "--ServerApp.contents_manager_class=utils.lab.contents.CourseFiles",
         f"--LabApp.workspaces_dir={course.private / 'workspaces'}",
         f"--LabApp.default_url=/lab/tree/{NAME}",
+        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
         *common_options(),
         *options,
     ]

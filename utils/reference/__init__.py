@@ -1,7 +1,7 @@
 """Right implementations: oracles built on torch's own functions, and stand-ins in plain operations.
 
 While a notebook is graded none of this is in its process. A module of stand-ins is lent to it by
-name (see `grader.workers.lending`), and what the module answers is observed no more from then on.
+name (the grader lends them), and what the module answers is observed no more from then on.
 """
 
 from collections.abc import Mapping

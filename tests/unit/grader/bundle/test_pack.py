@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 import shutil
 import subprocess
 import zipfile
@@ -15,30 +16,18 @@ from grader.bundle import pack as module
 from grader.bundle.pack import NAME, UNSET, as_toml, pack
 from grader.commands import bundle as command
 from grader.errors import CourseError
+from tests.course.clones import commit, make_clone
 from tests.unit.course_files import ROOT
 from utils.lab.exchange import COURSE_ID
 from utils.lab.settings import FILE, Settings, read_settings
 
-AUTHOR = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
 SECRET = ("BEGIN HIDDEN", "BEGIN SOLUTION", "hidden=[")
-
-
-def commit(folder: Path) -> None:
-    for words in (["init", "-q"], ["add", "."], [*AUTHOR, "commit", "-q", "-m", "All"]):
-        subprocess.run(["git", *words], cwd=folder, check=True)
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose only commit is what git keeps or would keep of this checkout."""
-    folder = tmp_path_factory.mktemp("clone")
-    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for name in filter(lambda name: (ROOT / name).is_file(), names.splitlines()):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    commit(folder)
-    return folder
+    return make_clone(tmp_path_factory.mktemp("clone"))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +46,13 @@ def test_it_holds_what_students_need_and_nothing_else(bundle: Path) -> None:
         "constraints.txt", "course.toml", "environment.yml", "notebooks", "pyproject.toml",
         "setup.sh", "utils",
     }  # fmt: skip
-    assert {path.name for path in (bundle / "bench").iterdir()} == {"results"}  # lessons draw these
+    assert {path.name for path in (bundle / "bench").iterdir()} == {"results"}
+
+
+def test_it_holds_the_recorded_figures_that_its_notebooks_draw_and_no_others(bundle: Path) -> None:
+    text = "".join(path.read_text() for path in bundle.rglob("*.ipynb"))
+    drawn = set(re.findall(r"recorded\(\\?\"(\w+)", text))
+    assert {path.stem for path in (bundle / "bench/results").iterdir()} == drawn != set()
 
 
 def test_every_file_is_the_courses_own_or_one_made_for_the_bundle(bundle: Path) -> None:
@@ -71,16 +66,71 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_no_notebook_in_it_holds_a_solution_or_a_hidden_test(bundle: Path) -> None:
-    notebooks = list(bundle.rglob("*.ipynb"))
-    assert len(notebooks) == len(list(ROOT.glob("notebooks/*/*.ipynb"))) > 0
-    assert [p for p in notebooks if any(word in p.read_text() for word in SECRET)] == []
+def plain(text: str) -> str:
+    """A text with every run of white space as one space, so that no indentation hides a piece."""
+    return " ".join(text.split())
 
 
-def test_no_module_in_it_imports_the_grader(bundle: Path) -> None:
-    wrong = [p for p in bundle.rglob("*.py") if "import grader" in p.read_text()]
-    wrong += [p for p in bundle.rglob("*.py") if "from grader" in p.read_text()]
-    assert wrong == []
+@pytest.fixture(scope="module")
+def texts(bundle: Path) -> dict[str, str]:
+    """Every file of the bundle -> its text; of a notebook that of its cells."""
+    found = {}
+    for path in _files(bundle):
+        text = path.read_text(encoding="utf-8")  # a file that is no text would fail here
+        if path.suffix == ".ipynb":
+            text += "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+        found[str(path.relative_to(bundle))] = plain(text)
+    return found
+
+
+def holding(texts: dict[str, str], pieces: set[str], but: str = "nothing") -> dict[str, str]:
+    """Which file holds which piece, first piece each; files whose names begin so are left out."""
+    return {
+        name: piece
+        for name, text in texts.items()
+        for piece in pieces
+        if piece in text and not name.startswith(but)
+    }
+
+
+SOLUTION = re.compile(r"# BEGIN SOLUTION\n(.*?)# (?:STUB|END SOLUTION)", re.S)
+HIDDEN_TESTS = re.compile(r"# BEGIN HIDDEN TESTS\n(.*?)# END HIDDEN TESTS", re.S)
+GRADERS = re.compile(r"\b(?:import|from) grader\b|(?<!\w)grader\.[a-z]")
+LESSON_TEXTS = [path.read_text() for path in sorted(ROOT.glob("solutions/*.py"))]
+
+
+def test_no_file_of_it_holds_a_word_that_marks_what_is_hidden(texts: dict[str, str]) -> None:
+    assert len([name for name in texts if name.endswith(".ipynb")]) == len(LESSON_TEXTS) > 0
+    assert holding(texts, set(SECRET)) == {}
+
+
+def test_no_file_of_it_holds_a_hidden_case(texts: dict[str, str]) -> None:
+    lines = {
+        plain(line).rstrip(",")
+        for text in LESSON_TEXTS
+        for region in HIDDEN_TESTS.findall(text)
+        for line in region.splitlines()
+        if "case=" in line
+    }
+    assert len(lines) > 90
+    assert holding(texts, lines) == {}
+
+
+def test_no_file_of_it_holds_an_answer(texts: dict[str, str]) -> None:
+    """The stand-ins for earlier lessons' blocks, torch's own modules inside, may look alike."""
+    answers = {plain(answer) for text in LESSON_TEXTS for answer in SOLUTION.findall(text)}
+    assert len(answers) > 60
+    assert holding(texts, answers, but="utils/reference/") == {}
+
+
+def test_no_file_of_it_holds_or_names_a_module_of_the_grader(texts: dict[str, str]) -> None:
+    modules = [path for path in (ROOT / "grader").rglob("*.py") if path.name != "__init__.py"]
+    modules = [path for path in modules if ROOT / module.ADDED not in path.parents]
+    openings = {plain(path.read_text().partition("\n\n")[0]) for path in modules}
+    assert len(openings) > 100
+    assert holding(texts, openings) == {}
+    named = {name for name, text in texts.items() if GRADERS.search(text)}
+    assert named == {"pyproject.toml"}  # its settings of tools name every package
 
 
 def test_its_workflow_runs_a_command_that_its_makefile_has(bundle: Path) -> None:

@@ -61,7 +61,7 @@ MISTAKES = {
     **{f"{verb} 01_dubling": UNKNOWN_LESSON for verb in
        ("build", "autograde", "grade", "release", "report", "fingerprints")},
     **{f"{verb} too many": f"one too many. {HELP.format(verb)}" for verb in
-       ("teach", "predictions", "bundle", "demo")},
+       ("teach", "predictions", "bundle", "demo", "archive")},
     **{f"{verb} --jobs {n}": f"--jobs: {NUMBER}, not '{n}'" for verb in
        ("grade", "autograde", "demo") for n in ("x", "0", "-3", "1.5", "²")},
     **{f"{verb} --limits {text}": f"--limits '{text}' is no limit. Write wall=60" for verb in
@@ -79,6 +79,9 @@ MISTAKES = {
     "deadlines .": "Check its name; without a file, the command shows what is set",
     "deadlines gradebook.db": "Save it as CSV in UTF-8",
     "deadlines roster.csv": "has no columns lesson and due. Write a row for each lesson",
+    "roster nofile.csv": "nofile.csv cannot be read: No such file or directory. Check its name",
+    "roster gradebook.db": "Save it as CSV in UTF-8",
+    "roster a.csv b.csv": f"b.csv is one too many. {HELP.format('roster')}",
     "collect": f"Something is missing: system, zip. {HELP.format('collect')}",
     "collect canvs x.zip": "system 'canvs' is unknown. Did you mean canvas?",
     "collect canvas": "Something is missing: zip.",
@@ -151,6 +154,7 @@ SETTINGS = {
 }
 READ_SETTINGS = (
     "build", "autograde", "grade", "release", "deadlines", "collect", "export", "report", "teach",
+    "roster", "archive",
 )  # fmt: skip
 
 
@@ -164,7 +168,7 @@ def test_settings_that_fail_are_told_with_their_line(course, capsys, verb, text)
     assert "Correct it, then run the same command" in said
 
 
-@pytest.mark.parametrize("verb", ["deadlines", "collect", "export", "teach"])
+@pytest.mark.parametrize("verb", ["deadlines", "collect", "export", "teach", "roster"])
 def test_what_is_no_gradebook_is_told_with_where_copies_are(course, capsys, verb):
     (course.folder / "gradebook.db").write_text("grades, honestly\n" * 100)
     code, said = told(capsys, f"{verb} {NEEDED.get(verb, '')}")

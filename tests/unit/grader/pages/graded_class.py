@@ -71,6 +71,7 @@ class GradedClass:
         when: datetime = DUE,
         extra_outputs: tuple[dict[str, Any], ...] = (),
         first_name: str = "",
+        first_tries: dict[str, float] | None = None,
     ) -> Path:
         """Add a submission and give the path of its graded copy."""
         given = {verdict.exercise: verdict for verdict in verdicts}
@@ -88,7 +89,8 @@ class GradedClass:
         cells = [
             c for v in judged for c in _cells(v, (sources or {}).get(v.exercise), extra_outputs)
         ]
-        about = {"status": status, "notes": list(notes), "submission": "x"}
+        tries = {name: ["x", share] for name, share in (first_tries or {}).items()}
+        about = {"status": status, "notes": list(notes), "submission": "x", "first_tries": tries}
         name = self.lesson.name
         path = self.course.folder / "autograded" / student / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)

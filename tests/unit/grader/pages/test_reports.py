@@ -97,10 +97,25 @@ def test_crashes_are_told_with_their_notes(made):
     assert told == "ben : crashed. Python itself ended."
 
 
-def test_hard_exercises_are_named_and_what_is_not_known_is_said(six):
+def test_hard_exercises_are_named_and_without_first_tries_nothing_is_said_of_them(six):
     told = part(report(six), "Who is stuck where")
-    assert f"Fewer than half of the class have right: {ATTEND} (33%)" in told
-    assert "first tries are not recorded" in told
+    assert f"Fewer than half of the class have right now: {ATTEND} (33%)." in told
+    assert "first try" not in told  # none is recorded
+
+
+def test_first_tries_are_counted_beside_what_holds_now(made):
+    """Who had it right at first, wrong at first and mended, never right, never written."""
+    for student, share in (("ada", 1.0), ("ben", 0.5), ("cleo", 0.0)):
+        made.add(student, first_tries={ATTEND: share, MASK: 1.0})
+    made.add("dan", *(stub(*exercise) for exercise in NOT_WRITTEN), first_tries={MASK: 0.0})
+    page = report(made)
+    columns = [words(cell) for cell in page.select_one("section.lesson table").select("thead th")]
+    at = columns.index("At first try")
+    row = page.find("code", string=ATTEND).find_parent("tr")
+    assert words(row.find_all(["th", "td"])[at]) == "33% of 3"
+    told = part(page, "Who is stuck where")
+    assert f"Fewer than half had right at the first try: {ATTEND} (33% of 3)." in told
+    assert "right now" not in told  # three of four have it by now
 
 
 def test_a_cause_that_two_share_is_shown_for_a_person_to_judge(six):

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyterlab_server.config import get_federated_extensions
 
 from utils.lab import start
 from utils.lab.exchange import COURSE_ID, Course, prepare
@@ -107,3 +108,10 @@ def test_settings_that_cannot_be_used_stop_the_start_with_a_sentence(
     with pytest.raises(SystemExit, match="submit must be a folder's path or a text"):
         start.main([])
     assert launched == []
+
+
+def test_jupyterlab_finds_the_extension_that_leads_links_to_a_cell(course: Course) -> None:
+    found = get_federated_extensions([str(start.EXTENSIONS)])["course-links"]
+    build = found["jupyterlab"]["_build"]
+    assert Path(found["ext_path"], build["load"]).is_file()
+    assert f"--LabApp.extra_labextensions_path={start.EXTENSIONS}" in start.lab_options(course, [])

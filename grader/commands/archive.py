@@ -1,0 +1,49 @@
+"""`python -m grader archive`: keep a class's whole record in one file."""
+
+import argparse
+from datetime import datetime
+from pathlib import Path
+
+from grader.authoring.files import find_root
+from grader.course.archive import Archived, archive
+from grader.course.course import GradingCourse
+from grader.course.safe_text import line
+from grader.grading.lock import only_grader
+from utils.lab.exchange import COURSE_ID
+
+MOST_SHOWN = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare no arguments: an archive holds everything."""
+    parser.epilog = (
+        "Writes archive/NAME-DATE.tar.gz: hand-ins, graded copies, feedback, reports, rosters, the "
+        "gradebook, and what judged them. It holds names and grades: keep it as your university's "
+        "rules ask. Nothing is removed here."
+    )
+
+
+def run(_arguments: argparse.Namespace) -> int:
+    """Write the archive, say what is in it, and return the exit code."""
+    root = find_root(Path.cwd())
+    course = GradingCourse(root, root)
+    with only_grader(course.folder):
+        made = archive(course, f"{COURSE_ID}-{datetime.now().astimezone():%Y-%m-%d}")
+    print("\n".join(told(made, course.folder)))
+    return 0
+
+
+def told(made: Archived, folder: Path) -> list[str]:
+    """Return what an archive holds, as lines."""
+    size = made.path.stat().st_size / 1e6
+    n_files = sum(made.counts.values())
+    lines = [f"{made.path.relative_to(folder)}: {n_files} files, {size:.1f} MB, read back whole."]
+    lines += [f"  {top or 'gradebook, texts, settings'}: {n}" for top, n in made.counts.items()]
+    if not made.has_gradebook:
+        lines.append("The gradebook is on a server and is not in it: keep a pg_dump beside it.")
+    if made.links:
+        few = ", ".join(map(line, made.links[:MOST_SHOWN])) + ", ..." * (
+            len(made.links) > MOST_SHOWN
+        )
+        lines.append(f"Links are not kept: {few}")
+    return lines

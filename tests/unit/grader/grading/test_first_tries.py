@@ -1,0 +1,94 @@
+"""First tries: what a student had right at first, through resubmissions and changed lessons."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from grader.course.graded_copies import FirstTry, read_copy, read_first_tries
+from grader.grading.first_tries import first_tries
+from grader.grading.outcome import ExerciseResult, Outcome, Status
+from grader.grading.recording import Graded, record
+from grader.pages.reports import write_reports
+from tests.course.lesson_runs import all_lessons
+from tests.unit.grader.pages.graded_class import (
+    LESSON,
+    GradedClass,
+    empty_gradebook,
+    right,
+    stub,
+    wrong,
+)
+
+ATTEND, MASK = "scaled_dot_product_attention", "padding_mask"
+
+
+def outcome(status=Status.GRADED, **judged):
+    """An outcome in which every exercise is right unless told otherwise."""
+    exercises = all_lessons()[LESSON].exercises
+    how = {e.id: judged.get(e.id, right) for e in exercises}
+    results = [ExerciseResult(e.id, e.points, how[e.id](e.id, e.points)) for e in exercises]
+    return Outcome(LESSON, status, tuple(results))
+
+
+@pytest.fixture
+def made(tmp_path_factory):
+    return GradedClass(
+        tmp_path_factory.mktemp("class"), empty_gradebook(tmp_path_factory.mktemp("g"))
+    )
+
+
+def test_a_second_hand_in_does_not_change_the_first_try():
+    first = first_tries({}, outcome(padding_mask=wrong), "a")
+    second = first_tries(first, outcome(), "b")
+    assert second[MASK] == FirstTry("a", 0.0)
+    assert second == first
+
+
+def test_what_is_not_written_yet_is_no_try():
+    first = first_tries({}, outcome(padding_mask=stub), "a")
+    assert MASK not in first
+    assert first_tries(first, outcome(), "b")[MASK] == FirstTry("b", 1.0)
+
+
+def test_the_same_hand_in_judged_anew_replaces_its_own_first_try_alone():
+    first = first_tries({}, outcome(padding_mask=stub), "a")
+    second = first_tries(first, outcome(), "b")
+    again = first_tries(second, outcome(**{MASK: wrong, ATTEND: wrong}), "b")
+    assert (again[MASK], again[ATTEND]) == (FirstTry("b", 0.0), FirstTry("a", 1.0))
+
+
+def test_a_failure_of_the_grader_is_no_try():
+    assert first_tries({}, outcome(Status.GRADER_ERROR), "a") == {}
+
+
+def test_an_exercise_that_was_not_judged_is_no_try():
+    found = outcome()
+    unjudged = replace(found, results=tuple(replace(r, verdict=None) for r in found.results))
+    assert first_tries({}, unjudged, "a") == {}
+
+
+@pytest.mark.parametrize("faulty", [[], 5, ["x"], ["x", "1"], {"share": 1}, [None, 1.0]])
+def test_a_faulty_record_counts_as_none(faulty):
+    assert read_first_tries({"first_tries": {"f": faulty, "g": ["x", 1]}}) == {"g": ("x", 1.0)}
+    assert read_first_tries({"first_tries": faulty}) == {}
+
+
+def test_a_class_that_hands_in_again_is_reported_by_its_first_tries(made):
+    """Three of four get it right in the end; one did at first."""
+    attempts = {
+        "ada": [right],
+        "ben": [wrong, right],
+        "cleo": [stub, wrong, right],
+        "dan": [wrong, wrong],
+    }
+    for student, several in attempts.items():
+        for number, how in enumerate(several):
+            data = json.dumps({"cells": [], "number": number}).encode()
+            hand_in = Graded(student, made.lesson, data, outcome(**{ATTEND: how}), "")
+            record(made.course, [hand_in])
+    copy = read_copy(made.course.folder, "cleo", LESSON)
+    assert copy is not None
+    assert copy.first_tries[ATTEND].share == 0.0
+    path, _ = write_reports(made.course, [made.lesson])
+    assert f"<code>{ATTEND}</code> (25% of 4)" in path.read_text(encoding="utf-8")
