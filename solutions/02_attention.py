@@ -3,8 +3,8 @@
 #
 # **What this lesson answers:** how can a network use any part of its input at any moment, without
 # squeezing it through one state first? What does that cost?
-# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 95 minutes.
-# **Points:** 26.
+# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 100 minutes.
+# **Points:** 27.
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works
 # without them. On the way you will watch one train, follow another by hand, repair a broken one,
@@ -30,7 +30,7 @@ from utils.experiments.recorded import recorded
 from utils.progress.guesses import guess, guessed, said, summary
 from utils.experiments.profiling import bytes_kept, seconds
 from utils.experiments.seq2seq import AdditiveAttention, MultiplicativeAttention, Seq2Seq, train
-from utils.experiments.buggy import broken_attention
+from utils.experiments.buggy import broken_attention, symptoms
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
 
@@ -620,6 +620,8 @@ check.scaled_dot_product_attention(
 # there is a mask, `softmax(-1)`, `masked_fill(~mask, 0)`, then `weights @ v`. Return output first.
 # </details>
 #
+# *A good place for a break. The second half begins with masks and needs no model of the first.*
+#
 # ## 6. Two masks
 #
 # **Padding.** Sentences of a batch have different lengths. Nobody may attend to what lies behind a
@@ -1129,7 +1131,7 @@ print("sum of each row:", [round(spent, 2) for spent in weights.sum(1).tolist()]
 
 # %% [markdown]
 # ### Exercise: `repaired_attention`
-# *1 point · difficulty 2 of 5 · 5 minutes*
+# *1 point · difficulty 1 of 5 · 3 minutes*
 #
 # Here is the code. The sums say what to look for; one change mends it.
 
@@ -1182,11 +1184,58 @@ check.repaired_attention(
 # belongs to the keys?
 # </details>
 #
+# ### Exercise: `predict_bug_of_symptom`
+# *1 point · difficulty 3 of 5 · 4 minutes*
+#
+# Now without code. A right attention and three broken ones, A, B and C, get the same queries, keys
+# and mask. Which of these bugs is behind which picture? Half of the names are left over.
+#
+# - "mask ignored"
+# - "masked too late": weights are set to 0, after the softmax
+# - "scaled twice": the scores are divided by $\sqrt{d_k}$ two times
+# - "scaling forgotten"
+# - "softmax over queries"
+# - "softmax twice": the weights go through it again
+
+# %% tags=["skip-grading"]
+torch.manual_seed(1)
+words = torch.arange(6) < 4  # the last two keys are padding
+pictures.symptoms(symptoms(torch.randn(4, 16), torch.randn(6, 16), words), ~words)
+
+# %% exercise="predict_bug_of_symptom"
+# BEGIN SOLUTION
+predict_bug_of_symptom = {
+    "A": "softmax twice",  # flat, and what was 0 gets exp(0) too
+    "B": "scaling forgotten",  # large scores: one key takes nearly everything
+    "C": "masked too late",  # what lay on the padding is lost
+}
+# STUB
+# predict_bug_of_symptom = None  # {"A": "...", "B": "...", "C": "..."}
+# END SOLUTION
+
+
+# %% test="predict_bug_of_symptom" points=1
+check.predict_bug_of_symptom(predict_bug_of_symptom)
+# BEGIN HIDDEN TESTS
+check.predict_bug_of_symptom(
+    predict_bug_of_symptom,
+    points=1,
+    hidden=[],
+)
+# END HIDDEN TESTS
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Ask three things of each picture. Do the rows sum to one? Does the padding get nothing? Is a row
+# more decided than the right one, or less?
+# </details>
+#
 # ## 10. Test the test
 #
-# Shapes do not give this bug away, and with as many queries as keys even the *mean* of the rows'
-# sums is right. A model with it still trains. What finds such bugs are **assertions about numbers
-# that you know without running the code**. Now you write them.
+# Shapes do not give such bugs away. With softmax over the queries, and as many queries as keys,
+# even the *mean* of the rows' sums is right. Such a model still trains. What finds the bugs are
+# **assertions about numbers that you know without running the code**. Now you write them.
 #
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*

@@ -993,31 +993,32 @@ print("breaking the law:", said("faults that break the law", broken))
 #
 # ## 10. A split to repair
 #
-# Someone's model tags strangely. Here is the symptom: which words does each row of each head of
-# their `split_heads` depend on? (One word is changed at a time, to see which rows change.) With a
-# right split, row t of every head depends on word t and on nothing else: a diagonal in each head.
+# Someone's tagger is right about every sentence that is tagged alone, and wrong in batches. Here
+# is the symptom. Two sentences, *a* and *b*, go through their `split_heads` with three heads. Each
+# cell shows which sentence the features in it came from. (One sentence is changed at a time, to
+# see what moves.) With a right split the first row would be all *a*, the second all *b*.
 
 
 # %% tags=["skip-grading"]
-WORDS = ["the", "old", "man", "the", "boats", "now"]
-pictures.fed_by(buggy.broken_split_heads, WORDS)
+pictures.sentences_in_heads(buggy.broken_split_heads)
 
 # %% [markdown]
 # ### Exercise: `repaired_split_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Below is the function that made this picture. Without looking back, say to yourself what each head
-# sees; then repair it.
+# Below is the function that made this picture. First say to yourself in which order its pieces lie
+# after `cat`; then repair it.
 
 
 # %% exercise="repaired_split_heads"
 def repaired_split_heads(x: Tensor, n_heads: int) -> Tensor:
     """Cut features into heads: (B, T, D) -> (B, H, T, Dh)."""
-    size, length, d_model = x.shape
     # BEGIN SOLUTION
-    return x.view(size, length, n_heads, d_model // n_heads).transpose(1, 2)
+    return torch.stack(x.chunk(n_heads, -1), 1)
     # STUB
-    # return x.view(size, n_heads, length, d_model // n_heads)
+    # size, length, d_model = x.shape
+    # pieces = torch.cat(x.chunk(n_heads, -1))
+    # return pieces.view(size, n_heads, length, d_model // n_heads)
     # END SOLUTION
 
 
@@ -1037,19 +1038,19 @@ check.repaired_split_heads(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# Row 0 and row 1 of head 0 both come from the first word: its features were cut in two, and the
-# halves laid under one another. They belong to two different heads.
+# With one sentence the picture would be right. `cat` along axis 0 puts head 0 of all sentences
+# first, then head 1 of all sentences: (H B, T, Dh). The `view` reads them in another order.
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
-# In memory a token's heads lie side by side, so T comes before H when you cut. One step is then
-# left.
+# Give the heads an axis of their own, behind the batch: `torch.stack(pieces, 1)`. Or cut as your
+# `split_heads` does.
 # </details>
 #
 # ### The same picture with your repair
 
 # %% tags=["skip-grading"]
-pictures.fed_by(repaired_split_heads, WORDS)
+pictures.sentences_in_heads(repaired_split_heads)
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -18,6 +18,7 @@ __all__ = [
     "broken_layer",
     "broken_split_heads",
     "broken_stack",
+    "symptoms",
     "with_fault",
 ]
 
@@ -41,6 +42,31 @@ def broken_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return weights @ v, weights
 
 
+def symptoms(q: Tensor, k: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    """Compute the weights of a right attention and of lesson 02's three broken ones.
+
+    Args:
+        q: queries (T, Dk).
+        k: keys (S, Dk).
+        mask: (S,), True where a key may be attended to.
+
+    Returns:
+        "right", "A", "B" and "C", each (T, S).
+
+    """
+    spread = q.shape[-1] ** 0.5
+    scores = q @ k.T / spread
+    allowed = scores.masked_fill(~mask, -torch.inf)
+    right = allowed.softmax(-1)
+    too_late = scores.softmax(-1) * mask
+    return {
+        "right": right,
+        "A": right.softmax(-1),
+        "B": (allowed * spread).softmax(-1),
+        "C": too_late,
+    }
+
+
 def broken_split_heads(x: Tensor, n_heads: int) -> Tensor:
     """Split features into heads with one fault, for lesson 03's `repaired_split_heads`.
 
@@ -53,7 +79,8 @@ def broken_split_heads(x: Tensor, n_heads: int) -> Tensor:
 
     """
     size, length, d_model = x.shape
-    return x.view(size, n_heads, length, d_model // n_heads)
+    pieces = torch.cat(x.chunk(n_heads, -1))
+    return pieces.view(size, n_heads, length, d_model // n_heads)
 
 
 def broken_encoding(max_len: int, d_model: int) -> Tensor:

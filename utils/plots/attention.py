@@ -1,10 +1,11 @@
-"""The picture of lesson 02 that is drawn from a record."""
+"""Pictures of lesson 02: one drawn from a record, one of broken attentions' weights."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from torch import Tensor
 
 from utils import plots
 
@@ -40,3 +41,26 @@ def capacity(record: Mapping[str, Any], guess: object = None) -> None:
         plots.your_guess(ax, guess)
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     plots.show(fig, about="Share of right symbols by training steps; means of the seeds.")
+
+
+def symptoms(weights: Mapping[str, Tensor], padding: Tensor) -> None:
+    """Show weights of several attentions on the same words, and what their numbers add up to.
+
+    Args:
+        weights: name -> (T, S), four of them.
+        padding: (S,), True where a key is padding.
+
+    """
+    fig, grid = plt.subplots(2, 2, figsize=(9, 5.4))
+    said = []
+    keys = ["pad" if blank else str(s) for s, blank in enumerate(padding.tolist())]
+    for ax, (name, shares) in zip(grid.flat, weights.items(), strict=False):
+        sums = [f"{spent:.2f}" for spent in shares.sum(1).tolist()]
+        style: dict[str, Any] = {"rows": sums, "columns": keys, "limits": (0, 1), "bar": False}
+        plots.heat_map(ax, shares, title=name, numbers=True, **style)
+        ax.set(xlabel="key s", ylabel="query t: sum of its row")
+        said.append(
+            f"{name}: rows sum to {', '.join(sums)}, largest weight {shares.max():.2f}, "
+            f"at padding up to {shares[:, padding].max():.2f}"
+        )
+    plots.show(fig, alt="Heat maps of weights. " + "; ".join(said) + ".")

@@ -145,34 +145,40 @@ def score_and_law(
     plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")
 
 
-def fed_by(split: Callable[[Tensor, int], Tensor], words: Sequence[str], n_heads: int = 2) -> None:
-    """Show which words each row of each head depends on, by changing one word at a time.
+def sentences_in_heads(split: Callable[[Tensor, int], Tensor], n_heads: int = 3) -> None:
+    """Show from which of two sentences each head's features come, by changing one at a time.
 
     Args:
         split: (B, T, D), H -> (B, H, T, Dh).
-        words: names of the T words.
         n_heads: H.
 
     """
-    tables = _dependence(split, len(words), n_heads)
-    fig, grid = plt.subplots(1, n_heads, figsize=(8, 3.2), sharey=True, squeeze=False)
-    said = []
-    for h, (ax, table) in enumerate(zip(grid[0], tables, strict=True)):
-        style: dict[str, Any] = {"rows": words, "columns": words, "numbers": False, "bar": False}
-        plots.heat_map(ax, table, title=f"head {h}", **style)
-        ax.set(xlabel="word that was changed")
-        feeding = [row.nonzero().flatten().tolist() for row in table]
-        said.append(f"head {h}, row by row, on words {feeding}")
-    grid[0, 0].set(ylabel="row of the head")
-    plots.show(fig, alt="Heat maps of what the rows depend on: " + "; ".join(said) + ".")
+    moved = _moved(split, n_heads)
+    fig, ax = plt.subplots(figsize=(5.2, 2.2))
+    heads = [f"head {h}" for h in range(n_heads)]
+    names: dict[str, Any] = {"rows": ("a", "b"), "columns": heads}
+    plots.heat_map(ax, moved[1], limits=(0, 2), numbers=False, bar=False, **names)
+    found = [
+        [
+            "".join(n for n, m in zip("ab", both, strict=True) if m)
+            for both in zip(*rows, strict=True)
+        ]
+        for rows in zip(*moved.tolist(), strict=True)
+    ]
+    for b, row in enumerate(found):
+        for h, sentence in enumerate(row):
+            ax.text(h, b, sentence or "neither", ha="center", va="center", color="black")
+    ax.set(ylabel="sentence", title="Which sentence is in it?")
+    said = "; ".join(f"row {n}: {', '.join(row)}" for n, row in zip("ab", found, strict=True))
+    plots.show(fig, alt=f"A table, sentences by heads, of the sentences found there. {said}.")
 
 
-def _dependence(split: Callable[[Tensor, int], Tensor], length: int, n_heads: int) -> Tensor:
-    """Return (H, T, T): 1 where a row of a head changes with a word."""
-    x = torch.randn(1, length, 3 * n_heads, generator=torch.Generator().manual_seed(0))
-    columns = []
-    for t in range(length):
+def _moved(split: Callable[[Tensor, int], Tensor], n_heads: int) -> Tensor:
+    """Return (2, 2, H): 1 where changing a sentence changes a head of a sentence."""
+    x = torch.randn(2, 4, 5 * n_heads, generator=torch.Generator().manual_seed(0))
+    tables = []
+    for sentence in range(2):
         changed = x.clone()
-        changed[0, t] += 1.0
-        columns.append((split(changed, n_heads) != split(x, n_heads)).any(-1)[0])  # (H, T)
-    return torch.stack(columns, -1).float()
+        changed[sentence] += 1.0
+        tables.append((split(changed, n_heads) != split(x, n_heads)).flatten(2).any(-1))
+    return torch.stack(tables).float()

@@ -162,6 +162,10 @@ FORMS = {
         lambda layer, x, order: float(torch.dist(layer(x)[:, order], layer(x[:, order]))),
     ],
     "predict_score_spread": [8, 8.0, 7.95],
+    "predict_bug_of_symptom": [
+        {"C": "masked too late", "B": "scaling forgotten", "A": "softmax twice"},
+        {"A": "Softmax twice", "B": "Scaling  forgotten", "C": "Masked too late"},
+    ],
     "additive_scores": [additive_by_einsum, additive_by_loop],
     "attend": [attend_by_where, attend_by_exp, attend_by_lowering],
     "scaled_dot_product_attention": [

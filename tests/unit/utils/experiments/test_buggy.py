@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from utils.experiments.buggy import with_fault
+from utils.checks import check
+from utils.experiments.buggy import broken_split_heads, symptoms, with_fault
 from utils.reference.modules import TransformerEncoder
 
 B, T, D, H, V = 2, 5, 12, 3, 11
@@ -38,3 +39,47 @@ def test_only_an_ignored_mask_lets_padding_move_a_sentence(encoder, ids, fault, 
     faulty = with_fault(encoder, fault, H)
     change = (faulty(ids)[1, :3] - faulty(ids[1:, :3])[0]).abs().max()
     assert (change > 1e-3) == moves
+
+
+@pytest.fixture
+def weights():
+    """Weights of the right attention and of the broken ones, 4 queries, 6 keys, 2 of padding."""
+    torch.manual_seed(1)
+    return symptoms(torch.randn(4, 16), torch.randn(6, 16), torch.arange(6) < 4)
+
+
+def test_only_two_softmaxes_give_all_padding_the_same_weight_above_zero(weights):
+    padding = {name: shares[:, 4:] for name, shares in weights.items()}
+    assert (padding.pop("A")[:, 0] > 0.1).all()
+    assert torch.equal(weights["A"][:, 4], weights["A"][:, 5])
+    assert all(not shares.any() for shares in padding.values())
+
+
+def test_without_scaling_each_row_is_more_decided_than_the_right_one(weights):
+    assert (weights["B"].amax(1) > weights["right"].amax(1) + 0.1).all()
+    torch.testing.assert_close(weights["B"].sum(1), torch.ones(4))
+
+
+def test_only_a_late_mask_makes_every_row_spend_too_little(weights):
+    low = {name for name, shares in weights.items() if (shares.sum(1) < 0.95).all()}
+    assert low == {"C"}
+
+
+def test_the_split_to_repair_is_right_for_one_sentence_and_wrong_for_two():
+    x = torch.arange(48.0).view(2, 4, 6)
+    right = x.unflatten(2, (3, 2)).transpose(1, 2)
+    assert torch.equal(broken_split_heads(x[:1], 3), right[:1])
+    assert not torch.equal(broken_split_heads(x, 3), right)
+
+
+@pytest.mark.parametrize(
+    ("bugs", "advice"),
+    [
+        (["softmax twice"], "Keep the braces"),
+        ({"A": "dropout", "B": "", "C": "x"}, "copy a name from the list"),
+    ],
+)
+def test_an_answer_in_another_form_is_told_what_form_is_wanted(bugs, advice):
+    verdict = check.predict_bug_of_symptom.verdict(bugs)
+    assert not verdict.passed
+    assert any(advice in str(result) for result in verdict.results)

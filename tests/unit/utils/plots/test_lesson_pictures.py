@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from utils import plots
+from utils.experiments.buggy import broken_split_heads
 from utils.plots import attention, heads, positions
 
 
@@ -100,10 +101,11 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
          "2 heads: the worse symbol is right in 90%, 20%"),
         (lambda: heads.score_and_law({"right": [0.9, 0.95]}, {"right": [0.0, 2.0]}),
          "right: 90% or more right, changes up to 2"),
-        (lambda: heads.fed_by(lambda x, h: x.unflatten(2, (h, -1)).transpose(1, 2), ["a", "b"]),
-         "head 1, row by row, on words [[0], [1]]"),
-        (lambda: heads.fed_by(lambda x, h: x.view(1, h, 2, -1), ["a", "b"]),
-         "head 1, row by row, on words [[1], [1]]"),
+        (lambda: heads.sentences_in_heads(lambda x, h: x.unflatten(2, (h, -1)).transpose(1, 2)),
+         "row a: a, a, a; row b: b, b, b"),
+        (lambda: heads.sentences_in_heads(broken_split_heads), "row a: a, b, a; row b: b, a, b"),
+        (lambda: attention.symptoms({"A": torch.full((3, 4), 0.2)}, torch.arange(4) > 2),
+         "A: rows sum to 0.80, 0.80, 0.80, largest weight 0.20, at padding up to 0.20"),
         (lambda: heads.cut_cells(torch.arange(4).view(2, 2), {"view": torch.ones(1, 2, 2)}),
          "view: head 0 [[1.0, 1.0], [1.0, 1.0]]"),
     ],

@@ -27,6 +27,12 @@ def _cut(x: Tensor, n_heads: int) -> Tensor:
     return x.reshape(*x.shape[:-1], n_heads, -1)
 
 
+def _paired_with_the_batch(x: Tensor, n_heads: int) -> Tensor:
+    """Lay the heads of all sentences under one another, and take them for sentence by sentence."""
+    size, length, width = x.shape
+    return torch.cat(x.chunk(n_heads, -1)).view(size, n_heads, length, width // n_heads)
+
+
 def _by_size(x: Tensor, n_heads: int) -> Tensor:
     """Take the number of heads for the size of a head."""
     return _cut(x, x.shape[-1] // n_heads).transpose(1, 2)
@@ -262,10 +268,16 @@ MERGE_MISTAKES = (
 
 REPAIR_MISTAKES = (
     Mistake(
-        "still_by_view_alone",
-        "It is not repaired yet: a head still gets all the features of a few tokens.",
-        "Look at the picture: a row should be fed by one token, its own. In which order do "
-        "positions and heads lie in memory?",
+        "still_paired_with_the_batch",
+        "It is not repaired yet: heads of one sentence stand in the other's place.",
+        "After `cat` the pieces lie head by head, each with all sentences. Which order does the "
+        "`view` take them for?",
+        _split(cut=_paired_with_the_batch),
+    ),
+    Mistake(
+        "cut_by_view_alone",
+        "Sentences are apart now, but a head gets all the features of a few tokens.",
+        "`view` alone moves no number. In which order do positions and heads lie in memory?",
         _split(cut=view_split),
     ),
     *(m for m in SPLIT_MISTAKES[1:] if m.name != "list_of_heads"),
