@@ -54,6 +54,9 @@ OF_ONE_FORM = (
     Reason("the logits of one step have one axis", r"feeding_tensors: .*`argmax` .*`dim`"),
     # Lesson 02
     Reason(_MASKLESS, r"^repaired_attention / attention_(by|with)", "mask"),
+    Reason("only the length of the difference counts", r"^breaks_equiv.*other way round"),
+    Reason("a tensor of one entry counts like a number", r"order_by_loop: .*`item` were left out"),
+    Reason("a batch of one: its first is its last", r"reach_by_sentence: as if a 0 were -1"),
     Reason("queries and keys have as many features", r"`[qk]` belongs \([qk]\)", r"[qk]\.s"),
     Reason(_FORM_ONLY, r"nan_to_num: .*(`q` belongs|`mask` were inverted \(mask\))", "bias = "),
     Reason("what is cut off is multiplied by 0", r"attend_by_exp: as if a 0 were 1", "clamp"),
@@ -69,6 +72,8 @@ OF_ONE_FORM = (
     Reason("no number that is drawn is exactly the rate", r"OwnDropout: .*both sides are equal"),
     Reason("at rate 0 the next line keeps all; 1 is not asked for", r"OwnDropout", r"p == 0"),
     # Lesson 04
+    Reason("a distance has no sign", r"^alibi_bias / .*other way round"),
+    Reason("every entry is overwritten", r"alibi_by_loop: .*`ones` stood for `zeros`"),
     Reason("every entry is written later", r"`ones` stood for `zeros`", r"pe = torch\.zeros"),
     Reason("a whole number times a fraction is a fraction", r"`float` were left out", r"div_term"),
     Reason("the repair is asked for even widths alone", r"^repaired_encoding / .*rror` ?were left"),

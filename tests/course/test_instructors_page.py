@@ -34,8 +34,9 @@ PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 EXCHANGE = "/srv/nbgrader/exchange"  # the page's
 IN_TIME, LATE = "2026-10-05 10:00:00.000000 UTC", (2026, 10, 14, 12, 0, 0)
 COMMENT = "Come and see me."
-CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,00 Start here (76),02 Attention (77)
-    Points Possible,,,,,4,22
+TOTAL = sum(exercise.points for exercise in all_lessons()[SECOND].exercises)
+CANVAS = f"""Student,ID,SIS User ID,SIS Login ID,Section,00 Start here (76),02 Attention (77)
+    Points Possible,,,,,4,{TOTAL:g}
 "Lovelace, Ada",4001,,,One,,
 "Okafor, Ben",4002,,,One,,
 "Ruiz, Cleo",4003,,,One,,
@@ -232,8 +233,8 @@ def the_change_is_judged(walk: Walk) -> None:
 
 def canvas_has_points(walk: Walk) -> None:
     points = {row["ID"]: row["02 Attention (77)"] for row in walk.rows("for-canvas.csv")[1:]}
-    assert (points["4001"], points["4003"]) == ("", "22.0")
-    assert 0 < float(points["4002"]) < 22
+    assert (points["4001"], points["4003"]) == ("", f"{TOTAL:.1f}")
+    assert 0 < float(points["4002"]) < TOTAL
 
 
 def moodle_has_lines(walk: Walk) -> None:

@@ -17,6 +17,7 @@ from utils.checks.framework.render import as_mimebundle
 from utils.checks.framework.verdict import CaseResult, Finding, Verdict
 
 LESSON = "02_attention"
+TOTAL = sum(exercise.points for exercise in all_lessons()[LESSON].exercises)
 DUE = datetime(2026, 11, 20, 12)
 NO_SCALING = Mistake("no_scaling", "The scores are not divided.", "Look at `sqrt`.")
 ROW_MISSED = Mistake("row_missed", "The last row is missed.", "Count them.")
