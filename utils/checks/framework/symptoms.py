@@ -17,9 +17,10 @@ from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
-from utils.checks.framework.observation import Array, Observation
+from utils.checks.framework.observation import Array, Observation, ProblemKind
 
 MOST = 2
+SEVERAL = 2  # cases, of which some can be right and others wrong
 Sentences = Iterator[str]
 
 # A parameter of cases -> what a student calls the cases in which it is not at its plainest.
@@ -44,7 +45,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         return tuple(filter(None, [usual_cause(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
     whole = finding.where.partition("[")[0]
-    found = itertools.chain(
+    found: Sentences = itertools.chain(
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
@@ -53,7 +54,29 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         _of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
+        found = _or_else(found, lambda: _of_failing(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
+
+
+def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
+    """Return what was found or, if that is nothing, something else."""
+    first = next(found, None)
+    return otherwise() if first is None else itertools.chain([first], found)
+
+
+def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
+    """Say which visible cases are right, where nothing else is known about wrong numbers."""
+    cases = [j for j in judged if not j.result.case.hidden]
+    right = [f"“{j.result.case.name}”" for j in cases if j.result.passed]
+    if kind != ProblemKind.VALUES or len(cases) < SEVERAL:
+        return
+    if right:
+        yield f"It is right for {' and '.join(right[:MOST])}. What have the others besides?"
+    else:
+        yield (
+            f"No case is right. Follow the plainest, “{cases[0].result.case.name}”, by hand up to "
+            "the first step that differs."
+        )
 
 
 def _of_values(

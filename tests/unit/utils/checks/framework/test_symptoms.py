@@ -174,3 +174,25 @@ def test_the_indices_that_are_right_are_told():
     got = np.arange(12.0).reshape(4, 3)
     got[1:3] += 7
     assert places(got) == ["x is right at 0, 3 of axis 0, and wrong at the other indices."]
+
+
+def scrambled(*keep):
+    """A mean with meaningless numbers, but where the batch is as large as asked."""
+
+    def answer(x, mask):
+        right = (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+        noise = torch.linspace(0.3, 8.1, right.numel()).view(right.shape).sin().to(x.dtype)
+        return right if len(x) in keep else right + noise
+
+    return answer
+
+
+def test_where_nothing_else_is_seen_the_cases_that_are_right_are_named():
+    verdict = check.masked_mean.verdict(scrambled(3), points=1.0)
+    passed = [f"“{r.case.name}”" for r in verdict.results if r.passed]
+    assert any(f"It is right for {' and '.join(passed[:2])}" in s for s in verdict.symptoms)
+
+
+def test_where_nothing_is_right_the_plainest_case_is_named():
+    verdict = check.masked_mean.verdict(scrambled(), points=1.0)
+    assert any("No case is right" in s and "padding at the end" in s for s in verdict.symptoms)
