@@ -212,9 +212,9 @@ def test_a_table_beside_the_buffer_is_seen_although_every_sum_is_right():
     ]
 
 
-def rotary_in_the_type_of_x(x, base=10000.0):
+def rotary_in_the_type_of_x(x, base=10000.0, offset=0):
     rates = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    angles = torch.arange(x.shape[-2]).to(x.dtype)[:, None] * rates.to(x.dtype)
+    angles = (offset + torch.arange(x.shape[-2])).to(x.dtype)[:, None] * rates.to(x.dtype)
     cos, sin, a, b = angles.cos(), angles.sin(), x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
 
