@@ -101,6 +101,8 @@ def broken_laws(inputs: Inputs, params: Mapping[str, Any], calls: Calls) -> Iter
 
 def _of_input(name: str, before: tuple[Array, Array], calls: Calls) -> Iterator[str]:
     error = np.subtract(*before)
+    if not np.isfinite(error).all():
+        return  # NaN stays NaN whatever is changed: that says nothing of the input
     for says, laws in itertools.groupby(_LAWS, key=lambda law: law.says):
         group = list(laws)
         after = calls.results(_changing(name, group[0].change))

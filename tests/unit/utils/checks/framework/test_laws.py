@@ -54,3 +54,13 @@ def test_an_error_that_does_not_depend_on_an_input_is_said_to_be_added():
 def test_answers_with_huge_numbers_warn_nobody(recwarn):
     symptoms(lambda x, dim=-1: x * 3e38, "stable_softmax")
     assert not [w for w in recwarn if "overflow" in str(w.message)]
+
+
+def test_nan_is_not_taken_for_something_added():
+    def overflowing(x_t, h, w_x, w_h, b):
+        doubled = torch.exp(2 * (x_t @ w_x.T + h @ w_h.T + b))
+        return (doubled - 1) / (doubled + 1)
+
+    told = " ".join(check.rnn_cell.verdict(overflowing).symptoms)
+    assert "off by the same numbers" not in told
+    assert "NaN or infinite" in told
