@@ -14,7 +14,6 @@ from grader.workers import absence
 from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
 from grader.workers.lending import PACKAGE
 from grader.workers.protocol import Message, encode
-from utils.checks.authoring.devices import ELSEWHERE
 from utils.checks.framework.observation import Observation, plain
 from utils.checks.registry import probes
 
@@ -55,8 +54,6 @@ def _rehearse() -> None:
     y = torch.einsum("bts,bsd->btd", weights, layer(x)) / x.std(-1, keepdim=True)
     torch.autograd.grad(torch.cat([y, x]).double().sum(), [x, *layer.parameters()])
     encode(Message("rehearsal", 0, Observation({"y": plain(y)})))
-    there = torch.arange(3, device=ELSEWHERE)[:, None] * x.detach().to(ELSEWHERE)
-    torch.cat([there.sin(), there.cos()]).unflatten(0, (2, 2)).sum(-1).lt(1.0)
 
 
 def import_what_lessons_import() -> None:

@@ -16,7 +16,7 @@ Change = Callable[[Tensor], Tensor]
 def padding_oracle(lengths: Tensor, max_len: int) -> Tensor:
     """Build the mask entry by entry: position s is real when s < the sentence's length."""
     rows = [[[s < int(n) for s in range(max_len)]] for n in lengths]
-    return torch.tensor(rows, dtype=torch.bool)
+    return torch.tensor(rows, dtype=torch.bool).to(lengths.device)
 
 
 def causal_oracle(size: int) -> Tensor:

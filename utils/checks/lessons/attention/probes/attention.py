@@ -7,7 +7,7 @@ from torch import Tensor
 
 from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.devices import ELSEWHERE, is_made_there
+from utils.checks.authoring.devices import elsewhere, is_made_there
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
@@ -151,7 +151,7 @@ def _padding_inputs(lengths: list[int], max_len: int, *, elsewhere: bool = False
 
 def _call_padding(answer: Any, i: Inputs) -> dict[str, object]:
     lengths, max_len = i["lengths"], i["max_len"]
-    there = lengths.to(ELSEWHERE)  # first, so that what is kept of this call shows in the next
+    there = elsewhere(lengths)  # first, so that what is kept of this call shows in the next
     made = is_made_there(lambda: answer(there, max_len)) if i["elsewhere"] else True
     found = {"mask": answer(lengths, max_len)}
     return found | ({"the mask is where the lengths are": made} if i["elsewhere"] else {})
