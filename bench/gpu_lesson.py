@@ -28,7 +28,7 @@ CONTEST = "models[name], histories[name] = train_one("  # in the cell that train
 # What the lesson imports from here is given to it: pictures, checks, a kernel's history, a device.
 GIVEN = re.compile(
     r"(?m)^(import matplotlib|from utils import drawn, plots|from utils\.(checks|plots\.sentences"
-    r"|progress\.guesses|training\.live_plot|notebook\.(carry|history)|experiments\.device)"
+    r"|progress\.guesses|training\.live_plot|notebook\.(carry|history|lend)|experiments\.device)"
     r" import).*$"
 )
 SIZES = "replace(settings_for(device))"  # where the lesson says that sizes may be changed
