@@ -22,12 +22,12 @@ import torch
 from torch import nn
 
 from bench.__main__ import RESULTS, about
+from bench.fused_rotary import make_rotary
 from bench.lesson_code import solution
 from utils.experiments.word_order_task import redraw
 from utils.reference.modules import TransformerEncoder, rotary_embedding
 from utils.training.baseline_encoders import BiLSTMEncoder, PerWordEncoder, units_for
 from utils.training.config import ON_A_CPU, Settings
-from utils.training.rotary import make_rotary
 from utils.training.trainer import fit
 from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies
 from utils.treebank.loader import Treebank, load_treebank, tags_of, words_of

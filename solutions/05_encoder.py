@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** what besides attention is in a Transformer encoder, what is each
 # part for, where do its parameters and its time go, and is yours the same as torch's?
-# **What it needs:** lessons 02 to 04. **Time:** 120 minutes. **Points:** 15.
+# **What it needs:** lessons 02 to 04. **Time:** 130 minutes. **Points:** 17.
 #
 # You have attention in heads, and positions. What is missing are three plain parts: a
 # normalisation, a small network for each token, and a way past both. Put together they are a
@@ -921,8 +921,67 @@ print(f"without a mask they move by up to {moved:.2f}")
 # %% [markdown]
 # "The encoder needs no mask, only the decoder does", one also reads. Of the causal mask that is
 # true. Of padding it is not: the last line shows what it costs.
+#
+# ### Exercise: `test_padding`
+# *2 points · difficulty 3 of 5 · 10 minutes*
+#
+# What you have just seen is an **invariant**: padding changes nothing for the words. Write it down
+# as a test. Any right encoder passes it, and by a broken `assert` it fails for each of these:
+#
+# - words attend to padding;
+# - only the first layer is masked;
+# - the mask of a batch's first sentence is used for all its sentences;
+# - positions are counted from the end of a row, padding included.
+#
+# You get points for each of the four that you catch, if you let the right ones pass. What stands
+# at padding may be anything: no right encoder has to care.
+
+
+# %% exercise="test_padding"
+def test_padding(encoder: Callable) -> None:
+    """Assert that the words of a sentence do not notice padding, nor other sentences.
+
+    Args:
+        encoder: called as encoder(ids), ids (B, T) of whole numbers: 1 to 9 are words, and 0 is
+            padding, behind the words; returns (B, T, D). It may be right or broken.
+
+    Raises:
+        AssertionError: this encoder is broken.
+    """
+    # BEGIN SOLUTION
+    # The longest sentence comes first, and then last: a mask that is taken from one row shows.
+    sentences = [[4, 8, 2, 6, 1], [7, 3], [5, 9, 5]]
+    for order in (sentences, sentences[::-1]):
+        padded = encoder(torch.tensor([ids + [0] * (5 - len(ids)) for ids in order]))
+        for row, ids in zip(padded, order, strict=True):
+            alone = encoder(torch.tensor([ids]))[0]
+            assert torch.allclose(row[: len(ids)], alone, atol=1e-4)
+    # END SOLUTION
+
+
+# %% test="test_padding" points=2
+check.test_padding(test_padding)
+# BEGIN HIDDEN TESTS
+check.test_padding(
+    test_padding,
+    points=2,
+    hidden=[],
+)
+# END HIDDEN TESTS
 
 # %% [markdown]
+# <details><summary>Hint 1: a nudge</summary>
+#
+# The cell above this exercise compares a sentence alone with the same sentence in a batch. What
+# would it not notice, if the batch were masked as its first sentence is?
+# </details>
+# <details><summary>Hint 2: almost the answer</summary>
+#
+# Three sentences of different lengths. Encode each alone, and all of them in one batch, filled up
+# with zeros. For each one, `assert torch.allclose(row[:length], alone, atol=1e-4)`. Then the same
+# with the batch in the opposite order.
+# </details>
+#
 # ## 8. Where the parameters are
 #
 # The base encoder of the paper has $D = 512$, 8 heads, 6 layers and $F = 2048$; say 10,000 words.

@@ -9,6 +9,7 @@ from typing import Any, Final
 from grader.authoring.lesson import Lesson
 from grader.grading.submission import CodeCell
 from grader.static_analysis.cells import as_python, is_readable
+from grader.workers.absent_answers import defines
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.registry import probes
 
@@ -86,8 +87,7 @@ def _home(name: str, cells: Sequence[CodeCell]) -> int | None:
     named = [i for i, cell in enumerate(cells) if cell.name == name]
     if named:
         return named[-1]
-    definition = re.compile(rf"^(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
-    return max((i for i, cell in enumerate(cells) if definition.search(cell.source)), default=None)
+    return max((i for i, cell in enumerate(cells) if defines(cell.source, name)), default=None)
 
 
 def _place(name: str, cells: Sequence[CodeCell], home: int | None) -> int | None:

@@ -23,7 +23,6 @@ HOLLOW: Final = (
     "utils.experiments.word_order_task",
     "utils.training.baseline_encoders",
     "utils.training.distributed",
-    "utils.training.rotary",
     "utils.training.trainer",
     "utils.treebank.affixes",
     "utils.treebank.taggers",

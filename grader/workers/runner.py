@@ -21,6 +21,7 @@ from typing import Any, Final, NoReturn, Self
 from IPython.display import display
 
 from grader.workers.absence import take_out
+from grader.workers.absent_answers import why_absent
 from grader.workers.lending import Borrower
 from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
@@ -36,7 +37,6 @@ STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exerc
 SHARE: Final = 0.25  # of the time that is left, for one step: the others need some too
 GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to
 STDERR: Final = 2  # the descriptor: Python's own streams may be replaced
-_ABSENT: Final = object()  # stands for an answer that the notebook does not define
 _CELL: Final = re.compile(r"<cell (\d+)>")
 
 
@@ -108,12 +108,18 @@ def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.
     sys.meta_path.insert(0, Borrower(ask))
     module = _fresh_main()
     until = time.monotonic() + seconds
+    ended: dict[int, str] = {}
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
-        if step["exercise"]:
-            _observe(step, vars(module), send, ask, clock)
+        name = step["exercise"]
+        if name and name in vars(module):
+            _observe(step, vars(module)[name], send, ask, clock)
+        elif name:
+            before = [s for s in steps if s["number"] < step["number"]]
+            _tell(step, why_absent(name, before, ended), send)
         elif step["source"]:
-            _run_cell(step["source"], step["number"], vars(module), send, clock)
+            early = _run_cell(step["source"], step["number"], vars(module), send, clock)
+            ended |= {} if early is None else {step["number"]: early}
     send(Event(What.DONE).message())
 
 
@@ -134,8 +140,11 @@ class _Shell:
 
 def _run_cell(
     source: str, number: int, namespace: dict[str, Any], send: Send, clock: Clock
-) -> None:
-    """Run a cell; an error ends only this cell, as in a notebook."""
+) -> str | None:
+    """Run a cell; an error ends only this cell, as in a notebook.
+
+    Returns what ended it early: "" for the clock, the error's type, or None if nothing did.
+    """
     filename = f"<cell {number}>"
     send(Event(What.BEGAN, number).message())
     try:
@@ -146,9 +155,11 @@ def _run_cell(
     except BaseException as error:
         if clock.stopped:
             send(Event(What.STOPPED, number, 0, *clock.place).message())
-        else:
-            line = _line_in(error, filename)
-            send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
+            return ""
+        line = _line_in(error, filename)
+        send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
+        return type(error).__name__
+    return None
 
 
 def _line_in(error: BaseException, filename: str) -> int:
@@ -161,15 +172,19 @@ def _line_in(error: BaseException, filename: str) -> int:
     return line
 
 
-def _observe(
-    step: dict[str, Any], namespace: dict[str, Any], send: Send, ask: Ask, clock: Clock
-) -> None:
+def _tell(step: dict[str, Any], why: str, send: Send) -> None:
+    """Say for every case why nothing could be observed."""
+    nothing = Observation(problem=Problem(ProblemKind.EXCEPTION, why))
+    for number in range(len(step["cases"])):
+        send(encode(Message(step["exercise"], number, nothing)))
+
+
+def _observe(step: dict[str, Any], answer: Any, send: Send, ask: Ask, clock: Clock) -> None:
     """Observe an exercise; a case that ran too long leaves no time for those after it."""
     exercise = step["exercise"]
     probe = replace(probes()[exercise], forbidden=())  # it was taken out already
     if probe.served:
         probe = replace(probe, inputs=lambda trial: {probe.served: Proxy(exercise, trial, ask)})
-    answer = namespace.get(exercise, _ABSENT)
     with conditions(probe, answer, quiet=True):
         for number, params in enumerate(step["cases"]):
             send(Event(What.BEGAN, step["number"], number).message())
@@ -181,12 +196,10 @@ def _observe(
 
 
 def _observe_case(probe: Probe, params: dict[str, Any], answer: Any, clock: Clock) -> Observation:
-    if answer is _ABSENT:
-        message = f"There is no `{probe.exercise}` in the notebook: its cell failed, or is gone."
-        return Observation(problem=Problem(ProblemKind.EXCEPTION, message))
+    known = (case for case in probe.cases if dict(case.params) == params)
     try:
         with clock:
-            return attempt(probe, Case("", params), answer)
+            return attempt(probe, next(known, Case("", params)), answer)
     except BaseException as error:
         return Observation(
             problem=Problem(ProblemKind.EXCEPTION, f"{type(error).__name__}: {error}"[:400])

@@ -35,7 +35,8 @@ class Proxy:
         reply = json.loads(self._ask(json.dumps({"call": request}).encode()))
         if "error" in reply:
             raise ValueError(reply["error"])
-        return tuple(live(unpack(item)) for item in reply["results"])
+        results = tuple(live(unpack(item)) for item in reply["results"])
+        return results[0] if reply["alone"] else results
 
 
 def live(value: Any) -> Any:

@@ -256,7 +256,39 @@ def stack_of_deep_copies(make_layer, n_layers):
     return nn.ModuleList(copy.deepcopy(layer) for _ in range(n_layers))
 
 
+def with_more_and_more_zeros(encoder):
+    """Every sentence beside one that is longer, with one zero to six, on either side of it."""
+    company = [2, 2, 9, 1, 1, 6, 3, 4]
+    for ids in ([5], [6, 1], [9, 9, 4]):
+        alone = encoder(torch.tensor([ids]))
+        for most in range(len(ids) + 1, len(company) + 1):
+            row = ids + [0] * (most - len(ids))
+            for batch in ([row, company[:most]], [company[:most], row]):
+                place = batch.index(row)
+                seen = encoder(torch.tensor(batch))[place, : len(ids)]
+                assert (seen - alone[0]).abs().max() < 1e-4
+                other = encoder(torch.tensor([company[:most]]))[0]
+                assert (encoder(torch.tensor(batch))[1 - place] - other).abs().max() < 1e-4
+
+
+def with_random_sentences(encoder):
+    """Draw sentences, all of other lengths, and compare two ways of padding them."""
+    generator = torch.Generator().manual_seed(3)
+    for seed in range(6):
+        lengths = torch.randperm(7, generator=generator)[:3] + 1
+        drawn = [torch.randint(1, 10, (int(n),), generator=generator) for n in lengths]
+        narrow = torch.nn.utils.rnn.pad_sequence(drawn, batch_first=True)
+        wide = torch.nn.functional.pad(narrow, (0, seed + 1))
+        assert narrow.shape < wide.shape
+        vectors = encoder(narrow), encoder(wide)
+        for row, ids in enumerate(drawn):
+            alone = encoder(ids[None])[0]
+            for found in vectors:
+                assert torch.allclose(found[row, : len(ids)], alone, atol=1e-4)
+
+
 FORMS = {
+    "test_padding": [with_more_and_more_zeros, with_random_sentences],
     "LayerNorm": [NormByVar, NormBySums],
     "FeedForward": [FeedForwardFunctional, FeedForwardByWeights],
     "EncoderLayer": [LayerByHelper, LayerStepByStep],

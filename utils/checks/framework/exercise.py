@@ -32,6 +32,7 @@ class Case:
         weight: share of the exercise's points, relative to the other cases.
         hidden: whether only the grader knows it.
         demand: what it asks beside the exercise's idea, in words; empty if it tests the idea.
+        results_only: whether no gradients are asked: other cases see those, and a check is quick.
 
     """
 
@@ -41,6 +42,7 @@ class Case:
     weight: float = 1.0
     hidden: bool = False
     demand: str = ""
+    results_only: bool = field(default=False, repr=False)
 
     @property
     def is_core(self) -> bool:
@@ -49,10 +51,16 @@ class Case:
 
 
 def case(
-    name: str, /, required: bool = False, weight: float = 1.0, demand: str = "", **params: Any
+    name: str,
+    /,
+    required: bool = False,
+    weight: float = 1.0,
+    demand: str = "",
+    results_only: bool = False,
+    **params: Any,
 ) -> Case:
     """Make a visible case in one line: ``case("a padded batch", B=2, T=3, mask="padding")``."""
-    return Case(name, params, required, weight, demand=demand)
+    return Case(name, params, required, weight, demand=demand, results_only=results_only)
 
 
 def hidden_case(entry: Mapping[str, Any]) -> Case:
@@ -103,6 +111,10 @@ class Probe:
     apart: bool = False
     stand_ins: Mapping[str, Any] = field(default_factory=dict)
     served: str = ""
+
+    def asks_gradients(self, case: Case) -> bool:
+        """Return whether the gradients of the float inputs are observed in a case."""
+        return self.gradient and not case.results_only
 
     @property
     def is_lendable(self) -> bool:

@@ -27,7 +27,7 @@ def results_of(exercise: Exercise, name: str, answer: Any, case: Case) -> Observ
     Most mistakes are ruled out by their results, and gradients take three times as long.
     """
     key = _key(exercise, name, case)
-    if key in _OWN or not exercise.probe.gradient:
+    if key in _OWN or not exercise.probe.asks_gradients(case):
         return _kept(exercise, exercise.probe, key, answer, case)
     plain = replace(exercise.probe, gradient=False)
     return _kept(exercise, plain, (*key[:2], f"results of {key[2]}"), answer, case)

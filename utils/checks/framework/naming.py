@@ -82,7 +82,10 @@ def _best(
     """
     several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
     found: list[tuple[tuple[bool, int], Mistake]] = []
+    holding = [judged for judged in relevant if judged.holds]
     for mistake in exercise.mistakes:
+        if any(_is_ruled_out(exercise, mistake, judged) for judged in holding):
+            continue  # known without a call of it
         explains = _agrees(exercise, mistake, shown)
         if not explains and not _may_explain(exercise, mistake, shown):
             continue

@@ -99,7 +99,7 @@ def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
         results = probe.call(answer, inputs)
     values = {name: plain(value) for name, value in results.items()}
     changed = tuple(name for name in before if not _same(before[name], inputs[name]))
-    if not probe.gradient:
+    if not probe.asks_gradients(case):
         return Observation(values, changed=changed)
     gradients, problem = _observe_gradients(probe, _copy(before), answer)
     return Observation(values, gradients, changed, problem)
@@ -119,9 +119,10 @@ def _observe_gradients(
 def _observe_once(probe: Probe, case: Case, answer: Any) -> Observation:
     """Take results and gradients from one call."""
     inputs = probe.make(case.params)
-    leaves = _leaves(inputs) if probe.gradient else {}
+    asked = probe.asks_gradients(case)
+    leaves = _leaves(inputs) if asked else {}
     results = probe.call(answer, inputs)
-    gradients = _gradients(leaves, results) if probe.gradient else {}
+    gradients = _gradients(leaves, results) if asked else {}
     return Observation({name: plain(value) for name, value in results.items()}, gradients)
 
 

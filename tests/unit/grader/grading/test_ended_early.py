@@ -91,3 +91,41 @@ def test_a_cell_that_fails_is_told_with_its_line_and_not_with_its_words(pool):
 def test_an_error_with_a_made_up_name_is_not_quoted(pool):
     outcome = graded(pool, solved("raise type('of_1_2_3', (Exception,), {})"))
     assert "failed with an exception in line 1" in outcome.notes[0]
+
+
+def told(pool, answer):
+    """What the student reads about the second exercise when its cell is this."""
+    outcome = graded(pool, solved(answers={IDS[1]: answer}))
+    assert outcome.scores == FULL | {IDS[1]: 0.0}
+    verdict = next(r.verdict for r in outcome.results if r.exercise == IDS[1])
+    return verdict.first_failure.finding.message
+
+
+WRITTEN = f"def {IDS[1]}(*args):\n    return args\n"
+
+
+def test_an_answer_whose_cell_failed_is_told_the_cell_and_the_error(pool):
+    message = told(pool, f"1 / 0\n{WRITTEN}")
+    assert f"There is no `{IDS[1]}`: cell " in message
+    assert "`1 / 0`" in message
+    assert message.endswith("failed with ZeroDivisionError.")
+
+
+def test_an_answer_whose_cell_was_stopped_is_told_so(pool):
+    message = told(pool, f"while True:\n    pass\n{WRITTEN}")
+    assert message.endswith("(masked_mean, `while True:`) ran too long and was stopped.")
+
+
+def test_an_answer_that_no_cell_defines_is_told_so(pool):
+    assert told(pool, "x = 1").endswith("no cell that ran defines it.")
+
+
+def test_an_answer_that_was_removed_is_told_where_it_was_made(pool):
+    message = told(pool, f"{WRITTEN}\n\ndel {IDS[1]}")
+    assert "any more: cell " in message
+    assert "removed it" in message
+
+
+def test_an_error_that_a_student_made_up_is_not_named_in_the_sentence(pool):
+    message = told(pool, f"raise type('of_1_2_3', (Exception,), {{}})\n{WRITTEN}")
+    assert message.endswith("failed with an exception.")

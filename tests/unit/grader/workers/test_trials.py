@@ -13,6 +13,8 @@ from grader.workers.trial_proxy import Proxy
 from grader.workers.trials import TRIAL_RUNS, Server
 from utils.checks.lessons.attention.answers.testing import good_test
 from utils.checks.lessons.attention.probes import PROBES
+from utils.checks.lessons.encoder.answers.testing import good_test as good_test_of_padding
+from utils.checks.registry import probes
 
 TEST = "test_attention"
 CASES = [dict(c.params) for c in PROBES[TEST].cases]
@@ -291,3 +293,28 @@ def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):
         said.add(str(told.value))
         server.reply(verdict(trial, "accepts"))
     assert len(said) == 1
+
+
+def test_a_version_that_returns_one_tensor_gives_the_test_one_tensor():
+    cases = [dict(c.params) for c in probes()["test_padding"].cases]
+    server = Server([{"source": "", "exercise": "test_padding", "cases": cases}])
+    server.draw(RIGHT_FIRST)
+    found = Proxy("test_padding", 0, server.reply)(torch.tensor([[3, 4, 0], [1, 2, 5]]))
+    assert found.shape[:2] == (2, 3)
+
+
+@pytest.mark.parametrize("seed", [b"1", b"5", b"11"])
+def test_a_good_test_of_padding_is_right_about_every_version_in_any_order(seed):
+    cases = [dict(c.params) for c in probes()["test_padding"].cases]
+    server = Server([{"source": "", "exercise": "test_padding", "cases": cases}])
+    server.draw(seed)
+    for trial in trials(server):
+        says = "accepts"
+        try:
+            good_test_of_padding(Proxy("test_padding", trial, server.reply))
+        except AssertionError:
+            says = "rejects"
+        said = {"exercise": "test_padding", "case": trial, "values": [["your test", says]]}
+        server.reply(json.dumps(said).encode())
+    found = [json.loads(message)["values"][0][1] for message in server.verdicts()]
+    assert found == RIGHT

@@ -41,6 +41,19 @@ def test_an_input_changed_in_place_is_noted_by_name():
     assert observe(probe(gradient=False), CASE, lambda x: x.mul_(2)).changed == ("x",)
 
 
+@pytest.mark.parametrize("once", [False, True])
+def test_a_case_about_results_only_asks_no_gradient(once):
+    calls = []
+
+    def twice(x):
+        calls.append(x.requires_grad)
+        return 2 * x.detach()
+
+    seen = observe(probe(), replace(CASE, results_only=True), twice, trusted=once, once=once)
+    assert seen.gradients == {}
+    assert calls == [False]
+
+
 def test_a_detached_result_has_no_gradient():
     seen = observe(probe(), CASE, lambda x: 2 * x.detach())
     assert seen.gradients == {"x": None}

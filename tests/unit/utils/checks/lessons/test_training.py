@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -205,7 +206,7 @@ def seeded_observation(exercise, case):
 def test_what_is_seen_crosses_to_another_process_and_cases_do(name):
     exercise = exercises()[name]
     for number, case in enumerate(cases_of(name)):
-        sent = Case(case.name, json.loads(json.dumps(dict(case.params))))
+        sent = replace(case, params=json.loads(json.dumps(dict(case.params))))
         here, there = (seeded_observation(exercise, c) for c in (case, sent))
         message = encode(Message(name, number, here))
         assert encode(Message(name, number, there)) == message

@@ -1,17 +1,13 @@
 """The student's own test of attention: a good test and what weak ones let pass."""
 
-import itertools
-from collections.abc import Callable, Iterable
-
 import torch
 from torch import Tensor
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.authoring.weak_tests import Finder, Told, weak_tests
+from utils.checks.framework.exercise import Exercise, by_id
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.probes.versions import Attention
 from utils.reference.attention import reference_attention
-
-Finds = Callable[[Attention], bool]
 
 
 def _question(masked: bool) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -52,7 +48,7 @@ def _weight_on_blocked(attention: Attention) -> bool:
 
 
 # What tells each broken version from all others, what it is called, and what would find it.
-_FINDERS: dict[str, tuple[Finds, str, str]] = {
+_FINDERS: dict[str, Finder] = {
     "scale": (
         _unscaled,
         "an attention without the scale",
@@ -84,64 +80,15 @@ _NAMES = {
 }
 
 
-def _finding(*found: str) -> Callable[[Attention], None]:
-    def weak_test(attention: Attention) -> None:
-        assert not any(_FINDERS[name][0](attention) for name in found)
-
-    return weak_test
-
-
-def _letting_pass(missed: Iterable[str]) -> Mistake:
-    """Make the mistake of a test that lets some broken versions pass, and finds the others."""
-    missed = tuple(missed)
-    found = tuple(name for name in _FINDERS if name not in missed)
-    name = _NAMES.get(found) or "_and_".join(missed).replace(" ", "_") + "_not_tested"
-    what = [_FINDERS[part][1] for part in missed]
-    listed = " and ".join(filter(None, (", ".join(what[:-1]), what[-1])))
-    return Mistake(name, f"Your test lets pass {listed}.", _FINDERS[missed[0]][2], _finding(*found))
-
-
-def _rejects_everything(attention: Attention) -> None:
-    raise AssertionError
-
-
-def _changes_its_mind() -> Callable[[Attention], None]:
-    """Build a test that decides by chance, and never the same five times in a row."""
-    turn = itertools.count()
-
-    def random_test(attention: Attention) -> None:
-        torch.rand(1)
-        assert next(turn) % 2
-
-    return random_test
-
-
-WEAK = (
-    Mistake(
-        "random_test",
-        "Your test is random: asked again about the same version, it decides otherwise.",
-        "torch.manual_seed(0) in its first line, or numbers that you write down, make it decide "
-        "the same every time.",
-        _changes_its_mind(),
-    ),
-    Mistake(
-        "finds_nothing",
-        "Your test accepts every version, the broken ones too.",
-        "All versions return the same shapes, so `assert` something about the numbers: what must a "
-        "row of weights sum to, and what do one query and two keys give by hand?",
-        _finding(),
-    ),
-    Mistake(
-        "rejects_everything",
-        "Your test rejects attentions that are right.",
-        "Try it on your own scaled_dot_product_attention first. Compare with torch.allclose: other "
-        "right versions differ in the last digits.",
-        _rejects_everything,
-    ),
-    *(
-        _letting_pass(missed)
-        for count in range(1, len(_FINDERS))
-        for missed in itertools.combinations(_FINDERS, count)
+WEAK = weak_tests(
+    _FINDERS,
+    _NAMES,
+    Told(
+        nothing="All versions return the same shapes, so `assert` something about the numbers: "
+        "what must a row of weights sum to, and what do one query and two keys give by hand?",
+        everything="Your test rejects attentions that are right.",
+        right="Try it on your own scaled_dot_product_attention first. Compare with torch.allclose: "
+        "other right versions differ in the last digits.",
     ),
 )
 EXERCISES = by_id(Exercise(PROBES["test_attention"], good_test, WEAK))

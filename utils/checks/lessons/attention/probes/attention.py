@@ -10,8 +10,9 @@ from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.devices import elsewhere, is_made_there
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.trying_tests import try_test
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
-from utils.checks.lessons.attention.probes.versions import Attention, version
+from utils.checks.lessons.attention.probes.versions import version
 
 SHORTCUTS = (
     "torch.nn.functional.scaled_dot_product_attention",
@@ -33,8 +34,6 @@ KERNELS = (
     "flash_attention",
     "math_attention",
 )
-
-_MORE_TRIES = 4  # of a test that is random: one that decides by chance shows it
 
 
 def _additive_inputs(**params: Any) -> Inputs:
@@ -116,23 +115,6 @@ def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
     if "earlier" in i:
         call_with(module, weights, i["earlier"]["x"], i["earlier"]["mask"])
     return weights_first(settled(lambda: call_with(module, weights, i["x"], i["mask"]), None))
-
-
-def _try_test(answer: Any, i: Inputs) -> dict[str, object]:
-    """Try a test on a version: several times, if it draws random numbers."""
-    before = torch.get_rng_state()
-    decisions = {_decision(answer, i["version"])}
-    if not torch.equal(before, torch.get_rng_state()):
-        decisions |= {_decision(answer, i["version"]) for _ in range(_MORE_TRIES)}
-    return {"your test": decisions.pop() if len(decisions) == 1 else "decides by chance"}
-
-
-def _decision(answer: Any, attention: Attention) -> str:
-    try:
-        answer(attention)
-    except AssertionError:
-        return "rejects this version"
-    return "accepts this version"
 
 
 def weights_first(result: object, name: str = "output") -> dict[str, object]:
@@ -313,7 +295,7 @@ PROBES = by_exercise(
     Probe(
         "test_attention",
         lambda version_name: {"version": version(version_name)},
-        _try_test,
+        try_test,
         (
             case("a right version", True, 0.0, version_name="right"),
             case("another right version", True, 0.0, version_name="right, one query at a time"),

@@ -14,34 +14,19 @@ from utils.checks.framework.observation import AnswerError, ProblemKind, describ
 from utils.checks.framework.substitution import borrowed
 from utils.checks.lessons.attention.probes.attention import KERNELS, broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
+    DEFAULT_DROPOUT,
     LAYER_PARTS,
     dropout_of,
-    require_dropout,
-    require_final_norm,
-    require_layers,
-    require_padding_idx,
     require_parts,
 )
+from utils.checks.lessons.encoder.probes.stand_ins import EARLIER, LAYER, PARTS
 from utils.checks.lessons.encoder.probes.weights import (
     Through,
-    by_own_names,
     layer_weights,
     only_weights,
 )
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 from utils.experiments.broken_layer import broken_layer
-
-EARLIER = {
-    "MultiHeadAttention": "utils.reference.multi_head.MultiHeadAttention",
-    "PositionalEncoding": "utils.reference.position_layer.PositionalEncoding",
-    "TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding",
-}
-DEFAULT_DROPOUT = 0.1  # the stubs'
-LAYER = "utils.reference.layer.EncoderLayer"
-PARTS = {
-    "LayerNorm": "utils.reference.parts.LayerNorm",
-    "FeedForward": "utils.reference.parts.FeedForward",
-}
 
 
 def _layer_inputs(
@@ -114,100 +99,6 @@ def _call_repaired_layer(answer: Any, i: Inputs) -> dict[str, object]:
     layer = _TheirLayer(width, i["n_heads"], inner, 0.0).to(i["x"].dtype).eval()
     weights = only_weights(i)
     return {"output": Through(layer).call(weights, lambda own: answer(own, i["x"], i["mask"]))}
-
-
-def _encoder_inputs(
-    *,
-    mask: str = "none",
-    pad: str = "none",
-    padding_idx: int = 0,
-    norm_first: bool = False,
-    dropout: float = 0.0,
-    train: bool = False,
-    too_long: bool = False,
-    again: bool = False,
-    defaults: bool = False,
-    **params: Any,
-) -> Inputs:
-    draw = Draw(mask=mask, pad=pad, padding_idx=padding_idx, norm_first=norm_first, **params)
-    size, length, width = params["B"], params["T"], params["D"]
-    table = draw.normal(params["V"], width, scale=0.4)
-    table[padding_idx] = 0.0
-    norm = layer_weights(draw, width, 1)
-    final = {f"final_norm.{name}": norm[f"norm_1.{name}"] for name in ("weight", "bias")}
-    stack = [layer_weights(draw, width, params["F"], f"layers.{n}.") for n in range(params["L"])]
-    return {
-        "ids": _ids(draw, pad, params["V"], padding_idx, size, length),
-        "mask": broadcast_mask(draw, mask, None, size, length, length),
-        "sizes": (params["V"], width, params["H"], params["L"], params["F"], length + 1),
-        "options": (dropout, norm_first, padding_idx),
-        "train": train,
-        "too_long": too_long,
-        "again": again,
-        "defaults": defaults,
-        "embedding.weight": table,
-        **{name: tensor for weights in stack for name, tensor in weights.items()},
-        **(final if norm_first else {}),
-    }
-
-
-def _ids(draw: Draw, pad: str, vocab_size: int, padding_idx: int, *shape: int) -> Tensor:
-    ids = draw.integers(vocab_size - 1, *shape)
-    ids += ids >= padding_idx  # any id but the padding id
-    if pad == "some":
-        real = draw.mask("padding", *shape)
-        assert real is not None
-        ids[~real] = padding_idx
-    if pad == "a whole sentence":
-        ids[-1] = padding_idx
-    return ids
-
-
-def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
-    given = i["sizes"][:-1] if i["defaults"] else (*i["sizes"], *i["options"])
-    encoder = require_module(answer(*given), "TransformerEncoder")
-    if i["defaults"]:
-        encoder.eval()
-        require_dropout(encoder, DEFAULT_DROPOUT)
-    encoder.to(i["embedding.weight"].dtype).train(i["train"])
-    require_parts(encoder, "embedding", "positions")
-    require_layers(encoder, i["sizes"][3])
-    require_final_norm(encoder, norm_first=i["options"][1])
-    require_padding_idx(encoder, i["options"][2])
-    if i["train"]:
-        require_dropout(encoder, i["options"][0])
-    weights, ids = by_own_names(encoder, only_weights(i)), i["ids"]
-    whole = Through(encoder)
-    if i["again"]:
-        for earlier in (ids[:1, 1:], ids.roll(1, 0)):
-            call_with(encoder, weights, earlier)
-    embedded = whole.call(weights, lambda own: own.embed(ids))
-    results = {"embed": embedded}
-    lengths = (ids != i["options"][2]).sum(1)
-    if i["mask"] is None and (lengths == ids.shape[1]).all():
-        results["encode"] = whole.call(weights, lambda own: own.encode(embedded))
-    given = (ids,) if i["mask"] is None else (ids, i["mask"])
-    results["output"] = _real_rows(call_with(encoder, weights, *given), ids, i)
-    if 0 < lengths[-1] < ids.shape[1]:
-        results["alone"] = call_with(encoder, weights, ids[-1:, : int(lengths[-1])])
-    return results | ({"past max_len": _past_the_end(encoder, i)} if i["too_long"] else {})
-
-
-def _real_rows(output: Any, ids: Tensor, i: Inputs) -> Any:
-    """Set the output at padding to zero, because right answers differ there."""
-    padding = ids == i["options"][2]
-    padding &= ~padding.all(1, keepdim=True)  # keep an empty sentence: it must not become NaN
-    if not isinstance(output, Tensor) or output.shape[:2] != ids.shape:
-        return output
-    return output.masked_fill(padding.unsqueeze(-1), 0.0)
-
-
-def _past_the_end(encoder: Any, i: Inputs) -> str:
-    try:
-        encoder.embed(torch.ones(1, i["sizes"][-1] + 1, dtype=torch.long))
-    except ValueError:
-        return "ValueError"
-    return "no error"
 
 
 def _call_stack(answer: Any, i: Inputs) -> dict[str, object]:
@@ -298,88 +189,6 @@ PROBES = by_exercise(
         kind=ExerciseKind.REPAIR,
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
         kernels=KERNELS,
-    ),
-    Probe(
-        "TransformerEncoder",
-        _encoder_inputs,
-        _call_encoder,
-        (
-            case("one sentence", required=True, V=11, B=1, T=3, D=8, H=4, L=2, F=5),
-            case("padding", V=11, B=3, T=5, D=8, H=4, L=2, F=7, pad="some"),
-            case("pre-norm", V=11, B=3, T=4, D=6, H=1, L=2, F=5, norm_first=True),
-            case("a causal mask", V=7, B=2, T=5, D=8, H=4, L=3, F=6, mask="causal"),
-            case("a mask of your own", V=7, B=3, T=5, D=8, H=4, L=2, F=6, mask="padding"),
-            case(
-                "a mask of your own, and padding",
-                demand="a given mask used as it is",
-                V=11,
-                B=3,
-                T=5,
-                D=8,
-                H=4,
-                L=1,
-                F=7,
-                mask="random",
-                pad="some",
-            ),
-            case(
-                "another padding id", V=9, B=3, T=5, D=8, H=4, L=2, F=6, pad="some", padding_idx=1
-            ),
-            case(
-                "a sentence of padding",
-                demand="a sentence of padding alone",
-                V=9,
-                B=3,
-                T=5,
-                D=6,
-                H=1,
-                L=2,
-                F=7,
-                pad="a whole sentence",
-            ),
-            case("dropout", V=9, B=3, T=5, D=6, H=1, L=2, F=7, dropout=1.0, train=True),
-            case(
-                "made with its defaults",
-                demand="the defaults of the stub",
-                V=7,
-                B=2,
-                T=3,
-                D=8,
-                H=4,
-                L=1,
-                F=5,
-                defaults=True,
-            ),
-            case(
-                "after calls with other sentences",
-                demand="calls that do not depend on earlier ones",
-                V=11,
-                B=3,
-                T=5,
-                D=8,
-                H=4,
-                L=1,
-                F=6,
-                pad="some",
-                again=True,
-            ),
-            case(
-                "a sentence past max_len",
-                demand="ValueError past max_len",
-                V=11,
-                B=1,
-                T=5,
-                D=12,
-                H=3,
-                L=1,
-                F=7,
-                too_long=True,
-            ),
-            case("float64", demand="float64", V=11, B=2, T=3, D=8, H=4, L=1, F=5, dtype="float64"),
-        ),
-        forbidden=(*WHOLE, "utils.reference.modules.TransformerEncoder"),
-        kernels=KERNELS,
-        stand_ins={**EARLIER, **PARTS, "EncoderLayer": LAYER},
     ),
     asked("predict_feed_forward_share"),
     Probe(

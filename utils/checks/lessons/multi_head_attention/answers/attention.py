@@ -1,6 +1,8 @@
 """MultiHeadAttention: right answers and common mistakes."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -93,84 +95,91 @@ MASK_AXIS = (
     ),
 )
 
-RESULTS = (
-    Mistake(
-        "weights_averaged",
-        "The weights are averaged over the heads.",
-        "Return the weights of every head: (B, H, T, S).",
-        heads_variant(returned="mean"),
-    ),
-    Mistake(
-        "weights_returned_after_dropout",
-        "In train mode the returned weights have holes.",
-        "Drop out what meets the values; return the weights as they were before.",
-        heads_variant(returned="dropped"),
-    ),
-    *(
-        Mistake(name, message, "Return the pair (output, weights).", heads_variant(results=results))
-        for name, message, results in (
-            ("output_only", "Only one of the two results comes back, the output.", "output"),
-            ("weights_only", "Only one of the two results comes back, the weights.", "weights"),
-            ("swapped_results", "The results come in the wrong order.", "swapped"),
-            (
-                "scores_returned",
-                "The second result is the scores; asked for are the weights.",
-                "scores",
-            ),
-        )
-    ),
-)
 
-DROPOUT = (
-    Mistake(
-        "no_dropout",
-        "Dropout is accepted and then forgotten.",
-        "Make an nn.Dropout in __init__ and use it on the weights.",
-        heads_variant(dropped="nothing"),
-    ),
-    Mistake(
-        "dropout_in_eval_mode",
-        "Dropout acts in eval mode too.",
-        "nn.Dropout knows the mode; the function F.dropout has to be told (training=...).",
-        heads_variant(dropped="always"),
-    ),
-    Mistake(
-        "dropout_before_softmax",
-        "Dropout acts on the scores: a score of zero is an ordinary score, and nothing is dropped.",
-        "A weight of zero means “not looked at”. Which step makes the weights?",
-        heads_variant(dropped="scores"),
-    ),
-    Mistake(
-        "dropout_on_the_context",
-        "Dropout acts on the values or on what the heads found, not on the weights.",
-        "It belongs between softmax and the product with the values.",
-        heads_variant(dropped="context"),
-    ),
-    Mistake(
-        "dropout_on_the_values",
-        "Dropout acts on the values, not on the weights.",
-        "It belongs between softmax and the product with the values.",
-        heads_variant(dropped="values"),
-    ),
-    Mistake(
-        "dropout_on_the_output",
-        "Dropout acts on the output, not on the weights.",
-        "It belongs between softmax and the product with the values.",
-        heads_variant(dropped="output"),
-    ),
-    Mistake(
-        "dropout_twice",
-        "Dropout acts on the weights, and once more after w_o.",
-        "One dropout is asked for: between softmax and the product with the values.",
-        heads_variant(dropped="twice"),
-    ),
-    Mistake(
-        "kept_weights_not_scaled_up",
-        "What is kept is not scaled up, so that the output shrinks in train mode.",
-        "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",
-        heads_variant(dropped="unscaled"),
-    ),
-)
+def result_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return the mistakes in what comes back, made with a builder of variants."""
+    return (
+        Mistake(
+            "weights_averaged",
+            "The weights are averaged over the heads.",
+            "Return the weights of every head: (B, H, T, S).",
+            variant(returned="mean"),
+        ),
+        Mistake(
+            "weights_returned_after_dropout",
+            "In train mode the returned weights have holes.",
+            "Drop out what meets the values; return the weights as they were before.",
+            variant(returned="dropped"),
+        ),
+        *(
+            Mistake(name, message, "Return the pair (output, weights).", variant(results=results))
+            for name, message, results in (
+                ("output_only", "Only one of the two results comes back, the output.", "output"),
+                ("weights_only", "Only one of the two results comes back, the weights.", "weights"),
+                ("swapped_results", "The results come in the wrong order.", "swapped"),
+                (
+                    "scores_returned",
+                    "The second result is the scores; asked for are the weights.",
+                    "scores",
+                ),
+            )
+        ),
+    )
+
+
+def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return the mistakes with dropout, made with a builder of variants."""
+    return (
+        Mistake(
+            "no_dropout",
+            "Dropout is accepted and then forgotten.",
+            "Make an nn.Dropout in __init__ and use it on the weights.",
+            variant(dropped="nothing"),
+        ),
+        Mistake(
+            "dropout_in_eval_mode",
+            "Dropout acts in eval mode too.",
+            "nn.Dropout knows the mode; the function F.dropout has to be told (training=...).",
+            variant(dropped="always"),
+        ),
+        Mistake(
+            "dropout_before_softmax",
+            "Dropout acts on the scores: a score of zero is an ordinary score, and nothing is "
+            "dropped.",
+            "A weight of zero means “not looked at”. Which step makes the weights?",
+            variant(dropped="scores"),
+        ),
+        Mistake(
+            "dropout_on_the_context",
+            "Dropout acts on the values or on what the heads found, not on the weights.",
+            "It belongs between softmax and the product with the values.",
+            variant(dropped="context"),
+        ),
+        Mistake(
+            "dropout_on_the_values",
+            "Dropout acts on the values, not on the weights.",
+            "It belongs between softmax and the product with the values.",
+            variant(dropped="values"),
+        ),
+        Mistake(
+            "dropout_on_the_output",
+            "Dropout acts on the output, not on the weights.",
+            "It belongs between softmax and the product with the values.",
+            variant(dropped="output"),
+        ),
+        Mistake(
+            "dropout_twice",
+            "Dropout acts on the weights, and once more after w_o.",
+            "One dropout is asked for: between softmax and the product with the values.",
+            variant(dropped="twice"),
+        ),
+        Mistake(
+            "kept_weights_not_scaled_up",
+            "What is kept is not scaled up, so that the output shrinks in train mode.",
+            "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",
+            variant(dropped="unscaled"),
+        ),
+    )
 
 
 _NOT_HANDED_ON = (
@@ -202,13 +211,13 @@ ATTENTION = Exercise(
     TorchHeads,
     (
         *SCALING,
-        *RESULTS,
+        *result_mistakes(heads_variant),
         *LAYERS,
         *HEADS,
         *MASKS,
         *MASK_AXIS,
         *MASK_AXIS_MISTAKEN,
-        *DROPOUT,
+        *dropout_mistakes(heads_variant),
         *FORM,
         own_dropout_rate(heads_variant(own_rate=0.5)),
     ),

@@ -53,7 +53,8 @@ def _merge_inputs(**params: Any) -> Inputs:
     return {"x": draw.normal(*(params[letter] for letter in ("B", "H", "T", "Dh")))}
 
 
-def _attention_inputs(**params: Any) -> Inputs:
+def attention_inputs(**params: Any) -> Inputs:
+    """Draw what a case of multi-head attention is asked with; its sizes are B, T, S, H and Dh."""
     if "D" in params:
         return {"d_model": params["D"], "n_heads": params["H"]}
     if "dropout" in params:
@@ -99,7 +100,8 @@ def _dropout_inputs(dropout: float, **params: Any) -> Inputs:
     return {"n_heads": heads, "dropout": dropout, **vectors, **weights, **biases, "mask": None}
 
 
-def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
+def call_attention(answer: Any, i: Inputs) -> dict[str, object]:
+    """Call a class with the interface of MultiHeadAttention; "base" goes to those that turn."""
     if "d_model" in i:
         return _refusal(answer, i["d_model"], i["n_heads"])
     if "dropout" in i:
@@ -121,7 +123,9 @@ def _build(answer: Any, i: Inputs, **choices: Any) -> tuple[nn.Module, dict[str,
     """Return the student's module and the weights and biases to call it with."""
     width, bias = len(i["w_q"]), "bias of w_q" in i
     choices |= {} if bias else {"bias": False}
-    module = require_module(answer(width, i["n_heads"], **choices), "MultiHeadAttention")
+    choices |= {"base": i["base"]} if "base" in i else {}
+    name = getattr(answer, "__name__", "The answer")
+    module = require_module(answer(width, i["n_heads"], **choices), name)
     for name in LAYERS:
         require_linear(module, name, width, width, bias=bias)
     weights = {f"{name}.weight": i[name] for name in LAYERS}
@@ -259,8 +263,8 @@ PROBES = by_exercise(
     ),
     Probe(
         "MultiHeadAttention",
-        _attention_inputs,
-        _call_attention,
+        attention_inputs,
+        call_attention,
         (
             case("without a mask", required=True, B=2, T=3, S=5, H=4, Dh=6),
             case("self-attention with padding", B=3, T=5, H=2, Dh=4, mask="padding"),

@@ -157,6 +157,7 @@ def _scored_inputs(lengths: list[int], C: int, longest: int = 0, **params: Any) 
 
 
 _SMALL: dict[str, Any] = {"V": 11, "D": 8, "H": 4, "F": 5, "L": 2}
+_SHALLOW = _SMALL | {"L": 1}  # where the depth shows nothing: a check must answer at once
 PROBES = by_exercise(
     Probe(
         "Tagger",
@@ -167,17 +168,33 @@ PROBES = by_exercise(
             case("padding", lengths=[5, 3, 2], C=6, **_SMALL),
             case("word and features", lengths=[4, 4], features=[7, 5], C=3, **_SMALL),
             case("features and padding", lengths=[6, 4, 3], features=[5, 7, 6], C=3, **_SMALL),
-            case("dropout on words", lengths=[3, 3], features=[6], drops_words=True, C=7, **_SMALL),
-            case("a mask of your own", lengths=[5, 5], mask="causal", C=7, **_SMALL),
+            case(
+                "dropout on words",
+                results_only=True,
+                lengths=[3, 3],
+                features=[6],
+                drops_words=True,
+                C=7,
+                **_SHALLOW,
+            ),
+            case(
+                "a mask of your own",
+                results_only=True,
+                lengths=[5, 5],
+                mask="causal",
+                C=7,
+                **_SHALLOW,
+            ),
             case(
                 "a mask of your own, and padding",
                 demand="a given mask used as it is",
+                results_only=True,
                 lengths=[6, 3],
                 mask="random",
                 C=3,
-                **_SMALL,
+                **_SHALLOW,
             ),
-            case("another padding id", lengths=[5, 2], padding_idx=3, C=6, **_SMALL),
+            case("another padding id", lengths=[5, 2], padding_idx=3, C=6, **_SHALLOW),
             case(
                 "float64",
                 demand="float64",
@@ -185,7 +202,7 @@ PROBES = by_exercise(
                 features=[6],
                 C=7,
                 dtype="float64",
-                **_SMALL,
+                **_SHALLOW,
             ),
         ),
         stand_ins={"TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding"},

@@ -1,7 +1,6 @@
-"""Give your encoder rotary positions, and see where an encoder looks."""
+"""Rotary positions with torch's fused attention: lesson 06's RotaryAttention, made for speed."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,14 +10,14 @@ from torch import Tensor, nn
 Rotate = Callable[[Tensor, float], Tensor]
 
 
-class RotaryAttention(nn.Module):
-    """Your multi-head attention's four layers, with queries and keys turned by their positions.
+class FusedRotaryAttention(nn.Module):
+    """An attention's four layers, with queries and keys turned by their positions.
 
     It is self-attention: query, key and value come from the same sentences. torch's fused
-    attention does the rest and returns no weights; `attention_of` asks for them.
+    attention does the rest and returns no weights.
 
     Args:
-        attention: your attention, with w_q, w_k, w_v and w_o.
+        attention: has w_q, w_k, w_v and w_o.
         n_heads: H.
         turns: (2, max_len, Dh), cosines and sines from `turning_table`.
         dropout: dropout rate on the weights.
@@ -32,21 +31,19 @@ class RotaryAttention(nn.Module):
         self.w_q, self.w_k = attention.w_q, attention.w_k
         self.w_v, self.w_o = attention.w_v, attention.w_o
         self.n_heads, self.dropout = n_heads, dropout
-        self.gives_weights = False
         self.register_buffer("turns", turns, persistent=False)
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
-        """Map three times (B, T, D) and (B, 1 or T, T) to output (B, T, D) and weights or None."""
+    ) -> tuple[Tensor, None]:
+        """Map three times (B, T, D) and (B, 1 or T, T) to output (B, T, D), without weights."""
         qkv = self._projected(query, key, value).view(*query.shape[:2], 3 * self.n_heads, -1)
         qk, v = torch.split(qkv, [2 * self.n_heads, self.n_heads], 2)  # (B, T, 2 H or H, Dh)
         q, k = self._turned(qk).transpose(1, 2).chunk(2, 1)  # (B, H, T, Dh) each
         shared = None if mask is None else mask.unsqueeze(1)  # the same for all heads
-        weights = self._weights(q, k, shared) if self.gives_weights else None
         dropout = self.dropout if self.training else 0.0
         found = F.scaled_dot_product_attention(q, k, v.transpose(1, 2), shared, dropout)
-        return self.w_o(found.transpose(1, 2).flatten(2)), weights
+        return self.w_o(found.transpose(1, 2).flatten(2)), None
 
     def _projected(self, *inputs: Tensor) -> Tensor:
         """Return queries, keys and values side by side, (B, T, 3 D)."""
@@ -66,13 +63,6 @@ class RotaryAttention(nn.Module):
         a, b = x.view(*x.shape[:-1], -1, 2).unbind(-1)
         swapped = torch.stack([b, a], -1).flatten(-2)  # faster than flip
         return torch.addcmul(x * cos, swapped, sin).to(x.dtype)
-
-    def _weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
-        scores: Tensor = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-        if mask is None:
-            return scores.softmax(-1)
-        weights: Tensor = scores.masked_fill(~mask, -torch.inf).softmax(-1)
-        return weights.masked_fill(~mask, 0.0)  # rows with nothing allowed were NaN
 
 
 def turning_table(rotate: Rotate, base: float, max_len: int, width: int) -> Tensor:
@@ -99,9 +89,9 @@ def make_rotary(
     """Replace an encoder's positions with rotary ones, in place; it keeps all its parameters.
 
     Args:
-        encoder: your TransformerEncoder.
+        encoder: a TransformerEncoder.
         n_heads: H.
-        rotate: your rotary_embedding.
+        rotate: a rotary_embedding.
         base: the larger it is, the more slowly the last columns turn.
         max_len: length of the longest sentence.
         attention_dropout: dropout rate on the attention weights.
@@ -111,32 +101,7 @@ def make_rotary(
     turns = turning_table(rotate, base, max_len, width)
     encoder.positions = nn.Identity()
     for layer in encoder.layers:
-        layer.self_attention = RotaryAttention(
+        layer.self_attention = FusedRotaryAttention(
             layer.self_attention, n_heads, turns, attention_dropout
         )
     return encoder
-
-
-@contextmanager
-def attention_of(model: nn.Module) -> Iterator[list[Tensor]]:
-    """Collect the weights (B, H, T, S) of every self-attention that runs inside `with`.
-
-    The list gets one tensor for each layer and run, in order, from modules named `self_attention`.
-    """
-    seen: list[Tensor] = []
-
-    def note(_module: nn.Module, _inputs: Any, result: tuple[Tensor, Tensor]) -> None:
-        seen.append(result[1].detach())
-
-    found = [m for name, m in model.named_modules() if name.endswith("self_attention")]
-    hooks = [module.register_forward_hook(note) for module in found]
-    rotary = [module for module in found if isinstance(module, RotaryAttention)]
-    for module in rotary:
-        module.gives_weights = True
-    try:
-        yield seen
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for module in rotary:
-            module.gives_weights = False

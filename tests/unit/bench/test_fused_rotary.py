@@ -1,11 +1,11 @@
-"""Rotary positions in your encoder, and the weights of its attention."""
+"""Rotary positions by torch's fused attention are those of the formula."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
+from bench.fused_rotary import FusedRotaryAttention, make_rotary, turning_table
 from utils.reference.modules import MultiHeadAttention, TransformerEncoder, rotary_embedding
-from utils.training.rotary import RotaryAttention, attention_of, make_rotary, turning_table
 
 B, T, D, H = 3, 7, 12, 3
 BASE = 50.0
@@ -15,7 +15,7 @@ def rotary(dtype=torch.float32, dropout=0.0):
     torch.manual_seed(0)
     attention = MultiHeadAttention(D, H).to(dtype)
     turns = turning_table(rotary_embedding, BASE, 20, D // H).to(dtype)
-    return RotaryAttention(attention, H, turns, dropout)
+    return FusedRotaryAttention(attention, H, turns, dropout)
 
 
 def by_hand(attention, x, mask=None, key=None, value=None):
@@ -43,13 +43,11 @@ def some_mask():
 @pytest.mark.parametrize("mask", [None, some_mask()])
 def test_it_is_attention_between_turned_queries_and_keys(dtype, mask):
     attention, x = rotary(dtype), torch.randn(B, T, D, dtype=dtype)
-    wanted, weights = by_hand(attention, x, mask)
+    wanted, _ = by_hand(attention, x, mask)
     output, none = attention(x, x, x, mask)
     assert none is None
     assert output.dtype == dtype
     torch.testing.assert_close(output, wanted)
-    attention.gives_weights = True
-    torch.testing.assert_close(attention(x, x, x, mask)[1], weights)
 
 
 def test_queries_keys_and_values_each_come_from_their_own_input():
@@ -66,15 +64,11 @@ def test_layers_without_bias_are_taken_as_they_are():
     torch.testing.assert_close(attention(x, x, x)[0], by_hand(attention, x)[0])
 
 
-def test_a_row_with_nothing_allowed_has_zero_weights_and_the_bias_as_output():
+def test_a_row_with_nothing_allowed_has_the_bias_as_output():
     attention, x = rotary(), torch.randn(2, T, D)
-    attention.gives_weights = True
     mask = torch.ones(2, T, T, dtype=torch.bool)
     mask[1, 3] = False
-    output, weights = attention(x, x, x, mask)
-    assert not weights[1, :, 3].any()
-    torch.testing.assert_close(output[1, 3], attention.w_o.bias)
-    torch.testing.assert_close(weights[0].sum(-1), torch.ones(H, T))
+    torch.testing.assert_close(attention(x, x, x, mask)[0][1, 3], attention.w_o.bias)
 
 
 def test_only_distance_counts():
@@ -130,27 +124,6 @@ def test_padding_changes_nothing_in_a_rotary_encoder():
     torch.testing.assert_close(
         found(torch.tensor([[2, 3, 4, 0, 0]]))[:, :3], found(torch.tensor([[2, 3, 4]]))
     )
-
-
-@pytest.mark.parametrize("turn", [False, True])
-def test_attention_is_collected_from_every_layer_and_only_inside_with(turn):
-    found = make_rotary(encoder(), H, rotary_embedding, BASE) if turn else encoder()
-    ids = torch.tensor([[2, 3, 4, 5], [6, 7, 0, 0]])
-    output = found(ids)
-    with attention_of(found) as weights:
-        torch.testing.assert_close(found(ids), output)
-    found(ids)
-    assert [tuple(layer.shape) for layer in weights] == [(2, H, 4, 4)] * 2
-    for layer in weights:
-        torch.testing.assert_close(layer.sum(-1), torch.ones(2, H, 4))
-        assert not layer[1, :, :, 2:].any()
-        assert not layer.requires_grad
-    x = found.embed(ids)
-    inputs = found.layers[0].norm_1(x)
-    if turn:
-        torch.testing.assert_close(
-            weights[0], by_hand(found.layers[0].self_attention, inputs, (ids != 0)[:, None])[1]
-        )
 
 
 @pytest.mark.parametrize("mixed", [False, True])

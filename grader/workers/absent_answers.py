@@ -1,0 +1,34 @@
+"""What a student reads about an answer that is not there: which cell should have made it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.workers.progress import error_name
+
+
+def defines(source: str, name: str) -> bool:
+    """Return whether a cell's code has a line that defines a name."""
+    return re.search(rf"^(?:def|class)\s+{name}\b|^{name}\s*=", source, re.MULTILINE) is not None
+
+
+def why_absent(name: str, steps: Sequence[Mapping[str, Any]], ended: Mapping[int, str]) -> str:
+    """Say why an answer is not there.
+
+    Args:
+        name: the exercise.
+        steps: the steps that were done, as plain data.
+        ended: what ended a step early, by its number: "" for the clock, else the error's type.
+
+    """
+    homes = [step for step in steps if step["source"] and defines(step["source"], name)]
+    if not homes:
+        return f"There is no `{name}`: no cell that ran defines it."
+    label = homes[-1]["label"]
+    cell = label[:1].lower() + label[1:]
+    if homes[-1]["number"] not in ended:
+        return f"There is no `{name}` any more: {cell} defined it, and a later cell removed it."
+    error = ended[homes[-1]["number"]]
+    if not error:
+        return f"There is no `{name}`: {cell} ran too long and was stopped."
+    return f"There is no `{name}`: {cell} failed with {error_name(error)}."

@@ -1,0 +1,74 @@
+"""The student's own test of padding: a good test and what weak ones let pass."""
+
+import torch
+
+from utils.checks.authoring.weak_tests import Finder, Told, weak_tests
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.probes import PROBES
+from utils.checks.lessons.encoder.probes.versions import Encode, version
+
+_SENTENCES = ([3, 7, 1, 2, 9], [5, 4], [8, 6, 2])
+
+
+def good_test(encoder: Encode) -> None:
+    """Compare each sentence alone with its rows in a padded batch, whichever comes first."""
+    for order in (_SENTENCES, _SENTENCES[::-1]):
+        longest = max(map(len, order))
+        padded = encoder(torch.tensor([ids + [0] * (longest - len(ids)) for ids in order]))
+        for row, ids in zip(padded, order, strict=True):
+            assert torch.allclose(row[: len(ids)], encoder(torch.tensor([ids]))[0], atol=1e-4)
+
+
+def _zeros_wanted(encoder: Encode) -> None:
+    good_test(encoder)
+    assert not encoder(torch.tensor([[3, 7, 0]]))[0, 2].any()
+
+
+def _finder(name: str, called: str, hint: str) -> Finder:
+    """Tell one broken version from all others: by its numbers."""
+    ids = torch.tensor([[3, 7, 0, 0], [5, 4, 6, 1]])
+    return lambda encoder: torch.allclose(encoder(ids), version(name)(ids)), called, hint
+
+
+_ALONE = "Does a sentence get the same vectors alone, and with a 0 or two behind it?"
+_FINDERS: dict[str, Finder] = {
+    "no mask": _finder("padding attended to", "an encoder whose words attend to padding", _ALONE),
+    "first layer": _finder(
+        "only the first layer masked", "an encoder that masks in its first layer alone", _ALONE
+    ),
+    "one mask": _finder(
+        "the first sentence's mask",
+        "an encoder that uses the first sentence's mask for the whole batch",
+        "Put sentences of different lengths into one batch, the longest first and the longest "
+        "last, and look at every one of them.",
+    ),
+    "positions": _finder(
+        "counted from the end",
+        "an encoder that counts positions from the end, padding included",
+        "Change nothing but the number of zeros behind a sentence: its words may not notice.",
+    ),
+}
+_NAMES: dict[tuple[str, ...], str] = {
+    ("no mask", "first layer", "positions"): "one_sentence_at_a_time"
+}
+
+WEAK = (
+    *weak_tests(
+        _FINDERS,
+        _NAMES,
+        Told(
+            nothing="Encode a sentence alone, then with zeros behind it, and `assert` that its "
+            "words get the same vectors.",
+            everything="Your test rejects encoders that are right.",
+            right="Compare the rows of words alone: what stands at padding may be anything. And "
+            "use torch.allclose, because the last digits differ.",
+        ),
+    ),
+    Mistake(
+        "zeros_wanted_at_padding",
+        "Your test asks for zeros at padding, and right encoders may put anything there.",
+        "Nobody reads the vectors of padding. Compare the rows of words alone.",
+        _zeros_wanted,
+    ),
+)
+EXERCISES = by_id(Exercise(PROBES["test_padding"], good_test, WEAK))

@@ -1,0 +1,81 @@
+"""Right and broken encoders on which the student's own test of padding is tried."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.substitution import borrowed
+
+Encode = Callable[[Tensor], Tensor]
+WORDS = 10  # ids 1 to 9 are words, 0 is padding
+MOST_WORDS = 64  # in a sentence
+_SIZES = (WORDS, 8, 2, 2, 12, MOST_WORDS, 0.0)  # D, H, N, Dff, and no dropout
+
+
+def _encoder() -> Any:
+    """Make a small encoder, the same each time; none is in the process of students' code."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        return borrowed("utils.reference.encoder.TransformerEncoder")(*_SIZES).eval()
+
+
+def _real(ids: Tensor) -> Tensor:
+    return (ids != 0).unsqueeze(1)
+
+
+def _right(encoder: Any, ids: Tensor) -> Tensor:
+    encoded: Tensor = encoder.encode(encoder.embed(ids), _real(ids))
+    return encoded
+
+
+def _silent(encoder: Any, ids: Tensor) -> Tensor:
+    return _right(encoder, ids) * _real(ids).mT  # vectors of padding are zero; nobody reads them
+
+
+def _attending_padding(encoder: Any, ids: Tensor) -> Tensor:
+    encoded: Tensor = encoder.encode(encoder.embed(ids))
+    return encoded
+
+
+def _first_layer_alone(encoder: Any, ids: Tensor) -> Tensor:
+    first, *others = encoder.layers
+    x: Tensor = first(encoder.embed(ids), _real(ids))
+    for layer in others:
+        x = layer(x)
+    return x
+
+
+def _first_sentence_for_all(encoder: Any, ids: Tensor) -> Tensor:
+    encoded: Tensor = encoder.encode(encoder.embed(ids), _real(ids[:1]))
+    return encoded
+
+
+def _counted_from_the_end(encoder: Any, ids: Tensor) -> Tensor:
+    x = encoder.positions(encoder.embedding(ids).flip(1)).flip(1)
+    encoded: Tensor = encoder.encode(x, _real(ids))
+    return encoded
+
+
+VERSIONS: dict[str, Callable[[Any, Tensor], Tensor]] = {
+    "right": _right,
+    "right, silent at padding": _silent,
+    "padding attended to": _attending_padding,
+    "only the first layer masked": _first_layer_alone,
+    "the first sentence's mask": _first_sentence_for_all,
+    "counted from the end": _counted_from_the_end,
+}
+
+
+def version(name: str) -> Encode:
+    """Return one of the versions, under a name that says nothing about it."""
+    encoder, encodes = _encoder(), VERSIONS[name]
+
+    def encode(ids: Tensor) -> Tensor:
+        if ids.dtype != torch.int64 or ids.ndim != 2 or not ids.numel():
+            raise ValueError("ids are whole numbers, (B, T)")
+        with torch.no_grad():
+            return encodes(encoder, ids)
+
+    return encode

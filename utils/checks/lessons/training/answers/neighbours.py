@@ -1,0 +1,205 @@
+"""Neighbours: right answers and common mistakes."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training.probes import PROBES
+
+
+class _Convolution(nn.Module):
+    """The layer that the exercise asks for, which adds nothing before training."""
+
+    def __init__(self, d_model: int, width: int = 3) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(d_model, d_model, width, padding=width // 2, groups=d_model)
+        nn.init.zeros_(self.conv.weight)
+        assert self.conv.bias is not None
+        nn.init.zeros_(self.conv.bias)
+
+
+class NeighboursOracle(_Convolution):
+    """Each word plus a weighted sum over its neighbours, sentence by sentence and by hand."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Map (B, T, D) to (B, T, D)."""
+        filters = self.conv.weight[:, 0].T  # (width, D)
+        reach = len(filters) // 2
+        real = torch.ones_like(x[..., :1], dtype=torch.bool) if mask is None else mask.mT
+        padded = F.pad(x.masked_fill(~real, 0.0), (0, 0, reach, reach))
+        shifted = [padded[:, n : n + x.shape[1]] * row for n, row in enumerate(filters)]
+        assert self.conv.bias is not None
+        return x + torch.stack(shifted).sum(0) + self.conv.bias
+
+
+class NeighboursVariant(_Convolution):
+    """Neighbours with choices that derived classes set.
+
+    Attributes:
+        added: whether x is added: "once", "twice", "never", or "activated" (after a ReLU).
+        masking: padding is hidden "before" the convolution, or not ("none"), or the words are
+            ("inverted").
+        along: whether the filters run over "words" or "features", or over what reshape makes of
+            the axes ("reshaped").
+        beyond: what stands beyond the ends: "zeros", or the other end ("round").
+        side: the words that are seen: "both" sides, the "left" or the "right".
+        mirrored: whether the filters are turned round.
+        shared: whether all features use the first one's filter.
+        bias: whether the bias is used.
+        drawn: whether weight and bias start as torch draws them.
+        fixed_width: a width that replaces the given one.
+
+    """
+
+    added = "once"
+    masking = "before"
+    along = "words"
+    beyond = "zeros"
+    side = "both"
+    mirrored = False
+    shared = False
+    bias = True
+    drawn = False
+    fixed_width: int | None = None
+
+    def __init__(self, d_model: int, width: int = 3) -> None:
+        super().__init__(d_model, width if self.fixed_width is None else self.fixed_width)
+        if self.drawn:
+            self.conv.reset_parameters()
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+        """Map (B, T, D) to (B, T, D)."""
+        found = self._convolved(self._masked(x, mask))
+        times = {"once": 1.0, "twice": 2.0, "never": 0.0, "activated": 1.0}[self.added]
+        return times * x + (found.relu() if self.added == "activated" else found)
+
+    def _masked(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is None or self.masking == "none":
+            return x
+        return x * (~mask.mT if self.masking == "inverted" else mask.mT)
+
+    def _convolved(self, x: Tensor) -> Tensor:
+        filters = self.conv.weight.flip(-1) if self.mirrored else self.conv.weight
+        filters = filters[:1].expand_as(filters) if self.shared else filters
+        reach = filters.shape[-1] // 2
+        sides = {"both": (reach, reach), "left": (2 * reach, 0), "right": (0, 2 * reach)}
+        mode = "circular" if self.beyond == "round" else "constant"
+        padded = F.pad(self._exchanged(x), sides[self.side], mode=mode)
+        found = F.conv1d(
+            padded, filters, self.conv.bias if self.bias else None, groups=len(filters)
+        )
+        return found.reshape(x.shape) if self.along == "reshaped" else self._exchanged(found)
+
+    def _exchanged(self, x: Tensor) -> Tensor:
+        if self.along == "reshaped":
+            return x.reshape(len(x), x.shape[2], x.shape[1])
+        return x.mT if self.along == "words" else x
+
+
+@by_choices
+def neighbours_variant(**choices: Any) -> type[NeighboursVariant]:
+    """Return a class like Neighbours, with the given choices."""
+    return type("Neighbours", (NeighboursVariant,), choices)
+
+
+MISTAKES = (
+    Mistake(
+        "padding_seen",
+        "The convolution sees padding: the last word's neighbour is a word that is not there.",
+        "Set the vectors of padding to zero before they go through self.conv, not after; the "
+        "mask is (B, 1, T), x is (B, T, D).",
+        neighbours_variant(masking="none"),
+    ),
+    Mistake(
+        "mask_inverted",
+        "The mask is upside down: the real words are hidden, and padding is seen.",
+        "In this course True means a real word.",
+        neighbours_variant(masking="inverted"),
+    ),
+    Mistake(
+        "x_not_added",
+        "Only what the convolution finds comes back.",
+        "It is a residual: x + conv(x).",
+        neighbours_variant(added="never"),
+    ),
+    Mistake(
+        "x_added_twice",
+        "x is added twice.",
+        "It is a residual: x + conv(x).",
+        neighbours_variant(added="twice"),
+    ),
+    Mistake(
+        "activated",
+        "What the convolution finds goes through a ReLU, so that nothing can be taken away.",
+        "The formula has no activation: x + conv(x).",
+        neighbours_variant(added="activated"),
+    ),
+    Mistake(
+        "along_the_features",
+        "The filters run along the features.",
+        "nn.Conv1d wants (B, D, T), and x is (B, T, D): exchange the last two axes, and back.",
+        neighbours_variant(along="features"),
+    ),
+    Mistake(
+        "axes_reshaped",
+        "The axes are exchanged by reshape or view, which mixes words and features.",
+        "transpose(1, 2) exchanges axes; reshape only reads the same numbers in another form.",
+        neighbours_variant(along="reshaped"),
+    ),
+    Mistake(
+        "wraps_round",
+        "The ends are neighbours of each other: the first word sees the last.",
+        "Beyond the ends stand zeros. torch.roll and padding_mode='circular' go round.",
+        neighbours_variant(beyond="round"),
+    ),
+    Mistake(
+        "left_side_only",
+        "Each word sees its left side only, as if it were to be predicted.",
+        "An encoder sees both sides: padding=width // 2.",
+        neighbours_variant(side="left"),
+    ),
+    Mistake(
+        "right_side_only",
+        "Each word sees its right side only.",
+        "An encoder sees both sides: padding=width // 2.",
+        neighbours_variant(side="right"),
+    ),
+    Mistake(
+        "left_and_right_exchanged",
+        "Left and right are exchanged: the filters are turned round.",
+        "Is a flip too many in there?",
+        neighbours_variant(mirrored=True),
+    ),
+    Mistake(
+        "one_filter_for_all",
+        "All features are filtered alike, with the first filter.",
+        "groups=d_model gives each feature a filter of its own.",
+        neighbours_variant(shared=True),
+    ),
+    Mistake(
+        "bias_not_used",
+        "The bias is made and not used.",
+        "Call self.conv itself rather than its weight.",
+        neighbours_variant(bias=False),
+    ),
+    Mistake(
+        "starts_as_drawn",
+        "It changes x before anything is trained.",
+        "Set weight and bias to zero in __init__: nn.init.zeros_.",
+        neighbours_variant(drawn=True),
+    ),
+    Mistake(
+        "width_ignored",
+        "The width is accepted and then forgotten.",
+        "nn.Conv1d takes the width of its filters; padding follows from it.",
+        neighbours_variant(fixed_width=3),
+    ),
+)
+
+NEIGHBOURS = Exercise(PROBES["Neighbours"], NeighboursOracle, MISTAKES)
+
+EXERCISES = by_id(NEIGHBOURS)

@@ -1,0 +1,220 @@
+"""RotaryAttention: right answers and common mistakes."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.multi_head_attention.answers.attention import (
+    LAWS,
+    dropout_mistakes,
+    result_mistakes,
+)
+from utils.checks.lessons.multi_head_attention.variants import view_merge, view_split
+from utils.checks.lessons.training.probes import PROBES
+from utils.checks.lessons.training.rotary_variants import RotaryVariant, rotary_variant
+from utils.reference.positions import reference_rotary
+
+# Looked up now, because checks make shortcuts absent from torch while they observe an answer.
+_torch_attention = F.scaled_dot_product_attention
+
+
+class RotaryOracle(RotaryVariant):
+    """Attention by torch's own function, between queries and keys turned as complex numbers."""
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Map (B, T, D), twice (B, S, D), (B, T, S) to output (B, T, D), weights (B, H, T, S)."""
+        layers: Any = (self.w_q, self.w_k, self.w_v)
+        q, k, v = (
+            layer(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for layer, x in zip(layers, (query, key, value), strict=True)
+        )
+        q, k = reference_rotary(q, self.base), reference_rotary(k, self.base)
+        allowed = torch.ones(1, 1, 1, k.shape[2], dtype=torch.bool)
+        allowed = allowed if mask is None else mask.unsqueeze(1)
+        empty = ~allowed.any(-1, keepdim=True)  # torch gives NaN there in some versions
+        each = torch.eye(k.shape[2], dtype=k.dtype).expand(*k.shape[:2], -1, -1)
+        weights = _torch_attention(q, k, each, allowed | empty).masked_fill(empty, 0.0)
+        found = F.dropout(weights, self.p, self.training) @ v
+        joined: Any = found.transpose(1, 2).flatten(2)
+        return self._layer("o", joined), weights
+
+
+TURNING = (
+    Mistake(
+        "nothing_turned",
+        "Nothing is turned, or all words of a head are turned alike, which comes to the same: this "
+        "is attention without places.",
+        "rotary_embedding takes (B, H, T, Dh), with the positions last but one, and returns a new "
+        "tensor. Do q and k go through it in this form, and is what comes back used?",
+        rotary_variant(turned=""),
+    ),
+    Mistake(
+        "keys_not_turned",
+        "The queries are turned, the keys are not: a score then knows the query's place, and not "
+        "how far the two words are apart.",
+        "Both sides of the product turn, each by its own position; their difference is left.",
+        rotary_variant(turned="q"),
+    ),
+    Mistake(
+        "queries_not_turned",
+        "The keys are turned, the queries are not: a score then knows the key's place, and not "
+        "how far the two words are apart.",
+        "Both sides of the product turn, each by its own position; their difference is left.",
+        rotary_variant(turned="k"),
+    ),
+    Mistake(
+        "values_turned_too",
+        "The values are turned as well.",
+        "Places belong into the scores. What a word hands on is the same wherever it stands.",
+        rotary_variant(turned="qkv"),
+    ),
+    Mistake(
+        "values_turned_for_keys",
+        "The values are turned, and the keys are not.",
+        "Places belong into the scores: which two meet there?",
+        rotary_variant(turned="qv"),
+    ),
+    Mistake(
+        "only_values_turned",
+        "The values alone are turned.",
+        "Places belong into the scores: which two meet there?",
+        rotary_variant(turned="v"),
+    ),
+    Mistake(
+        "turned_before_the_split",
+        "Queries and keys are turned before they are cut into heads: the angles are spread over "
+        "all D columns, so that each head gets others.",
+        "Cut first, then turn: every head has Dh columns, and the same angles.",
+        rotary_variant(place="features"),
+    ),
+    Mistake(
+        "inputs_turned",
+        "What goes into w_q and w_k is turned; it should be what comes out.",
+        "A rotation before a linear layer is mixed up by it: the difference of places is lost.",
+        rotary_variant(place="inputs"),
+    ),
+    Mistake(
+        "inputs_of_all_three_turned",
+        "The inputs are turned, before all three projections.",
+        "Turn queries and keys, after their projections and the cut into heads.",
+        rotary_variant(place="inputs", turned="qkv"),
+    ),
+    Mistake(
+        "base_ignored",
+        "The base is accepted and then forgotten.",
+        "rotary_embedding(x, base): hand self.base on, for queries and keys.",
+        rotary_variant(own_base=10000.0),
+    ),
+    Mistake(
+        "turned_twice",
+        "Queries and keys are turned twice, by twice the angle.",
+        "Once is enough. Is there a rotary_embedding in a loop, or in two places?",
+        rotary_variant(times=2),
+    ),
+    Mistake(
+        "keys_turned_backwards",
+        "The keys are turned the other way round: a score depends on the sum of the two places.",
+        "Turn both the same way; the product takes the difference by itself.",
+        rotary_variant(back="k"),
+    ),
+    Mistake(
+        "columns_paired_by_halves",
+        "Column i is turned together with column i + Dh/2.",
+        "Many libraries do that, and it works too, but lesson 04 pairs neighbours. Call its "
+        "rotary_embedding rather than writing it again.",
+        rotary_variant(paired="halves"),
+    ),
+    Mistake(
+        "angles_over_all_heads",
+        "The angles are those of D columns, where a head has Dh.",
+        "base^(-2i/Dh): the width is that of what is turned, a head. Call rotary_embedding on "
+        "(B, H, T, Dh).",
+        rotary_variant(spread="all"),
+    ),
+    Mistake(
+        "queries_counted_from_another_place",
+        "Where there are more keys than queries, the queries' positions do not begin at 0.",
+        "The first query and the first key both stand at position 0.",
+        rotary_variant(ends=True),
+    ),
+)
+
+ATTENTION = (
+    Mistake(
+        "scaled_by_d_model",
+        "The scores are divided by sqrt(D); a head's queries and keys have Dh entries.",
+        "The scale undoes the spread of a sum. How many terms does it have within one head?",
+        rotary_variant(scale=staticmethod(lambda d_model, d_head: d_model**-0.5)),
+    ),
+    Mistake(
+        "no_scaling",
+        "The scores are not divided by sqrt(Dh).",
+        "Call your scaled_dot_product_attention rather than writing it again.",
+        rotary_variant(scale=staticmethod(lambda d_model, d_head: 1.0)),
+    ),
+    Mistake(
+        "softmax_over_queries",
+        "Softmax runs over the queries: columns sum to one, rows do not.",
+        "The keys are the last axis of (B, H, T, S).",
+        rotary_variant(axis=-2),
+    ),
+    Mistake(
+        "split_by_view",
+        "The heads are cut by a view alone, which mixes the words.",
+        "First (B, T, H, Dh), then exchange axes 1 and 2.",
+        rotary_variant(split=staticmethod(view_split)),
+    ),
+    Mistake(
+        "merged_without_transpose",
+        "The heads are joined without changing the axes back.",
+        "(B, H, T, Dh): first exchange axes 1 and 2, then join the last two.",
+        rotary_variant(merge=staticmethod(view_merge)),
+    ),
+    Mistake(
+        "no_output_projection",
+        "w_o is made and not used.",
+        "The joined heads go through w_o last.",
+        rotary_variant(projected="qkv"),
+    ),
+    Mistake(
+        "keys_from_the_query",
+        "The keys are made from the query's words.",
+        "Three arguments come in: w_k takes the second one.",
+        rotary_variant(keys="query"),
+    ),
+    Mistake(
+        "queries_and_keys_swapped",
+        "Queries and keys have changed places.",
+        "Rows of the scores are queries: q @ k.mT.",
+        rotary_variant(swapped="qk"),
+    ),
+    Mistake(
+        "mask_without_an_axis_for_heads",
+        "The mask has no axis for heads: its first axis, the batch, meets the heads.",
+        "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
+        "missing?",
+        rotary_variant(placed="none"),
+    ),
+    *mask_mistakes(rotary_variant),
+    *query_mask_mistakes(rotary_variant)[:1],
+)
+
+ROTARY = Exercise(
+    PROBES["RotaryAttention"],
+    RotaryOracle,
+    (
+        *TURNING,
+        *ATTENTION,
+        *result_mistakes(rotary_variant),
+        *dropout_mistakes(rotary_variant),
+    ),
+    LAWS,
+)
+
+EXERCISES = by_id(ROTARY)
