@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -25,6 +26,16 @@ def show(verdict: Verdict) -> None:
         display(as_mimebundle(verdict), raw=True)
     else:
         print(as_text(verdict))
+
+
+@cache
+def settle() -> None:
+    """Let the collector take what is loaded by now for granted; the first check does it.
+
+    Otherwise it walks through all of torch, matplotlib and Jupyter every few checks, for a tenth
+    of a second, while somebody waits.
+    """
+    gc.freeze()
 
 
 class ExerciseCheck:
@@ -60,6 +71,7 @@ class ExerciseCheck:
         return verdict.score
 
     def _show_and_record(self, answer: Any) -> None:
+        settle()
         probe = self._exercise.probe
         if is_lent(probe.exercise, answer):
             print(f"This {probe.exercise} is the course's, lent to you. Run your own cell again.")
@@ -109,6 +121,3 @@ class Check:
 
 
 check = Check()
-# What is loaded by now (torch, matplotlib, Jupyter) stays loaded. Without this the collector walks
-# through all of it every few checks, for a tenth of a second, while somebody waits.
-gc.freeze()
