@@ -93,6 +93,7 @@ OF_ONE_FORM = (
     Reason("the other row's distance to itself is 0", r"in_one_batch: .*the whole of", r"dist\("),
     Reason("None is the default", r"`encode` were called without `None`"),
     # Lesson 06
+    Reason(_ONE, r"Neighbours: as if the axes of `mask` were made by reshape"),
     Reason("a tensor of one number is a size or an index", r"`int` were left out", r"zeros|tags\["),
     Reason("only its width is read", r"TaggerByEmbed: as if a 1 were 0 in `zeros`"),
     Reason("the general way gives the same", r"TaggerWithWholeMask: .*early return were left out"),

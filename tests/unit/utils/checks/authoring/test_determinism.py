@@ -75,3 +75,15 @@ def test_a_learned_table_starts_small_and_with_numbers(start):
     draw, wanted = STARTS[start]
     assert named(start=staticmethod(draw)) == wanted
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_tokens_that_are_drawn_are_not_settled_though_two_may_be_alike():
+    torch.manual_seed(0)
+    alike = [[1, 2], [1, 2], [2, 1], [1, 2], [1, 2]]
+
+    def drawn():
+        torch.rand(1)
+        return alike.pop()
+
+    with pytest.raises(AnswerError, match="two calls differ"):
+        settled(drawn, None, again=4)
