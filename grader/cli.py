@@ -27,6 +27,10 @@ COMMANDS = {
     "export": ("grader.commands.export", "write grades or feedback for a learning system"),
     "report": ("grader.commands.report", "write pages on a class and on each student"),
     "archive": ("grader.commands.archive", "keep a class's whole record in one file"),
+    "gradebook": (
+        "grader.commands.gradebook",
+        "copy the gradebook, or move it to a server and back",
+    ),
     "predictions": ("grader.commands.predictions", "score handed-in predictions as extra credit"),
     "bundle": ("grader.commands.bundle", "zip what students get into dist/"),
     "fingerprints": (

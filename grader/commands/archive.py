@@ -27,7 +27,7 @@ def run(_arguments: argparse.Namespace) -> int:
     """Write the archive, say what is in it, and return the exit code."""
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
-    with only_grader(course.folder):
+    with only_grader(course.folder, course.db_url):
         made = archive(course, f"{COURSE_ID}-{datetime.now().astimezone():%Y-%m-%d}")
     print("\n".join(told(made, course.folder)))
     return 0
@@ -40,7 +40,9 @@ def told(made: Archived, folder: Path) -> list[str]:
     lines = [f"{made.path.relative_to(folder)}: {n_files} files, {size:.1f} MB, read back whole."]
     lines += [f"  {top or 'gradebook, texts, settings'}: {n}" for top, n in made.counts.items()]
     if not made.has_gradebook:
-        lines.append("The gradebook is on a server and is not in it: keep a pg_dump beside it.")
+        lines.append(
+            "There is no gradebook yet, so none is in it: run make grade, then this again."
+        )
     if made.links:
         few = ", ".join(map(line, made.links[:MOST_SHOWN])) + ", ..." * (
             len(made.links) > MOST_SHOWN

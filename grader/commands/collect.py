@@ -10,9 +10,11 @@ from grader.course.course import GradingCourse
 from grader.course.private import keep_private
 from grader.course.safe_text import line
 from grader.errors import CourseError
+from grader.grading.lock import only_grader
 from grader.lms.claims import READERS
 from grader.lms.collecting import Collected, Request, collect, told
 from grader.lms.members import members
+from grader.lms.roster import Student
 from grader.predictions.record import LESSON as WITH_PREDICTIONS
 from utils.treebank import predictions
 
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     chosen = lessons(root, [arguments.lesson] if arguments.lesson else [])
-    students = members(course, arguments.roster)
+    students = _members(course, arguments.roster)
     if not students:
         raise CourseError(
             "No student is known yet, so no file can be matched. Give the class once, with "
@@ -58,6 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     keep_private(course.folder)
     print(summary(collected, course.folder))
     return 1 if any(item.is_fault for item in collected.left) else 0
+
+
+def _members(course: GradingCourse, roster: Path | None) -> list[Student]:
+    """Return the class; only a roster that is given is written into the gradebook."""
+    if roster is None:
+        return members(course)
+    with only_grader(course.folder, course.db_url):
+        return members(course, roster)
 
 
 def summary(collected: Collected, folder: Path) -> str:

@@ -63,7 +63,7 @@ def _for_students(root: Path, known: list[Row]) -> list[str]:
 
 def _set(course: GradingCourse, file: Path) -> None:
     rows = read_rows(file, [lesson.name for lesson in course.lessons])
-    with only_grader(course.folder):
+    with only_grader(course.folder, course.db_url):
         unknown = set_deadlines(course, rows)
         n_changed = settle(course, is_backed_up=True)
     print(f"{len(rows)} rows set; late penalties changed: {n_changed}.")

@@ -147,7 +147,7 @@ def _first(failures: list[str], most: int = 3) -> list[str]:
 def _by_nbgrader(
     course: GradingCourse, submissions: Submissions, arguments: argparse.Namespace
 ) -> tuple[Submissions, list[str]]:
-    with only_grader(course.folder):
+    with only_grader(course.folder, course.db_url):
         todo = [
             (student, lesson)
             for student, lesson in submissions

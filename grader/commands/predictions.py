@@ -8,6 +8,7 @@ from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.course.safe_text import line
 from grader.errors import CourseError
+from grader.grading.lock import only_grader
 from grader.pages.feedback import write_feedback
 from grader.predictions.reading import Faulty, read_predictions
 from grader.predictions.record import LESSON, HandIn, enter
@@ -34,7 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     examination = examine(_treebank())
     hand_ins = {student: assess(path, examination) for student, path in files.items()}
-    waiting = enter(course, hand_ins)
+    with only_grader(course.folder, course.db_url):
+        waiting = enter(course, hand_ins)
     print(table(examination, hand_ins, waiting))
     write_feedback(course, [(student, LESSON) for student in hand_ins if student not in waiting])
     return 0

@@ -8,6 +8,7 @@ from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private
 from grader.course.safe_text import line
+from grader.grading.lock import only_grader
 from grader.lms.members import members
 from grader.lms.roster import Student
 
@@ -35,7 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Enter who is in the list, show the class, and return the exit code."""
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
-    students = members(course, arguments.file)
+    if arguments.file is None:
+        students = members(course)
+    else:
+        with only_grader(course.folder, course.db_url):
+            students = members(course, arguments.file)
     keep_private(course.folder)
     print("\n".join(shown(students)))
     return 0

@@ -32,7 +32,7 @@ class Archived:
         path: of the archive.
         counts: folder -> how many files of it; files at the top are below "".
         links: paths of links, which are not followed and not kept.
-        has_gradebook: False if the gradebook is on a server.
+        has_gradebook: False if there is none yet.
 
     """
 
@@ -56,7 +56,7 @@ def archive(course: GradingCourse, name: str) -> Archived:
         )
     home = private.private_folder(course.folder / private.ARCHIVE)
     private.keep_private(course.folder)
-    gradebook = backups.back_up(course.config.CourseDirectory.db_url, course.folder)
+    gradebook = backups.back_up(course.db_url, course.folder)
     files = {str(p.relative_to(course.folder)): p for p in _files(course.folder)}
     links = sorted(name for name, path in files.items() if path.is_symlink())
     plain = {name: path for name, path in files.items() if name not in links}

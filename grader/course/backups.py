@@ -1,41 +1,39 @@
 """Copies of the gradebook, made before a run writes into it; the last ten are kept."""
 
 import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from grader.course.database import sqlite_file
 from grader.errors import CourseError
+from grader.gradebook.address import sqlite_file
+from grader.gradebook.snapshots import snapshot
 
 FOLDER: Final = "gradebook-backups"
 KEPT: Final = 10
-PATIENCE: Final = 5.0  # seconds to wait for a program that is writing
 
 
 def back_up(url: str, folder: Path) -> Path | None:
-    """Copy a SQLite gradebook into gradebook-backups/, readable by its owner alone.
+    """Copy a gradebook, wherever it is, into gradebook-backups/, readable by its owner alone.
 
     Args:
         url: the gradebook's.
         folder: the course's.
 
     Returns:
-        The copy; None if there is no gradebook yet, or if it is on a server, which has backups of
-        its own (pg_dump).
+        The copy, a SQLite file; None if there is no gradebook yet.
 
     Raises:
         CourseError: no copy could be made; nothing was written to the gradebook then.
 
     """
     source = sqlite_file(url)
-    if source is None or not source.is_file():
+    if source is not None and not source.is_file():
         return None
     home = folder / FOLDER
     try:
         home.mkdir(mode=0o700, exist_ok=True)
-        copy = _copy(source, home)
+        copy = _copy(url, home)
         _forget(home)
     except (OSError, sqlite3.Error) as error:
         raise CourseError(
@@ -45,13 +43,12 @@ def back_up(url: str, folder: Path) -> Path | None:
     return copy
 
 
-def _copy(source: Path, home: Path) -> Path:
+def _copy(url: str, home: Path) -> Path | None:
     """Copy whole or not at all: a half-written copy keeps another name."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
     half, whole = home / f".{stamp}.part", home / f"gradebook-{stamp}.db"
-    half.touch(mode=0o600)
-    with closing(sqlite3.connect(source, timeout=PATIENCE)) as gradebook:
-        gradebook.execute("VACUUM INTO ?", (str(half),))
+    if not snapshot(url, half):
+        return None
     half.replace(whole)
     return whole
 

@@ -24,6 +24,7 @@ from grader.course.migration import fit, is_recorded
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
+from grader.gradebook.server import open_gradebook
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ class GradingCourse:
         return Config(config)
 
     @property
+    def db_url(self) -> str:
+        """Where the gradebook is: the one setting that every command follows."""
+        return str(self.config.CourseDirectory.db_url)
+
+    @property
     def feedback(self) -> Path:
         """Where the feedback pages are."""
         return self.folder / "feedback"
@@ -63,11 +69,12 @@ class GradingCourse:
         """Open the gradebook, closed to other users; use it as a context manager.
 
         Raises:
-            CourseError: it is locked, not a gradebook, or a later nbgrader's.
+            CourseError: it is locked, not a gradebook, on a server that refuses, or a later
+                nbgrader's.
 
         """
         try:
-            gradebook = Gradebook(self.config.CourseDirectory.db_url)
+            gradebook = open_gradebook(self.db_url)
         except SQLAlchemyError as error:
             raise CourseError(cannot_be_opened(error, self.folder)) from None
         verify_version(gradebook)
@@ -113,7 +120,7 @@ class GradingCourse:
             CourseError: it cannot be copied.
 
         """
-        back_up(self.config.CourseDirectory.db_url, self.folder)
+        back_up(self.db_url, self.folder)
 
     def record(self, lesson: Lesson) -> None:
         """Record a lesson's exercises, points and tests in the gradebook, as they are now.

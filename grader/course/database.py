@@ -7,12 +7,12 @@ import nbgrader
 from jupyter_core.paths import jupyter_config_path
 from nbgrader.api import Gradebook
 from sqlalchemy import text
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config import Application
 
 from grader.course.safe_text import line
 from grader.errors import CourseError
+from grader.gradebook.address import sqlite_file
 
 
 def db_url(root: Path, folder: Path) -> str:
@@ -27,13 +27,7 @@ def db_url(root: Path, folder: Path) -> str:
 
     """
     configured = _configured(root) if root.resolve() == folder.resolve() else None
-    return _absolute(configured, root) if configured else f"sqlite:///{folder / 'gradebook.db'}"
-
-
-def sqlite_file(url: str) -> Path | None:
-    """Return the file of a SQLite gradebook; None for a gradebook on a server."""
-    parts = make_url(url)
-    return Path(parts.database) if parts.get_backend_name() == "sqlite" and parts.database else None
+    return absolute(configured, root) if configured else f"sqlite:///{folder / 'gradebook.db'}"
 
 
 def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
@@ -69,13 +63,19 @@ def _configured(root: Path) -> str | None:
     return str(found) if found else None
 
 
-def _absolute(url: str, root: Path) -> str:
-    """Return the URL with a SQLite file relative to the course, from wherever a command is run."""
+def absolute(url: str, root: Path) -> str:
+    """Return the URL with a SQLite file relative to the course, from wherever a command is run.
+
+    Raises:
+        CourseError: it is none.
+
+    """
     try:
         file = sqlite_file(url)
     except ArgumentError:
         raise CourseError(
-            "CourseDirectory.db_url in nbgrader_config.py is not a database's address. Write it "
-            "like sqlite:////folder/gradebook.db or postgresql://name@host/database."
+            "CourseDirectory.db_url in nbgrader_config.py, or what was given in its place, is not "
+            "a database's address. Write it like sqlite:////folder/gradebook.db or "
+            "postgresql://name@host/database."
         ) from None
     return url if file is None or file.is_absolute() else f"sqlite:///{root / file}"

@@ -69,7 +69,7 @@ def autograde(
         CannotIsolate: this machine cannot isolate.
 
     """
-    with only_grader(course.folder):
+    with only_grader(course.folder, course.db_url):
         sweep(course.folder)
         judges = {x.name: judged_by(x) for x in course.lessons}
         known = in_gradebook(course)

@@ -7,17 +7,30 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.errors import CourseError
+from grader.gradebook.lock import only_writer
 
 
 @contextmanager
-def only_grader(folder: Path) -> Iterator[None]:
-    """Hold the course's grading lock; it is freed with the process, however that ends.
+def only_grader(folder: Path, url: str) -> Iterator[None]:
+    """Hold the course's locks; they are freed with the process, however that ends.
+
+    Graders that share a gradebook on a server wait for one another, from whichever machine.
+
+    Args:
+        folder: the course's.
+        url: its gradebook's.
 
     Raises:
         CourseError: another grader holds it (the message has its process id), or the folder is
-            read-only.
+            read-only, or the gradebook's server refuses.
 
     """
+    with only_writer(url), _only_in(folder):
+        yield
+
+
+@contextmanager
+def _only_in(folder: Path) -> Iterator[None]:
     path = folder / ".course" / "grading.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

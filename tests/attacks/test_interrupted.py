@@ -110,7 +110,10 @@ def test_a_job_whose_workers_die_twice_is_given_up_and_told():
 
 
 def test_a_second_grader_is_refused_while_the_first_is_at_work(course):
-    with only_grader(course.folder), pytest.raises(CourseError, match=f"process {os.getpid()}"):
+    with (
+        only_grader(course.folder, course.db_url),
+        pytest.raises(CourseError, match=f"process {os.getpid()}"),
+    ):
         autograde(course, course.submitted(), n_jobs=1)
 
 

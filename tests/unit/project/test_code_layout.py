@@ -50,8 +50,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader": ("grader.errors", "grader.cli", "grader.mishaps", "grader.usage"),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
     "grader.authoring": ("grader.authoring", "grader.errors"),
+    "grader.gradebook": ("grader.gradebook", "grader.errors"),
     "grader.course": (
-        "grader.course", "grader.authoring", "grader.errors", "utils.checks.framework",
+        "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
+        "utils.checks.framework",
     ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
@@ -66,8 +68,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.workers.lending": ("utils.reference",),
     "grader.grading": (
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
-        "grader.course", "grader.authoring", "grader.errors", "grader.regular_file",
-        "utils.checks.framework", "utils.checks.registry", "utils.reference",
+        "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
+        "grader.regular_file", "utils.checks.framework", "utils.checks.registry",
+        "utils.reference",
     ),
     # It reads the lessons' checks as text, to see what has changed.
     "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),

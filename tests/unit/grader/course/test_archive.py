@@ -118,7 +118,7 @@ def test_with_nothing_handed_in_it_says_when_to_come_back(course, capsys):
     assert not list(course.folder.glob("archive/*.tar.gz"))
 
 
-def test_a_gradebook_on_a_server_is_told(course, monkeypatch, capsys):
+def test_that_there_is_no_gradebook_yet_is_told(course, monkeypatch, capsys):
     monkeypatch.setattr(module.backups, "back_up", lambda *_arguments: None)
     assert main(["archive"]) == 0
-    assert "keep a pg_dump beside it" in capsys.readouterr().out
+    assert "There is no gradebook yet" in capsys.readouterr().out

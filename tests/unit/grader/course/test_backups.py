@@ -50,16 +50,15 @@ def test_the_last_ten_copies_are_kept(book, tmp_path):
     assert [len(values(path)) for path in left] == list(range(3, KEPT + 3))
 
 
-def test_no_copy_is_made_of_a_gradebook_that_is_not_there_or_on_a_server(tmp_path):
+def test_no_copy_is_made_of_a_gradebook_that_is_not_there(tmp_path):
     assert back_up(f"sqlite:///{tmp_path / 'gradebook.db'}", tmp_path) is None
-    assert back_up("postgresql://somebody@somewhere/grades", tmp_path) is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_gradebook_that_another_program_holds_is_told_and_leaves_no_half_copy(
     book, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("grader.course.backups.PATIENCE", 0.05)
+    monkeypatch.setattr("grader.gradebook.snapshots.PATIENCE", 0.05)
     holder = sqlite3.connect(book)
     holder.execute("BEGIN EXCLUSIVE")
     with pytest.raises(CourseError, match=r"locked.*nothing was written"):

@@ -1,0 +1,1 @@
+"""The gradebook's database: a SQLite file of one instructor, or PostgreSQL for several."""

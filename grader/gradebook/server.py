@@ -1,0 +1,95 @@
+"""Open a gradebook, on a server too: its tables are made once, whoever comes first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from nbgrader.api import Course, Gradebook, get_alembic_version
+from sqlalchemy import Connection, Engine, create_engine, insert, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.errors import CourseError
+from grader.gradebook.address import is_on_server
+from grader.gradebook.refusals import NO_DRIVER, refusal
+from grader.gradebook.rows import VERSION, make_tables
+
+MAKING: Final = 0x6E_62_67_01  # of the advisory lock under which tables are made
+COURSE: Final = "default_course"  # nbgrader's name for the only course of a gradebook
+COUNTING: Final = text("ANALYZE")  # for plans that fit the rows there are now
+WAIT: Final = 10  # seconds for an answer of the server, unless the address has another limit
+
+
+def open_gradebook(url: str) -> Gradebook:
+    """Open nbgrader's gradebook; on a server, make its tables if they are not there yet.
+
+    nbgrader makes them without a lock: of several processes at once, all but one fail.
+
+    Raises:
+        CourseError: the server refuses, or its driver is not installed.
+        SQLAlchemyError: a SQLite file cannot be opened.
+
+    """
+    if not is_on_server(url):
+        return Gradebook(url)
+    with told(url):
+        _make_tables(url)
+        return Gradebook(url)
+
+
+def connected(url: str, **options: Any) -> Engine:
+    """Return an engine for a database; on a server, with a limit on how long it is waited for.
+
+    Raises:
+        CourseError: the server's driver is not installed.
+
+    """
+    if is_on_server(url):
+        options["connect_args"] = {"connect_timeout": WAIT} | options.get("connect_args", {})
+    try:
+        return create_engine(url, **options)
+    except ImportError:
+        raise CourseError(NO_DRIVER) from None
+
+
+@contextmanager
+def told(url: str) -> Iterator[None]:
+    """Turn what a database refuses into a sentence.
+
+    Raises:
+        CourseError: with what happened, and what helps.
+
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise CourseError(refusal(error, url)) from None
+
+
+@contextmanager
+def connection(url: str, **options: Any) -> Iterator[Connection]:
+    """Yield a connection, told in a sentence if there is none; nothing of it stays open."""
+    with told(url):
+        engine = connected(url, **options)
+        try:
+            with engine.connect() as opened:
+                yield opened
+        finally:
+            engine.dispose()
+
+
+def has_tables(at: Connection) -> bool:
+    """Return whether a database holds a gradebook, whole."""
+    return bool(inspect(at).has_table("alembic_version"))
+
+
+def _make_tables(url: str) -> None:
+    """Make all tables in one transaction, so that there are all or none."""
+    with connection(url) as at:
+        if has_tables(at):
+            return
+        at.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MAKING})
+        if not has_tables(at):
+            make_tables(at)
+            at.execute(insert(VERSION), {"version_num": get_alembic_version()})
+            at.execute(insert(Course.__table__), {"id": COURSE})
+            at.commit()
