@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-NAMES = ("checks", "grading", "pages", "positions", "reversal", "train_speed")
+NAMES = ("checks", "grading", "norm_order", "pages", "positions", "reversal", "train_speed")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -12,7 +12,8 @@ from nbgrader.converters import GenerateFeedback
 
 from bench.grading import LESSON, a_class, rate
 from grader.course.course import GradingCourse, run_converter
-from grader.grading.batch import Submission, autograde
+from grader.grading.batch import autograde
+from grader.grading.waiting import Submission
 from grader.pages.feedback import without_page, write_feedback
 
 ROUNDS, N_STOCK, N_OURS, N_CLASS = 3, 6, 60, 1020

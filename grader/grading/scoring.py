@@ -4,13 +4,14 @@ import builtins
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
 from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
 from grader.grading.plan import cases_of
 from grader.sandbox import Ended
-from grader.workers.protocol import Message, WireError, decode
+from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode, parts_in
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.judge import judge
 from utils.checks.framework.observation import Observation, ProblemKind
@@ -63,14 +64,20 @@ def judge_submission(
 
 
 def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:
-    """Keep the first answer to each question that was asked; ignore all else."""
+    """Keep the first answer to each question that was asked; ignore all else.
+
+    What comes once a submission has sent more values than it may is not read.
+    """
     asked = {
         (exercise.id, number)
         for exercise in lesson.exercises
         for number in range(len(cases_of(lesson, exercise.id)))
     }
     seen: dict[tuple[str, int], Observation] = {}
-    for raw in messages:
+    in_all = accumulate(map(parts_in, messages))
+    for raw, parts in zip(messages, in_all, strict=True):
+        if parts > MOST_PARTS_IN_ALL:
+            break
         message = _decoded(raw)
         if message is not None and (message.exercise, message.case) in asked:
             seen.setdefault((message.exercise, message.case), message.observation)

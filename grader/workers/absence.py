@@ -94,11 +94,10 @@ def kernels() -> Mapping[str, Mapping[str, list[tuple[str, str]]]]:
 def in_python() -> Mapping[str, list[tuple[FunctionType, CodeType]]]:
     """Return torch's functions in Python that exercises may take out, by part of a name.
 
-    Each comes with the code that refuses in its place.
-
-    Call it first where nothing is frozen: the collector, which knows also what decorators and
-    tables hide, does not tell what is.
+    Each comes with the code that refuses in its place. The collector knows also what decorators and
+    tables hide, but not what somebody froze: that is thawed, or it would stay in the process.
     """
+    gc.unfreeze()
     everything = [f for f in gc.get_objects() if type(f) is FunctionType]
     torchs = [f for f in everything if (f.__module__ or "").split(".")[0] == "torch"]
     return {part: [(f, refusal(f)) for f in torchs if does(part, f)] for part in all_parts()}

@@ -2,9 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from grader.sandbox import Ending
 from grader.workers.progress import error_name
+
+LEFT_OUT: Final = {
+    Ending.TIMED_OUT: "ran too long and was stopped",
+    Ending.CRASHED: "ended the notebook's process",
+}
 
 
 def defines(source: str, name: str) -> bool:
@@ -17,15 +23,17 @@ def why_absent(name: str, steps: Sequence[Mapping[str, Any]], ended: Mapping[int
 
     Args:
         name: the exercise.
-        steps: the steps that were done, as plain data.
+        steps: the steps that were done or left out, as plain data.
         ended: what ended a step early, by its number: "" for the clock, else the error's type.
 
     """
-    homes = [step for step in steps if step["source"] and defines(step["source"], name)]
+    homes = [step for step in steps if defines(step["source"] or step.get("left_out", ""), name)]
     if not homes:
         return f"There is no `{name}`: no cell that ran defines it."
     label = homes[-1]["label"]
     cell = label[:1].lower() + label[1:]
+    if "left_out" in homes[-1]:
+        return f"There is no `{name}`: {cell} {LEFT_OUT[homes[-1]['ended']]}."
     if homes[-1]["number"] not in ended:
         return f"There is no `{name}` any more: {cell} defined it, and a later cell removed it."
     error = ended[homes[-1]["number"]]

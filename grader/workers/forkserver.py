@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Final, NoReturn
@@ -25,24 +26,35 @@ from grader.workers.runner import work
 from grader.workers.trials import Server
 from grader.workers.warm_up import warm_up
 
+LEAST_SECONDS: Final = 0.01  # for a process whose job has used up its time: it is stopped at once
 MORE: Final = 10  # a monitor's exit code if another trial run follows
 
 
 def run(supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes]) -> None:
-    """Take names of job files, one per line, until there are no more; answer each with results."""
+    """Take jobs, one per line, until there are no more; answer each with results.
+
+    A line holds the seconds that earlier tries of the job took, and the name of its file.
+    """
     results.write(POOL_READY)
     results.flush()
     for line in jobs:
-        job = Path(os.fsdecode(line.rstrip(b"\n")))
+        spent, _, name = line.rstrip(b"\n").partition(b" ")
+        job, began = Path(os.fsdecode(name)), time.monotonic() - float(spent)
         for number in itertools.count():
             pid = os.fork()
             if pid == 0:
+                supervisor.limits = rest_of(supervisor.limits, time.monotonic() - began)
                 monitor(supervisor, job, number, results)
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             if code != MORE:
                 break
         if code:
             write_result(results, None)
+
+
+def rest_of(limits: Limits, spent: float) -> Limits:
+    """Return the limits of a job's next process: all of them share the wall-clock seconds."""
+    return replace(limits, wall_seconds=max(limits.wall_seconds - spent, LEAST_SECONDS))
 
 
 def monitor(supervisor: Supervisor, job: Path, number: int, results: IO[bytes]) -> NoReturn:

@@ -8,11 +8,12 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self, cast
 
-from grader.sandbox import Ended, Ending, Limits
+from grader.sandbox import Ended, Limits
 from grader.workers.forkserver import seed_of
 from grader.workers.results import TrialRun, as_one, await_ready, read_result
 from grader.workers.resuming import Losses
@@ -32,12 +33,14 @@ class Job:
         steps: the plan's steps as JSON.
         seed: what hidden orders are drawn from; a job tried again has the same orders, so that
             nobody gets a better draw by crashing.
+        spent: seconds of its time that earlier tries used.
 
     """
 
     key: int
     steps: bytes
     seed: bytes = field(default_factory=lambda: os.urandom(16), repr=False)
+    spent: float = 0.0
 
 
 class ForkServer:
@@ -71,7 +74,7 @@ class ForkServer:
         seed_of(file).write_bytes(job.seed)
         self.job = job
         with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show it
-            self._jobs.write(os.fsencode(file) + b"\n")
+            self._jobs.write(b"%f " % job.spent + os.fsencode(file) + b"\n")
             self._jobs.flush()
 
     def take(self) -> tuple[Job, Ended | None] | None:
@@ -104,6 +107,22 @@ class ForkServer:
 
 def _flag(*, isolate: bool) -> list[str]:
     return [] if isolate else ["no-isolation"]
+
+
+class _Ahead(Iterator[Job]):
+    """Jobs of which one is made ready while the fork servers are at work: reading takes time."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._jobs = iter(jobs)
+        self._ready: list[Job] = []
+
+    def __next__(self) -> Job:
+        return self._ready.pop() if self._ready else next(self._jobs)
+
+    def make_ready(self) -> None:
+        """Read one job more, unless one is ready."""
+        if not self._ready:
+            self._ready.extend(islice(self._jobs, 1))
 
 
 class Pool:
@@ -145,12 +164,14 @@ class Pool:
 
         A job whose fork server or monitor died, or that crashed, is tried once more: the machine
         may be to blame. One that crashes again, or runs for ever, is taken up again without the
-        step that it did not come back from. None stands for a job that died twice.
+        step that it did not come back from, while there is time left: all its processes together
+        have the wall-clock seconds of the limits. None stands for a job that died twice.
         """
-        waiting, tried = iter(jobs), set[int]()
+        waiting = _Ahead(jobs)
         losses: dict[int, Losses] = {}
         again: list[Job] = []
         while self._hand_out(waiting, again):
+            waiting.make_ready()
             server = self._next_done()
             taken = server.take()
             if taken is None:
@@ -159,12 +180,11 @@ class Pool:
             if ended is None:
                 self._replace(server)
             lost = losses.setdefault(job.key, Losses())
-            if (ended is None or ended.status == Ending.CRASHED) and job.key not in tried:
-                tried.add(job.key)
-                again.append(job)
-            elif ended is not None and (steps := lost.leave_out(job.steps, ended)) is not None:
-                again.append(replace(job, steps=steps))
+            steps = lost.go_on(job.steps, ended, self._limits.wall_seconds)
+            if steps is not None:
+                again.append(replace(job, steps=steps, spent=lost.seconds))
             else:
+                self._hand_out(waiting, again)  # judging what ended keeps no server waiting
                 yield job.key, losses.pop(job.key).told_with(ended)
 
     def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:

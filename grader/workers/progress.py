@@ -8,13 +8,15 @@ import builtins
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from grader.sandbox import Ended, Ending
 
 MOST_NUMBER: Final = 1_000_000
+MOST_BYTES: Final = 400  # of an event
+MOST_NAME: Final = 100  # characters of an error's name
 NO_ERROR: Final = "an exception"  # in place of a name that a student made up
 FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
 
@@ -52,7 +54,8 @@ class Event:
 
     def message(self) -> bytes:
         """Write it as a message."""
-        return json.dumps({"event": asdict(self)}).encode()
+        event = replace(self, error=self.error[:MOST_NAME].encode("ascii", "replace").decode())
+        return json.dumps({"event": asdict(event)}).encode()
 
 
 def events(messages: Sequence[bytes]) -> list[Event]:
@@ -61,7 +64,7 @@ def events(messages: Sequence[bytes]) -> list[Event]:
 
 
 def _event(raw: bytes) -> Event | None:
-    if not raw.startswith(b'{"event"'):
+    if len(raw) > MOST_BYTES or not raw.startswith(b'{"event"'):
         return None
     try:
         data: dict[str, Any] = json.loads(raw)["event"]

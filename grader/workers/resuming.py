@@ -1,6 +1,7 @@
 """A job that did not come to its end, taken up again without the step that stopped it.
 
-A new process does all over again but that step, so that what counts comes from one process.
+A new process does all over again but that step, so that what counts comes from one process. All
+processes of a job share its time, so that it holds its worker no longer than one alone may.
 """
 
 import json
@@ -17,35 +18,85 @@ ENDED_EARLY: Final = (Ending.TIMED_OUT, Ending.CRASHED)
 
 @dataclass
 class Losses:
-    """What a job had to leave out so far, and how its first process ended."""
+    """What a job had to leave out so far, how its first process ended, and the time it took.
+
+    Attributes:
+        seconds: of wall-clock time, of all its processes.
+        retried: whether it was tried once more, all of it, after it crashed.
+        most: the earlier try that sent the most messages.
+
+    """
 
     events: list[Event] = field(default_factory=list)
     status: Ending | None = None
+    seconds: float = 0.0
+    retried: bool = False
+    most: Ended | None = None
 
-    def leave_out(self, steps: bytes, ended: Ended) -> bytes | None:
+    def go_on(self, steps: bytes, ended: Ended | None, seconds: float) -> bytes | None:
+        """Return the steps of another try; None if that was the last one.
+
+        Args:
+            steps: those of the try that is over.
+            ended: how it ended; None if its worker died.
+            seconds: what all tries together may take.
+
+        """
+        self.seconds += 0.0 if ended is None else ended.wall_seconds
+        if self.seconds >= seconds:
+            return None
+        if not self.retried and (ended is None or ended.status == Ending.CRASHED):
+            self.retried = True
+            return steps
+        return None if ended is None else self._leave_out(steps, ended)
+
+    def _leave_out(self, steps: bytes, ended: Ended) -> bytes | None:
         """Return the steps without what stopped a process; None if that is not known."""
-        at = stuck_at(ended) if ended.status in ENDED_EARLY else None
+        at = _stuck(ended)
         if at is None or len(self.events) == MOST_TIMES:
             return None
         plan: list[dict[str, Any]] = json.loads(steps)
         if at.step >= len(plan):
             return None
-        plan[at.step] |= _rest(plan[at.step], at.case)
+        plan[at.step] |= _rest(plan[at.step], at.case, ended.status)
         self.events.append(at)
         self.status = self.status or ended.status
+        self.most = max(filter(None, (self.most, ended)), key=lambda one: len(one.messages))
         return json.dumps(plan).encode()
 
     def told_with(self, ended: Ended | None) -> Ended | None:
-        """Return how the last process ended, with what was left out before it."""
-        if ended is None or self.status is None:
-            return ended
-        lost = [event.message() for event in self.events]
-        return replace(ended, status=self.status, messages=(*ended.messages, *lost))
+        """Return how the last process ended, with what was left out before it.
+
+        If it ran out of time before it came as far as an earlier one, the earlier one counts.
+        """
+        if ended is None:
+            return None
+        most, events = self.most, list(self.events)
+        if most and ended.status in ENDED_EARLY and len(most.messages) > len(ended.messages):
+            best = most  # and the step at which the last ran out of time is not to blame
+        else:
+            best = ended
+            events += filter(None, [_stuck(ended)])
+        lost = [event.message() for event in events]
+        return replace(
+            best,
+            status=self.status or ended.status,
+            messages=(*best.messages, *lost),
+            wall_seconds=self.seconds,
+        )
 
 
-def _rest(step: dict[str, Any], case: int) -> dict[str, Any]:
-    """Return what is left of a step: no cell, and of an exercise the cases before the one."""
+def _stuck(ended: Ended) -> Event | None:
+    """Return the step that a process was stopped at, or ended itself at, if that is known."""
+    return stuck_at(ended) if ended.status in ENDED_EARLY else None
+
+
+def _rest(step: dict[str, Any], case: int, status: Ending) -> dict[str, Any]:
+    """Return what is left of a step: no cell, and of an exercise the cases before the one.
+
+    Of a cell it keeps what it was, for the sentence about an answer that it would have made.
+    """
     if not step["exercise"]:
-        return {"source": ""}
+        return {"source": "", "left_out": step["source"], "ended": status}
     served = bool(probes()[step["exercise"]].served)  # its cases come in an order of their own
     return {"cases": [] if served else step["cases"][:case]}

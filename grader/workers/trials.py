@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from grader.workers.lending import lend
-from grader.workers.protocol import WireError, pack, unpack
+from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
 from utils.checks.registry import probes
@@ -93,7 +93,12 @@ class Server:
                 self._places[exercise, trial] = place
 
     def reply(self, raw: bytes) -> bytes | None:
-        """Answer a call; take any other message and return None."""
+        """Answer a call; take any other message and return None.
+
+        One that no right answer sends, for its many values, is dropped unread.
+        """
+        if parts_in(raw) > MOST_PARTS:
+            return None
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw)
             self._closed |= answered

@@ -12,6 +12,7 @@ import torch
 import utils.checks
 from grader.workers import absence
 from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
+from grader.workers.huge_pages import join_pages
 from grader.workers.lending import PACKAGE
 from grader.workers.protocol import Message, encode
 from utils.checks.framework.observation import Observation, plain
@@ -42,6 +43,7 @@ def warm_up() -> None:
     absence.close_other_engines()
     absence.kernels(), absence.in_python()
     gc.collect()
+    join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared
 
 

@@ -1,6 +1,6 @@
 """The grader's settings that attacks are held under, and one run of all attacks in each.
 
-`python -m tests.attacks.engines SETTING` grades every attack, with right submissions among them,
+`python -m tests.attacks.engines SETTING` grades its attacks, with right submissions among them,
 and prints what came out as JSON. A process of its own lets a run belong to another user.
 """
 
@@ -32,6 +32,9 @@ ATTACKS: list[Attack] = [
     *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS, *ABSENT,
     *LENT,
 ]  # fmt: skip
+# These work on the notebook's own process or on the reading of a notebook, where the walls and the
+# number of workers change nothing: they are held under the first setting alone.
+INWARD: list[Attack] = [*PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT]
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
 LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)
 
@@ -60,6 +63,14 @@ SETTINGS = {
 }
 
 
+def held_under(setting: str) -> list[Attack]:
+    """The attacks that a setting is tried with: all under the first, else those it can matter to."""
+    if setting == next(iter(SETTINGS)):
+        return ATTACKS
+    inward = {attack.name for attack in INWARD}
+    return [attack for attack in ATTACKS if attack.name not in inward]
+
+
 @dataclass(frozen=True)
 class Result:
     """What came out for one submission: points as exercise -> (earned, most)."""
@@ -76,7 +87,7 @@ class NotHere(Exception):
 
 @cache
 def results(name: str) -> list[Result]:
-    """One run of all attacks under a setting: a right answer first and last.
+    """One run of a setting's attacks: a right answer first and last.
 
     Raises:
         NotHere: says what is missing.
@@ -125,10 +136,10 @@ def _environment() -> dict[str, str]:
 
 
 def main(name: str) -> None:
-    """Grade all attacks under a setting and print what came out."""
+    """Grade a setting's attacks and print what came out."""
     setting, lessons = SETTINGS[name], all_lessons()
     fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
-    chosen = [BYSTANDER, *ATTACKS, BYSTANDER]
+    chosen = [BYSTANDER, *held_under(name), BYSTANDER]
     with Pool(setting.jobs, LIMITS, program=fewer if setting.without else FORK_SERVER) as pool:
         graded = dict(grade_all([(a.submission(), lessons[a.lesson]) for a in chosen], pool))
     print(json.dumps([asdict(_plain(graded[key])) for key in range(len(chosen))]))

@@ -116,6 +116,16 @@ def test_an_answer_whose_cell_was_stopped_is_told_so(pool):
     assert message.endswith("(masked_mean, `while True:`) ran too long and was stopped.")
 
 
+def test_an_answer_whose_cell_ended_the_process_is_told_so(pool):
+    message = told(pool, f"import os; os._exit(0)\n{WRITTEN}")
+    assert message.endswith("`import os; os._exit(0)`) ended the notebook's process.")
+
+
+def test_an_answer_whose_cell_had_to_be_ended_with_its_process_is_told_so(pool):
+    message = told(pool, f"{CAUGHT}{WRITTEN}")
+    assert message.endswith("(masked_mean, `while True:`) ran too long and was stopped.")
+
+
 def test_an_answer_that_no_cell_defines_is_told_so(pool):
     assert told(pool, "x = 1").endswith("no cell that ran defines it.")
 
@@ -129,3 +139,14 @@ def test_an_answer_that_was_removed_is_told_where_it_was_made(pool):
 def test_an_error_that_a_student_made_up_is_not_named_in_the_sentence(pool):
     message = told(pool, f"raise type('of_1_2_3', (Exception,), {{}})\n{WRITTEN}")
     assert message.endswith("failed with an exception.")
+
+
+def test_cells_that_never_end_share_one_notebooks_time(pool):
+    notebook = json.loads(solved())
+    stuck = [{"cell_type": "code", "source": CAUGHT, "metadata": {}, "outputs": []}] * 4
+    notebook["cells"][-1:-1] = stuck
+    outcome = graded(pool, json.dumps(notebook).encode())
+    assert outcome.status == "timed out"
+    assert outcome.scores == FULL  # an earlier process came farther than the last one
+    left_out = [note for note in outcome.notes if "did not come to its end" in note]
+    assert 0 < len(left_out) < len(stuck)

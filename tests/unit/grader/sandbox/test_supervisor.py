@@ -39,7 +39,7 @@ def test_many_tasks_run_at_once_and_each_is_told_apart() -> None:
 
         return task
 
-    with Supervisor(Limits(wall_seconds=1.5)) as supervisor:
+    with Supervisor(Limits(wall_seconds=5)) as supervisor:
         numbers = {supervisor.start(task_of(number)): number for number in range(6)}
         ended: dict[int, Ended] = {}
         while supervisor.running:

@@ -108,3 +108,15 @@ def test_an_engine_beside_the_dispatcher_is_reached_by_no_road(code, error):
     )
     assert error in done.stderr
     assert "close_other_engines" not in done.stderr
+
+
+def test_a_function_that_was_frozen_for_the_collector_is_found_and_refuses():
+    frozen_first = SETUP.replace("kept, heads", "gc.freeze()\nkept, heads")
+    code = "try:\n    kept()\nexcept Forbidden:\n    print('refused')"
+    ended = subprocess.run(
+        [sys.executable, "-c", frozen_first, "MultiHeadAttention", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout == "refused\n", ended.stderr

@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.workers.protocol import ARRAY_BYTES, DTYPES, Message, WireError, decode, encode
+from grader.workers import protocol
+from grader.workers.progress import MOST_BYTES, Event, What, events
+from grader.workers.protocol import (
+    ARRAY_BYTES,
+    DTYPES,
+    MOST_PARTS,
+    Message,
+    WireError,
+    decode,
+    encode,
+)
 from utils.checks.framework.observation import Observation, Other, Problem
 
 NAMES = st.text(string.printable, max_size=20)
@@ -129,3 +139,20 @@ def test_lone_surrogates_in_a_message_become_question_marks():
     raw = message_with("a\ud800", problem=["exception", "b\udfff", "c\ud800"])
     seen = decode(raw).observation
     assert (seen.values["y"], seen.problem) == ("a?", Problem("exception", "b?", "c?"))
+
+
+def test_a_message_of_too_many_small_values_is_refused_unread(monkeypatch):
+    monkeypatch.setattr(protocol.json, "loads", lambda _: pytest.fail("it was read"))
+    with pytest.raises(WireError, match="too many"):
+        decode(b'{"exercise": [' + b"[]," * MOST_PARTS + b"[]]}")
+
+
+def test_an_event_longer_than_any_of_ours_is_left_out_unread(monkeypatch):
+    monkeypatch.setattr(protocol.json, "loads", lambda _: pytest.fail("it was read"))
+    assert events([b'{"event": [' + b"{}," * MOST_BYTES + b"{}]}"]) == []
+
+
+def test_an_event_is_short_enough_however_long_the_errors_name_is():
+    named = Event(What.FAILED, 5, 0, 5, 7, "\u20ac" * 5000)
+    (found,) = events([named.message()])
+    assert (found.what, found.step, found.line) == (What.FAILED, 5, 7)
