@@ -102,7 +102,7 @@ def _range(name: str, pairs: Pairs) -> Iterator[str]:
         if right.min() >= low and right.max() <= high and reaches:
             if got.min() < low - 1e-3 or got.max() > high + 1e-3:
                 far = got[np.abs(got - (low + high) / 2).argmax()]
-                yield f"{name} reaches {number(far)}; what is right stays {words} in every case."
+                yield f"{name} reaches {number(far)}; what is right stays {words} in these cases."
             return
     if right.min() >= 0 and got.min() < -1e-6:
         yield f"{name} is negative at places; what is right never is."

@@ -49,6 +49,11 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "An axis of size {2} cannot be stretched to {1}: only axes of size 1 are.",
     ),
     (
+        r"expected input\[.*?\] to have (\d+) channels, but got (\d+)",
+        "A convolution wants the features on the middle axis, (B, {1}, T), and found {2} there: is "
+        "a transpose(1, 2) missing?",
+    ),
+    (
         r"operator\.invert|bitwise|logical_not",
         "`~`, `&` and `|` want booleans: this mask holds numbers.",
     ),
@@ -145,3 +150,18 @@ def usual_cause(problem: Problem) -> str:
         if match := re.search(pattern, problem.message):
             return cause.format("", *match.groups())
     return ""
+
+
+def of_a_test(problem: Problem) -> str:
+    """Return what to do about an error in which a student's own test ended.
+
+    Args:
+        problem: what stopped the test; its message is "Type: words".
+
+    """
+    by_hand = re.match(r"(Exception|ValueError)\b", problem.message)
+    cause = "" if by_hand else usual_cause(problem)
+    return cause or (
+        "Your test stopped with an error, which is no verdict. A test rejects a version by "
+        "`assert`, or by raising AssertionError."
+    )

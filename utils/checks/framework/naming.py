@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from utils.checks.framework.combining import both
-from utils.checks.framework.compare import compare, same, same_results
+from utils.checks.framework.compare import PREDICTION, compare, same, same_results
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
 from utils.checks.framework.expected import expected_of, observed, results_of
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.prefilter import surely_differs, surely_right, surely_wrong
+from utils.checks.framework.rounded import is_rounded
 from utils.checks.framework.verdict import CaseResult
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
@@ -209,6 +210,10 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
     if finding is not None and finding.kind in _BACKWARD:
         whole = observed(exercise, mistake.name, mistake.answer, case)
         return same(whole, judged.seen, exercise.tolerance)
+    if exercise.probe.kind == ExerciseKind.PREDICT:
+        said = judged.seen.values.get(PREDICTION)
+        if is_rounded(said, mistake.answer):
+            return True
     variant = results_of(exercise, mistake.name, mistake.answer, case)
     return same_results(variant, judged.seen, exercise.tolerance)
 

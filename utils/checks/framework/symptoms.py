@@ -6,6 +6,7 @@ first, and a student sees two of them.
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -13,8 +14,8 @@ import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named
 from utils.checks.framework.compare import close, number
-from utils.checks.framework.errors_explained import usual_cause
-from utils.checks.framework.exercise import Exercise
+from utils.checks.framework.errors_explained import of_a_test, usual_cause
+from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
@@ -22,6 +23,9 @@ from utils.checks.framework.observation import Array, Observation, ProblemKind
 MOST = 2
 SEVERAL = 2  # cases, of which some can be right and others wrong
 Sentences = Iterator[str]
+_LATER = " after "  # in the name of a result that is asked for twice
+_IN_TRAIN = " in train mode, before dropout"
+_BOTH_ERRORS = re.compile(r"\w+Error\w+Error")
 
 # A parameter of cases -> what a student calls the cases in which it is not at its plainest.
 _WORDS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -42,10 +46,15 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     if finding is None or seen is None:
         return ()
     if seen.problem is not None:
-        return tuple(filter(None, [usual_cause(seen.problem)]))
+        is_test = exercise.probe.kind == ExerciseKind.TEST_THE_TEST
+        return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
+    shared = _of_shared(expected, seen, finding.where.partition("[")[0], exercise.tolerance)
+    if shared:
+        return (shared,)
     whole = finding.where.partition("[")[0]
     found: Sentences = itertools.chain(
+        _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
@@ -56,6 +65,36 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
         found = _or_else(found, lambda: _of_failing(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
+
+
+def _of_shared(expected: Observation, seen: Observation, name: str, tolerance: float) -> str:
+    """Say so if a result is right at first, and another one after something else was changed."""
+    first, what = name.partition(_LATER)[::2]
+    wanted, got = expected.values.get(first), seen.values.get(first)
+    if not what or not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return ""
+    if wanted.shape != got.shape or not np.allclose(wanted, got, rtol=tolerance, atol=tolerance):
+        return ""
+    return (
+        f"{first} is right at first, and another one after {what}: some of your tensors are that "
+        "one's own. Copy the numbers into yours (copy_, or load_state_dict without assign)."
+    )
+
+
+def _of_train_mode(
+    name: str, seen: Observation, expected: Observation, tolerance: float
+) -> Sentences:
+    """Say where dropout acts if results that it leaves alone differ in train mode only."""
+    first, in_train, _ = name.partition(_IN_TRAIN)
+    calm = f"{first} in eval mode"
+    wanted, got = expected.values.get(calm), seen.values.get(calm)
+    if not in_train or not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return
+    if wanted.shape == got.shape and close(wanted, got, tolerance).all():
+        yield (
+            f"In eval mode {first} is right, and in train mode it is not: dropout acts on "
+            f"something that {first} is made of."
+        )
 
 
 def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
@@ -93,6 +132,11 @@ def _of_values(
 
 
 def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
+    if isinstance(wanted, str) and isinstance(got, str) and _BOTH_ERRORS.fullmatch(wanted + got):
+        yield (
+            f"It refuses, but by another error: `if ...: raise {wanted}(...)` is asked for, and an "
+            "`assert` raises AssertionError."
+        )
     if isinstance(wanted, list) and isinstance(got, list):
         yield from _of_lists(name, wanted, got)
     if not _is_number(wanted) or not _is_number(got):
@@ -279,7 +323,7 @@ def _of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sen
     core = [j for j in judged if j.result.case.is_core and j.seen and j.seen.problem is None]
     names = [n for n in ("weights", "states", "scores") if core and n in _values(core[0])]
     for name in names:
-        if name != wrong and all(_is_right(exercise, j, name) for j in core):
+        if not wrong.startswith(name) and all(_is_right(exercise, j, name) for j in core):
             yield f"{name} is right in every case, so look at what comes after it."
 
 

@@ -29,6 +29,7 @@ class LayerVariant(modules.EncoderLayer):
         normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
         mask_as: whether attention gets the mask as "given", "inverted", "none", or as it was in
             the "first" call.
+        masked_wrongly: the orders, "post" and "pre", that "mask_as" is about.
         drops: sub-layers whose result is dropped out, in post-norm and in pre-norm.
         dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found",
             its "sum" with the input, or the "result" of the norm.
@@ -52,6 +53,7 @@ class LayerVariant(modules.EncoderLayer):
     norms = "two"
     normed = ("af", "af")
     mask_as = "given"
+    masked_wrongly: tuple[str, ...] = ("post", "pre")
     drops = ("af", "af")
     dropped = ("found", "found")
     hands_on = "af"
@@ -105,7 +107,7 @@ class LayerVariant(modules.EncoderLayer):
         if self.mask_as == "first":
             self.first_mask = self.first_mask or (mask,)
             return cast("Tensor | None", self.first_mask[0])
-        if mask is None or self.mask_as == "given":
+        if mask is None or self.mask_as == "given" or self._order() not in self.masked_wrongly:
             return mask
         return ~mask if self.mask_as == "inverted" else None
 
@@ -183,6 +185,7 @@ class EncoderVariant(modules.TransformerEncoder):
         passes: options handed on: dropout to "positions" and to "layers", padding_idx to the
             embedding, norm_first and max_len.
         scaled: how often embed multiplies by sqrt(D).
+        words_twice: whether embed adds the words to what the positions were added to.
         without_positions: whether embed adds none.
         exchanged: whether n_heads and d_ff change places on their way to the layers.
         remembers: whether the padding mask of the first call is kept.
@@ -199,6 +202,7 @@ class EncoderVariant(modules.TransformerEncoder):
     masked = "all"
     pooled = ""
     scaled = 1
+    words_twice = False
     without_positions = False
     exchanged = False
     remembers = False
@@ -256,7 +260,8 @@ class EncoderVariant(modules.TransformerEncoder):
         """Map ids (B, T) to (B, T, D)."""
         x: Tensor = self.embedding(ids)
         x = x * x.shape[-1] ** ((self.scaled - 1) / 2)
-        return x if self.without_positions else self.positions(x)
+        placed: Tensor = x if self.without_positions else self.positions(x)
+        return x + placed if self.words_twice else placed
 
     def encode(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Map (B, T, D) to (B, T, D)."""

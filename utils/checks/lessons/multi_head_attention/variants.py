@@ -61,12 +61,14 @@ class HeadsVariant(nn.Module):
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
-            (weights and output), "nothing", "always" (the weights, in eval mode too) or "unscaled"
-            (what is kept is not scaled up).
-        returned: "weights", "dropped" (weights after dropout) or "mean" over heads.
+            (weights and output), "queries", "nothing", "always" (the weights, in eval mode too) or
+            "unscaled" (what is kept is not scaled up).
+        returned: "weights", "dropped" (weights after dropout), "mean" over heads, or "turned" with
+            queries before heads.
         results: what comes back, a name in RETURNED of lesson 02.
         own_rate: a dropout rate that replaces the given one.
         checked: whether D must be divisible by H.
+        told: whether the error's message has both numbers.
         shared_bias, always_bias: whether the layers heed the given bias, or always have one.
         sizes: (D, H) -> the sizes of w_q, w_k and w_v; (D, D) when None.
         missing: layers that __init__ does not make.
@@ -99,6 +101,7 @@ class HeadsVariant(nn.Module):
     returned = "weights"
     results = "both"
     checked = True
+    told = True
     sizes: Any = None
     missing = ""
     tied = ""
@@ -107,7 +110,8 @@ class HeadsVariant(nn.Module):
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
         super().__init__()
         if self.checked and d_model % n_heads:
-            raise ValueError(f"{d_model} features cannot be cut into {n_heads} heads")
+            numbers = f": {d_model} features, {n_heads} heads" if self.told else ""
+            raise ValueError(f"the features cannot be shared out among the heads{numbers}")
         self.n_heads = n_heads
         self.p = dropout if self.own_rate is None else self.own_rate
         given = self.always_bias or (bias and self.shared_bias)
@@ -135,12 +139,13 @@ class HeadsVariant(nn.Module):
             for name, source in (("k", self.keys), ("v", self.values))
         )
         q, k, v = self._swap(q, k, v)
-        weights = self._attend(q, k, mask)
+        weights = self._attend(self._drop(q, "queries"), k, mask)
         used = self._drop(weights, "weights", "twice", "always", "unscaled")
         joined = self._drop(self.merge(used @ self._drop(v, "values")), "context")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
         returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}
+        returned["turned"] = weights.transpose(1, 2)
         scores = self._scores(q, k) if self.results == "scores" else weights
         return RETURNED[self.results](output, returned[self.returned], scores)
 

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from utils.checks.framework.combining import by_choices
 from utils.reference.positions import reference_encoding
 
-Dropping = Literal["sum", "none", "always", "positions"]
+Dropping = Literal["sum", "none", "always", "positions", "words"]
 
 
 class LayerVariant(nn.Module):
@@ -121,7 +121,10 @@ class LayerVariant(nn.Module):
     def _joined(self, x: Tensor, rows: Tensor) -> Tensor:
         if self.dropping == "positions":
             rows = F.dropout(rows, self.dropout, self.training)
-        acts = {"none": False, "positions": False, "always": True}.get(self.dropping, self.training)
+        if self.dropping == "words":
+            x = F.dropout(x, self.dropout, self.training)
+        in_part = {"none": False, "positions": False, "words": False, "always": True}
+        acts = in_part.get(self.dropping, self.training)
         return F.dropout(_JOINED[self.joined](x, rows), self.dropout, acts)
 
 

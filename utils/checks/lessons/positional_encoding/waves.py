@@ -62,6 +62,7 @@ def encoding_variant(
     first: float = 0.0,
     over_length: bool = False,
     sine: float = 1.0,
+    sine_step: float = 0.0,
     cosine_step: float = 0.0,
     odd: Odd = "ValueError",
     flipped: bool = False,
@@ -75,6 +76,7 @@ def encoding_variant(
         first: the number of the first position.
         over_length: whether positions are divided by max_len.
         sine: the sign of the angles.
+        sine_step: how much larger than its pair's number a sine's is.
         cosine_step: how much larger than its pair's number a cosine's is.
         odd: what happens if d_model is odd.
         flipped: whether the columns come in reverse order.
@@ -89,7 +91,7 @@ def encoding_variant(
         places = sine * (torch.arange(max_len) + first)
         places = (places / max_len if over_length else places).unsqueeze(1)
         for_sines, for_cosines = (
-            places * frequencies(width, **spaced, step=step) for step in (0.0, cosine_step)
+            places * frequencies(width, **spaced, step=step) for step in (sine_step, cosine_step)
         )
         table = _laid_out(for_sines, for_cosines, layout)
         table = table.flip(-1) if flipped else table

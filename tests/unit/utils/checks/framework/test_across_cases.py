@@ -40,7 +40,7 @@ def test_a_result_that_leaves_the_range_of_the_right_ones_is_told_how_far():
         return torch.tanh(x_t @ w_x.T) + torch.tanh(h @ w_h.T) + b
 
     said = symptoms(outside, "rnn_cell")
-    assert "what is right stays between -1 and 1 in every case" in said
+    assert "what is right stays between -1 and 1 in these cases" in said
 
 
 def test_a_loss_that_is_wrong_one_way_everywhere_is_told_which_way():

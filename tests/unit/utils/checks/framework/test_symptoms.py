@@ -11,6 +11,8 @@ from utils.checks import check
 from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.symptoms import _of_numbers, _of_shapes, _of_some_places
+from utils.checks.registry import find_exercise
+from utils.reference.modules import MultiHeadAttention
 
 
 def attention(change=lambda w: w, result=lambda o: o, masked=True):
@@ -196,3 +198,79 @@ def test_where_nothing_else_is_seen_the_cases_that_are_right_are_named():
 def test_where_nothing_is_right_the_plainest_case_is_named():
     verdict = check.masked_mean.verdict(scrambled(), points=1.0)
     assert any("No case is right" in s and "padding at the end" in s for s in verdict.symptoms)
+
+
+def test_a_refusal_by_assert_is_told_which_error_is_asked_for():
+    def noam_rate(step: int, d_model: int, warmup: int) -> float:
+        assert step >= 1
+        return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+    (said,) = check.noam_rate.verdict(noam_rate).symptoms
+    assert "`if ...: raise ValueError(...)` is asked for" in said
+
+
+@pytest.mark.parametrize("error", [ValueError, Exception, RuntimeError])
+def test_a_test_that_raises_is_told_to_assert(error):
+    def rejects(encoder):
+        one, two = encoder(torch.tensor([[3, 7]])), encoder(torch.tensor([[3, 7, 0]]))
+        if not torch.allclose(one, two[:, :2], atol=1e-4):
+            raise error("padding leaks")
+
+    (said,) = check.test_padding.verdict(rejects).symptoms
+    assert "rejects a version by `assert`" in said
+
+
+def test_a_test_that_torch_stops_is_told_what_torch_says():
+    def compares(encoder):
+        assert (encoder(torch.tensor([[3, 7]])) == encoder(torch.tensor([[3, 7, 0]]))).all()
+
+    (said,) = check.test_padding.verdict(compares).symptoms
+    assert said.startswith("Axis 1 has size 2 in one tensor and 3 in the other")
+
+
+def test_tensors_that_belong_to_another_module_are_told_as_shared():
+    right = find_exercise("load_torch_encoder").oracle
+
+    def load(encoder, torch_encoder):
+        right(encoder, torch_encoder)
+        ours, theirs = encoder.layers[0].feed_forward.linear_1, torch_encoder.layers[0].linear1
+        ours.weight.data = theirs.weight.data
+
+    said = check.load_torch_encoder.verdict(load).symptoms
+    assert any(one.startswith("output is right at first, and another one after") for one in said)
+
+
+def test_a_convolution_that_meets_words_for_features_is_told_the_axes():
+    class Neighbours(nn.Module):
+        def __init__(self, d_model, width=3):
+            super().__init__()
+            self.conv = nn.Conv1d(d_model, d_model, width, padding=width // 2, groups=d_model)
+            nn.init.zeros_(self.conv.weight)
+            nn.init.zeros_(self.conv.bias)
+
+        def forward(self, x, mask=None):
+            return x + self.conv(x)
+
+    (said,) = check.Neighbours.verdict(Neighbours).symptoms
+    assert "transpose(1, 2) missing?" in said
+
+
+def test_numbers_at_exchanged_places_are_not_called_added():
+    def cut(x, n_heads):
+        size, length, width = x.shape
+        return x.flatten(1).roll(1, 1).view(size, length, n_heads, width // n_heads).transpose(1, 2)
+
+    said = check.repaired_split_heads.verdict(cut).symptoms
+    assert said
+    assert not any("added" in one for one in said)
+
+
+def test_dropout_on_what_weights_are_made_of_is_told_so_and_not_that_weights_are_right():
+    class Dropped(MultiHeadAttention):
+        def forward(self, query, key, value, mask=None):
+            key = nn.functional.dropout(key, self.dropout, self.training)
+            return super().forward(query, key, value, mask)
+
+    said = check.MultiHeadAttention.verdict(Dropped).symptoms
+    assert any(one.startswith("In eval mode weights is right, and in train mode") for one in said)
+    assert not any("right in every case" in one for one in said)

@@ -269,7 +269,8 @@ DEVICE = (
         "positions_on_the_cpu",
         "The positions are made on the CPU: with lengths on a GPU the comparison stops with an "
         "error.",
-        "torch.arange takes device=: lengths.device says which.",
+        "What makes a tensor (torch.arange, torch.zeros, ...) takes device=: lengths.device says "
+        "which.",
         _padding(on_the_cpu=True),
     ),
 )

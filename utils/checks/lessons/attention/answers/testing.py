@@ -52,8 +52,8 @@ _FINDERS: dict[str, Finder] = {
     "scale": (
         _unscaled,
         "an attention without the scale",
-        "The sums of rows do not tell of it. What are the two weights of one query and two keys, "
-        "by hand?",
+        "Rows sum to one with the scale and without it: only the weights themselves tell. What are "
+        "the two weights of one query and two keys, by hand?",
     ),
     "values": (
         _other_values,

@@ -63,6 +63,13 @@ EXERCISES = by_id(
                 variant(EncoderVariant, exchanged=True),
             ),
             Mistake(
+                "words_added_twice",
+                "embed adds the words twice: PositionalEncoding has added its positions to them "
+                "already.",
+                "What self.positions gives is the sum of words and positions.",
+                variant(EncoderVariant, words_twice=True),
+            ),
+            Mistake(
                 "not_scaled",
                 "The words are not multiplied by sqrt(D).",
                 "TokenEmbedding does it, nn.Embedding does not.",

@@ -86,6 +86,13 @@ EXERCISES = by_id(
                 )
             ),
             Mistake(
+                "second_norm_after_the_sum_in_pre_norm",
+                "In pre-norm norm_2 comes after the second sum, as in post-norm, so the "
+                "feed-forward reads what is not normalised.",
+                "With norm_first, norm_2 acts on what goes into the feed-forward.",
+                variant(LayerVariant, normed=("af", "a"), last_norm=True),
+            ),
+            Mistake(
                 "residual_from_the_normalised_input",
                 "In pre-norm the residual carries the normalised input.",
                 "The norm is for the sub-layer alone; the residual goes past it untouched.",
@@ -150,6 +157,19 @@ EXERCISES = by_id(
                 "is.",
                 variant(LayerVariant, mask_as="inverted"),
             ),
+            *(
+                Mistake(
+                    f"mask_{name}_in_{order}_norm",
+                    f"In {order}-norm the mask is {what}.",
+                    "True means “may be attended to”: both orders pass the mask on as it is.",
+                    variant(LayerVariant, mask_as=mask_as, masked_wrongly=(order,)),
+                )
+                for order in ("post", "pre")
+                for name, what, mask_as in (
+                    ("inverted", "turned round: what may be attended to is blocked", "inverted"),
+                    ("not_passed_on", "accepted and then forgotten", "none"),
+                )
+            ),
             Mistake(
                 "sub_layers_not_dropped_out",
                 "What the sub-layers add is not dropped out.",
@@ -186,7 +206,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sum_dropped_out_in_post_norm",
-                "In post-norm the sum is dropped out before its norm, so the way past is cut too.",
+                "In post-norm dropout acts on more than what a sub-layer adds, on the sum or "
+                "on its norm, so the way past is cut too.",
                 "Dropout acts on each sub-layer's output before it is added.",
                 variant(LayerVariant, dropped=("sum", "found")),
             ),

@@ -106,6 +106,13 @@ def result_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             variant(returned="mean"),
         ),
         Mistake(
+            "heads_behind_the_queries",
+            "The weights come as (B, T, H, S): queries and heads have changed places.",
+            "The weights are those of your heads as they stand, before anything is joined: "
+            "(B, H, T, S).",
+            variant(returned="turned"),
+        ),
+        Mistake(
             "weights_returned_after_dropout",
             "In train mode the returned weights have holes.",
             "Drop out what meets the values; return the weights as they were before.",
@@ -148,6 +155,12 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             "dropped.",
             "A weight of zero means “not looked at”. Which step makes the weights?",
             variant(dropped="scores"),
+        ),
+        Mistake(
+            "dropout_on_the_queries",
+            "Dropout acts on the queries, so the weights themselves change in train mode.",
+            "It belongs between softmax and the product with the values.",
+            variant(dropped="queries"),
         ),
         Mistake(
             "dropout_on_the_context",

@@ -43,6 +43,18 @@ def _count_mistakes(n_heads: int) -> tuple[Mistake, ...]:
             4 * weights,
         ),
         Mistake(
+            "one_bias",
+            "One of the four biases is counted, and each layer has its own.",
+            "A bias has one number for each output of its layer.",
+            4 * weights + biases,
+        ),
+        Mistake(
+            "matrices_of_one_head",
+            "That counts four matrices as narrow as a single head.",
+            "There are H heads of Dh features, and H Dh = D.",
+            4 * (width * D_MODEL + biases),
+        ),
+        Mistake(
             "matrices_of_queries_keys_and_values",
             "These are the matrices of queries, keys and values; their biases and the output "
             "projection are missing.",

@@ -119,6 +119,12 @@ JOINED = tuple(
 FUSE_MISTAKES = (
     *JOINED,
     Mistake(
+        "kinds_joined_within_a_head",
+        "The three matrices of each head are joined: one matrix for a head.",
+        "Joined are the heads' matrices of one kind: zip(*heads) gives all w_q, all w_k, all w_v.",
+        lambda heads: tuple(torch.cat(list(head)) for head in heads),
+    ),
+    Mistake(
         "transposed",
         "The matrices are transposed.",
         "A matrix of nn.Linear has one row for each output; rows of heads go under each other.",

@@ -144,6 +144,12 @@ LAYERS = (
         "Look at the remainder of d_model by n_heads, before anything else.",
         heads_variant(checked=False),
     ),
+    Mistake(
+        "error_without_the_numbers",
+        "ValueError is raised, and its message does not name both numbers, d_model and n_heads.",
+        'Write both into it: f"{d_model} features ... {n_heads} heads".',
+        heads_variant(told=False),
+    ),
     *(
         Mistake(name, message, _EACH, heads_variant(**choices))
         for name, message, choices in (

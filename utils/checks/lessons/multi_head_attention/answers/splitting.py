@@ -33,6 +33,11 @@ def _paired_with_the_batch(x: Tensor, n_heads: int) -> Tensor:
     return torch.cat(x.chunk(n_heads, -1)).view(size, n_heads, length, width // n_heads)
 
 
+def _joined_then_viewed(x: Tensor, n_heads: int) -> Tensor:
+    """Lay the heads of all sentences under one another, and cut them as if they were x."""
+    return _cut(torch.cat(x.chunk(n_heads, -1)).view(x.shape), n_heads).transpose(1, 2)
+
+
 def _by_size(x: Tensor, n_heads: int) -> Tensor:
     """Take the number of heads for the size of a head."""
     return _cut(x, x.shape[-1] // n_heads).transpose(1, 2)
@@ -279,6 +284,14 @@ REPAIR_MISTAKES = (
         "Sentences are apart now, but a head gets all the features of a few tokens.",
         "`view` alone moves no number. In which order do positions and heads lie in memory?",
         _split(cut=view_split),
+    ),
+    Mistake(
+        "joined_then_cut_as_one_projection",
+        "After `cat` the numbers lie head by head, and the `view` takes them for features that "
+        "lie side by side.",
+        "`view`, then `transpose`, is for x itself. Pieces that are apart already are put on an "
+        "axis of their own.",
+        _split(cut=_joined_then_viewed),
     ),
     *(m for m in SPLIT_MISTAKES[1:] if m.name != "list_of_heads"),
 )

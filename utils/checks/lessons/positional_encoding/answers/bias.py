@@ -110,6 +110,12 @@ MISTAKES = tuple(
             _SLOPES,
         ),
         (
+            "exponents_floored",
+            {"slopes": lambda n: 2.0 ** (-8 * torch.arange(1, n + 1) // n)},
+            "The exponents are rounded down to whole numbers.",
+            "Is there a // that should be a /?",
+        ),
+        (
             "slopes_in_reverse",
             {"slopes": lambda n: _slopes(n).flip(0)},
             "The slopes stand in reverse order.",

@@ -231,7 +231,22 @@ EXERCISES = by_id(
         (
             Mistake(
                 "still_broken",
-                "The picture would still look like noise: all columns after the first two turn too "
+                "Sine and cosine of a pair still turn at different speeds, so a pair is no hand of "
+                "a clock.",
+                "Square the two columns of a pair and add them up: what must come out, and what "
+                "does?",
+                encoding_variant(cosine_step=0.5),
+            ),
+            Mistake(
+                "sines_take_the_cosines_angles",
+                "The pairs share an angle now, but it is the odd column's.",
+                "Pair i turns with the frequency of column 2i: the first by one radian for each "
+                "position.",
+                encoding_variant(sine_step=0.5, cosine_step=0.5),
+            ),
+            Mistake(
+                "minus_sign_lost",
+                "The exponent has lost its minus sign: all columns after the first two turn too "
                 "fast.",
                 "Print the frequencies. Which one should be 1, and should the others be above it?",
                 encoding_variant(exponent=2.0),
@@ -248,7 +263,7 @@ EXERCISES = by_id(
                 "It is the exponent's sign that decides how fast, not the angle's.",
                 encoding_variant(exponent=2.0, sine=-1.0),
             ),
-            *_TABLE,
+            *(m for m in _TABLE if m.name != "pairs_do_not_share_a_frequency"),  # as released
         ),
         (_UNIT_LAW,),
         tolerance=1e-4,

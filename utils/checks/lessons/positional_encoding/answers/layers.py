@@ -166,7 +166,7 @@ def _length_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "dropout_before_the_sum",
-            "Dropout acts on a part of the sum.",
+            "Dropout acts on the positions alone.",
             "It belongs on the sum of words and positions: the last thing that forward does.",
             layer(dropping="positions"),
         ),
@@ -192,6 +192,12 @@ EXERCISES = by_id(
         layer_variant(),
         (
             *_layer_mistakes(learned=False),
+            Mistake(
+                "dropout_on_the_words",
+                "Dropout acts on the words alone.",
+                "It belongs on the sum of words and positions: the last thing that forward does.",
+                layer_variant(dropping="words"),
+            ),
             Mistake(
                 "a_parameter",
                 "The sinusoids are a parameter, so the optimiser would change them.",
@@ -354,8 +360,8 @@ EXERCISES = by_id(
             Mistake(
                 "padding_row_drawn_again",
                 "The padding row is not zero at the start.",
-                "Functions of torch.nn.init fill the whole table, and so does torch.randn. Clear "
-                "the row after them.",
+                "nn.Embedding clears it if it is told padding_idx. Where something fills the whole "
+                "table afterwards (torch.nn.init, torch.randn), clear the row after that.",
                 embedding_variant(zeroed=False),
             ),
             Mistake(

@@ -182,6 +182,15 @@ LOSS = Exercise(
             _loss(count=lambda kept: torch.tensor(len(kept))),
         ),
         Mistake(
+            "constant_without_words",
+            "Without a real word a new tensor comes back that knows nothing of the logits, so "
+            "backward() fails there.",
+            "Divide a sum over no words, which is 0, by no less than 1; or logits.sum() * 0.",
+            lambda logits, tags: (
+                loss_oracle(logits, tags) if (tags != IGNORED).any() else torch.zeros(())
+            ),
+        ),
+        Mistake(
             "exp_overflows",
             "exp() of a large logit is infinite, so the loss is.",
             "`log_softmax`, `logsumexp` and F.cross_entropy take the largest logit out first.",
