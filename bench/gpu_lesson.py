@@ -32,9 +32,9 @@ CARRIED_NAMES = (
 CONTEST = "models[name], histories[name] = train_one("  # in the cell that trains all contenders
 # What the lesson imports from here is given to it: pictures, checks, a kernel's history, a device.
 GIVEN = re.compile(
-    r"(?m)^(import matplotlib|from utils import drawn, plots|from utils\.(checks|plots\.sentences"
-    r"|progress\.guesses|training\.live_plot|notebook\.(carry|history|lend)|experiments\.device)"
-    r" import).*$"
+    r"(?m)^(import matplotlib|from utils import drawn, plots"
+    r"|from utils\.(checks|plots(\.sentences)?|progress\.guesses|training\.live_plot"
+    r"|notebook\.(carry|history|lend)|experiments\.device) import).*$"
 )
 SIZES = "replace(settings_for(device))"  # where the lesson says that sizes may be changed
 TOY = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "epochs": 1, "most_sentences": 60}
@@ -172,7 +172,7 @@ def given(place: Place, sources: list[str]) -> dict[str, Any]:
     carried = solution(CARRIED_NAMES)
     return {
         **{name: carried[name] for name in CARRIED_NAMES},
-        **dict.fromkeys(("plt", "plots", "drawn", "LiveCurves", "check"), silent),
+        **dict.fromkeys(("plt", "plots", "pictures", "drawn", "LiveCurves", "check"), silent),
         **dict.fromkeys(("show_tags", "guess", "said", "summary"), silent),
         "best_device": lambda: place.device.type,
         "cells_run": lambda: sources,

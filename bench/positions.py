@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.experiments import word_order_task as task
-from utils.experiments.buggy import broken_encoding
+from utils.experiments.buggy import encoding_without_minus
 from utils.experiments.fixed_positions import FixedPositions, apart, clock, likeness, random_rows
 from utils.reference.modules import TokenEmbedding, rotary_embedding
 
@@ -27,12 +27,18 @@ BASES = (0.3, 0.5, 10, 30, 100, 1000, 10000)
 ROTARY_BASES = (10, 100, 10000)
 Table = Callable[[int], Tensor]  # seed -> (REACH, WIDTH)
 
+
+def clock_of(base: float, _seed: int) -> Tensor:
+    """Return the sinusoids of a base, whatever the seed."""
+    return clock(REACH, WIDTH, base)
+
+
 TABLES: dict[str, Table] = {
-    **{f"sinusoidal, base {base:,}": lambda _, base=base: clock(REACH, WIDTH, base)
+    **{f"sinusoidal, base {base:,}": partial(clock_of, base)
        for base in BASES},
     "sinusoidal, centred": lambda _: centred(clock(REACH, WIDTH, 10000)),
     "sinusoidal, centred, stretched": lambda _: stretched(centred(clock(REACH, WIDTH, 10000))),
-    "minus sign lost": lambda _: broken_encoding(REACH, WIDTH),
+    "minus sign lost": lambda _: encoding_without_minus(REACH, WIDTH),
     "random rows": lambda seed: random_rows(REACH, WIDTH, 1000 + seed),
 }  # fmt: skip
 
@@ -44,7 +50,8 @@ def centred(table: Tensor) -> Tensor:
 
 def stretched(table: Tensor) -> Tensor:
     """Make the trained rows as long on average as those of a clock."""
-    return table * (WIDTH / 2) ** 0.5 / table[: task.LENGTH].norm(dim=1).mean()
+    rows: Tensor = table * (WIDTH / 2) ** 0.5 / table[: task.LENGTH].norm(dim=1).mean()
+    return rows
 
 
 class Trained(nn.Module):
@@ -67,7 +74,9 @@ class Trained(nn.Module):
 def measure() -> dict[str, Any]:
     """Return what was found about each kind of positions, and about long words."""
     torch.set_num_threads(1)
-    makers = {name: partial(fixed, table) for name, table in TABLES.items()}
+    makers: dict[str, Callable[[int], task.OrderTagger]] = {
+        name: partial(fixed, table) for name, table in TABLES.items()
+    }
     makers |= {f"rotary, base {base:,}": partial(turned, float(base)) for base in ROTARY_BASES}
     makers |= {
         "learned": partial(trained, 0.02),
@@ -142,7 +151,7 @@ def long_words() -> dict[str, Any]:
     for rate in (0.01, 0.002):
         for calm in (False, True):
             start = "calm start" if calm else "as it is"
-            models = {
+            models: dict[str, Callable[[int], task.OrderTagger]] = {
                 "sinusoidal": lambda _: tagger(positions=FixedPositions(sinusoids)),
                 "sinusoidal, as long as the words": lambda _: tagger(
                     positions=FixedPositions(LONGER * sinusoids)

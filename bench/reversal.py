@@ -8,6 +8,7 @@ its own.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,7 +30,7 @@ def measure() -> dict[str, Any]:
     torch.set_num_threads(1)
     found = {"attention, state 64": row(with_attention, (LESSON,))}
     for state in STATES:
-        found[f"plain, state {state}"] = row(lambda state=state: plain(state), STEPS)
+        found[f"plain, state {state}"] = row(partial(plain, state), STEPS)
     return {"length": LENGTH, "guessing": 1 / SYMBOLS, "seeds": list(SEEDS), "models": found}
 
 

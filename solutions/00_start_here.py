@@ -17,11 +17,19 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from utils import plots
+from utils import drawn, plots
 from utils.experiments import device
 from utils.checks import check
 from utils.notebook.lend import lend
 from utils.progress.guesses import guess, said, summary
+
+# %% [markdown]
+# This is where the course goes. Above, the model that you will have in the end: it reads a sentence
+# and gives each word a tag. Below, what its layers are made of. The numbers are lessons; 01 shows
+# what was there before, and where it ends.
+
+# %% tags=["skip-grading"]
+drawn.way("course")
 
 # %% [markdown]
 # ## 1. Your machine
@@ -121,8 +129,8 @@ check.stable_softmax(naive_softmax)
 #
 # Write a softmax that holds for scores of 10,000 and for scores of minus infinity, which will
 # stand for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is
-# allowed there, and all its weights are 0. Use `exp` and `sum`; torch's own softmax is off
-# limits here.
+# allowed there, and all its weights are 0. You will train through such functions, so the gradient
+# must be free of NaN as well. Use `exp` and `sum`; torch's own softmax is off limits here.
 
 
 # %% exercise="stable_softmax"
@@ -227,7 +235,8 @@ print("the second one:", said("plain mean of two words", x.mean(1)[1].item()))
 # ### Exercise: `masked_mean`
 # *1 point · difficulty 1 of 5 · 5 minutes*
 #
-# Average over the real positions only. A sentence without any gives 0.
+# Average over the real positions only. A sentence without any gives 0, and no NaN on the way back
+# either.
 
 
 # %% exercise="masked_mean"
@@ -348,8 +357,9 @@ ax.set(xlabel="point s", ylabel="point t")
 plots.show(fig, about="Six points compared with one another: each row is one point.")
 
 # %% [markdown]
-# Neighbours match (0.5), opposites repel (-1), and each point matches itself best. With softmax
-# along each row this would already be attention.
+# Neighbours match (0.5), opposites repel (-1), and each point matches itself best. Softmax along
+# each row of such a table gives attention's weights; what is compared, and what the weights are
+# for, lesson 02 tells.
 #
 # ## 5. Hand in
 #

@@ -9,7 +9,7 @@
 # For many years, text went through recurrent networks: one word after another, and all that was
 # read so far lived in one vector. You will build such a network, and then measure what it cannot
 # do. Each of the three limits gets its own experiment. Attention, from lesson 02 on, is an answer
-# to the first two; in its section 11 you will measure what becomes of the third.
+# to the first two; lesson 02's section 11 measures what becomes of the third.
 #
 # Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
 # entries of a state (the d keeps it apart from the heads H of later lessons).
@@ -213,9 +213,9 @@ fading = int((sizes < 0.05).int().argmax()) + 1
 print("below 0.05 after word", said("words until less than a twentieth is left", fading))
 
 # %% [markdown]
-# Each step keeps a part of the old state and lays new things over it. After six words little is
-# left of the first one; by the end of the sentence, nothing that you could see. But this network is
-# untrained. How much does training help?
+# Each step multiplies what is left of the first word, by the recurrent weights and by the slope of
+# tanh, which is small where units are saturated. After six words little is left; by the end of the
+# sentence, nothing that you could see. But this network is untrained. How much does training help?
 #
 # ## 3. Limit 1: all of the past in one vector
 #
@@ -300,8 +300,9 @@ for n_units in copied:
 
 # %% [markdown]
 # Both. The large state needed the time, and then holds almost all of the 16 symbols. The small one
-# gains little. Counting its bits was too hopeful: what counts is what gradient descent finds, in a
-# form that a linear layer can read. And for a state of any size there is a length that is too much.
+# gains little by as many steps, though it goes on learning if one waits. Counting its bits was too
+# hopeful: what counts is what gradient descent finds in the time that it gets, in a form that a
+# linear layer can read.
 #
 # ## 4. Limit 2: one step after another
 #
@@ -313,7 +314,8 @@ for n_units in copied:
 # - A recurrent layer: the outputs are the states $h_1, \dots, h_T$, and $h_t$ is computed from
 #   $x_t$ and $h_{t-1}$.
 # - A self-attention layer (you will write one in lesson 02): output $t$ is a weighted mean over
-#   all inputs, and the weights come from products of inputs, $x_t \cdot x_s$.
+#   all inputs, and the weights come from products of inputs (first projected, but that is for
+#   lesson 02).
 #
 # ### Exercise: `predict_rnn_steps`
 # *1 point · difficulty 1 of 5 · 1 minute*
@@ -385,7 +387,7 @@ print(f"{'tokens':>6} {'RNN':>6} {'attention':>10}   (operations in a row)")
 for length in (1, 10, 100, 1000):
     x = torch.randn(1, length, 8, requires_grad=True)
     _, last = rnn_forward(x, torch.zeros(1, 8), w_x, w_h, b)
-    mixed = (x @ x.transpose(1, 2)).softmax(-1) @ x
+    mixed = (x @ x.transpose(1, 2)).softmax(-1) @ x  # attention without its projections
     chains = recurrence.longest_chain(last), recurrence.longest_chain(mixed)
     print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
 
@@ -892,7 +894,7 @@ check.greedy_decode(
 #
 # ### Reversing 20 and 40 symbols
 #
-# Encoder and decoder are GRUs; the encoder reads from both ends with 32 numbers each, and the
+# Encoder and decoder are GRUs. The encoder reads from both ends with 32 numbers each, and the
 # decoder starts from these 64. Three seeds for each length, and sequences grow during training.
 # Measured on sequences that were never seen:
 #

@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how can a network use any part of its input at any moment, without
 # squeezing it through one state first? What does that cost?
-# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 100 minutes.
+# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 110 minutes.
 # **Points:** 27.
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works
@@ -122,10 +122,7 @@ check.additive_scores(
 #
 # Softmax turns the scores into **weights** that sum to one. The decoder receives the average of
 # the **values** $x_s$ with these weights, the **context** $c$. Here the encoder's states serve as
-# keys and as values. The context enters the decoder in two places. It is laid beside the embedding
-# of the token just written, and both are what the decoder's cell reads. Then it is laid beside the
-# new state, and a linear layer makes the scores of all symbols from the two (`Seq2Seq._step` in
-# `utils/experiments/seq2seq.py`).
+# keys and as values. (Where the context enters the decoder, `utils/experiments/seq2seq.py` shows.)
 #
 # $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, x_s$$
 #
@@ -136,6 +133,9 @@ check.additive_scores(
 #
 # ### Exercise: `attend`
 # *3 points · difficulty 2 of 5 · 7 minutes*
+#
+# From the scores to the context, for a whole batch: softmax under the mask, then the average. Give
+# the weights back too; you will draw them.
 
 
 # %% exercise="attend"
@@ -212,7 +212,8 @@ check.attend(
 #
 # **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
 # symbol? Its second? Draw the picture: output positions downwards, input positions to the right.
-# And how many symbols will each of the two models get right?
+# And how many symbols will each of the two models get right, now with 300 steps? (In lesson 01 the
+# plain one had 200.)
 
 # %% tags=["skip-grading"]
 # Input positions count from 0. How much of what it writes is right (a share from 0 to 1)?
@@ -301,15 +302,19 @@ print("a state of 64, 4,000 steps:", said("share right after 4,000 steps", small
 print(where)
 
 # %% [markdown]
-# Both were too few, and neither is the whole story. A state of 64 goes on learning as long as it
-# is trained: a sixth of the symbols after the lesson's 300 steps, a quarter after four times as
-# many, nearly two fifths after 4,000, and still hardly one whole sequence. So at 300 steps its
-# failure was training, not a wall. A state of 256, with eleven times the parameters, is ahead at
-# first. After 4,000 steps it is behind, in all three seeds: the learning rate was chosen for the
-# small one, and nobody looked for one that suits the large. So this picture does not say what a
-# state *can* hold. What it does say: with attention nothing has to be carried, and 300 steps are
-# enough for 99%.
-# Where does that model look?
+# The steps were too few. A state of 64 goes on learning as long as it is trained: a sixth of the
+# symbols after the lesson's 300 steps, a quarter after four times as many, nearly two fifths after
+# 4,000, and still hardly one whole sequence. So at 300 steps its failure was training, not a wall.
+# A state of 256, with eleven times the parameters, is ahead at first. After 4,000 steps it is
+# behind, in all three seeds: the learning rate was chosen for the small one, and nobody looked for
+# one that suits the large. So this picture does not say what a state *can* hold. What it does say:
+# with attention nothing has to be carried, and 300 steps are enough for 99%.
+#
+# **Found in popular texts:** at length 20 both models perform reasonably well, and only longer
+# sequences tell them apart. Not here: the plain model got a sixth of the symbols, and not one of
+# 256 sequences.
+#
+# Where does the model with attention look?
 
 # %% tags=["skip-grading", "measured", "folded"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.9))
@@ -442,7 +447,7 @@ plots.show(fig, about="Time against the number of queries and keys, both logarit
 # %% [markdown]
 # From here on we multiply. But the product has a flaw, which shows when vectors get long.
 #
-# ## 5. Why divide by the square root of $d_k$?
+# ## 5. What long vectors do to the product
 #
 # Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. Their
 # score is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
@@ -451,7 +456,7 @@ plots.show(fig, about="Time against the number of queries and keys, both logarit
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
 # What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper before you go
-# on: the next section measures it.
+# on: a cell below measures it.
 
 # %% exercise="predict_score_spread"
 # BEGIN SOLUTION
@@ -530,6 +535,7 @@ plots.show(fig, about="Spread of scores, entropy of weights and size of the grad
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
 # Each of the $T$ rows of $Q$ is a query. Softmax runs along each row of scores: **over the keys**.
+# Follow the way of the data, from left to right; on the arrows stand the shapes.
 
 # %% tags=["skip-grading"]
 drawn.way("attention")
@@ -634,6 +640,8 @@ check.scaled_dot_product_attention(
 #
 # ### Exercise: `padding_mask`
 # *1 point · difficulty 1 of 5 · 4 minutes*
+#
+# Make the first of the two from the sentences' lengths.
 
 
 # %% exercise="padding_mask"
@@ -681,6 +689,8 @@ check.padding_mask(
 #
 # ### Exercise: `causal_mask`
 # *1 point · difficulty 1 of 5 · 3 minutes*
+#
+# Make the second from the number of positions alone.
 
 
 # %% exercise="causal_mask"
@@ -747,9 +757,12 @@ for query in (2, 5):  # the weights of the last panel
     print(f"query {query} gives weight to keys", said(f"keys of query {query}", kept))
 
 # %% [markdown]
-# Masks close *columns*. A padded query still gets a row that sums to one: harmless, because
-# nobody reads its output. Blanking those rows instead of the columns is a common mistake, and then
-# padding leaks into every real word.
+# A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless,
+# because nobody reads its output. Blanking those rows instead of the columns is a common mistake,
+# and then padding leaks into every real word.
+#
+# **A good place to rest.** You have the product, its scale and its masks. From here on a sentence
+# looks at itself; then you hunt bugs, test tests, and count what attention costs.
 #
 # ## 7. Self-attention, followed by hand
 #
@@ -994,12 +1007,13 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 # ## 8. Order
 #
 # **Claim, from a popular text:** "Without positions, two orders of the same words give identical
-# attention patterns." **Predict:** right or wrong? Let robot and key change places. (So that
-# every word can be told from every other, the second *the* is now an *a*.)
+# attention patterns." Let robot and key change places. (So that every word can be told from every
+# other, the second *the* is now an *a*.) **Predict:** is the claim right? And which words get
+# another output vector when the two change places?
 
 # %% tags=["skip-grading"]
-KINDS = ("identical", "permuted", "something else")
-guess("patterns of two orders", None, choices=KINDS)
+guess("the claim", None, choices=("right", "wrong"))
+guess("words with another output", None)  # a list of numbers, from 0; [] for none
 
 # %% tags=["skip-grading"]
 names = [*words[:4], "a", words[5]]
@@ -1021,9 +1035,10 @@ moved_output = output[:, order]
 print(f"patterns as they stand differ by up to  {(weights - weights_swapped).abs().max():.2f}")
 print(f"patterns reordered, by up to            {(moved - weights_swapped).abs().max():.2f}")
 print(f"outputs reordered, by up to             {(moved_output - output_swapped).abs().max():.2f}")
-same = torch.allclose(weights, weights_swapped)
-kind = 0 if same else 1 if torch.allclose(moved, weights_swapped, atol=1e-5) else 2
-print("the patterns are", said("patterns of two orders", KINDS[kind]))
+kind = "right" if torch.allclose(weights, weights_swapped, atol=1e-5) else "wrong"
+print("the claim is", said("the claim", kind))
+new = ((moved_output - output_swapped).abs().amax(-1)[0] > 1e-5).nonzero().flatten()
+print("another output for words", said("words with another output", order[new].tolist()))
 
 # %% [markdown]
 # Wrong as stated. The patterns are not identical but **permuted**: reorder the words, and rows,
@@ -1035,6 +1050,8 @@ print("the patterns are", said("patterns of two orders", KINDS[kind]))
 #
 # ### Exercise: `breaks_equivariance`
 # *1 point · difficulty 2 of 5 · 5 minutes*
+#
+# Reorder first and then run the layer; run it first and then reorder. How far apart are the two?
 
 
 # %% exercise="breaks_equivariance"
@@ -1104,7 +1121,7 @@ count = sum(distance < 1e-4 for distance in broken.values())
 print("order does not matter to", said("layers to which order does not matter", count))
 
 # %% [markdown]
-# Each *word* gets the identical vector in both sentences, though they mean different things. To
+# Each *word* got the same vector in both sentences, though they mean different things. To
 # attention without positions a sentence is a bag of words. Lesson 04 gives words a place.
 #
 # ## 9. Read a heat map, find a bug
@@ -1318,6 +1335,9 @@ check.test_attention(
 #
 # ### Exercise: `gradient_by_distance`
 # *2 points · difficulty 3 of 5 · 7 minutes*
+#
+# Take the last position's output, and ask autograd how much each input moves it. The docstring says
+# which number is meant.
 
 
 # %% exercise="gradient_by_distance"
@@ -1368,11 +1388,12 @@ check.gradient_by_distance(
 # is (B, T, D). Norm over the last axis, mean over the first.
 # </details>
 #
-# **Predict:** 50 words of 64 random numbers, layers as they are before training. What share of the
-# last word's gradient is left 49 words back, in an RNN and in self-attention?
+# **Predict:** 50 words of 64 random numbers, layers as they are before training. Set the gradient
+# at the last word to 1: how large is it at the first word, 49 words back, in an RNN and in
+# self-attention?
 
 # %% tags=["skip-grading"]
-guess("share left, RNN", None)  # 1 would be: as much as at the last word
+guess("share left, RNN", None)  # 1 would be: as large as at the last word
 guess("share left, self-attention", None)
 
 # %% tags=["skip-grading"]
@@ -1404,13 +1425,12 @@ for name, norms in reach.items():
 #
 # ## 12. What it costs
 #
-# Every token looks at every token: the weights alone are $T \times T$ numbers, for each head and
-# each sentence. An RNN keeps $T$ states. Per layer of width $d$:
+# Every token looks at every token. Per layer of width $d$:
 #
-# | | multiplications, about | sequential steps | memory for training |
-# |---|---|---|---|
-# | RNN | $2\, T d^2$ | $T$ | $\propto T d$ |
-# | self-attention | $3\, T d^2 + 2\, T^2 d$ | 1 | $\propto T d + T^2$ |
+# | | multiplications, about | sequential steps |
+# |---|---|---|
+# | RNN | $2\, T d^2$ | $T$ |
+# | self-attention | $3\, T d^2 + 2\, T^2 d$ | 1 |
 #
 # **Predict:** with $d = 64$, from which length on does attention take more time than an RNN? And
 # more memory? And is the claim "at 500 tokens the LSTM is five times slower than attention" true
@@ -1470,11 +1490,13 @@ for name in ("RNN", "LSTM"):
 # %% [markdown]
 # Three things to take from the picture.
 #
-# - **Memory is quadratic**: at every length here it is more than the RNN's, and for long texts it
-#   doubles twice when length doubles once. This was one sentence and one head; multiply.
-# - **Time crosses late.** By the table attention does more arithmetic at every length, and from
-#   $T = d$ on, 64 tokens here, its quadratic part alone does. On the clock the RNN loses until far
-#   beyond that: its steps must wait for one another, and attention's are one large product.
+# - **Memory is quadratic**: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
+#   states. At every length here it is more than the RNN's, and for long texts twice the length
+#   takes four times the memory. This was one sentence and one head; multiply.
+# - **Time crosses late.** By the table attention does more arithmetic at every length; beyond
+#   $T = d$, 64 tokens here, its quadratic part alone is more than all of the RNN's. On the clock
+#   the RNN takes longer until far beyond that: its steps must wait for one another, while
+#   attention's work is a few large products.
 # - **"Five times slower" is no property of LSTMs**, but of a program, a machine, a width and a
 #   batch. On this CPU the LSTM runs in one fused routine and the simpler RNN does not, so that the
 #   one with four times the arithmetic wins. Measure, and say where.
@@ -1501,7 +1523,8 @@ print(summary())
 # ## Three open questions
 #
 # 1. The line of the alignment picture is a few columns wide. Take the encoder's recurrence away
-#    (keys are bare embeddings with positions, lesson 04): does it become one column wide?
+#    (keys are the symbols' own vectors, with lesson 04's positions): does it become one column
+#    wide?
 # 2. The plain model was given its source once. Hand it the encoder's last state at *every* step,
 #    but still no other state. How much of attention's advantage is that?
 # 3. Softmax always spends the whole weight. Add one key of zeros with a value of zeros, at which a

@@ -25,7 +25,7 @@ from utils import drawn
 from utils.checks import check
 from utils.notebook.lend import lend
 from utils.experiments import word_order_task as task
-from utils.experiments.buggy import broken_encoding
+from utils.experiments.buggy import broken_encoding, encoding_without_minus
 from utils.experiments.fixed_positions import FixedPositions, clock, random_rows
 from utils.experiments.recorded import recorded
 from utils.plots import positions as pictures
@@ -36,9 +36,8 @@ torch.set_num_threads(1)  # small matrices gain nothing from more
 # %% [markdown]
 # ## 1. Two sentences of the same words
 #
-# Attention compares every word with every word. Nothing in
-# $\mathrm{softmax}(QK^\top/\sqrt{d_k})\,V$ says where a word stands. Take two sentences of the same
-# words that mean different things, and let one attention with random weights read both.
+# Attention compares every word with every word. Take two sentences of the same words that mean
+# different things, and let one attention with random weights read both.
 #
 # **Predict:** by how much does the vector that comes out for *dog* differ between the two
 # sentences?
@@ -93,9 +92,9 @@ for word in first:
 # **Why sine and cosine?** One of them does not tell where a hand points: the sine is 0.5 at 30° and
 # at 150°. With both, the direction is plain. Section 7 shows what else the pair is good for.
 #
-# **Why 10,000?** A turn of the slowest hand takes almost $2\pi \cdot 10000$ positions, longer than
-# any sentence, so that this hand never comes round. Whether a model needs that, the paper does not
-# say. Section 11 tries smaller numbers.
+# **Why 10,000?** A turn of the slowest hand takes $2\pi \cdot 10000^{1 - 2/D}$ positions (47,000
+# for $D = 64$), longer than any sentence, so that this hand never comes round. Whether a model
+# needs that, the paper does not say. Section 11 tries smaller numbers.
 #
 # ### Exercise: `predict_fastest_column`
 # *1 point · difficulty 1 of 5 · 2 minutes*
@@ -210,8 +209,9 @@ told = said("dials that look the same at 60", same.nonzero().flatten().tolist())
 print("the same at 60 as at 0, up to 10 degrees:", told)
 
 # %% [markdown]
-# Read a row from left to right: that is one position's mark. Hands on the left have gone round many
-# times, hands on the right have hardly left twelve. Neighbours (rows 1 and 2) differ on the left
+# Read a row from left to right: that is one position's mark. At 60 the first hand has gone round
+# nine times and a half, and the last two have hardly left twelve. The second looks unmoved by
+# chance: 60 steps of 0.316 radians are three turns. Neighbours (rows 1 and 2) differ on the left
 # alone; positions 3 and 60 differ in the middle, too.
 #
 # ## 3. Which columns are fast?
@@ -290,34 +290,40 @@ print("before from after:", said("it tells before from after", "no" if mirrored 
 # falls with ripples, not steadily, and it is the same for $k$ and $-k$. Which of two words comes
 # first it cannot tell. That is left to the weights $W_Q$ and $W_K$. Can they? Section 7 answers.
 #
-# ## 6. Read a heat map, find a bug
+# ## 6. A law is broken: find the bug
 #
-# Another program makes such a table too. Its shape is right, all its numbers lie between -1 and 1,
-# and position 0 is right as well. **Before you read on:** what is wrong with this clock?
+# Another program makes such a table too. Its shape is right, its first row is right, all its
+# numbers lie between -1 and 1, and its picture looks like yours. Here is the last section's product
+# for both tables, from two starting points each. **Before you read on:** which law does the other
+# clock break, and what could be wrong with its hands?
 
 # %% tags=["skip-grading"]
-pictures.layouts(
-    {"Another program's": broken_encoding(40, 32), "Yours": sinusoidal_encoding(40, 32)}
+far = torch.arange(-20, 21)
+programs = {"yours": sinusoidal_encoding(200, 32), "the other": broken_encoding(200, 32)}
+pictures.alike(
+    far,
+    {f"{name}, from {p}": t[p + far] @ t[p] for name, t in programs.items() for p in (30, 150)},
+    title="Product of two encodings (D = 32)",
 )
 
 # %% [markdown]
 # ### Exercise: `repaired_encoding`
-# *1 point · difficulty 1 of 5 · 4 minutes*
+# *1 point · difficulty 2 of 5 · 5 minutes*
 #
-# Here is the program. One character is missing.
+# Your two curves are one. The other program's part: its product depends on where you start. Here it
+# is; one line has to change.
 
 
 # %% exercise="repaired_encoding"
 def repaired_encoding(max_len: int, d_model: int) -> Tensor:
     """The table of sinusoidal_encoding, (max_len, d_model), for even d_model."""
     places = torch.arange(max_len).unsqueeze(1)
+    angles = places * 10000.0 ** (-torch.arange(d_model) / d_model)
     # BEGIN SOLUTION
-    frequencies = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles[:, 0::2].sin(), angles[:, 0::2].cos()], -1).flatten(1)
     # STUB
-    # frequencies = 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
+    # return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], -1).flatten(1)
     # END SOLUTION
-    angles = places * frequencies
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
 
 
 # %% test="repaired_encoding" points=1
@@ -336,18 +342,25 @@ check.repaired_encoding(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# Print the frequencies for `d_model = 8`. The first should be 1, and each later one smaller.
+# A hand of the clock is a sine and a cosine of one angle: their squares add up to 1. Do they here?
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
-# Compare the exponent with the one in $\omega_i$, sign by sign.
+# `angles` has a column for each of the D columns, and each of them another frequency. Which of them
+# does the cosine take, and which one does the sine beside it?
 # </details>
 #
-# ### What the missing minus sign does
+# ### What a missing minus sign does
 #
 # **Found in popular texts:** $PE_{p,2i} = \sin(p \cdot 10000^{2i/D})$, with no minus sign. Only the
 # first pair is right. The other hands turn by many radians for each position.
-#
+
+# %% tags=["skip-grading"]
+pictures.layouts(
+    {"No minus sign": encoding_without_minus(40, 32), "Yours": sinusoidal_encoding(40, 32)}
+)
+
+# %% [markdown]
 # It looks like noise. **Predict:** is it noise? That is, does the product of two of its positions
 # still depend on their distance alone? And how alike are two neighbours?
 
@@ -356,7 +369,7 @@ guess("on distance alone, without the minus", None, choices=("yes", "no"))
 guess("product of neighbours, without the minus", None)  # 16 is a position with itself
 
 # %% tags=["skip-grading", "folded"]
-tables = {"yours": sinusoidal_encoding(64, 32), "without the minus": broken_encoding(64, 32)}
+tables = {"yours": sinusoidal_encoding(64, 32), "without the minus": encoding_without_minus(64, 32)}
 near = torch.arange(-12, 13)
 curves = {
     f"{name}, from {p}": made[p + near] @ made[p] for name, made in tables.items() for p in (20, 45)
@@ -924,9 +937,10 @@ check.alibi_bias(
 #
 # A made-up language of 16 words in four groups. A word's tag is the group of **the word two places
 # before it**. The model is the smallest that could do it: your `TokenEmbedding`, one attention with
-# one head, a residual, a layer norm and a linear layer (`utils/experiments/word_order_task.py`).
-# We train it on sentences of 16 words. Only the positions differ. The word tables are drawn from
-# $N(0, 1/D)$, the paper's way. ALiBi gets the steepest head of eight, with a slope of 1/2.
+# one head, whose result is added to the words and brought to one size, and a linear layer
+# (`utils/experiments/word_order_task.py`). We train it on sentences of 16 words. Only the positions
+# differ. The word tables are drawn from $N(0, 1/D)$, the paper's way. ALiBi gets the steepest head
+# of eight, with a slope of 1/2.
 #
 # **Predict:** how well does the model without positions do? Blind guessing is right in a quarter
 # of the cases. Which of three others will learn fastest? And how far does ALiBi get?
@@ -939,7 +953,7 @@ guess("accuracy with ALiBi", None)
 # %% tags=["skip-grading", "measured"]
 WIDTH, REACH, SEEDS = 32, 64, (0, 1, 2)
 TABLES = {
-    "minus sign lost": broken_encoding(REACH, WIDTH),
+    "minus sign lost": encoding_without_minus(REACH, WIDTH),
     "random rows": random_rows(REACH, WIDTH, seed=1000),
     "sinusoidal, base 10": clock(REACH, WIDTH, base=10.0),
 }
@@ -983,7 +997,8 @@ print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getite
 
 # %% [markdown]
 # Without positions the model ends where you end by always guessing the sentence's most frequent
-# group: that is about all that a bag can tell. The other three solve the task, and differ in speed.
+# group: that is about all that a bag can tell. ALiBi hardly does better: it knows how far a word
+# is, and not on which side. The other three solve the task, and differ in speed.
 #
 # ### What makes one of them faster?
 #
@@ -1047,10 +1062,10 @@ print(
 )
 
 # %% [markdown]
-# Distance it is. Centring alone buys next to nothing; stretched, the same rows are learned in half
-# the steps. The farther apart two neighbours lie, the sooner the model tells the word two places
-# back from those one and three places back. Slow hands put no distance between neighbours: in 16
-# words they hardly move.
+# Distance it is, up to a point. Centring alone buys next to nothing; stretched, the same rows are
+# learned in half the steps. Neighbours twice as far apart again are no better. Slow hands put no
+# distance between neighbours: in 16 words they hardly move. (It would explain this if the word two
+# places back is hard to tell from those beside it. No cell here tests that.)
 #
 # ### What the minus sign is good for
 #
@@ -1060,7 +1075,7 @@ print(
 # quick, from 1 radian per position to almost 2.
 
 # %% tags=["skip-grading"]
-# accuracy at the positions left out, mean of three seeds; guessing gives 0.25
+# accuracy at the positions left out, mean of three seeds; the most frequent group would give 0.39
 guess("left out, random rows", None)
 guess("left out, minus sign lost", None)
 guess("left out, sinusoidal", None)
@@ -1075,7 +1090,7 @@ for kind in ("learned", "random rows", "minus sign lost", "sinusoidal, base 0.5"
     for seed, tagger in zip(SEEDS, runs, strict=True):
         task.train(tagger, 100 + seed, left_out=HIDDEN)
     shares[kind] = [task.hits(tagger, task.LENGTH)[asked].mean().item() for tagger in runs]
-pictures.left_out(shares, chance=1 / task.N_TAGS)
+pictures.left_out(shares, chance=bag.item())
 kinds = ("minus sign lost", "sinusoidal, base 0.3", "sinusoidal, base 0.5", "sinusoidal, base 10")
 ten = {name: [record["kinds"][name]["at positions left out"]] for name in kinds}
 print(pictures.ranges(ten, columns=["recorded, ten seeds"]))
@@ -1086,8 +1101,8 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 
 # %% [markdown]
 # **Measured:** with random or learned rows, what is learned at 5 and 7 says nothing about 6, and
-# the model guesses. Without the minus sign it does a little better than guessing, and far worse
-# than right. The right table carries over.
+# the model does worse than by naming the most frequent group. Without the minus sign it does about
+# as well as that, and far worse than right. The right table carries over.
 #
 # Is it because its neighbours look alike? No: with base 0.5 they are as much strangers as without
 # the minus sign, and it carries over too. What the two good ones share is that **their hands'
@@ -1101,8 +1116,9 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 #
 # **Claimed in popular texts:** sinusoidal positions work for sentences longer than any in training,
 # because they are a formula. First, where do the models look? Mean weights over many sentences of
-# 32 words, twice as many as in training, for the first seed. **Predict:** what will the picture
-# of each look like above and left of the dashed lines, and what beyond them?
+# 32 words, twice as many as in training, for the first seed. **Predict:** how much weight does the
+# word two places back get from the rotary model, above and left of the dashed lines? And from the
+# one with a learned table, beyond them?
 
 # %% tags=["skip-grading"]
 # mean weight of the word two places back: within the trained length, and past it
@@ -1122,8 +1138,8 @@ print("learned, past it:", said("weight two back past it, learned", past))
 
 # %% [markdown]
 # The stripe two below the diagonal is the shift by two, found by training. (The first two words
-# have nothing to find, and look anywhere.) **Predict**, from the pictures: who can still tag
-# position 40? (All tables have 64 rows. The learned one was never trained past row 15.)
+# have nothing to find, and look anywhere.) **Predict:** who can still tag words in sentences of 64?
+# (All tables have 64 rows.)
 
 # %% tags=["skip-grading"]
 # accuracy at positions 32 to 63
@@ -1155,17 +1171,18 @@ for kind in ("sinusoidal", "learned", "rotary"):
 
 # %% [markdown]
 # **Measured:** the formula *gives* a row for every position. That the model *understands* that row
-# is another thing. Past the trained length the sinusoidal model does badly for a stretch, and
-# better again further on: fast columns come round to where they have been. The learned table knows
-# nothing at all there. The broken table is the best of the added ones right behind the trained
-# length, and the worse of the two clocks further on. ALiBi alone is as good on long sentences as on
-# short ones, which is what its authors promise. Only that it was not good on the short ones: not
-# losing anything is not the same as having found it.
+# is another thing. In longer sentences the sinusoidal model does badly, at the first words already,
+# and a little better far out (0.61 with ten seeds). That is not because fast hands come round to
+# where they have been: with base 10, which has only fast ones, it is 0.30. The learned table, never
+# trained past row 15, knows nothing there. The broken table is the best of the added ones right
+# behind the trained length, and the worse of the two clocks further on. ALiBi alone is as good on
+# long sentences as on short ones, which is what its authors promise. Only that it was not good on
+# the short ones: not losing anything is not the same as having found it.
 #
-# Rotary positions carry over best, but not freely: with base 10,000, even the first words of a
-# longer sentence are tagged less well. Is it that many more words compete for attention? The
-# learned table faces just as many, and stays right there. **Predict:** where does the rotary model
-# look instead: at near words, or at far ones?
+# Rotary positions carry over best, but not freely: with base 10,000, the first words of a longer
+# sentence are tagged less well with them, too. Is it that many more words compete for attention?
+# The learned table faces just as many, and stays right there. **Predict:** where does the rotary
+# model look instead: at near words, or at far ones?
 
 # %% tags=["skip-grading"]
 guess("looks instead at words", None, choices=("near", "far"))
@@ -1231,9 +1248,9 @@ ended = sum(run[-1] for run in balance["rotary, long words"]) / len(SEEDS)
 print("rotary, long words:", said("at the end, rotary with long words", ended))
 
 # %% [markdown]
-# Short words do no harm here (D = 32, one layer). Long words do, and to rotary as well. The learned
-# table was slow because its rows began short, $0.02 \sqrt{32} \approx 0.1$ beside words of
-# $\sqrt{32} \approx 5.7$: begun as long as the sinusoids, it is as fast as rotary.
+# Short words are learned even sooner here (D = 32, one layer). Long words stall, with rotary as
+# well. The learned table was slow because its rows began short, $0.02 \sqrt{32} \approx 0.1$ beside
+# words of $\sqrt{32} \approx 5.7$: begun as long as the sinusoids, it is as fast as rotary.
 #
 # Why do long words stall? Two causes are possible. The positions may be **drowned**. Or the softmax
 # is **too sure** from the start, since scores grow with the square of the lengths, and a softmax
@@ -1270,9 +1287,8 @@ print("at the rate 0.002:", said("cure", found if "both" in cured else "none of 
 # %% [markdown]
 # Neither alone. At the lesson's learning rate nothing helps the sinusoids. At a fifth of it, both
 # cures *together* bring them to 0.99, and either alone leaves them below 0.4. So drowning is real,
-# the sure softmax is real, and too large a step is a third cause: with long words, the same step in
-# the weights moves the scores further. In rotary positions there is nothing to drown, and the calm
-# start alone helps.
+# the sure softmax is real, and the learning rate that suits short words does not suit long ones. In
+# rotary positions there is nothing to drown, and the calm start alone helps.
 #
 # So check lengths, of words and of positions, before you train. Lesson 06 returns to this with real
 # text.
@@ -1298,7 +1314,7 @@ print(summary())
 #   faster with it; but at positions left out of training it fails.
 # - *The first dimensions vary slowly*: they are the fastest.
 # - *The factor keeps words from dominating*: no, it makes them longer. *It keeps positions from
-#   dominating*: in length, with the paper's table; here the model did as well without it. With
+#   dominating*: in length, with the paper's table; here the model learned sooner without it. With
 #   torch's table, words become 32 times as long as positions at D = 512, and at D = 32 the model
 #   stalled.
 # - *Sinusoids work for sentences longer than any in training*: the table goes on, but the trained

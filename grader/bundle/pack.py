@@ -13,7 +13,8 @@ from utils.lab.settings import FILE, Settings
 NAME: Final = "transformer-encoder-course"
 # Of the recorded figures those that lessons draw: others quote the solutions.
 TAKEN: Final = (
-    "LICENSE", "bench/results/positions.json", "bench/results/reversal.json", "constraints.txt",
+    "LICENSE", "bench/results/norm_order.json", "bench/results/positions.json",
+    "bench/results/reversal.json", "constraints.txt",
     "environment.yml", "notebooks", "pyproject.toml", "setup.sh", "utils",
 )  # fmt: skip
 ADDED: Final = "grader/bundle/files"  # what lies here lies at the top of the bundle

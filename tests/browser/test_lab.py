@@ -17,8 +17,8 @@ from utils.lab.page import NAME
 
 def executed(notebook: Path) -> dict[str, Any] | None:
     """Give the first code cell, once it was executed and saved."""
-    cell = next(cell for cell in cells(notebook) if cell["cell_type"] == "code")
-    return cell if cell["execution_count"] else None
+    cell = next((cell for cell in cells(notebook) if cell["cell_type"] == "code"), None)
+    return cell if cell and cell["execution_count"] else None
 
 
 def test_the_start_page_opens_and_nothing_asks_a_question(page: Chrome) -> None:

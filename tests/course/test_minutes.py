@@ -31,6 +31,14 @@ def test_a_lesson_states_the_minutes_that_its_words_and_exercises_take(lesson):
     assert LEAST * found <= stated <= max(MOST * found, found + 5), f"{found:.0f} minutes"
 
 
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_a_lesson_longer_than_100_minutes_has_a_place_to_rest_in_its_middle(lesson):
+    text = [cell.source for cell in lesson.cells if cell.kind == "markdown"]
+    rests = [n for n, source in enumerate(text, 1) if "**A good place to rest.**" in source]
+    if int(MINUTES.search(text[0])[1]) > 100:
+        assert any(0.3 < n / len(text) < 0.8 for n in rests)
+
+
 def lines(text: str) -> int:
     return sum(bool(line.strip()) for line in text.splitlines())
 

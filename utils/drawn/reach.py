@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from utils.drawn.frame import BLUE, INK, Drawn, button, choice, element, line, slider, words
 
-STEP, ROW, TOP, LEFT = 92, 58, 34, 76
-MOST_LAYERS = 4
+STEP, ROW, TOP, LEFT = 92, 52, 34, 76
+MOST_LAYERS = 5
 
 
 def reach(names: Sequence[str], chosen: int = 2) -> Drawn:

@@ -1,4 +1,4 @@
-"""The way of the data through lessons 01 to 06, one diagram each."""
+"""The course in one diagram, and the way of the data through lessons 01 to 06, one each."""
 
 from itertools import pairwise
 
@@ -19,6 +19,22 @@ def way(name: str) -> Drawn:
     one = WAYS[name]
     return Drawn(one.title, one.alt, one.draw(), one.size)
 
+
+COURSE = Way(
+    "What you will build, and in which lesson",
+    "Above: a sentence gets positions (lesson 04), goes through layers (05), and each word gets a "
+    "tag (06). Below, what a layer is made of: softmax (00), attention (02), heads (03).",
+    {
+        "words": Box(0, 0, "a sentence", "data"), "places": Box(1, 0, "positions · 04", "sum"),
+        "layers": Box(2, 0, "layers · 05", "learned"), "tags": Box(3, 0, "tags · 06", "data"),
+        "softmax": Box(0, 1, "softmax · 00"), "attention": Box(1, 1, "attention · 02"),
+        "heads": Box(2, 1, "heads · 03", "learned"),
+    },
+    [
+        ("words", "places", ""), ("places", "layers", ""), ("layers", "tags", ""),
+        ("softmax", "attention", ""), ("attention", "heads", ""), ("heads", "layers", "in each"),
+    ],
+)  # fmt: skip
 
 RECURRENT = Way(
     "From sequence to sequence with a recurrent network",
@@ -154,6 +170,7 @@ TRAINING = Way(
 )  # fmt: skip
 
 WAYS = {
+    "course": COURSE,
     "recurrent": RECURRENT,
     "attention": ATTENTION,
     "heads": HEADS,

@@ -18,6 +18,7 @@ __all__ = [
     "broken_layer",
     "broken_split_heads",
     "broken_stack",
+    "encoding_without_minus",
     "symptoms",
     "with_fault",
 ]
@@ -85,6 +86,22 @@ def broken_split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 def broken_encoding(max_len: int, d_model: int) -> Tensor:
     """Compute sinusoids with one fault, for lesson 04's `repaired_encoding`.
+
+    Args:
+        max_len: number of positions.
+        d_model: number of columns, even.
+
+    Returns:
+        (max_len, d_model); right in shape only.
+
+    """
+    positions = torch.arange(max_len).unsqueeze(1)
+    angles = positions * 10000.0 ** (-torch.arange(d_model) / d_model)
+    return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], -1).flatten(1)
+
+
+def encoding_without_minus(max_len: int, d_model: int) -> Tensor:
+    """Compute sinusoids whose exponent lacks its minus sign, as popular texts have it.
 
     Args:
         max_len: number of positions.

@@ -29,6 +29,7 @@ def train(
     steps: int,
     seed: int = 0,
     rate: float = 0.01,
+    warm_up: int = 0,
     falling: float = 0.0,
     clip: float = torch.inf,
     method: Callable[..., Any] = torch.optim.Adam,
@@ -41,7 +42,8 @@ def train(
         loss: generator -> loss on a new batch drawn from it.
         steps: number of updates.
         seed: decides every batch.
-        rate: initial learning rate.
+        rate: initial learning rate, after the warm-up.
+        warm_up: steps over which the rate rises linearly to `rate`.
         falling: if above 0, the rate falls linearly over the last 1 / falling of the steps (2: the
             second half), to about falling / 100 of the initial rate.
         clip: norm to which longer gradients are shortened.
@@ -53,7 +55,8 @@ def train(
     optimizer = method(model.parameters(), rate)
     progress = Progress([], [])
     for step in range(steps):
-        optimizer.param_groups[0]["lr"] = rate * _share(step / steps, falling)
+        risen = min(1.0, (step + 1) / max(warm_up, 1))
+        optimizer.param_groups[0]["lr"] = rate * risen * _share(step / steps, falling)
         found = loss(generator)
         optimizer.zero_grad()
         torch.autograd.backward(found)

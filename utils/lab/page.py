@@ -15,6 +15,7 @@ from utils.lab.exchange import Course
 from utils.lab.handed_in import HandedIn, handed_in
 from utils.lab.lessons import Lesson, read_lesson
 from utils.lab.standing import Standing, State, standings
+from utils.progress.guesses import count
 
 NAME = "Start.md"
 MARKS = {State.OPEN: "○", State.FAILS: "✗", State.PASSED: "✓", State.CHANGED: "↻"}
@@ -59,7 +60,7 @@ def render(course: Course, now: dt.datetime) -> str:
     parts = [
         "# The Transformer encoder, from scratch",
         _next(rows, course.settings.due, now),
-        _so_far(rows),
+        _so_far(rows, guesses=sum(count(course.learn, row.lesson.name)[0] for row in rows)),
         *guide.warnings(course),
         _table(course, rows, now),
         guide.WHAT_COUNTS,
@@ -100,12 +101,14 @@ def _when_due(due: dt.datetime | None, now: dt.datetime) -> str:
     return f" The lesson {'is' if due >= now else 'was'} due {when(due, now)}."
 
 
-def _so_far(rows: list[Row]) -> str:
-    """Return what passes of the whole course."""
+def _so_far(rows: list[Row], guesses: int) -> str:
+    """Return what passes of the whole course, and how many guesses were made."""
     passed = [each for row in rows for each in row.passed]
     every = [each for row in rows for each in row.exercises]
     points = (f"{sum(each.points for each in group):g}" for group in (passed, every))
-    return f"**So far:** {len(passed)} of {len(every)} exercises, {' of '.join(points)} points."
+    made = f", {guesses} guess{'es' if guesses > 1 else ''}" if guesses else ""
+    done = f"{len(passed)} of {len(every)} exercises, {' of '.join(points)} points"
+    return f"**So far:** {done}{made}."
 
 
 def _notebook(lesson: str) -> str:
@@ -165,14 +168,14 @@ def _below(folder: Path, path: Path) -> str:
 
 def _details(row: Row, now: dt.datetime) -> str:
     """Return a folded table of a lesson's exercises."""
-    count = f"{len(row.passed)} of {len(row.exercises)}"
+    passed = f"{len(row.passed)} of {len(row.exercises)}"
     lines = ["| | exercise | points | last check |", "|:--|:--|--:|:--|"]
     for each in row.exercises:
         link = f"[`{each.exercise}`]({_notebook(row.lesson.name)}#cell-id={each.exercise})"
         cells = MARKS[each.state], link, f"{each.points:g}", _last_check(each, now)
         lines.append(f"| {' | '.join(cells)} |")
     table = "\n".join(lines)
-    return f"<details><summary>{row.lesson.title}: {count}</summary>\n\n{table}\n\n</details>"
+    return f"<details><summary>{row.lesson.title}: {passed}</summary>\n\n{table}\n\n</details>"
 
 
 def _last_check(each: Standing, now: dt.datetime) -> str:

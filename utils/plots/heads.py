@@ -38,6 +38,18 @@ def cut_cells(x: Tensor, ways: Mapping[str, Tensor]) -> None:
     plots.show(fig, alt=f"Tables of labelled cells, row by row. {said}.")
 
 
+def looks(weights: Tensor, xlabel: str, ylabel: str) -> None:
+    """Show where each head looks: weights (H, T, S)."""
+    fig, grid = plt.subplots(1, len(weights), figsize=(10.5, 3), sharey=True, squeeze=False)
+    for h, (ax, head) in enumerate(zip(grid[0], weights, strict=True)):
+        plots.heat_map(ax, head, title=f"head {h}", limits=(0, 1), bar=h == len(weights) - 1)
+        ax.set(xlabel=xlabel)
+    grid[0][0].set_ylabel(ylabel)
+    most = weights.nan_to_num().argmax(-1).tolist()
+    said = "; ".join(f"head {h} {', '.join(map(str, rows[:3]))}" for h, rows in enumerate(most))
+    plots.show(fig, alt=f"Heat maps of each head's weights. Most weight in the first rows: {said}.")
+
+
 def where_heads_write(reach: Mapping[str, Tensor]) -> None:
     """Show how strongly each head moves each feature of the output: title -> (H, D)."""
     fig, grid = plt.subplots(1, len(reach), figsize=(9.5, 2.3), sharey=True, squeeze=False)

@@ -228,7 +228,10 @@ def left_out(shares: Mapping[str, Sequence[float]], chance: float) -> None:
     ax.axvline(chance, color="0.4", ls=":")
     ax.set_yticks(range(len(shares)), list(shares))
     ax.invert_yaxis()
-    ax.set(xlim=(0, 1.03), xlabel="accuracy at the positions left out (dotted: guessing)")
+    ax.set(
+        xlim=(0, 1.03),
+        xlabel="accuracy at the positions left out (dotted: the most frequent group)",
+    )
     ax.set_title("Positions that were never asked about in training")
     plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")
 

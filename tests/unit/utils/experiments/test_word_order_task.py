@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from utils.experiments.buggy import broken_encoding
+from utils.experiments.buggy import encoding_without_minus
 from utils.experiments.word_order_task import (
     BACK,
     LENGTH,
@@ -134,8 +134,8 @@ def test_a_redrawn_table_has_the_spread_asked_for_and_a_clear_padding_row():
     assert words.weight.requires_grad
 
 
-def test_the_broken_encoding_has_growing_frequencies():
-    table = broken_encoding(3, 4)
+def test_the_encoding_without_minus_has_growing_frequencies():
+    table = encoding_without_minus(3, 4)
     wanted = torch.tensor([1.0, 1.0, 100.0, 100.0])  # 10000^(0/4), 10000^(2/4)
     torch.testing.assert_close(table[1, ::2], wanted[::2].sin())
     torch.testing.assert_close(table[2, 1::2], (2 * wanted[::2]).cos())

@@ -18,7 +18,8 @@ from utils.lab.contents import CourseFiles
 from utils.lab.exchange import COURSE_ID, Course, exchange_settings, prepare
 from utils.lab.page import NAME, render, write_page
 from utils.lab.settings import FILE
-from utils.progress.record import Record, checksum, write
+from utils.progress import guesses
+from utils.progress.record import FOLDER, Record, checksum, write
 
 NOON = dt.datetime(2026, 11, 22, 12, 0, tzinfo=dt.UTC)
 CHECKED = dt.datetime(2026, 11, 22, 11, 30, tzinfo=dt.UTC).timestamp()
@@ -79,6 +80,17 @@ def test_a_passed_check_of_the_saved_cell_counts_with_its_time(begun: Course) ->
     assert line(begun, "| [01").endswith("| 21 | 1 of 2 | 3 of 3.5 |  |  |")
     assert of_double(begun).startswith("| ✓ |")
     assert of_double(begun).endswith("| passed 22 Nov, 11:30 |")
+
+
+def test_guesses_made_in_all_lessons_are_counted_and_open_ones_are_not(begun: Course) -> None:
+    assert "guess" not in line(begun, "**So far:**")
+    for lesson, kept in zip(LESSONS, ({"steps": 6, "rate": None}, {"share": 0.5}), strict=False):
+        file = begun.learn / FOLDER / lesson / guesses.FILE
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(kept))
+    assert line(begun, "**So far:**").endswith("points, 2 guesses.")
+    file.unlink()
+    assert line(begun, "**So far:**").endswith("points, 1 guess.")
 
 
 def test_a_cell_that_was_changed_and_saved_since_no_longer_counts(begun: Course) -> None:

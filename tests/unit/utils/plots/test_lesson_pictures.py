@@ -6,7 +6,7 @@ import torch
 
 from utils import plots
 from utils.experiments.buggy import broken_split_heads
-from utils.plots import attention, heads, positions
+from utils.plots import attention, encoder, heads, positions
 
 
 @pytest.fixture
@@ -94,6 +94,8 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
         (lambda: positions.left_out({"learned": [0.2, 0.3]}, 0.25), "learned: 0.20 to 0.30"),
         (lambda: heads.where_heads_write({"w": torch.tensor([[0.0, 2.0], [1.0, 1.0]])}),
          "w: its heads move 1, 2 features"),
+        (lambda: heads.looks(torch.eye(5)[torch.tensor([[4, 0], [2, 3]])], "s", "t"),
+         "head 0 4, 0; head 1 2, 3"),
         (lambda: heads.cost_of_heads([1, 4], [2.0, 9.0], [1.0, 4.0]), "4 heads: 9 ms, 4.0 MiB"),
         (lambda: heads.right_answers({"1 head": torch.tensor([[1.0, 0.2, 0.19]])}, 1 / 6),
          "1 head: both right in 19%"),
@@ -135,7 +137,26 @@ RECORD = {
 def test_a_record_is_drawn_as_means_with_a_point_for_each_seed_and_the_guess(shown):
     attention.capacity(RECORD, 0.4)
     alt, (ax,) = shown[0]
-    assert "plain, state 64 0.15 at 300, 0.4 at 4e+03" in alt
+    assert "plain, state 64 0.15 at 300, 0.4 at 4,000" in alt
     assert "your guess 0.4" in alt
     points = [line for line in ax.lines if line.get_linestyle() == "None"]
     assert [list(line.get_ydata()) for line in points[2:]] == [[0.1, 0.3], [0.2, 0.5]]
+
+
+def test_learning_rates_are_drawn_by_depth_order_and_warm_up_with_a_point_for_each_seed(shown):
+    runs = {
+        f"{depth} layers, {order}, warm-up {steps}": [[0.1 * depth, 0.3], [0.2, 0.01 * steps]]
+        for depth in (2, 3)
+        for order in ("post-norm", "pre-norm")
+        for steps in (0, 50)
+    }
+    encoder.learning_rates(
+        {"rates": [0.1, 1.0], "steps": 7, "guessing": 0.25, "right": runs}, depths=(3, 2)
+    )
+    alt, axes = shown[0]
+    assert [ax.get_title() for ax in axes] == ["3 layers", "2 layers"]
+    assert (
+        "post-norm, at once 0.3 at 0.1, 0.1 at 1; post-norm, warm-up 0.3 at 0.1, 0.35 at 1" in alt
+    )
+    points = [line for line in axes[1].lines if line.get_linestyle() == "None"]
+    assert [list(line.get_ydata()) for line in points[-2:]] == [[0.2, 0.2], [0.3, 0.5]]

@@ -111,4 +111,23 @@ def test_a_heat_map_is_told_by_where_each_row_is_largest(ax):
 def test_bars_are_told_by_their_values_and_an_empty_panel_not_at_all(ax):
     assert plots.in_words(ax.figure) == ""
     ax.bar(["a", "b"], [3, 0.25], label="share")
-    assert plots.in_words(ax.figure) == "A panel: share 3, 0.25."
+    assert plots.in_words(ax.figure) == "A panel: share a 3, b 0.25."
+
+
+@pytest.mark.parametrize("way", ["bar", "barh"])
+def test_bars_are_told_with_the_names_below_them(ax, way):
+    getattr(ax, way)([0, 1, 2], [3, 0.25, 7])
+    (ax.set_xticks if way == "bar" else ax.set_yticks)([0, 1, 2], ["LSTM", "encoder", "none"])
+    assert plots.in_words(ax.figure) == "A panel: LSTM 3, encoder 0.25, none 7."
+
+
+def test_bars_that_share_a_name_are_told_by_their_values(ax):
+    ax.bar([0, 0.2], [3, 7], 0.2, label="both")
+    ax.set_xticks([0, 1], ["first", "second"])
+    assert plots.in_words(ax.figure) == "A panel: both 3, 7."
+
+
+def test_a_line_is_told_with_the_names_that_stand_below_it(ax):
+    plots.lines(ax, [0, 1, 2], {"loss": [4, 2, 1]})
+    ax.set_xticks([0, 1, 2], ["1", "12", "24"])
+    assert plots.in_words(ax.figure).endswith("loss 4 at 1, 2 at 12, 1 at 24.")

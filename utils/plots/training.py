@@ -1,0 +1,145 @@
+"""The pictures of lesson 06. Descriptions are made from what is drawn."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+from torch import Tensor
+
+from utils import plots
+
+Curves = Mapping[str, Sequence[float]]
+
+
+def schedules(steps: Sequence[int], curves: Curves) -> None:
+    """Show learning rates against the step.
+
+    Args:
+        steps: the steps, from 1.
+        curves: name -> the rate of each step.
+
+    """
+    fig, ax = plt.subplots(figsize=(6.5, 2.8))
+    plots.lines(ax, steps, curves, markers=False, xlabel="step", ylabel="learning rate")
+    ax.set_title("One warm-up, two ways down")
+    plots.show(fig, about="Learning rate against the step, for two schedules.")
+
+
+def scoreboard(shares: Mapping[str, tuple[float, float]]) -> None:
+    """Show what each contender got right, overall and on ambiguous words.
+
+    Args:
+        shares: name -> the share right overall, and of the ambiguous words.
+
+    """
+    fig, ax = plt.subplots(figsize=(8, 3.8))
+    rows = range(len(shares))
+    for offset, part, of in ((0.22, 1, "ambiguous"), (-0.22, 0, "overall")):
+        widths = [100 * both[part] for both in shares.values()]
+        bars = ax.barh([r + offset for r in rows], widths, 0.4, label=of)
+        ax.bar_label(bars, fmt="%.1f", padding=3, fontsize=8)
+    ax.set_yticks(rows, list(shares))
+    ax.invert_yaxis()
+    ax.set(xlabel="right tags on test (%)", xlim=(0, 108), title="What context is worth")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), reverse=True)
+    told = (f"{name} {overall:.0%} and {some:.0%}" for name, (overall, some) in shares.items())
+    plots.show(fig, alt="Right tags, overall and on ambiguous words: " + "; ".join(told))
+
+
+def warm_ups(steps: Sequence[int], shares: Curves, trained: int) -> None:
+    """Show what short runs got right, against the steps in which their rate rose.
+
+    Args:
+        steps: the steps of each warm-up.
+        shares: name -> the share right for each warm-up.
+        trained: steps of training.
+
+    """
+    fig, ax = plt.subplots(figsize=(6.5, 3))
+    percent = {name: [100 * share for share in row] for name, row in shares.items()}
+    plots.lines(ax, steps, percent, xscale="log", ylim=(0, 104), title=f"After {trained} steps",
+                xlabel="warm-up (steps)", ylabel="right tags on dev (%)")  # fmt: skip
+    ax.set_xticks(steps, [str(step) for step in steps])
+    ax.minorticks_off()
+    told = (
+        f"{name} " + ", ".join(f"{y:.0f}% at {x}" for x, y in zip(steps, row, strict=True))
+        for name, row in percent.items()
+    )
+    plots.show(fig, alt="Right tags against the steps of the warm-up: " + "; ".join(told) + ".")
+
+
+def text_sizes(sizes: Sequence[int], shares: Curves) -> None:
+    """Show what networks got right, against the words that they learned from.
+
+    Args:
+        sizes: numbers of words.
+        shares: name -> percent right for each size.
+
+    """
+    fig, ax = plt.subplots(figsize=(6, 3))
+    plots.lines(ax, sizes, shares, xscale="log", xlabel="words trained on",
+                ylabel="right tags on dev (%)", title="Accuracy by training size")  # fmt: skip
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    ax.minorticks_off()
+    plots.show(fig, about="Right tags on dev against the words trained on.")
+
+
+def confusion(tables: Mapping[str, Tensor], cases: Sequence[str]) -> None:
+    """Show which case was taken for which, in percent of the right ones.
+
+    Args:
+        tables: name -> counts (right case, case said; one column more: none).
+        cases: the cases' names.
+
+    """
+    fig, axes = plt.subplots(1, len(tables), figsize=(10, 4), squeeze=False)
+    right = []
+    for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
+        shares = 100 * table / table.sum(1, keepdim=True).clamp(min=1)
+        named: dict[str, Any] = {"rows": cases, "columns": [*cases, "none"]}
+        plots.heat_map(ax, shares.round(), title=name, limits=(0, 100), **named)
+        ax.set(xlabel="said", ylabel="right case (rows add up to 100%)")
+        right.append(f"{name} {table.diag().sum() / table.sum():.0%}")
+    said = ", ".join(right)
+    plots.show(fig, alt=f"Tables of cases, right against said. On the diagonal: {said}.")
+
+
+def one_head(weights: Tensor, words: Sequence[str], place: int, title: str) -> None:
+    """Show where a head looks, with one word set in bold.
+
+    Args:
+        weights: (T, T).
+        words: the sentence's T words.
+        place: the bold word's place.
+        title: which head it is.
+
+    """
+    fig, ax = plt.subplots(figsize=(6.5, 5))
+    plots.heat_map(ax, weights, title=title, rows=words, columns=words, numbers=False)
+    ax.set(xlabel="key", ylabel="query")
+    _slanted(ax)
+    ax.get_yticklabels()[place].set_fontweight("bold")
+    row = weights[place]
+    most = f"{float(row.max()):.0%} of its attention to {words[int(row.argmax())]}"
+    plots.show(fig, alt=f"One head's attention in a sentence: {words[place]} gives {most}.")
+
+
+def doubts(rows: Mapping[str, Sequence[float]], words: Sequence[str]) -> None:
+    """Show how far a model doubts each word's tag, with heads switched off.
+
+    Args:
+        rows: what is switched off -> the doubt about each word.
+        words: the sentence.
+
+    """
+    fig, ax = plt.subplots(figsize=(9, 4.5))
+    plots.heat_map(ax, list(rows.values()), rows=list(rows), columns=words, limits=(0, 1))
+    ax.set_title("Doubt about each tag, with heads switched off")
+    _slanted(ax)
+    most = "; ".join(f"{name} {max(row):.0%}" for name, row in rows.items())
+    plots.show(fig, alt=f"How far the model doubts tags. The most doubtful, row by row: {most}.")
+
+
+def _slanted(ax: Any) -> None:
+    """Slant the words below a picture, so that they do not run into each other."""
+    plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
