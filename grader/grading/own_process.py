@@ -26,36 +26,64 @@ class TooCostly(Exception):
     """The work took more than it may: time, memory or stack."""
 
 
+class OwnProcess:
+    """Work that has begun in a fork, beside what this process goes on to do.
+
+    Args:
+        work: what to run; its result comes back as bytes.
+        cpu_seconds: how much processor time it may take.
+        memory: how many bytes of memory it may take.
+
+    """
+
+    def __init__(
+        self, work: Callable[[], bytes], cpu_seconds: int = CPU_SECONDS, memory: int = MORE_MEMORY
+    ) -> None:
+        self._reader, writer = os.pipe()
+        self._child = os.fork()
+        if self._child == 0:
+            _work(work, writer, cpu_seconds, memory)
+        os.close(writer)
+        self._is_over = False
+
+    def result(self) -> bytes:
+        """Wait for the work, and return what it returns; call it once.
+
+        Raises:
+            TooCostly: it took too much time, memory or stack.
+            RuntimeError: it failed otherwise, which is no fault of the text.
+
+        """
+        result, is_done = b"", False
+        try:
+            result, is_done = _all_of(self._reader, time.monotonic() + WALL_SECONDS)
+        finally:
+            status = self._end(kill=not is_done)
+        if status == 0:
+            return result
+        # A signal: processor time or stack is used up.
+        if is_done and (status < 0 or status == OUT_OF_MEMORY):
+            raise TooCostly(f"ended with {status}")
+        raise RuntimeError(result.decode(errors="replace") or "a text could not be read in time")
+
+    def close(self) -> None:
+        """End the work if nobody waited for it."""
+        if not self._is_over:
+            self._end(kill=True)
+
+    def _end(self, *, kill: bool) -> int:
+        self._is_over = True
+        os.close(self._reader)
+        if kill:
+            os.kill(self._child, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
+
+
 def in_own_process(
     work: Callable[[], bytes], cpu_seconds: int = CPU_SECONDS, memory: int = MORE_MEMORY
 ) -> bytes:
-    """Run `work` in a fork, and return what it returns.
-
-    Raises:
-        TooCostly: it took too much time, memory or stack.
-        RuntimeError: it failed otherwise, which is no fault of the text.
-
-    """
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _work(work, writer, cpu_seconds, memory)
-    os.close(writer)
-    is_done = False
-    try:
-        result, is_done = _all_of(reader, time.monotonic() + WALL_SECONDS)
-    finally:
-        os.close(reader)
-        if not is_done:
-            os.kill(child, signal.SIGKILL)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == 0:
-        return result
-    if is_done and (
-        status < 0 or status == OUT_OF_MEMORY
-    ):  # a signal: CPU time or stack is used up
-        raise TooCostly(f"ended with {status}")
-    raise RuntimeError(result.decode(errors="replace") or "a text could not be read in time")
+    """Run `work` in a fork, and return what it returns; see `OwnProcess`."""
+    return OwnProcess(work, cpu_seconds, memory).result()
 
 
 def _work(work: Callable[[], bytes], writer: int, cpu_seconds: int, memory: int) -> NoReturn:

@@ -1,9 +1,7 @@
 """The unit of work: one submission's bytes in, one outcome out."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from grader.authoring.lesson import Lesson
 from grader.grading.ended_early import ended_early
@@ -14,85 +12,12 @@ from grader.grading.outcome import (
     Outcome,
     Status,
 )
-from grader.grading.own_process import TooCostly, in_own_process
-from grader.grading.plan import Plan, Step, make_plan
+from grader.grading.reading import Prepared, read_ahead
 from grader.grading.scoring import judge_submission
-from grader.grading.submission import CodeCell, Malformed, read_submission
+from grader.grading.submission import Malformed
 from grader.sandbox import Ended, Limits
-from grader.static_analysis.cells import is_readable
-from grader.static_analysis.shortcuts import shortcuts_in
-from grader.static_analysis.unusual import unusual
 from grader.workers.pool import Job, Pool
 from grader.workers.progress import events
-from utils.checks.registry import probes
-from utils.reference import BLOCKS
-
-TOO_COSTLY: Final = (
-    "Reading the notebook's code takes more time or memory than grading has for it. Take out what "
-    "the lesson does not need (long generated code, very long lines) and submit it again."
-)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A submission after reading: what to run, and what is known without running it."""
-
-    lesson: Lesson
-    steps: bytes
-    named: Mapping[str, str]
-    unusual: tuple[str, ...]
-    notes: tuple[str, ...]
-    plan: Plan
-
-
-def prepare(data: bytes, lesson: Lesson) -> Prepared:
-    """Read a submission and plan its grading.
-
-    Raises:
-        Malformed: it cannot be graded; the message is for the student.
-
-    """
-    for cell in lesson.cells:
-        is_readable(cell.source)  # read here once, so that no process of its own reads it again
-    try:
-        answer = json.loads(in_own_process(lambda: _read(data, lesson)))
-    except TooCostly:
-        raise Malformed(TOO_COSTLY) from None
-    if "malformed" in answer:
-        raise Malformed(answer["malformed"])
-    plan = Plan([Step(**step) for step in answer["steps"]], tuple(answer["notes"]))
-    steps = json.dumps(plan.as_json()).encode()
-    return Prepared(lesson, steps, answer["named"], tuple(answer["unusual"]), plan.notes, plan)
-
-
-def _read(data: bytes, lesson: Lesson) -> bytes:
-    """Read and plan, in a process of its own; return that as JSON, or why it is malformed."""
-    try:
-        _, cells = read_submission(data)
-    except Malformed as error:
-        return json.dumps({"malformed": str(error)}).encode()
-    plan = make_plan(lesson, cells)
-    read = {"named": _named(lesson, cells), "unusual": _unusual(lesson, cells)}
-    return json.dumps({"steps": plan.as_json(), "notes": plan.notes, **read}).encode()
-
-
-def _named(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
-    """Return the shortcuts that answers plainly use; it decides nothing."""
-    tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
-    sources = [cell.source for cell in cells if cell.name not in tests]
-    return shortcuts_in(sources, {e.id: ruled_out(e.id) for e in lesson.exercises})
-
-
-def _unusual(lesson: Lesson, cells: Sequence[CodeCell]) -> tuple[str, ...]:
-    """Return what somebody should look at, in cells that are not the lesson's own."""
-    released = {cell.source for cell in lesson.cells}
-    return unusual([cell.source for cell in cells if cell.source not in released])
-
-
-def ruled_out(exercise: str) -> tuple[str, ...]:
-    """Return what an exercise forbids, with the course's own stand-in for it if there is one."""
-    stand_in = (f"utils.reference.modules.{exercise}",) if exercise in BLOCKS else ()
-    return (*probes()[exercise].forbidden, *stand_in)
 
 
 def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
@@ -130,15 +55,14 @@ def grade_all(items: Iterable[tuple[bytes, Lesson]], pool: Pool) -> Iterator[tup
     not_run: list[tuple[int, Outcome]] = []
 
     def jobs() -> Iterator[Job]:
-        for key, (data, lesson) in enumerate(items):
-            try:
-                prepared[key] = prepare(data, lesson)
-            except Malformed as error:
-                not_run.append((key, without_run(lesson, Status.MALFORMED, str(error))))
-            except Exception as error:  # whatever it is, it must not stop the others
-                not_run.append((key, _failed(lesson, error)))
+        for key, (lesson, read) in enumerate(read_ahead(items)):
+            if isinstance(read, Malformed):
+                not_run.append((key, without_run(lesson, Status.MALFORMED, str(read))))
+            elif isinstance(read, Exception):  # whatever it is, it must not stop the others
+                not_run.append((key, _failed(lesson, read)))
             else:
-                yield Job(key, prepared[key].steps)
+                prepared[key] = read
+                yield Job(key, read.steps)
 
     for key, ended in pool.run(jobs()):
         yield key, _concluded(prepared.pop(key), ended)

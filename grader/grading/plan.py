@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ class Plan:
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the steps as plain data."""
-        return [asdict(step) for step in self.steps]
+        return [dict(vars(step)) for step in self.steps]
 
 
 def cases_of(lesson: Lesson, exercise: str) -> tuple[Case, ...]:

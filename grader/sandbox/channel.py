@@ -45,6 +45,13 @@ class Channel:
         Raises EOFError if the trusted side has ended.
         """
         self.send(message)
+        return self.wait()
+
+    def wait(self) -> bytes:
+        """Wait for the trusted side to say something, and return it.
+
+        Raises EOFError if the trusted side has ended.
+        """
         return self._take(LENGTH.unpack(self._take(LENGTH.size))[0])
 
     def _take(self, size: int) -> bytes:

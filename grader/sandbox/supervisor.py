@@ -78,22 +78,33 @@ class Supervisor:
         task: Task,
         limits: Limits | None = None,
         answer: Answer = lambda _: None,
+        *,
+        held: bool = False,
     ) -> int:
         """Start a task and return its number; raises OSError if no process can be started.
 
         `answer` returns the reply to a message that is a question, None for all others. `limits`
-        replace the supervisor's, except `forks`, which is the same for all tasks.
+        replace the supervisor's, except `forks`, which is the same for all tasks. A task that is
+        `held` must begin with `Channel.wait`; until `let_go` no time runs for it.
         """
         number = next(self._numbers)
         plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
         with processes.undisturbed():
             try:
-                self._running[number] = started(task, plan, answer)
+                self._running[number] = started(task, plan, answer, held=held)
             except OSError:
                 if plan.folder:
                     plan.folder.rmdir()
                 raise
         return number
+
+    def let_go(self, number: int, message: bytes, wall_seconds: float) -> None:
+        """Let a held task go, with so much time; `message` is what its wait returns.
+
+        Nothing happens to one that has ended, which poll has told or will tell.
+        """
+        if task := self._running.get(number):
+            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds))
 
     def poll(self, timeout: float | None = None) -> dict[int, Ended]:
         """Return the tasks that have ended, by number; wait for one at most `timeout` seconds."""
@@ -140,7 +151,7 @@ class Supervisor:
         return folder
 
 
-def started(task: Task, plan: Confinement, answer: Answer) -> Running:
+def started(task: Task, plan: Confinement, answer: Answer, *, held: bool) -> Running:
     """Start a copy of this process that goes behind the plan's walls and runs the task."""
     (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
     errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed at the task's end)
@@ -158,7 +169,7 @@ def started(task: Task, plan: Confinement, answer: Answer) -> Running:
         os.close(writing)
         os.close(hearing)
     pipes = Pipes(reading, replying, answer)
-    return Running(pid, pipes, errors, plan.folder, plan.limits)
+    return Running(pid, pipes, errors, plan.folder, plan.limits, held=held)
 
 
 def patience(task: Running) -> float:

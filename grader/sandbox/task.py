@@ -58,10 +58,21 @@ class Pipes:
 
 
 class Running:
-    """A process that runs a task. `folder` is its private folder if that is on disk."""
+    """A process that runs a task.
+
+    `folder` is its private folder if that is on disk. While it is `held` it only waits to be told
+    to go, and no time runs for it.
+    """
 
     def __init__(
-        self, pid: int, pipes: Pipes, stderr: IO[bytes], folder: Path | None, limits: Limits
+        self,
+        pid: int,
+        pipes: Pipes,
+        stderr: IO[bytes],
+        folder: Path | None,
+        limits: Limits,
+        *,
+        held: bool = False,
     ) -> None:
         self.pid, self.stderr, self.folder = pid, stderr, folder
         self.pipe, self.replies, self.answer = pipes.messages, pipes.replies, pipes.answer
@@ -70,6 +81,7 @@ class Running:
         self.started = time.monotonic()
         self.pidfd = pidfd_of(pid)
         self.open = True
+        self.held = held
         self.kept = 0
         self.stopped: Ending | None = None
         os.set_blocking(self.pipe, False)
@@ -77,8 +89,10 @@ class Running:
 
     @property
     def deadline(self) -> float:
-        """When its wall-clock time is up, by time.monotonic; never once it is stopped."""
-        return float("inf") if self.stopped else self.started + self.limits.wall_seconds
+        """When its wall-clock time is up, by time.monotonic; never while held or once stopped."""
+        if self.stopped or self.held:
+            return float("inf")
+        return self.started + self.limits.wall_seconds
 
     def descriptors(self) -> list[int]:
         """Return what to wait for: its end, and more from its pipe."""
@@ -89,6 +103,11 @@ class Running:
         self.stopped = self.stopped or status
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+
+    def let_go(self, message: bytes, limits: Limits) -> None:
+        """Let a held task go: its time runs from here, and it is told the message."""
+        self.held, self.limits, self.started = False, limits, time.monotonic()
+        self.reply(message)
 
     def watch(self) -> Ended | None:
         """Read what has come and stop it past a limit; return how it ended once it is over.

@@ -2,32 +2,32 @@
 
     the judging process: judges and records; runs no student code
       └ fork server: torch imported, no secret in memory; is told where a job is, never reads it
-          └ monitor: one job, one trial run; reads it, watches it, passes on the result, ends
-              └ the isolated process: the student's code
+          └ monitor: one job; reads it, watches its processes, passes on the results, ends
+              └ the isolated processes, one for each trial run: the student's code
 
 The monitor exists so that nothing of one submission is left in the memory that the next one is
 copied from. For the same reason, fork servers are started fresh, not forked from the judging
-process.
+process. And for the same reason, the monitor starts all isolated processes of a job before it
+learns in which order versions are tried; each waits until its turn.
 """
 
-import itertools
 import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Final, NoReturn
 
-from grader.sandbox import CannotIsolate, Limits, Supervisor
+from grader.sandbox import CannotIsolate, Channel, Ended, Limits, Supervisor, Task
 from grader.workers.progress import status_of
 from grader.workers.results import POOL_READY, TrialRun, write_result
 from grader.workers.runner import work
-from grader.workers.trials import Server
+from grader.workers.trials import Server, Steps, runs_of
 from grader.workers.warm_up import warm_up
 
 LEAST_SECONDS: Final = 0.01  # for a process whose job has used up its time: it is stopped at once
-MORE: Final = 10  # a monitor's exit code if another trial run follows
 
 
 def run(supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes]) -> None:
@@ -39,49 +39,75 @@ def run(supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes]) -> None:
     results.flush()
     for line in jobs:
         spent, _, name = line.rstrip(b"\n").partition(b" ")
-        job, began = Path(os.fsdecode(name)), time.monotonic() - float(spent)
-        for number in itertools.count():
-            pid = os.fork()
-            if pid == 0:
-                supervisor.limits = rest_of(supervisor.limits, time.monotonic() - began)
-                monitor(supervisor, job, number, results)
-            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            if code != MORE:
-                break
-        if code:
+        pid = os.fork()
+        if pid == 0:
+            monitor(supervisor, Path(os.fsdecode(name)), time.monotonic() - float(spent), results)
+        if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]):
             write_result(results, None)
+
+
+def monitor(supervisor: Supervisor, job: Path, began: float, results: IO[bytes]) -> NoReturn:
+    """Do the trial runs of a job that began at a time, pass on their results, and end."""
+    code = 1
+    try:
+        for trial in trial_runs(supervisor, job, began):
+            write_result(results, trial)
+        supervisor.close()  # who was not needed still waits
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def trial_runs(supervisor: Supervisor, job: Path, began: float) -> Iterator[TrialRun]:
+    """Do a job's trial runs; those after the first follow while a student's own test judges."""
+    steps: Steps = json.loads(job.read_bytes())
+    servers = [Server(steps, number) for number in range(runs_of(steps))]
+    tasks = [
+        supervisor.start(task_of(server.steps), answer=server.reply, held=True)
+        for server in servers
+    ]
+    seed = seed_of(job).read_bytes()  # not before: the tasks are copies of this process
+    done: dict[int, Ended] = {}
+    for number, (server, task) in enumerate(zip(servers, tasks, strict=True)):
+        server.draw(seed)
+        let_go(supervisor, task, began)
+        while task not in done:
+            done |= supervisor.poll()
+        trial = trial_run(server, done[task])
+        more = trial.more and number + 1 < len(servers)
+        yield replace(trial, more=more)
+        if not more:
+            return
+
+
+def task_of(steps: Steps) -> Task:
+    """Return what an isolated process does once it is told how many seconds it has."""
+
+    def task(channel: Channel) -> None:
+        work(steps, channel.send, channel.ask, float(channel.wait()))
+
+    return task
+
+
+def let_go(supervisor: Supervisor, task: int, began: float) -> None:
+    """Tell a held task to begin, in the time that is left."""
+    limits = rest_of(supervisor.limits, time.monotonic() - began)
+    seconds = min(limits.wall_seconds, float(limits.cpu_seconds))
+    supervisor.let_go(task, b"%f" % seconds, limits.wall_seconds)
+
+
+def trial_run(server: Server, ended: Ended) -> TrialRun:
+    """Return the result of a trial run whose process has ended."""
+    ended = replace(ended, messages=tuple(server.rest))
+    ended = replace(ended, status=status_of(ended))
+    verdicts = tuple(server.verdicts())
+    more = server.more or bool(verdicts)
+    return TrialRun(ended, verdicts, more, tuple(server.apart()), server.tested)
 
 
 def rest_of(limits: Limits, spent: float) -> Limits:
     """Return the limits of a job's next process: all of them share the wall-clock seconds."""
     return replace(limits, wall_seconds=max(limits.wall_seconds - spent, LEAST_SECONDS))
-
-
-def monitor(supervisor: Supervisor, job: Path, number: int, results: IO[bytes]) -> NoReturn:
-    """Do one trial run of a job, pass on its result, and end this process."""
-    code = 1
-    try:
-        run = run_trial(supervisor, job, number)
-        write_result(results, run)
-        code = MORE if run.more else 0
-    finally:
-        os._exit(code)
-
-
-def run_trial(supervisor: Supervisor, job: Path, number: int) -> TrialRun:
-    """Do one trial run; another follows while the student's own test gives verdicts."""
-    server = Server(json.loads(job.read_bytes()), number)
-    seconds = min(supervisor.limits.wall_seconds, float(supervisor.limits.cpu_seconds))
-    task = supervisor.start(
-        lambda channel: work(server.steps, channel.send, channel.ask, seconds), answer=server.reply
-    )
-    server.draw(seed_of(job).read_bytes())  # not before: the task is a copy of this process
-    ended = supervisor.poll()[task]
-    ended = replace(ended, messages=tuple(server.rest))
-    ended = replace(ended, status=status_of(ended))
-    verdicts = tuple(server.verdicts())
-    more = (server.more or bool(verdicts)) and number < server.last
-    return TrialRun(ended, verdicts, more, tuple(server.apart()), server.tested)
 
 
 def seed_of(job: Path) -> Path:

@@ -49,7 +49,6 @@ class Server:
         rest: the messages that came and are not about a trial.
         more: whether another trial run is due in any case.
         tested: whether this one tries a student's own test.
-        last: the number of the last trial run that may follow.
 
     """
 
@@ -70,7 +69,6 @@ class Server:
         self._closed = {step["exercise"] for step in steps} - observed
         self.more = run == 0 and bool(self._closed)
         self.tested = any(map(_served, observed))
-        self.last = first_tried(steps) + TRIAL_RUNS - 1
         if not self.tested:
             self._cases = {}
 
@@ -194,6 +192,13 @@ def _exercise_of(raw: bytes) -> str:
         return str(json.loads(raw)["exercise"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
+
+
+def runs_of(steps: Steps) -> int:
+    """Return in how many trial runs a job is done at most."""
+    if any(_served(step["exercise"]) for step in steps):
+        return first_tried(steps) + TRIAL_RUNS
+    return 1 + any(_is_apart(step["exercise"]) for step in steps)
 
 
 def first_tried(steps: Steps) -> int:

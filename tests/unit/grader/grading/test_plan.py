@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grader.grading import pipeline
+from grader.grading import pipeline, reading
 from grader.grading.plan import make_plan
 from grader.grading.submission import MOST_CELLS, MOST_SOURCE, Malformed, read_submission
 from grader.sandbox import Limits
@@ -175,19 +175,23 @@ def test_magics_of_a_usual_cell_become_calls_and_too_many_are_left():
     assert as_python("!ls\n" * 21) == "!ls\n" * 21
 
 
-@pytest.mark.parametrize("part", ["prepare", "conclude"])
-def test_a_failure_of_the_grader_on_one_submission_stops_no_other(monkeypatch, part):
-    real, calls = getattr(pipeline, part), []
+FAULTY = code("a = 'a fault'")
+
+
+@pytest.mark.parametrize("module, part", [(reading, "make_plan"), (pipeline, "conclude")])
+def test_a_failure_of_the_grader_on_one_submission_stops_no_other(monkeypatch, module, part):
+    real = getattr(module, part)
 
     def failing(*given):
-        calls.append(given)
-        if len(calls) == 2:
-            raise LookupError("a fault of ours")
+        if FAULTY["source"] in repr(given):
+            raise LookupError("of ours")
         return real(*given)
 
-    monkeypatch.setattr(pipeline, part, failing)
+    monkeypatch.setattr(module, part, failing)
+    items = [(notebook(*WHOLE, *more), LESSON) for more in ([], [FAULTY], [])]
     with Pool(1, Limits(), isolate=False) as pool:
-        graded = dict(pipeline.grade_all([(notebook(*WHOLE), LESSON)] * 3, pool))
+        graded = dict(pipeline.grade_all(items, pool))
     assert [graded[key].status for key in range(3)] == ["graded", "grader error", "graded"]
     assert graded[1].score is None
-    assert graded[1].notes == ("The grader failed on this notebook: LookupError: a fault of ours",)
+    assert graded[1].notes[0].startswith("The grader failed on this notebook: ")
+    assert graded[1].notes[0].endswith("LookupError: of ours")

@@ -1,6 +1,7 @@
 """Reading a submission is bounded, whatever its text; what is too much is told."""
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 
 from grader.authoring.lesson import Lesson
 from grader.course.time_stamp import as_time
-from grader.grading import pipeline
-from grader.grading.pipeline import prepare
+from grader.grading import reading
+from grader.grading.own_process import OwnProcess
+from grader.grading.reading import prepare, read_ahead
 from grader.grading.submission import MOST_PARTS, Malformed, read_submission
 from grader.grading.submitted import _timestamp
 from grader.lms.storing import time_of
@@ -44,10 +46,10 @@ def test_a_text_made_to_be_slow_is_read_within_the_limit_or_malformed(name: str,
 
     def bounded(work):
         limits.append(work)
-        return pipeline_process(work, cpu_seconds=1)
+        return in_own_process(work, cpu_seconds=1)
 
-    pipeline_process = pipeline.in_own_process
-    monkeypatch.setattr(pipeline, "in_own_process", bounded)
+    in_own_process = reading.in_own_process
+    monkeypatch.setattr(reading, "in_own_process", bounded)
     try:
         prepare(notebook(HEAVY[name]), lesson())
     except Malformed as error:
@@ -58,6 +60,42 @@ def test_a_text_made_to_be_slow_is_read_within_the_limit_or_malformed(name: str,
 def test_why_a_notebook_is_malformed_comes_out_of_the_process_that_read_it():
     with pytest.raises(Malformed, match="not JSON"):
         prepare(b"{", lesson())
+
+
+def test_what_costs_too_much_hurts_none_of_those_that_are_read_with_it(monkeypatch):
+    class Impatient(OwnProcess):
+        def __init__(self, work):
+            super().__init__(work, cpu_seconds=1)
+
+    monkeypatch.setattr(reading, "OwnProcess", Impatient)
+    heavy = notebook(HEAVY["one import of many parts"])
+    items = [(notebook(f"x = {n}"), lesson()) for n in range(reading.TOGETHER + 3)]
+    items[2], items[5] = (heavy, lesson()), (b"{", lesson())
+    found = [read for _, read in read_ahead(items)]
+    assert len(found) == len(items)
+    sources = [getattr(read, "plan", None) and read.plan.steps[0].source.strip() for read in found]
+    assert [s for n, s in enumerate(sources) if n not in (2, 5)] == [
+        f"x = {n}" for n in range(len(items)) if n not in (2, 5)
+    ]
+    assert "not JSON" in str(found[5])
+
+
+def test_who_stops_early_leaves_no_process_behind(monkeypatch):
+    begun = []
+
+    class Kept(OwnProcess):
+        def __init__(self, work):
+            super().__init__(work)
+            begun.append(self)
+
+    monkeypatch.setattr(reading, "OwnProcess", Kept)
+    found = read_ahead((notebook("x = 1"), lesson()) for _ in range(3 * reading.TOGETHER))
+    next(found)
+    found.close()
+    assert len(begun) == 2  # these and the next ones, no more
+    for process in begun:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process._child, 0)
 
 
 @pytest.mark.parametrize("part", [b"[],", b"{},", b"0,"])

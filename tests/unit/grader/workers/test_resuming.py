@@ -75,19 +75,23 @@ def test_where_the_only_try_ended_is_told():
 
 
 def test_a_process_has_only_the_time_that_earlier_tries_left(tmp_path, monkeypatch):
-    left = tmp_path / "left"
+    told = tmp_path / "told"
 
-    def monitor(supervisor, job, *_):
-        left.write_text(f"{job} {supervisor.limits.wall_seconds}")
+    def monitor(supervisor, job, began, _results):
+        forkserver.let_go(supervisor, 3, began)
+        told.write_text(f"{job}")
         os._exit(0)
 
+    def let_go(task, message, seconds):
+        (tmp_path / "seconds").write_text(f"{task} {float(message)} {seconds}")
+
     monkeypatch.setattr(forkserver, "monitor", monitor)
-    supervisor = SimpleNamespace(limits=Limits(wall_seconds=2000))
-    forkserver.run(supervisor, io.BytesIO(b"1500.000000 /a job\n"), io.BytesIO())
-    name, _, seconds = left.read_text().rpartition(" ")
-    assert name == "/a job"
-    assert 0 < float(seconds) <= 500
-    assert supervisor.limits.wall_seconds == 2000  # of the next job
+    supervisor = SimpleNamespace(limits=Limits(wall_seconds=2000), let_go=let_go)
+    forkserver.run(supervisor, io.BytesIO(b"1950.000000 /a job\n"), io.BytesIO())
+    task, said, seconds = (tmp_path / "seconds").read_text().split()
+    assert (told.read_text(), task) == ("/a job", "3")
+    assert 0 < float(seconds) <= 50
+    assert float(said) == pytest.approx(float(seconds), abs=1e-5)
 
 
 def test_what_a_job_has_spent_is_taken_from_its_next_process():

@@ -1,0 +1,141 @@
+"""Read submissions: what is to be run, and what can be said without running it."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from grader.authoring.lesson import Lesson
+from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
+from grader.grading.plan import Plan, Step, make_plan
+from grader.grading.submission import CodeCell, Malformed, read_submission
+from grader.static_analysis.cells import is_readable
+from grader.static_analysis.shortcuts import shortcuts_in
+from grader.static_analysis.unusual import unusual
+from utils.checks.registry import probes
+from utils.reference import BLOCKS
+
+TOO_COSTLY: Final = (
+    "Reading the notebook's code takes more time or memory than grading has for it. Take out what "
+    "the lesson does not need (long generated code, very long lines) and submit it again."
+)
+
+
+Item = tuple[bytes, Lesson]  # a notebook as submitted, and its lesson
+TOGETHER: Final = 8  # submissions that are read in one process
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission after reading: what to run, and what is known without running it."""
+
+    lesson: Lesson
+    steps: bytes
+    named: Mapping[str, str]
+    unusual: tuple[str, ...]
+    notes: tuple[str, ...]
+    plan: Plan
+
+
+def read_ahead(items: Iterable[Item]) -> Iterator[tuple[Lesson, Prepared | Exception]]:
+    """Read submissions in their order; yield what each is, or why it cannot be graded.
+
+    Several are read in one process, a fork of which costs more than the reading, and the next ones
+    while these are graded. If it takes too much for them, each is read in a process of its own.
+    """
+    with ExitStack() as ends:
+        waiting = iter(items)
+        ahead = _begin(waiting, ends)
+        while ahead is not None:
+            (batch, at_work), ahead = ahead, _begin(waiting, ends)
+            yield from _results(batch, at_work)
+
+
+def _begin(waiting: Iterator[Item], ends: ExitStack) -> tuple[list[Item], OwnProcess] | None:
+    """Begin to read the next submissions; None if there are no more."""
+    batch = list(islice(waiting, TOGETHER))
+    if not batch:
+        return None
+    for lesson in {id(lesson): lesson for _, lesson in batch}.values():
+        for cell in lesson.cells:
+            is_readable(cell.source)  # read here once, so that no process of its own does it again
+    at_work = OwnProcess(lambda: json.dumps([_read(*item) for item in batch]).encode())
+    ends.callback(at_work.close)
+    return batch, at_work
+
+
+def _results(
+    batch: Sequence[Item], at_work: OwnProcess
+) -> Iterator[tuple[Lesson, Prepared | Exception]]:
+    try:
+        answers = json.loads(at_work.result())
+    except (TooCostly, RuntimeError):
+        yield from ((lesson, _alone(data, lesson)) for data, lesson in batch)
+    else:
+        for (_, lesson), answer in zip(batch, answers, strict=True):
+            yield lesson, _understood(lesson, answer)
+
+
+def _alone(data: bytes, lesson: Lesson) -> Prepared | Exception:
+    try:
+        return prepare(data, lesson)
+    except Exception as error:  # told about this one; it must not stop the others
+        return error
+
+
+def prepare(data: bytes, lesson: Lesson) -> Prepared:
+    """Read a submission and plan its grading.
+
+    Raises:
+        Malformed: it cannot be graded; the message is for the student.
+
+    """
+    try:
+        answer = json.loads(in_own_process(lambda: json.dumps(_read(data, lesson)).encode()))
+    except TooCostly:
+        raise Malformed(TOO_COSTLY) from None
+    read = _understood(lesson, answer)
+    if isinstance(read, Malformed):
+        raise read
+    return read
+
+
+def _understood(lesson: Lesson, answer: Mapping[str, Any]) -> Prepared | Malformed:
+    """Return what a process of its own found."""
+    if "malformed" in answer:
+        return Malformed(answer["malformed"])
+    plan = Plan([Step(**step) for step in answer["steps"]], tuple(answer["notes"]))
+    steps = json.dumps(answer["steps"]).encode()
+    return Prepared(lesson, steps, answer["named"], tuple(answer["unusual"]), plan.notes, plan)
+
+
+def _read(data: bytes, lesson: Lesson) -> dict[str, Any]:
+    """Read and plan, in a process of its own; return that as plain data, or why it is malformed."""
+    try:
+        _, cells = read_submission(data)
+    except Malformed as error:
+        return {"malformed": str(error)}
+    plan = make_plan(lesson, cells)
+    read = {"named": _named(lesson, cells), "unusual": _unusual(lesson, cells)}
+    return {"steps": plan.as_json(), "notes": plan.notes, **read}
+
+
+def _named(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
+    """Return the shortcuts that answers plainly use; it decides nothing."""
+    tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
+    sources = [cell.source for cell in cells if cell.name not in tests]
+    return shortcuts_in(sources, {e.id: ruled_out(e.id) for e in lesson.exercises})
+
+
+def _unusual(lesson: Lesson, cells: Sequence[CodeCell]) -> tuple[str, ...]:
+    """Return what somebody should look at, in cells that are not the lesson's own."""
+    released = {cell.source for cell in lesson.cells}
+    return unusual([cell.source for cell in cells if cell.source not in released])
+
+
+def ruled_out(exercise: str) -> tuple[str, ...]:
+    """Return what an exercise forbids, with the course's own stand-in for it if there is one."""
+    stand_in = (f"utils.reference.modules.{exercise}",) if exercise in BLOCKS else ()
+    return (*probes()[exercise].forbidden, *stand_in)
