@@ -1,8 +1,9 @@
 """The unit of work: one submission's bytes in, one outcome out."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from grader.authoring.lesson import Lesson
@@ -31,6 +32,22 @@ TOO_COSTLY: Final = (
     "Reading the notebook's code takes more time or memory than grading has for it. Take out what "
     "the lesson does not need (long generated code, very long lines) and submit it again."
 )
+
+
+@dataclass(frozen=True)
+class Item:
+    """A submission on its way to be graded.
+
+    Attributes:
+        data: the notebook as submitted.
+        lesson: the trusted lesson.
+        seed: what hidden orders are drawn from (see `workers.pool.Job`).
+
+    """
+
+    data: bytes
+    lesson: Lesson
+    seed: bytes = field(default_factory=lambda: os.urandom(16), repr=False)
 
 
 @dataclass(frozen=True)
@@ -124,21 +141,21 @@ def without_run(lesson: Lesson, status: Status, sentence: str) -> Outcome:
     return Outcome(lesson.name, status, empty, (sentence,))
 
 
-def grade_all(items: Iterable[tuple[bytes, Lesson]], pool: Pool) -> Iterator[tuple[int, Outcome]]:
+def grade_all(items: Iterable[Item], pool: Pool) -> Iterator[tuple[int, Outcome]]:
     """Grade submissions on a pool; yield (position among the items, outcome) as they finish."""
     prepared: dict[int, Prepared] = {}
     not_run: list[tuple[int, Outcome]] = []
 
     def jobs() -> Iterator[Job]:
-        for key, (data, lesson) in enumerate(items):
+        for key, item in enumerate(items):
             try:
-                prepared[key] = prepare(data, lesson)
+                prepared[key] = prepare(item.data, item.lesson)
             except Malformed as error:
-                not_run.append((key, without_run(lesson, Status.MALFORMED, str(error))))
+                not_run.append((key, without_run(item.lesson, Status.MALFORMED, str(error))))
             except Exception as error:  # whatever it is, it must not stop the others
-                not_run.append((key, _failed(lesson, error)))
+                not_run.append((key, _failed(item.lesson, error)))
             else:
-                yield Job(key, prepared[key].steps)
+                yield Job(key, prepared[key].steps, item.seed)
 
     for key, ended in pool.run(jobs()):
         yield key, _concluded(prepared.pop(key), ended)
@@ -163,4 +180,4 @@ def grade_submission(
 
     """
     with Pool(1, limits or Limits(), isolate=isolate) as pool:
-        return next(grade_all([(data, lesson)], pool))[1]
+        return next(grade_all([Item(data, lesson)], pool))[1]

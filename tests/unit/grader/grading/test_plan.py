@@ -187,7 +187,7 @@ def test_a_failure_of_the_grader_on_one_submission_stops_no_other(monkeypatch, p
 
     monkeypatch.setattr(pipeline, part, failing)
     with Pool(1, Limits(), isolate=False) as pool:
-        graded = dict(pipeline.grade_all([(notebook(*WHOLE), LESSON)] * 3, pool))
+        graded = dict(pipeline.grade_all([pipeline.Item(notebook(*WHOLE), LESSON)] * 3, pool))
     assert [graded[key].status for key in range(3)] == ["graded", "grader error", "graded"]
     assert graded[1].score is None
     assert graded[1].notes == ("The grader failed on this notebook: LookupError: a fault of ours",)
