@@ -118,9 +118,9 @@ class Window:
     def _see_to_rest(self, batch: Batch, answer: Answered) -> None:
         """Send again what a worker left of a batch, and do not go back to one that cannot grade."""
         why = difference(answer.refused, self._terms.versions) if answer.refused else answer.failed
-        if why:
-            told = self._roster.exclude(answer.worker, why)
-            tqdm.write(told, sys.stderr, end="\n" if told else "")
+        if why and (told := self._roster.exclude(answer.worker, why)):
+            tqdm.write(told, sys.stderr)
+            self._look_at = 0.0  # before anything is sent: there may be no other worker
         left = [m for place, m in enumerate(batch.members) if place not in answer.outcomes]
         if left:
             rest = replace(batch, members=tuple(left))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from distributed import Client
 
 from grader.course.course import GradingCourse
 from grader.course.report import rows
@@ -99,6 +100,10 @@ class BrokenCluster:
         home.mkdir()
         return self._start("worker", self.address, "--nthreads", "1", "--local-directory",
                            str(home), before=before, **more)  # fmt: skip
+
+    def await_workers(self, count: int) -> None:
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=90)
 
     def close(self) -> None:
         below = [p for s in self._started for p in descendants(psutil.Process(s.pid))]
