@@ -391,6 +391,3 @@ print(summary())
 # **Sources.** The shift by the maximum is standard numerics: P. Blanchard, D. J. Higham,
 # N. J. Higham, *Accurately computing the log-sum-exp and softmax functions*, IMA Journal of
 # Numerical Analysis 41 (2021).
-# one line more
-# one line more
-# one line more

@@ -1,65 +1,89 @@
 """A class graded on workers of this machine: everything as without them, score for score."""
 
+import json
+import re
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from grader.cluster.address import Local
-from grader.cluster.engine import Cluster
-from grader.grading.batch import autograde
+from grader.cli import main
+from grader.course.course import GradingCourse
 from tests.course.clusters import hand_in, need_isolation, scores_of, submissions
+from tests.course.lesson_runs import ROOT
 
-LESSONS = ("00_start_here", "02_attention")
+LESSONS = {
+    "00_start_here": None,
+    "02_attention": ("ben", "dan", "finn"),
+}  # a class of six, and some
 ODD = {"gil": b"{", "hal": b'{"cells": []}'}  # no notebook; one without an answer
+N_HANDED_IN = 6 + 3 + 2 * len(ODD)
+TRUE_COURSE = ("solutions", "notebooks", "nbgrader_config.py")
 
 
-def classroom(folder: Path) -> object:
-    for lesson in LESSONS:
-        course = hand_in(folder, submissions(lesson) | ODD, lesson)
-    return course
+def graded(folder: Path, *words: str) -> SimpleNamespace:
+    """Grade the class in a folder by the command line."""
+    for name in TRUE_COURSE:
+        (folder / name).symlink_to(ROOT / name)
+    for lesson, students in LESSONS.items():
+        made = submissions(lesson)
+        hand_in(folder, {s: made[s] for s in students or made} | ODD, lesson)
+    (folder / "course_secret.txt").write_text("a secret of this class")
+    out, err = StringIO(), StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        code = main(["autograde", *words])
+    course = GradingCourse(folder, folder)
+    return SimpleNamespace(code=code, out=out.getvalue(), err=err.getvalue(), course=course)
 
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """The same class, graded on this machine and on two workers, under one secret."""
+    """The same class, graded on this machine and on two workers."""
     need_isolation()
-    here, there = (classroom(tmp_path_factory.mktemp(name)) for name in ("here", "there"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_SECRET", "a secret of this class")
-        runs = [
-            autograde(here, here.submitted(), n_jobs=2),
-            autograde(there, there.submitted(), engine=Cluster(Local(2))),
-        ]
-    return here, there, runs
+    here = graded(tmp_path_factory.mktemp("here"), "--jobs", "2")
+    return here, graded(tmp_path_factory.mktemp("there"), "--cluster", "local:2")
 
 
 def copies(course):
-    graded = sorted((course.folder / "autograded").rglob("*.ipynb"))
-    return {path.relative_to(course.folder): path.read_bytes() for path in graded}
+    found = sorted((course.folder / "autograded").rglob("*.ipynb"))
+    return {path.relative_to(course.folder): path.read_bytes() for path in found}
 
 
 def test_scores_on_a_cluster_are_those_of_one_machine(both):
-    here, there, runs = both
+    here, there = both
     for lesson in LESSONS:
-        assert scores_of(there, lesson) == scores_of(here, lesson)
-    assert len(runs[1].outcomes) == len(LESSONS) * 8
-    assert {k: o.status for k, o in runs[0].outcomes.items()} == {
-        k: o.status for k, o in runs[1].outcomes.items()
-    }
+        assert scores_of(there.course, lesson) == scores_of(here.course, lesson)
+    assert scores_of(there.course, "00_start_here")["ada"]["stable_softmax"] > 0
 
 
 def test_graded_copies_on_a_cluster_are_those_of_one_machine_byte_for_byte(both):
-    here, there, _ = both
-    assert copies(there) == copies(here)
-    assert len(copies(there)) == len(LESSONS) * 8
+    here, there = both
+    assert copies(there.course) == copies(here.course)
+    assert len(copies(there.course)) == N_HANDED_IN
+    statuses = [json.loads(copy)["metadata"] for copy in copies(there.course).values()]
+    assert "malformed" in str(statuses)
 
 
-def test_what_was_graded_on_a_cluster_is_graded_for_this_machine_too(both, monkeypatch):
-    _, there, _ = both
-    monkeypatch.setenv("COURSE_SECRET", "a secret of this class")
-    assert autograde(there, there.submitted()).outcomes == {}
+def told(ran):
+    return sorted(re.findall(r"\d+ \w+", ran.out))  # statuses come in the order they finish
 
 
-def test_a_worker_leaves_nothing_in_the_courses_folder(both):
-    _, there, _ = both
-    assert list((there.folder / ".course").glob("jobs-*")) == []
+def test_the_command_ends_and_tells_on_a_cluster_what_it_does_on_one_machine(both):
+    here, there = both
+    assert there.code == here.code
+    assert told(there) == told(here) == ["13 submissions", "4 malformed", "9 graded"]
+    assert f"{N_HANDED_IN}/{N_HANDED_IN}" in there.err
+
+
+def test_what_was_graded_on_a_cluster_is_graded_for_this_machine_too(both, capsys):
+    _, there = both
+    with chdir(there.course.folder):
+        assert main(["autograde"]) == 0
+    assert capsys.readouterr().out == f"{N_HANDED_IN} submissions: nothing new.\n"
+
+
+def test_workers_leave_nothing_in_the_courses_folder(both):
+    _, there = both
+    assert list((there.course.folder / ".course").glob("jobs-*")) == []

@@ -26,6 +26,5 @@ def test_a_changed_lesson_is_another_version(tmp_path):
         shutil.copy(path, tmp_path / "solutions")
     assert difference(versions(tmp_path), versions()) == ""
     versions.cache_clear()
-    with path.open("a") as text:
-        text.write("# one line more\n")
+    (tmp_path / "solutions" / "07_more.py").write_text("# one line more\n")
     assert difference(versions(tmp_path), versions()).startswith("course is ")
