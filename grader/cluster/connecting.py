@@ -17,7 +17,13 @@ from grader.errors import CourseError
 
 # Nothing but bytes is to come back: neither results nor what workers say are unpickled as data.
 SERIALIZERS: Final = {"serializers": ["msgpack"], "deserializers": ["dask", "msgpack"]}
-LOCAL_SETTINGS: Final = {"distributed.scheduler.worker-ttl": "60s"}
+LOCAL_SETTINGS: Final = {
+    "distributed.scheduler.worker-ttl": "60s",
+    "distributed.scheduler.http.routes": [],  # Dask's web pages have no password
+    "distributed.worker.http.routes": [],
+}
+NO_PAGES: Final = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+SILENT: Final = logging.CRITICAL + 1
 CLOSING: Final = 10  # seconds to say good-bye to a scheduler that may be gone
 CERTIFICATES: Final = (
     "Check the certificates that Dask's settings name (distributed.comm.tls: ca-file, and cert and "
@@ -46,7 +52,7 @@ def connected(
         CourseError: no scheduler answers, or it is not trusted.
 
     """
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it is told in our own sentences
+    logging.getLogger("distributed").setLevel(SILENT)  # what matters is told by us
     if isinstance(where, Local):
         return _on_this_machine(where, scratch, patience)
     return _at_an_address(where, patience)
@@ -65,10 +71,10 @@ def _on_this_machine(where: Local, scratch: Path, patience: Patience) -> Iterato
                 host="127.0.0.1",
                 protocol="tls",
                 security=security,
-                dashboard_address=None,
+                scheduler_kwargs=NO_PAGES,
                 memory_limit=0,
                 local_directory=str(scratch),
-                silence_logs=logging.CRITICAL,
+                silence_logs=SILENT,
             )
     except (OSError, RuntimeError) as error:
         raise CourseError(f"The workers could not be started on this machine: {error}") from None

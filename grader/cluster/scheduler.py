@@ -115,13 +115,27 @@ class Scheduler:
             if future.status == "finished":
                 # If its worker was lost meanwhile, it is computed anew, and lands another time.
                 with contextlib.suppress(TimeoutError, FutureCancelledError):
-                    answer = future.result(timeout=self._patience.scheduler)
-                    yield Landed(str(future.key), answer)
+                    yield Landed(str(future.key), self._answer_of(future))
             elif future.status == "error":
                 self._verify_lost(future)
                 yield Landed(str(future.key), None, is_blamed=True)
             elif future.status != "pending":
                 yield Landed(str(future.key), None)
+
+    def _answer_of(self, future: Future[bytes]) -> bytes:
+        """Fetch an answer.
+
+        Raises:
+            CourseError: it is no bytes; Dask would have to unpickle it, which this client does not.
+
+        """
+        try:
+            return future.result(timeout=self._patience.scheduler)
+        except TypeError:
+            raise CourseError(
+                "A worker answered with an object and no bytes: it does not run the course's "
+                f"grader. Look at who may start workers on this cluster. {KEPT}"
+            ) from None
 
     def _verify_lost(self, future: Future[bytes]) -> None:
         """Raise CourseError if a batch failed by anything but the loss of its workers."""

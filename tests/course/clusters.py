@@ -69,11 +69,12 @@ def scores_of(course: GradingCourse, lesson: str = LESSON) -> dict[str, dict[str
 class BrokenCluster:
     """A scheduler and workers of its own, each worker with a nanny that starts it anew."""
 
-    def __init__(self, folder: Path, n_workers: int) -> None:
+    def __init__(self, folder: Path, n_workers: int, *words: str) -> None:
         self.folder = folder
         self._started: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0",
-                                     "--scheduler-file", str(folder / "address"))  # fmt: skip
+        file = str(folder / "address")
+        home = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", file]
+        self.scheduler = self._start("scheduler", *home, *words)
         await_that(self._is_up, "the scheduler is up")
         self.workers = [self.add_worker() for _ in range(n_workers)]
 
@@ -139,8 +140,8 @@ def stop(process: psutil.Process) -> None:
 
 
 @contextmanager
-def broken_cluster(folder: Path, n_workers: int = 3) -> Iterator[BrokenCluster]:
-    cluster = BrokenCluster(folder, n_workers)
+def broken_cluster(folder: Path, n_workers: int, *words: str) -> Iterator[BrokenCluster]:
+    cluster = BrokenCluster(folder, n_workers, *words)
     try:
         yield cluster
     finally:

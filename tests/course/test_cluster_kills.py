@@ -46,7 +46,7 @@ def test_twenty_random_kills_lose_no_submission_and_double_none(tmp_path: Path):
     wanted = [graded[n].scores for n in range(len(kinds))]
     sent: list[int] = []
 
-    with broken_cluster(tmp_path) as cluster:
+    with broken_cluster(tmp_path, 3) as cluster:
         killer = Killer(cluster.workers)
 
         def items() -> Iterator[Item]:
