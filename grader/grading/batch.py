@@ -13,7 +13,7 @@ from grader.grading.changes import Change, note
 from grader.grading.engine import Engine, Grade, ThisMachine
 from grader.grading.judged_by import judged_by
 from grader.grading.lock import only_grader
-from grader.grading.outcome import Outcome
+from grader.grading.outcome import Summary
 from grader.grading.pipeline import Item
 from grader.grading.recording import Graded, Scores, fingerprint, in_gradebook, record, sweep
 from grader.grading.seeds import kept_seed, seed_of
@@ -36,7 +36,7 @@ class Run:
 
     """
 
-    outcomes: dict[Submission, Outcome] = field(default_factory=dict)
+    outcomes: dict[Submission, Summary] = field(default_factory=dict)
     left: list[Submission] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     n_late: int = 0
@@ -85,7 +85,7 @@ def autograde(
                 _record_lessons(course, todo)
                 for batch in _batches(_outcomes(course, todo, grade, judges)):
                     record(course, batch)
-                    run.outcomes |= {(g.student, g.lesson.name): g.outcome for g in batch}
+                    run.outcomes |= {(g.student, g.lesson.name): g.outcome.summary for g in batch}
                     _note_changes(course, batch, waiting, known, run)
         run.n_late = settle(course, is_backed_up=bool(todo))
         return run
