@@ -13,7 +13,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-NAMES = ("checks", "grading", "norm_order", "pages", "positions", "reversal", "train_speed")
+NAMES = (
+    "checks", "cluster", "grading", "norm_order", "pages", "positions", "reversal", "train_speed",
+)  # fmt: skip
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

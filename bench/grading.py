@@ -24,6 +24,7 @@ from grader.grading.batch import autograde
 from grader.grading.outcome import Outcome, Status
 from grader.grading.pipeline import grade_all
 from grader.grading.plan import cases_of
+from grader.grading.reading import Item
 from grader.grading.submission import read_submission
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
@@ -113,7 +114,7 @@ def in_isolation(lesson: Lesson) -> dict[str, Any]:
 def graded(lesson: Lesson, count: int, pool: Pool) -> Iterator[Outcome]:
     """Grade the solved lesson `count` times; a figure of what was not graded would mean nothing."""
     data = json.dumps(source_notebook(lesson)).encode()
-    for _, outcome in grade_all([(data, lesson)] * count, pool):
+    for _, outcome in grade_all([Item(data, lesson)] * count, pool):
         if outcome.status is not Status.GRADED:
             raise RuntimeError(f"{lesson.name} was not graded: {outcome.notes}")
         yield outcome

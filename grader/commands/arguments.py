@@ -5,6 +5,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
+from grader.cluster.address import read_address
 from grader.errors import UsageError
 from grader.sandbox import Limits
 from grader.usage import whole_number
@@ -32,6 +33,12 @@ def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
         default=os.cpu_count() or 1,
         metavar="N",
         help="how many are graded at once; the number of processors, if it is not said",
+    )
+    parser.add_argument(
+        "--cluster",
+        type=read_address,
+        metavar="ADDRESS",
+        help="grade on Dask's workers, not here: tls://host:port of a scheduler, or local:N",
     )
     parser.add_argument(
         "--limits",

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from grader.course.course import GradingCourse
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.errors import CourseError
 from grader.grading.batch import Run, autograde
+from grader.grading.engine import Engine, ThisMachine
 from grader.grading.outcome import Status
 from grader.grading.waiting import Submission
 from grader.sandbox import CannotIsolate
@@ -19,6 +21,11 @@ from grader.sandbox import CannotIsolate
 UNISOLATED: Final = (
     "Warning: --no-isolation runs submissions with your own rights: they can read and change all "
     "that you can. Use it only for work that you trust as your own."
+)
+
+NOT_INSTALLED: Final = (
+    "Grading on a cluster needs {missing}, which is not installed. Run .venv/bin/python -m pip "
+    "install -c constraints.txt -e '.[grader,cluster]', then the same command."
 )
 
 
@@ -42,6 +49,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if counts[Status.GRADER_ERROR] else 0
 
 
+def engine_of(course: GradingCourse, arguments: argparse.Namespace) -> Engine:
+    """Return where submissions are graded: on this machine, or on a cluster.
+
+    Raises:
+        CourseError: what a cluster needs is not installed.
+
+    """
+    limits, isolate = arguments.limits, not arguments.no_isolation
+    if arguments.cluster is None:
+        return ThisMachine(arguments.jobs, limits, isolate)
+    try:
+        _, cluster = map(import_module, ("cryptography", "grader.cluster.engine"))
+    except ModuleNotFoundError as error:
+        raise CourseError(NOT_INSTALLED.format(missing=error.name)) from None
+    engine: Engine = cluster.Cluster(arguments.cluster, limits, isolate, course.root)
+    return engine
+
+
 def run_engine(
     course: GradingCourse, submissions: list[Submission], arguments: argparse.Namespace
 ) -> Run:
@@ -59,9 +84,7 @@ def run_engine(
         return autograde(
             course,
             submissions,
-            n_jobs=arguments.jobs,
-            limits=arguments.limits,
-            isolate=not arguments.no_isolation,
+            engine=engine_of(course, arguments),
             regrade=arguments.regrade,
         )
     except CannotIsolate as error:

@@ -18,6 +18,7 @@ from grader.course.report import table, write_report
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.summary import summary
+from grader.errors import UsageError
 from grader.grading import changes
 from grader.grading.batch import Run
 from grader.grading.lock import only_grader
@@ -100,6 +101,8 @@ def grade(
 
     """
     if arguments.engine == "nbgrader":
+        if arguments.cluster is not None:
+            raise UsageError("nbgrader's own engine grades on this machine: leave out --cluster.")
         done, failures = _by_nbgrader(course, submissions, arguments)
         told = []
     else:

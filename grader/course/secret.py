@@ -8,9 +8,10 @@ the secret cannot be computed from it.
 
 import hmac
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
 from grader.errors import CourseError
@@ -57,17 +58,43 @@ def varied(lesson: Lesson, secret: str) -> Lesson:
     """Return a lesson whose hidden cases are varied by a secret; the same lesson without one."""
     if not secret:
         return lesson
-    exercises = [_varied(lesson.name, exercise, secret) for exercise in lesson.exercises]
+    return with_words(lesson, {e.id: _words(lesson.name, e, secret) for e in lesson.exercises})
+
+
+def _words(lesson: str, exercise: LessonExercise, secret: str) -> list[str]:
+    """Return a word of its own for each hidden case of an exercise."""
+    cases = range(len(exercise.hidden))
+    return [_word(f"{lesson} {exercise.id} {number}", secret) for number in cases]
+
+
+Words = Mapping[str, Sequence[str]]  # exercise -> a word for each hidden case, or none at all
+
+
+def words_in(lesson: Lesson) -> Words:
+    """Return the words that vary a lesson's hidden cases: all that a secret changes in it."""
+    found = {e.id: [c[VARIATION] for c in e.hidden if VARIATION in c] for e in lesson.exercises}
+    return {exercise: words for exercise, words in found.items() if words}
+
+
+def with_words(lesson: Lesson, words: Words) -> Lesson:
+    """Return a lesson whose hidden cases are varied, each by its word.
+
+    Raises:
+        ValueError: an exercise has other hidden cases than there are words.
+
+    """
+    exercises = [
+        replace(exercise, hidden=_varied(exercise, words[exercise.id]))
+        if exercise.id in words
+        else exercise
+        for exercise in lesson.exercises
+    ]
     return replace(lesson, exercises=exercises)
 
 
-def _varied(lesson: str, exercise: LessonExercise, secret: str) -> LessonExercise:
-    """Vary an exercise's hidden cases, each by a word of its own."""
-    hidden = [
-        case | {VARIATION: _word(f"{lesson} {exercise.id} {number}", secret)}
-        for number, case in enumerate(exercise.hidden)
-    ]
-    return replace(exercise, hidden=hidden)
+def _varied(exercise: LessonExercise, words: Sequence[str]) -> list[dict[str, Any]]:
+    cases = zip(exercise.hidden, words, strict=True)
+    return [case | {VARIATION: word} for case, word in cases]
 
 
 def _word(of: str, secret: str) -> str:

@@ -7,19 +7,19 @@ from typing import Final
 
 from tqdm import tqdm
 
-from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.penalties import settle
 from grader.grading.changes import Change, note
+from grader.grading.engine import Engine, Grade, ThisMachine
 from grader.grading.judged_by import judged_by
 from grader.grading.lock import only_grader
-from grader.grading.outcome import Outcome
-from grader.grading.pipeline import grade_all
-from grader.grading.recording import Graded, Scores, in_gradebook, record, sweep
+from grader.grading.outcome import Summary
+from grader.grading.reading import Item
+from grader.grading.recording import Graded, Scores, fingerprint, in_gradebook, record, sweep
+from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out
 from grader.sandbox import Limits
-from grader.workers.pool import Pool
 
 BATCH: Final = 20
 
@@ -36,7 +36,7 @@ class Run:
 
     """
 
-    outcomes: dict[Submission, Outcome] = field(default_factory=dict)
+    outcomes: dict[Submission, Summary] = field(default_factory=dict)
     left: list[Submission] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     n_late: int = 0
@@ -46,10 +46,11 @@ def autograde(
     course: GradingCourse,
     submissions: Sequence[Submission],
     *,
-    n_jobs: int,
+    n_jobs: int = 1,
     limits: Limits | None = None,
     isolate: bool = True,
     regrade: bool = False,
+    engine: Engine | None = None,
 ) -> Run:
     """Grade submissions that are not graded yet, or were judged by what has changed since.
 
@@ -62,6 +63,7 @@ def autograde(
         limits: what each may use.
         isolate: False runs code unisolated, for your own work only.
         regrade: whether to grade again what is graded already.
+        engine: where they are graded, if not on this machine as the arguments before say.
 
     Raises:
         CourseError: another grader is at work, a lesson is not built as its text is, or grades
@@ -78,12 +80,12 @@ def autograde(
         run = Run(left=[] if regrade else waiting.left)
         if todo:
             course.back_up()
-            count, scratch = min(n_jobs, len(todo)), course.folder / ".course"
-            with Pool(count, limits or Limits(), isolate=isolate, scratch=scratch) as pool:
+            engine = engine or ThisMachine(n_jobs, limits or Limits(), isolate)
+            with engine.opened(len(todo), course.folder / ".course") as grade:
                 _record_lessons(course, todo)
-                for batch in _batches(_outcomes(course, todo, pool, judges)):
+                for batch in _batches(_outcomes(course, todo, grade, judges)):
                     record(course, batch)
-                    run.outcomes |= {(g.student, g.lesson.name): g.outcome for g in batch}
+                    run.outcomes |= {(g.student, g.lesson.name): g.outcome.summary for g in batch}
                     _note_changes(course, batch, waiting, known, run)
         run.n_late = settle(course, is_backed_up=bool(todo))
         return run
@@ -116,17 +118,19 @@ def _batches(graded: Iterable[Graded]) -> Iterator[list[Graded]]:
 
 
 def _outcomes(
-    course: GradingCourse, todo: Sequence[Submission], pool: Pool, judges: Judges
+    course: GradingCourse, todo: Sequence[Submission], grade: Grade, judges: Judges
 ) -> Iterator[Graded]:
     lessons = {lesson.name: lesson for lesson in course.lessons}
+    kept = kept_seed(course.folder)
     at_work: dict[int, Submitted] = {}
 
-    def items() -> Iterator[tuple[bytes, Lesson]]:
+    def items() -> Iterator[Item]:
         for key, (student, lesson) in enumerate(todo):
             at_work[key] = read(course, student, lesson)
-            yield at_work[key].data, lessons[lesson]
+            data = at_work[key].data
+            yield Item(data, lessons[lesson], seed_of(kept, student, lesson, fingerprint(data)))
 
-    graded = tqdm(grade_all(items(), pool), "grading", len(todo), unit="submission")
+    graded = tqdm(grade(items()), "grading", len(todo), unit="submission")
     for key, outcome in graded:
         (student, lesson), sent = todo[key], at_work.pop(key)
         told = (sent.timestamp, sent.secret)

@@ -71,6 +71,19 @@ class ExerciseResult:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What is kept of an outcome to the end of a run: verdicts would fill the memory.
+
+    The attributes are those of an `Outcome`.
+    """
+
+    status: Status
+    score: float | None
+    notes: tuple[str, ...]
+    unusual: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One submission's grade.
 
@@ -98,6 +111,11 @@ class Outcome:
         if self.status == Status.GRADER_ERROR:
             return None
         return sum(result.score for result in self.results)
+
+    @property
+    def summary(self) -> "Summary":
+        """What a run keeps of it."""
+        return Summary(self.status, self.score, self.notes, self.unusual)
 
     @property
     def scores(self) -> dict[str, float]:

@@ -12,7 +12,7 @@ from grader.grading.outcome import (
     Outcome,
     Status,
 )
-from grader.grading.reading import Prepared, read_ahead
+from grader.grading.reading import Item, Prepared, read_ahead
 from grader.grading.scoring import judge_submission
 from grader.grading.submission import Malformed
 from grader.sandbox import Ended, Limits
@@ -49,20 +49,20 @@ def without_run(lesson: Lesson, status: Status, sentence: str) -> Outcome:
     return Outcome(lesson.name, status, empty, (sentence,))
 
 
-def grade_all(items: Iterable[tuple[bytes, Lesson]], pool: Pool) -> Iterator[tuple[int, Outcome]]:
+def grade_all(items: Iterable[Item], pool: Pool) -> Iterator[tuple[int, Outcome]]:
     """Grade submissions on a pool; yield (position among the items, outcome) as they finish."""
     prepared: dict[int, Prepared] = {}
     not_run: list[tuple[int, Outcome]] = []
 
     def jobs() -> Iterator[Job]:
-        for key, (lesson, read) in enumerate(read_ahead(items)):
+        for key, (item, read) in enumerate(read_ahead(items)):
             if isinstance(read, Malformed):
-                not_run.append((key, without_run(lesson, Status.MALFORMED, str(read))))
+                not_run.append((key, without_run(item.lesson, Status.MALFORMED, str(read))))
             elif isinstance(read, Exception):  # whatever it is, it must not stop the others
-                not_run.append((key, _failed(lesson, read)))
+                not_run.append((key, _failed(item.lesson, read)))
             else:
                 prepared[key] = read
-                yield Job(key, read.steps)
+                yield Job(key, read.steps, item.seed)
 
     for key, ended in pool.run(jobs()):
         yield key, _concluded(prepared.pop(key), ended)
@@ -87,4 +87,4 @@ def grade_submission(
 
     """
     with Pool(1, limits or Limits(), isolate=isolate) as pool:
-        return next(grade_all([(data, lesson)], pool))[1]
+        return next(grade_all([Item(data, lesson)], pool))[1]

@@ -1,9 +1,10 @@
 """Read submissions: what is to be run, and what can be said without running it."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
@@ -23,8 +24,23 @@ TOO_COSTLY: Final = (
 )
 
 
-Item = tuple[bytes, Lesson]  # a notebook as submitted, and its lesson
 TOGETHER: Final = 8  # submissions that are read in one process
+
+
+@dataclass(frozen=True)
+class Item:
+    """A submission on its way to be graded.
+
+    Attributes:
+        data: the notebook as submitted.
+        lesson: the trusted lesson.
+        seed: what hidden orders are drawn from (see `workers.pool.Job`).
+
+    """
+
+    data: bytes
+    lesson: Lesson
+    seed: bytes = field(default_factory=lambda: os.urandom(16), repr=False)
 
 
 @dataclass(frozen=True)
@@ -39,7 +55,7 @@ class Prepared:
     plan: Plan
 
 
-def read_ahead(items: Iterable[Item]) -> Iterator[tuple[Lesson, Prepared | Exception]]:
+def read_ahead(items: Iterable[Item]) -> Iterator[tuple[Item, Prepared | Exception]]:
     """Read submissions in their order; yield what each is, or why it cannot be graded.
 
     Several are read in one process, a fork of which costs more than the reading, and the next ones
@@ -58,29 +74,31 @@ def _begin(waiting: Iterator[Item], ends: ExitStack) -> tuple[list[Item], OwnPro
     batch = list(islice(waiting, TOGETHER))
     if not batch:
         return None
-    for lesson in {id(lesson): lesson for _, lesson in batch}.values():
+    for lesson in {id(item.lesson): item.lesson for item in batch}.values():
         for cell in lesson.cells:
             is_readable(cell.source)  # read here once, so that no process of its own does it again
-    at_work = OwnProcess(lambda: json.dumps([_read(*item) for item in batch]).encode())
+    at_work = OwnProcess(
+        lambda: json.dumps([_read(item.data, item.lesson) for item in batch]).encode()
+    )
     ends.callback(at_work.close)
     return batch, at_work
 
 
 def _results(
     batch: Sequence[Item], at_work: OwnProcess
-) -> Iterator[tuple[Lesson, Prepared | Exception]]:
+) -> Iterator[tuple[Item, Prepared | Exception]]:
     try:
         answers = json.loads(at_work.result())
     except (TooCostly, RuntimeError):
-        yield from ((lesson, _alone(data, lesson)) for data, lesson in batch)
+        yield from ((item, _alone(item)) for item in batch)
     else:
-        for (_, lesson), answer in zip(batch, answers, strict=True):
-            yield lesson, _understood(lesson, answer)
+        for item, answer in zip(batch, answers, strict=True):
+            yield item, _understood(item.lesson, answer)
 
 
-def _alone(data: bytes, lesson: Lesson) -> Prepared | Exception:
+def _alone(item: Item) -> Prepared | Exception:
     try:
-        return prepare(data, lesson)
+        return prepare(item.data, item.lesson)
     except Exception as error:  # told about this one; it must not stop the others
         return error
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from grader.grading.outcome import Outcome
 from grader.grading.pipeline import grade_all
+from grader.grading.reading import Item
 from grader.sandbox import Limits
 from grader.sandbox.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Pool
@@ -141,7 +142,8 @@ def main(name: str) -> None:
     fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
     chosen = [BYSTANDER, *held_under(name), BYSTANDER]
     with Pool(setting.jobs, LIMITS, program=fewer if setting.without else FORK_SERVER) as pool:
-        graded = dict(grade_all([(a.submission(), lessons[a.lesson]) for a in chosen], pool))
+        items = [Item(attack.submission(), lessons[attack.lesson]) for attack in chosen]
+        graded = dict(grade_all(items, pool))
     print(json.dumps([asdict(_plain(graded[key])) for key in range(len(chosen))]))
 
 

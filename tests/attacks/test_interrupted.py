@@ -20,6 +20,7 @@ from grader.errors import CourseError
 from grader.grading.batch import autograde
 from grader.grading.lock import only_grader
 from grader.grading.pipeline import grade_all
+from grader.grading.reading import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Job, Pool
 from tests.course.lesson_runs import ROOT, all_lessons
@@ -95,7 +96,7 @@ def test_a_killed_worker_costs_its_submission_one_retry(course):
         for n in EXPECTED
     ]
     with Pool(1, Limits()) as pool:
-        items = [(item, all_lessons()[LESSON]) for item in data]
+        items = [Item(notebook, all_lessons()[LESSON]) for notebook in data]
         graded = grade_all(items, pool)
         first = next(graded)
         os.kill(pool.pids[0], signal.SIGKILL)

@@ -74,6 +74,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     # It reads the lessons' checks as text, to see what has changed.
     "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
+    "grader.cluster": (
+        "grader.cluster", "grader.grading", "grader.workers", "grader.sandbox", "grader.course",
+        "grader.authoring", "grader.errors", "utils.checks.framework",
+    ),
+    # Dask's workers import it, and need nothing of the course for it.
+    "grader.cluster.task": ("grader.cluster.pipes",),
     "grader.mutation": (
         "grader.mutation", "grader.authoring", "utils.checks.framework", "utils.checks.registry",
     ),

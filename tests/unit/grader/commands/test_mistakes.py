@@ -4,6 +4,7 @@ import errno
 import re
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from contextlib import closing
 
@@ -66,6 +67,13 @@ MISTAKES = {
        ("grade", "autograde", "demo") for n in ("x", "0", "-3", "1.5", "²")},
     **{f"{verb} --limits {text}": f"--limits '{text}' is no limit. Write wall=60" for verb in
        ("grade", "autograde", "demo") for text in ("x", "wall=0", "wall=-1", "cpu=²", "time=3")},
+    **{f"{verb} --cluster {text}": f"--cluster {told}" for verb in ("grade", "autograde", "demo")
+       for text, told in (("local:0", "'local:0': after local: comes a number of workers."),
+                          ("here", "'here' is no address. Write local:N"),
+                          ("tcp://10.0.0.7:8786", "tcp://10.0.0.7:8786 is not encrypted"))},
+    "grade --cluster": "--cluster needs a value after it",
+    "autograde --cluster tcp://127.0.0.1:9": "No scheduler answers at tcp://127.0.0.1:9.*Start one",
+    "grade --engine nbgrader --cluster local:2": "leave out --cluster",
     "grade --jobs": "--jobs needs a value after it",
     "grade --engine slow": "--engine 'slow' is unknown. There are: fast, nbgrader.",
     "grade --student zoe": "There is no student 'zoe'. There are: ",
@@ -110,6 +118,16 @@ def test_a_mistake_is_told_in_a_few_sentences_with_what_to_do(course, capsys, wo
     assert reads_well(code, said)
     parts = MISTAKES[words].split(".*")
     assert all(part in said for part in parts), said
+
+
+def test_what_a_cluster_needs_and_is_not_installed_is_named_with_the_extra(
+    course, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    code, said = told(capsys, "autograde --cluster local:1")
+    assert reads_well(code, said)
+    assert "needs cryptography, which is not installed" in said
+    assert "'.[grader,cluster]'" in said
 
 
 @pytest.mark.parametrize("target", ["grade", "release", "report", "build"])

@@ -6,6 +6,7 @@ import pytest
 
 from grader.authoring.notebook import source_notebook
 from grader.grading.pipeline import grade_all
+from grader.grading.reading import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from tests.course.lesson_runs import all_lessons
@@ -46,7 +47,7 @@ def pool():
 
 
 def graded(pool, data):
-    return next(iter(grade_all([(data, LESSON)], pool)))[1]
+    return next(iter(grade_all([Item(data, LESSON)], pool)))[1]
 
 
 @pytest.mark.parametrize("code", NEVER_ENDS.values(), ids=NEVER_ENDS)

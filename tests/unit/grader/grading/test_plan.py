@@ -6,6 +6,7 @@ import pytest
 
 from grader.grading import pipeline, reading
 from grader.grading.plan import make_plan
+from grader.grading.reading import Item
 from grader.grading.submission import MOST_CELLS, MOST_SOURCE, Malformed, read_submission
 from grader.sandbox import Limits
 from grader.static_analysis.cells import as_python
@@ -188,7 +189,7 @@ def test_a_failure_of_the_grader_on_one_submission_stops_no_other(monkeypatch, m
         return real(*given)
 
     monkeypatch.setattr(module, part, failing)
-    items = [(notebook(*WHOLE, *more), LESSON) for more in ([], [FAULTY], [])]
+    items = [Item(notebook(*WHOLE, *more), LESSON) for more in ([], [FAULTY], [])]
     with Pool(1, Limits(), isolate=False) as pool:
         graded = dict(pipeline.grade_all(items, pool))
     assert [graded[key].status for key in range(3)] == ["graded", "grader error", "graded"]

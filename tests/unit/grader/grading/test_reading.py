@@ -11,7 +11,7 @@ from grader.authoring.lesson import Lesson
 from grader.course.time_stamp import as_time
 from grader.grading import reading
 from grader.grading.own_process import OwnProcess
-from grader.grading.reading import prepare, read_ahead
+from grader.grading.reading import Item, prepare, read_ahead
 from grader.grading.submission import MOST_PARTS, Malformed, read_submission
 from grader.grading.submitted import _timestamp
 from grader.lms.storing import time_of
@@ -69,8 +69,8 @@ def test_what_costs_too_much_hurts_none_of_those_that_are_read_with_it(monkeypat
 
     monkeypatch.setattr(reading, "OwnProcess", Impatient)
     heavy = notebook(HEAVY["one import of many parts"])
-    items = [(notebook(f"x = {n}"), lesson()) for n in range(reading.TOGETHER + 3)]
-    items[2], items[5] = (heavy, lesson()), (b"{", lesson())
+    items = [Item(notebook(f"x = {n}"), lesson()) for n in range(reading.TOGETHER + 3)]
+    items[2], items[5] = Item(heavy, lesson()), Item(b"{", lesson())
     found = [read for _, read in read_ahead(items)]
     assert len(found) == len(items)
     sources = [getattr(read, "plan", None) and read.plan.steps[0].source.strip() for read in found]
@@ -89,7 +89,7 @@ def test_who_stops_early_leaves_no_process_behind(monkeypatch):
             begun.append(self)
 
     monkeypatch.setattr(reading, "OwnProcess", Kept)
-    found = read_ahead((notebook("x = 1"), lesson()) for _ in range(3 * reading.TOGETHER))
+    found = read_ahead(Item(notebook("x = 1"), lesson()) for _ in range(3 * reading.TOGETHER))
     next(found)
     found.close()
     assert len(begun) == 2  # these and the next ones, no more

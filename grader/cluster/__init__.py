@@ -1,0 +1,1 @@
+"""Grades on many machines, by Dask: batches go out as JSON, outcomes come back as JSON."""

@@ -1,0 +1,63 @@
+"""A batch on its way to a worker, as JSON: submissions, their seeds, and how they are graded.
+
+A worker has the lessons from its own copy of the course. What a class's secret changes in them goes
+with the batch: the words that vary hidden cases. The secret itself stays with the client.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from grader.authoring.lesson import Lesson
+from grader.course.secret import with_words, words_in
+from grader.grading.reading import Item
+from grader.sandbox import Limits
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How every submission of a run is graded.
+
+    Attributes:
+        versions: what the worker's must equal.
+        limits: what each submission may use.
+        isolate: whether it runs isolated.
+        seconds: after so many, a worker begins no further submission of a batch.
+
+    """
+
+    versions: Mapping[str, str]
+    limits: Limits
+    isolate: bool
+    seconds: float
+
+
+def write_request(terms: Terms, items: Sequence[Item]) -> bytes:
+    """Write a batch, on one line."""
+    words = {item.lesson.name: words_in(item.lesson) for item in items}
+    sent = [
+        {
+            "lesson": item.lesson.name,
+            "data": base64.b64encode(item.data).decode(),
+            "seed": item.seed.hex(),
+        }
+        for item in items
+    ]
+    return json.dumps({"terms": asdict(terms), "words": words, "items": sent}).encode()
+
+
+def read_terms(request: Mapping[str, Any]) -> Terms:
+    """Read how a batch is to be graded."""
+    terms = dict(request["terms"])
+    return Terms(**terms | {"limits": Limits(**terms["limits"])})
+
+
+def read_items(request: Mapping[str, Any], lessons: Mapping[str, Lesson]) -> list[Item]:
+    """Read a batch's submissions; `lessons` are the worker's own."""
+    varied = {name: with_words(lessons[name], words) for name, words in request["words"].items()}
+    return [
+        Item(base64.b64decode(sent["data"]), varied[sent["lesson"]], bytes.fromhex(sent["seed"]))
+        for sent in request["items"]
+    ]
