@@ -67,10 +67,13 @@ def scores_of(course: GradingCourse, lesson: str = LESSON) -> dict[str, dict[str
 
 
 class BrokenCluster:
-    """A scheduler and workers of its own, each worker with a nanny that starts it anew."""
+    """A scheduler and workers of its own, each worker with a nanny that starts it anew.
 
-    def __init__(self, folder: Path, n_workers: int, *words: str) -> None:
-        self.folder = folder
+    `words` and `more` are options of the scheduler, and variables for all.
+    """
+
+    def __init__(self, folder: Path, n_workers: int, *words: str, **more: str) -> None:
+        self.folder, self._environment = folder, os.environ | QUICK | more
         self._started: list[subprocess.Popen[bytes]] = []
         file = str(folder / "address")
         home = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", file]
@@ -88,7 +91,7 @@ class BrokenCluster:
         started = subprocess.Popen(
             [*before, *DASK, *words, *NO_PAGES],
             cwd=self.folder,
-            env=os.environ | QUICK | more,
+            env=self._environment | more,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -140,8 +143,10 @@ def stop(process: psutil.Process) -> None:
 
 
 @contextmanager
-def broken_cluster(folder: Path, n_workers: int, *words: str) -> Iterator[BrokenCluster]:
-    cluster = BrokenCluster(folder, n_workers, *words)
+def broken_cluster(
+    folder: Path, n_workers: int, *words: str, **more: str
+) -> Iterator[BrokenCluster]:
+    cluster = BrokenCluster(folder, n_workers, *words, **more)
     try:
         yield cluster
     finally:

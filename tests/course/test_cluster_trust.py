@@ -1,20 +1,25 @@
 """What may cross between client and workers, and who may speak: bytes alone, and by certificate."""
 
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
 from functools import partial
 from pathlib import Path
 
-import dask
 import pytest
-from distributed import Security
 
-from grader.cluster.address import Local, Remote
+from grader.cluster.address import Local
 from grader.cluster.engine import Cluster
 from grader.cluster.patience import Patience
 from grader.errors import CourseError
 from grader.grading.reading import Item
-from tests.course.clusters import LESSON, broken_cluster
-from tests.course.lesson_runs import all_lessons
+from tests.course.clusters import LESSON, broken_cluster, hand_in
+from tests.course.lesson_runs import ROOT, all_lessons
 
+PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BROKEN = [Item(b"no notebook", all_lessons()[LESSON])]
 PATIENCE = Patience(scheduler=5)
 
@@ -45,50 +50,49 @@ def test_an_object_that_a_worker_returns_is_not_unpickled(tmp_path):
     assert not (tmp_path / "touched").exists()
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory):
-    """Folders with the settings that name a certificate, of two authorities that differ."""
-    return [written(tmp_path_factory.mktemp(name)) for name in ("ours", "others")]
+def blocks(kind):
+    """The code blocks of a kind on the page."""
+    return re.findall(rf"^( *)```{kind}\n(.*?)^ *```", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def written(folder):
-    made = Security.temporary()
-    parts = {"ca": made.tls_ca_file, "cert": made.tls_client_cert, "key": made.tls_client_key}
-    for name, text in parts.items():
-        (folder / f"{name}.pem").write_text(text)
-    files = {name: str(folder / f"{name}.pem") for name in parts}
-    pair = {"cert": files["cert"], "key": files["key"]}
-    return {"ca-file": files["ca"]} | dict.fromkeys(("client", "scheduler", "worker"), pair)
+def set_up(folder):
+    """Do what the page says about certificates; return the environment that has its settings."""
+    (commands,) = [text for _, text in blocks("") if "openssl" in text]
+    ((_, settings),) = [b for b in blocks("yaml") if "ca-file" in b[1]]
+    subprocess.run(["sh", "-ec", commands], cwd=folder, check=True, capture_output=True)
+    (folder / "dask").mkdir()
+    text = textwrap.dedent(settings).replace("/home/grader/tls", str(folder))
+    (folder / "dask" / "tls.yaml").write_text(text)
+    return {"DASK_CONFIG": str(folder / "dask")}
 
 
-NONE = {"ca-file": None, "client": {"cert": None, "key": None}}
+def autograde(folder, address, environment):
+    words = [sys.executable, "-m", "grader", "autograde", "--cluster", address]
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
-def settings(of):
-    return dask.config.set({f"distributed.comm.tls.{name}": value for name, value in of.items()})
-
-
-def in_environment(of):
-    found = {"CA_FILE": of["ca-file"]}
-    for role in ("client", "scheduler", "worker"):
-        found |= {f"{role.upper()}__{k.upper()}": v for k, v in of[role].items()}
-    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": value for name, value in found.items()}
-
-
-def test_with_certificates_a_scheduler_is_spoken_to_and_without_them_refused(
-    tmp_path, certificates, monkeypatch
-):
-    ours, others = certificates
-    for name, value in in_environment(ours).items():
-        monkeypatch.setenv(name, value)
-    with broken_cluster(tmp_path, 1, "--protocol", "tls") as cluster:
-        assert cluster.address.startswith("tls://")
-        engine = Cluster(Remote(cluster.address), patience=PATIENCE)
-        with settings(ours):
-            assert graded(engine, tmp_path) == ["malformed"]
-        for wrong in (others, NONE):
-            with (
-                settings(wrong),
-                pytest.raises(CourseError, match="Check the certificates"),
-            ):
-                graded(engine, tmp_path)
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl here")
+def test_the_pages_certificates_let_the_client_in_and_others_out(tmp_path):
+    course, ours, others, none = (tmp_path / name for name in ("course", "ours", "others", "none"))
+    for folder in (course, ours, others, none):
+        folder.mkdir()
+    for name in ("solutions", "notebooks", "nbgrader_config.py"):
+        (course / name).symlink_to(ROOT / name)
+    hand_in(course, {"gil": b"no notebook"})
+    environment = set_up(ours)
+    with broken_cluster(tmp_path, 1, "--protocol", "tls", **environment) as cluster:
+        assert cluster.address.startswith("tls://127.0.0.1:")
+        for wrong in (set_up(others), {"DASK_CONFIG": str(none)}):
+            ran = autograde(course, cluster.address, wrong)
+            assert (ran.returncode, ran.stdout) == (1, "")
+            assert "Check the certificates that Dask's settings name" in ran.stderr
+            assert "Traceback" not in ran.stderr
+        ran = autograde(course, cluster.address, environment)
+        assert ran.stdout == "1 submissions: 1 malformed.\n", ran.stderr
