@@ -100,7 +100,10 @@ def in_python() -> Mapping[str, list[tuple[FunctionType, CodeType]]]:
     gc.unfreeze()
     everything = [f for f in gc.get_objects() if type(f) is FunctionType]
     torchs = [f for f in everything if (f.__module__ or "").split(".")[0] == "torch"]
-    return {part: [(f, refusal(f)) for f in torchs if does(part, f)] for part in all_parts()}
+    return {
+        part: [(f, refusal(f, says(f.__qualname__))) for f in torchs if does(part, f)]
+        for part in all_parts()
+    }
 
 
 def all_parts() -> list[str]:
@@ -124,7 +127,7 @@ def _refuse(name: str, *_args: object, **_named: object) -> NoReturn:
     raise Forbidden(says(name))
 
 
-def refusal(function: FunctionType) -> CodeType:
+def refusal(function: FunctionType, sentence: str) -> CodeType:
     """Compile code that raises Forbidden; Python wants a function's free variables in it again."""
     free = function.__code__.co_freevars
     source = (
@@ -132,7 +135,7 @@ def refusal(function: FunctionType) -> CodeType:
         "    def gone(*_args, **_named):\n"
         f"        {', '.join(free) or None}\n"
         f"        from {Forbidden.__module__} import Forbidden\n"
-        f"        raise Forbidden({says(function.__qualname__)!r})\n"
+        f"        raise Forbidden({sentence!r})\n"
         "    return gone\n"
     )
     made: dict[str, Any] = {}

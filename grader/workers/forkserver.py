@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import IO, Final, NoReturn
 
 from grader.sandbox import CannotIsolate, Limits, Supervisor
+from grader.workers import torch_in_memory
+from grader.workers.job_files import read_hidden, read_steps
 from grader.workers.progress import status_of
 from grader.workers.results import POOL_READY, TrialRun, write_result
 from grader.workers.runner import work
@@ -70,23 +72,18 @@ def monitor(supervisor: Supervisor, job: Path, number: int, results: IO[bytes]) 
 
 def run_trial(supervisor: Supervisor, job: Path, number: int) -> TrialRun:
     """Do one trial run; another follows while the student's own test gives verdicts."""
-    server = Server(json.loads(job.read_bytes()), number)
+    server = Server(read_steps(job), number)
     seconds = min(supervisor.limits.wall_seconds, float(supervisor.limits.cpu_seconds))
     task = supervisor.start(
         lambda channel: work(server.steps, channel.send, channel.ask, seconds), answer=server.reply
     )
-    server.draw(seed_of(job).read_bytes())  # not before: the task is a copy of this process
+    server.draw(*read_hidden(job))  # not before: the task is a copy of this process
     ended = supervisor.poll()[task]
     ended = replace(ended, messages=tuple(server.rest))
     ended = replace(ended, status=status_of(ended))
     verdicts = tuple(server.verdicts())
     more = (server.more or bool(verdicts)) and number < server.last
     return TrialRun(ended, verdicts, more, tuple(server.apart()), server.tested)
-
-
-def seed_of(job: Path) -> Path:
-    """Return the file next to the job's that holds the seed of its orders."""
-    return job.with_suffix(".seed")
 
 
 def main(arguments: list[str]) -> None:
@@ -96,7 +93,8 @@ def main(arguments: list[str]) -> None:
     defaults = asdict(Limits())
     limits = Limits(**{name: type(defaults[name])(float(v)) for name, v in pairs.items()})
     try:
-        supervisor = Supervisor(limits, isolate="no-isolation" not in arguments)
+        isolate = "no-isolation" not in arguments
+        supervisor = Supervisor(limits, hidden=torch_in_memory.folders(), isolate=isolate)
     except CannotIsolate as error:
         sys.stdout.write(json.dumps(str(error)) + "\n")
     else:
