@@ -27,6 +27,7 @@ from torch import Tensor
 from grader.workers.handed_inputs import Maker
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
+from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
@@ -67,9 +68,9 @@ class Server:
         self.rest: list[bytes] = []
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
         self.steps = _part(numbered, run)
-        observed = {step["exercise"] for step in self.steps}
-        self._closed = {step["exercise"] for step in steps} - observed
-        self.more = run == 0 and bool(self._closed)
+        asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
+        self._open = set(observed)
+        self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
         self.last = first_tried(steps) + TRIAL_RUNS - 1
         self._inputs = Maker({})
@@ -98,7 +99,7 @@ class Server:
             return self._inputs.reply(raw)
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw)
-            self._closed |= answered
+            self._open -= answered
             return lent
         if not raw.startswith(b'{"call"'):
             self._take(raw)
@@ -134,8 +135,11 @@ class Server:
                 self._verdicts[trial] = json.loads(raw)
 
     def _keep(self, raw: bytes) -> None:
-        """Keep a message unless it is about an exercise that is closed."""
-        if not (self._closed and _exercise_of(raw) in self._closed):
+        """Keep an event, and a message about an exercise that is open.
+
+        One that cannot be read here is dropped: the judging process might yet read it.
+        """
+        if raw.startswith(EVENT) or _exercise_of(raw) in self._open:
             self.rest.append(raw)
 
     def apart(self) -> list[bytes]:

@@ -208,10 +208,22 @@ def test_a_verdict_written_in_another_way_does_not_slip_through(server, forged):
     assert (server.rest, list(server.verdicts())) == ([], [])
 
 
-def test_other_messages_pass_as_they_are(server):
-    other = b'{"exercise": "attend", "case": 3}'
-    assert server.reply(other) is None
-    assert server.rest == [other]
+MESSAGE = b'{"exercise": "attend", "case": 3}'
+
+
+def test_other_messages_pass_as_they_are():
+    server = Server([{"source": "", "exercise": "attend", "cases": 4}])
+    for message in (MESSAGE, b'{"event": {}}'):
+        assert server.reply(message) is None
+    assert server.rest == [MESSAGE, b'{"event": {}}']
+
+
+def test_a_message_that_only_another_process_can_read_is_dropped():
+    server = Server([{"source": "", "exercise": "attend", "cases": 4}])
+    deep = b'{"values": ' + b"[" * 5000 + b"]" * 5000 + b", " + MESSAGE[1:]
+    for message in (deep, b"no JSON", b"{}"):
+        assert server.reply(message) is None
+    assert server.rest == []
 
 
 PEEKS = """
