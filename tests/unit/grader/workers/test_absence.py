@@ -41,6 +41,12 @@ GONE = {
     "a gated cell": ("rnn_cell", "nn.GRUCell(4, 5)(q[0])"),
     "a function by its whole name": ("LayerNorm", "torch._refs._normalize(q, [2], 1e-5)"),
     "a private function": ("SelfAttention", "math_attention(q, q, q, None, (), 1.0, {})"),
+    "a distribution's transform": (
+        "stable_softmax", "torch.distributions.transforms.SoftmaxTransform()(q)"),
+    "a class's other method": (
+        "SelfAttention", "from torch.ao.nn.quantizable import MultiheadAttention as m\nm._forward_impl(None, q, q, q)"),
+    "a layer around an attention": ("EncoderLayer", "nn.TransformerDecoderLayer.forward(None, q, q)"),
+    "a stack of layers": ("EncoderLayer", "nn.TransformerEncoder.forward(None, q)"),
 }  # fmt: skip
 
 
@@ -82,9 +88,9 @@ import gc, sys
 import torch
 from grader.workers import absence
 base = torch._C.Graph.__base__
-absence.close_other_engines()
-absence.close_other_engines()
 graph = torch._C.parse_ir("graph(%x : Tensor):\\n  %y : Tensor = aten::relu(%x)\\n  return (%y)")
+absence.close_other_engines()
+absence.close_other_engines()
 exec(sys.argv[1])
 """
 
@@ -96,6 +102,11 @@ exec(sys.argv[1])
         ("torch._C._jit_set_llga_enabled(True)", "AttributeError"),
         ("torch._C._te.TensorExprKernel(graph)", "AttributeError"),
         ("sys.modules['torch._C._te']", "KeyError"),
+        ("torch._C.parse_ir('graph():\\n  return ()')", "AttributeError"),
+        ("graph.create('prim::StaticSubgraph', 1)", "AttributeError"),
+        ("next(graph.nodes()).g_('Subgraph', graph)", "AttributeError"),
+        ("torch.ones(2, 3).to_mkldnn()", "Forbidden"),
+        ("torch.empty(2, 3, layout=torch._mkldnn)", "Forbidden"),
         (
             "next(c for c in base.__subclasses__() if c.__name__ == 'TensorExprKernel')(graph)",
             "No constructor defined",
