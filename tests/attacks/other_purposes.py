@@ -1,8 +1,18 @@
 """What is loaded, lent or sent for another purpose, put to use as an exercise's answer."""
 
 from tests.attacks.absent import (
-    ENCODER, HEADS, LEND, RNN, START, TRAINING, WAVES, borrowed, norm, other, softmax,
-)  # fmt: skip
+    ENCODER,
+    HEADS,
+    LEND,
+    RNN,
+    START,
+    TRAINING,
+    WAVES,
+    borrowed,
+    norm,
+    other,
+    softmax,
+)
 from tests.attacks.attack import LESSON, Attack
 
 OUTER = "x.movedim(dim, -1)"

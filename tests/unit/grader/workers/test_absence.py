@@ -1,9 +1,14 @@
 """What is taken out of a process is gone for good, by whatever road it is sought."""
 
+import pkgutil
 import subprocess
 import sys
+from types import FunctionType
 
 import pytest
+
+from grader.workers.absence import does
+from utils.checks.registry import probes
 
 SETUP = """
 import gc, sys, threading, warnings
@@ -14,6 +19,7 @@ from grader.workers import absence
 from utils.checks.framework.forbidden import Forbidden
 from utils.checks.registry import probes
 from torch._higher_order_ops.flex_attention import math_attention
+from torch.ao.nn import quantizable
 kept, heads = F.multi_head_attention_forward, F.scaled_dot_product_attention
 absence.kernels(), absence.in_python()
 gc.freeze()
@@ -44,8 +50,8 @@ GONE = {
     "a distribution's transform": (
         "stable_softmax", "torch.distributions.transforms.SoftmaxTransform()(q)"),
     "a class's other method": (
-        "SelfAttention", "from torch.ao.nn.quantizable import MultiheadAttention as m\nm._forward_impl(None, q, q, q)"),
-    "a layer around an attention": ("EncoderLayer", "nn.TransformerDecoderLayer.forward(None, q, q)"),
+        "SelfAttention", "quantizable.MultiheadAttention._forward_impl(None, q, q, q)"),
+    "a layer around one": ("EncoderLayer", "nn.TransformerDecoderLayer.forward(None, q, q)"),
     "a stack of layers": ("EncoderLayer", "nn.TransformerEncoder.forward(None, q)"),
 }  # fmt: skip
 
@@ -56,6 +62,30 @@ def test_what_an_exercise_forbids_is_refused_in_a_sentence(way):
     done = run(exercise, code)
     assert "Forbidden: " in done.stderr, done.stderr
     assert "does what this exercise asks you to build" in done.stderr
+
+
+def names_forbidden() -> list[tuple[str, str]]:
+    """The names of torch's that each exercise forbids, where kernels are taken out for it."""
+    return [
+        (probe.exercise, name)
+        for probe in probes().values()
+        for name in (probe.forbidden if probe.kernels else ())
+        if name.startswith("torch.")
+    ]
+
+
+def test_every_name_that_an_exercise_forbids_has_a_part_that_is_taken_out():
+    left = [pair for pair in names_forbidden() if not is_taken_out(*pair)]
+    assert left == []
+
+
+def is_taken_out(exercise: str, name: str) -> bool:
+    found = pkgutil.resolve_name(name)
+    found = getattr(found, "forward", found)
+    parts = probes()[exercise].kernels
+    if isinstance(found, FunctionType):
+        return any(does(part, found) for part in parts)
+    return any(part in name.rpartition(".")[2] for part in parts)
 
 
 STAYS = {
