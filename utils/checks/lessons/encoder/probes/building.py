@@ -129,7 +129,8 @@ def _call_stack(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
-    made = nn.Linear(*reversed(weight.shape))
+    n_out, n_in = weight.shape
+    made = nn.Linear(n_in, n_out)
     made.weight.data, made.bias.data = weight.clone(), bias.clone()
     return made
 
