@@ -1,6 +1,7 @@
 """The trusted side: starts isolated tasks and watches many at once, in one thread."""
 
 import contextlib
+import fcntl
 import itertools
 import os
 import select
@@ -20,6 +21,7 @@ from grader.sandbox.confine import Confinement, Walls
 from grader.sandbox.limits import Limits
 from grader.sandbox.task import Answer, Ended, Pipes, Running
 
+REPLY_BYTES: Final = 1 << 20  # that wait to be read; all that an ordinary user may have
 WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
 BLIND_SECONDS: Final = 0.01  # between two looks at a process where there are no pidfds
 FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
@@ -31,6 +33,7 @@ class Supervisor:
     """Run tasks in copies of this warm process, behind walls, many at once.
 
     `readable`: files and folders that tasks may read besides the interpreter and its packages.
+    `hidden`: folders among all these that are empty for tasks; not without isolation.
     `scratch`: where private folders go on a machine without mount namespaces; elsewhere they are
     in memory. `isolate=False` leaves only the limits and a separate process: for work that you
     trust as your own. Raises CannotIsolate, or FileNotFoundError for an absent `readable`.
@@ -44,12 +47,13 @@ class Supervisor:
         limits: Limits | None = None,
         *,
         readable: Iterable[Path] = (),
+        hidden: Iterable[Path] = (),
         scratch: Path | None = None,
         isolate: bool = True,
     ) -> None:
         self.limits = limits or Limits()
         self.scratch = scratch
-        self.view = interpreter.view(readable)
+        self.view = interpreter.view(readable, hidden)
         self.walls = require(self.view.paths, self.limits) if isolate else Walls()
         self.secrets = environment_block()
         if self.walls.seccomp:
@@ -154,6 +158,8 @@ class Supervisor:
 def started(task: Task, plan: Confinement, answer: Answer, *, held: bool) -> Running:
     """Start a copy of this process that goes behind the plan's walls and runs the task."""
     (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
+    with contextlib.suppress(OSError, AttributeError):  # a reply is written at once, or not at all
+        fcntl.fcntl(replying, fcntl.F_SETPIPE_SZ, REPLY_BYTES)
     errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed at the task's end)
     try:
         pid = processes.spawn(

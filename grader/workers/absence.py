@@ -33,7 +33,17 @@ KEYS: Final = (
     "MkldnnCPU", "QuantizedCPU", "Meta",
 )  # fmt: skip
 # Parts of names in torch._C: what runs graphs with kernels of its own, past the dispatcher.
-OTHER_ENGINES: Final = ("_te_", "texpr", "tensorexpr", "llga", "static_module", "can_fuse")
+OTHER_ENGINES: Final = ("_te_", "texpr", "tensorexpr", "llga", "static_module", "can_fuse",
+                        "parse_ir", "function_from_graph", "pattern_based")  # fmt: skip
+# Methods that write graphs by hand, in which such an engine can be asked for as well.
+BY_HAND: Final = {"Graph": ("create", "createClone", "createFusionGroup", "createCudaFusionGroup"),
+                  "Node": ("g_", "gs_")}  # fmt: skip
+LAYOUT: Final = "MkldnnCPU"  # tensors on which operators compute that no dispatcher sees
+TO_LAYOUT: Final = "to_mkldnn"
+# Methods that make, copy and show an object, beside those whose names begin with underscores.
+MAKING: Final = {"extra_repr", "reset_parameters", "_reset_parameters", "flatten_parameters",
+                 "_apply", "_get_name", "_init_flat_weights", "_weights_have_changed",
+                 "_load_from_state_dict", "_save_to_state_dict"}  # fmt: skip
 # Not loaded by torch itself: attention written in Python.
 NOT_LOADED: Final = {"torch.nn.attention.flex_attention", "torch.ao.nn.quantizable", "torch.onnx"}
 
@@ -52,7 +62,7 @@ def take_out(asked: Iterable[Probe]) -> None:
 
 
 def close_other_engines() -> None:
-    """Take out torch's graph fusers and its static runtime, which no exercise needs.
+    """Take out torch's graph fusers, static runtime and oneDNN's tensors: no exercise needs them.
 
     A class cannot be taken from its base, which lists it: it loses what makes and runs an object.
     """
@@ -63,19 +73,41 @@ def close_other_engines() -> None:
         vars(fuser).clear()
     for name in [n for n in vars(torch._C) if any(part in f"{n}_" for part in OTHER_ENGINES)]:
         delattr(torch._C, name)
+    for kind, methods in BY_HAND.items():
+        for method in methods:
+            if hasattr(getattr(torch._C, kind), method):
+                delattr(getattr(torch._C, kind), method)
+    for space, names in kernels_of_layout().items():
+        put_refusals(space, names)
+
+
+def kernels_of_layout() -> Mapping[str, list[tuple[str, str]]]:
+    """Return what makes tensors of oneDNN's layout, or takes them: namespace -> names and keys."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for full in torch._C._dispatch_get_all_op_names():
+        space, _, name = full.partition("::")
+        has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, full)
+        keys = KEYS if name.partition(".")[0] == TO_LAYOUT else (LAYOUT,)
+        found.setdefault(space, []).extend((name, key) for key in keys if has(key))
+    return {space: names for space, names in found.items() if names}
 
 
 def refuse_kernels(part: str) -> None:
     """Put refusals in place of every kernel of torch whose name holds this part."""
     for space, names in kernels()[part].items():
-        library = torch._C._dispatch_library("IMPL", space, "", __file__, 1)
-        # Without its last reference the library would take the refusals along. This one is held
-        # by nobody, so nobody can let it go.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns that kernels are replaced
-            for name, key in names:
-                library.impl(name, key, functools.partial(_refuse, name.partition(".")[0]))
+        put_refusals(space, names)
+
+
+def put_refusals(space: str, names: Iterable[tuple[str, str]]) -> None:
+    """Put refusals in place of kernels of one namespace, by name and key."""
+    library = torch._C._dispatch_library("IMPL", space, "", __file__, 1)
+    # Without its last reference the library would take the refusals along. This one is held by
+    # nobody, so nobody can let it go.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns that kernels are replaced
+        for name, key in names:
+            library.impl(name, key, functools.partial(_refuse, name.partition(".")[0]))
 
 
 @functools.cache
@@ -100,7 +132,10 @@ def in_python() -> Mapping[str, list[tuple[FunctionType, CodeType]]]:
     gc.unfreeze()
     everything = [f for f in gc.get_objects() if type(f) is FunctionType]
     torchs = [f for f in everything if (f.__module__ or "").split(".")[0] == "torch"]
-    return {part: [(f, refusal(f)) for f in torchs if does(part, f)] for part in all_parts()}
+    return {
+        part: [(f, refusal(f, says(f.__qualname__))) for f in torchs if does(part, f)]
+        for part in all_parts()
+    }
 
 
 def all_parts() -> list[str]:
@@ -111,20 +146,26 @@ def all_parts() -> list[str]:
 def does(part: str, function: FunctionType) -> bool:
     """Return whether a function's name, or that of the class that it computes for, has a part.
 
-    A part with dots is a function's whole name.
+    A part with dots is a function's whole name. Objects of such a class can be made and shown.
     """
     if "." in part:
         return part == f"{function.__module__}.{function.__name__}"
-    if function.__name__ != "forward":
-        return part in function.__name__
-    return part.replace("_", "") in function.__qualname__.replace("_", "").lower()
+    if part in function.__name__:
+        return True
+    owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
+    computes = part.replace("_", "") in owner.replace("_", "").lower()
+    return computes and not _makes(function.__name__)
+
+
+def _makes(method: str) -> bool:
+    return method in MAKING or (method.startswith("__") and method != "__call__")
 
 
 def _refuse(name: str, *_args: object, **_named: object) -> NoReturn:
     raise Forbidden(says(name))
 
 
-def refusal(function: FunctionType) -> CodeType:
+def refusal(function: FunctionType, sentence: str) -> CodeType:
     """Compile code that raises Forbidden; Python wants a function's free variables in it again."""
     free = function.__code__.co_freevars
     source = (
@@ -132,7 +173,7 @@ def refusal(function: FunctionType) -> CodeType:
         "    def gone(*_args, **_named):\n"
         f"        {', '.join(free) or None}\n"
         f"        from {Forbidden.__module__} import Forbidden\n"
-        f"        raise Forbidden({says(function.__qualname__)!r})\n"
+        f"        raise Forbidden({sentence!r})\n"
         "    return gone\n"
     )
     made: dict[str, Any] = {}

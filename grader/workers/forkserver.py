@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import IO, Final, NoReturn
 
 from grader.sandbox import CannotIsolate, Channel, Ended, Limits, Supervisor, Task
+from grader.workers import torch_in_memory
+from grader.workers.job_files import Steps, read_hidden, read_steps
 from grader.workers.progress import status_of
 from grader.workers.results import POOL_READY, TrialRun, write_result
 from grader.workers.runner import work
-from grader.workers.trials import Server, Steps, runs_of
+from grader.workers.trials import Server, runs_of
 from grader.workers.warm_up import warm_up
 
 LEAST_SECONDS: Final = 0.01  # for a process whose job has used up its time: it is stopped at once
@@ -60,16 +62,16 @@ def monitor(supervisor: Supervisor, job: Path, began: float, results: IO[bytes])
 
 def trial_runs(supervisor: Supervisor, job: Path, began: float) -> Iterator[TrialRun]:
     """Do a job's trial runs; those after the first follow while a student's own test judges."""
-    steps: Steps = json.loads(job.read_bytes())
+    steps = read_steps(job)
     servers = [Server(steps, number) for number in range(runs_of(steps))]
     tasks = [
         supervisor.start(task_of(server.steps), answer=server.reply, held=True)
         for server in servers
     ]
-    seed = seed_of(job).read_bytes()  # not before: the tasks are copies of this process
+    hidden = read_hidden(job)  # not before: the tasks are copies of this process
     done: dict[int, Ended] = {}
     for number, (server, task) in enumerate(zip(servers, tasks, strict=True)):
-        server.draw(seed)
+        server.draw(*hidden)
         let_go(supervisor, task, began)
         while task not in done:
             done |= supervisor.poll()
@@ -110,11 +112,6 @@ def rest_of(limits: Limits, spent: float) -> Limits:
     return replace(limits, wall_seconds=max(limits.wall_seconds - spent, LEAST_SECONDS))
 
 
-def seed_of(job: Path) -> Path:
-    """Return the file next to the job's that holds the seed of its orders."""
-    return job.with_suffix(".seed")
-
-
 def main(arguments: list[str]) -> None:
     """Run a fork server; `arguments` are limits as ``name=value`` and maybe ``no-isolation``."""
     warm_up()
@@ -122,7 +119,8 @@ def main(arguments: list[str]) -> None:
     defaults = asdict(Limits())
     limits = Limits(**{name: type(defaults[name])(float(v)) for name, v in pairs.items()})
     try:
-        supervisor = Supervisor(limits, isolate="no-isolation" not in arguments)
+        isolate = "no-isolation" not in arguments
+        supervisor = Supervisor(limits, hidden=torch_in_memory.folders(), isolate=isolate)
     except CannotIsolate as error:
         sys.stdout.write(json.dumps(str(error)) + "\n")
     else:

@@ -17,6 +17,7 @@ HOLLOW: Final = (
     "utils.experiments.fixed_positions",
     "utils.experiments.lookup_task",
     "utils.experiments.recurrence",
+    "utils.experiments.reversal_task",
     "utils.experiments.seq2seq",
     "utils.experiments.topic_task",
     "utils.experiments.train",

@@ -73,8 +73,9 @@ def _asked_for(raw: bytes) -> str:
 
 
 def answers_in(module: str) -> frozenset[str]:
-    """Return the exercises that a module, or one that it imports, is an answer to."""
+    """Return the exercises that a module, a part of it, or one that it imports, is an answer to."""
     own = {exercise for exercise, home in reference.HOMES.items() if home == module}
+    own.update(reference.INSIDE.get(module, ()))
     inside = (name.removeprefix(PACKAGE) for name in imported_by(_code(module)))
     return frozenset(own).union(*map(answers_in, inside))
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Final, Self, cast
 
 from grader.sandbox import Ended, Limits
-from grader.workers.forkserver import seed_of
+from grader.workers.job_files import write_job
 from grader.workers.results import TrialRun, as_one, await_ready, read_result
 from grader.workers.resuming import Losses
 
@@ -70,8 +70,7 @@ class ForkServer:
 
     def give(self, job: Job, file: Path) -> None:
         """Hand over a job, written to files that only this side may read."""
-        file.write_bytes(job.steps)
-        seed_of(file).write_bytes(job.seed)
+        write_job(file, job.steps, job.seed)
         self.job = job
         with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show it
             self._jobs.write(b"%f " % job.spent + os.fsencode(file) + b"\n")

@@ -18,6 +18,7 @@ MOST_NUMBER: Final = 1_000_000
 MOST_BYTES: Final = 400  # of an event
 MOST_NAME: Final = 100  # characters of an error's name
 NO_ERROR: Final = "an exception"  # in place of a name that a student made up
+EVENT: Final = b'{"event"'  # how one begins
 FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
 
 TIMEOUT: Final = "Timeout (0:"  # how faulthandler begins
@@ -64,7 +65,7 @@ def events(messages: Sequence[bytes]) -> list[Event]:
 
 
 def _event(raw: bytes) -> Event | None:
-    if len(raw) > MOST_BYTES or not raw.startswith(b'{"event"'):
+    if len(raw) > MOST_BYTES or not raw.startswith(EVENT):
         return None
     try:
         data: dict[str, Any] = json.loads(raw)["event"]

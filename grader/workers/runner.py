@@ -22,11 +22,13 @@ from IPython.display import display
 
 from grader.workers.absence import take_out
 from grader.workers.absent_answers import why_absent
+from grader.workers.handed_inputs import handed_over
 from grader.workers.lending import Borrower
 from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
-from utils.checks.framework.exercise import Case, Probe
+from grader.workers.unused_checks import take_out_helpers
+from utils.checks.framework.exercise import Case, Inputs, Probe
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import attempt, conditions
 from utils.checks.registry import probes
@@ -104,7 +106,9 @@ def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
-    take_out(probes()[step["exercise"]] for step in steps if step["exercise"])
+    asked = [probes()[step["exercise"]] for step in steps if step["exercise"]]
+    take_out(asked)
+    take_out_helpers(asked)
     sys.meta_path.insert(0, Borrower(ask))
     module = _fresh_main()
     until = time.monotonic() + seconds
@@ -175,32 +179,35 @@ def _line_in(error: BaseException, filename: str) -> int:
 def _tell(step: dict[str, Any], why: str, send: Send) -> None:
     """Say for every case why nothing could be observed."""
     nothing = Observation(problem=Problem(ProblemKind.EXCEPTION, why))
-    for number in range(len(step["cases"])):
+    for number in range(step["cases"]):
         send(encode(Message(step["exercise"], number, nothing)))
 
 
 def _observe(step: dict[str, Any], answer: Any, send: Send, ask: Ask, clock: Clock) -> None:
     """Observe an exercise; a case that ran too long leaves no time for those after it."""
-    exercise = step["exercise"]
-    probe = replace(probes()[exercise], forbidden=())  # it was taken out already
-    if probe.served:
-        probe = replace(probe, inputs=lambda trial: {probe.served: Proxy(exercise, trial, ask)})
+    probe = replace(probes()[step["exercise"]], forbidden=())  # it was taken out already
     with conditions(probe, answer, quiet=True):
-        for number, params in enumerate(step["cases"]):
+        for number in range(step["cases"]):
             send(Event(What.BEGAN, step["number"], number).message())
-            seen = _observe_case(probe, params, answer, clock)
-            send(encode(Message(exercise, number, seen)))
+            seen = _observe_case(probe, number, answer, ask, clock)
+            send(encode(Message(probe.exercise, number, seen)))
             if clock.stopped:
                 send(Event(What.STOPPED, step["number"], number, *clock.place).message())
                 return
 
 
-def _observe_case(probe: Probe, params: dict[str, Any], answer: Any, clock: Clock) -> Observation:
-    known = (case for case in probe.cases if dict(case.params) == params)
+def _observe_case(probe: Probe, number: int, answer: Any, ask: Ask, clock: Clock) -> Observation:
     try:
         with clock:
-            return attempt(probe, next(known, Case("", params)), answer)
+            case, inputs = _case(probe, number, ask)
+            return attempt(replace(probe, inputs=lambda: inputs), case, answer)
     except BaseException as error:
         return Observation(
             problem=Problem(ProblemKind.EXCEPTION, f"{type(error).__name__}: {error}"[:400])
         )
+
+
+def _case(probe: Probe, number: int, ask: Ask) -> tuple[Case, Inputs]:
+    if probe.served:
+        return Case("", {}), {probe.served: Proxy(probe.exercise, number, ask)}
+    return handed_over(probe.exercise, number, ask)

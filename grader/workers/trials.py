@@ -24,13 +24,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from grader.workers.handed_inputs import Maker
+from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
+from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
 from utils.checks.registry import probes
 
-Steps = list[dict[str, Any]]
 Trial = tuple[str, int]  # exercise and number
 MOST_ARG_AXES: Final = 4  # of one argument
 MOST_ENTRIES: Final = 4096  # of one argument
@@ -45,7 +47,7 @@ class Server:
     """The monitor's side: hides which version is which, and answers calls.
 
     Attributes:
-        steps: what the isolated process does, with every served case replaced by a number.
+        steps: what the isolated process does, with how many cases or trials each has.
         rest: the messages that came and are not about a trial.
         more: whether another trial run is due in any case.
         tested: whether this one tries a student's own test.
@@ -54,40 +56,34 @@ class Server:
 
     def __init__(self, steps: Steps, run: int = 0) -> None:
         self._run = run
-        self._cases = {s["exercise"]: s["cases"] for s in steps if _served(s["exercise"])}
+        tried = [step["exercise"] for step in steps if _served(step["exercise"])]
         self._versions: dict[Trial, Any] = {}
         self._places: dict[Trial, int] = {}
-        self._current = dict.fromkeys(self._cases, 0)  # the trial under way
+        self._current = dict.fromkeys(tried, 0)  # the trial under way
         self._asked: set[Trial] = set()
         self._verdicts: dict[Trial, dict[str, Any]] = {}
         self._calls = 0
         self._seconds = 0.0
         self.rest: list[bytes] = []
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
-        self.steps = [self._hide(step) for step in _part(numbered, run)]
-        observed = {step["exercise"] for step in self.steps}
-        self._closed = {step["exercise"] for step in steps} - observed
-        self.more = run == 0 and bool(self._closed)
+        self.steps = _part(numbered, run)
+        asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
+        self._open = set(observed)
+        self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
-        if not self.tested:
-            self._cases = {}
+        self._inputs = Maker({})
 
-    def _hide(self, step: dict[str, Any]) -> dict[str, Any]:
-        if step["exercise"] not in self._cases:
-            return step
-        n_trials = len(_tries(step["exercise"], step["cases"]))
-        return step | {"cases": [{"trial": trial} for trial in range(n_trials)]}
+    def draw(self, seed: bytes, cases: Cases) -> None:
+        """Take the cases, and draw the order of the versions.
 
-    def draw(self, seed: bytes) -> None:
-        """Draw the order of the versions.
-
-        Call it after the isolated process is forked, which would otherwise find it in its memory.
+        Call it after the isolated process is forked, which would otherwise find both in its memory.
         """
-        for exercise, cases in self._cases.items():
-            probe, order = probes()[exercise], _tries(exercise, cases)
+        self._inputs = Maker(cases)
+        for exercise in self._current if self.tested else ():
+            probe, order = probes()[exercise], tries(exercise, cases[exercise])
             random.Random(f"{self._run} {exercise} {seed.hex()}").shuffle(order)
             for trial, place in enumerate(order):
-                self._versions[exercise, trial] = probe.make(cases[place])[probe.served]
+                self._versions[exercise, trial] = probe.make(cases[exercise][place])[probe.served]
                 self._places[exercise, trial] = place
 
     def reply(self, raw: bytes) -> bytes | None:
@@ -97,9 +93,11 @@ class Server:
         """
         if parts_in(raw) > MOST_PARTS:
             return None
+        if raw.startswith(b'{"inputs"'):
+            return self._inputs.reply(raw)
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw)
-            self._closed |= answered
+            self._open -= answered
             return lent
         if not raw.startswith(b'{"call"'):
             self._take(raw)
@@ -135,8 +133,11 @@ class Server:
                 self._verdicts[trial] = json.loads(raw)
 
     def _keep(self, raw: bytes) -> None:
-        """Keep a message unless it is about an exercise that is closed."""
-        if not (self._closed and _exercise_of(raw) in self._closed):
+        """Keep an event, and a message about an exercise that is open.
+
+        One that cannot be read here is dropped: the judging process might yet read it.
+        """
+        if raw.startswith(EVENT) or _exercise_of(raw) in self._open:
             self.rest.append(raw)
 
     def apart(self) -> list[bytes]:
@@ -232,17 +233,6 @@ def _part(steps: Steps, run: int) -> Steps:
 
 def _comes_later(exercise: str) -> bool:
     return _served(exercise) or _is_apart(exercise)
-
-
-def _tries(exercise: str, cases: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the places of the cases, each as often as it is tried in a trial run.
-
-    The right versions (their cases are required) answer alike: each comes once, and every broken
-    one as often as all of them together, so that how often an answer comes says nothing.
-    """
-    right = [dict(case.params) for case in probes()[exercise].cases if case.required]
-    times = [1 if params in right else max(1, len(right)) for params in cases]
-    return [place for place, n in enumerate(times) for _ in range(n)]
 
 
 def _require_small(values: Sequence[Any]) -> None:

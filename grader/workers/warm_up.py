@@ -10,7 +10,7 @@ from typing import Any, Final
 import torch
 
 import utils.checks
-from grader.workers import absence
+from grader.workers import absence, torch_in_memory, unused_checks
 from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
 from grader.workers.huge_pages import join_pages
 from grader.workers.lending import PACKAGE
@@ -34,6 +34,7 @@ def warm_up() -> None:
     probes()
     require_no_answers(sys.modules)
     _silence_checks()
+    torch_in_memory.load_the_rest()
     torch.set_num_threads(1)
     _rehearse()
     figure = plt.figure()
@@ -42,6 +43,7 @@ def warm_up() -> None:
     plt.close(figure)
     absence.close_other_engines()
     absence.kernels(), absence.in_python()
+    unused_checks.helpers(), unused_checks.needed()
     gc.collect()
     join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared

@@ -22,6 +22,7 @@ from grader.workers.pool import FORK_SERVER, Pool
 from tests.attacks.absent import ABSENT, LENT
 from tests.attacks.attack import Attack
 from tests.attacks.malformed import HARMLESS, MALFORMED, PAGES
+from tests.attacks.other_purposes import LOADED, PARTS
 from tests.attacks.patching import LYING, PATCHING
 from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
 from tests.attacks.shortcuts import SHORTCUTS
@@ -31,11 +32,13 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
     *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS, *ABSENT,
-    *LENT,
+    *LENT, *LOADED, *PARTS,
 ]  # fmt: skip
 # These work on the notebook's own process or on the reading of a notebook, where the walls and the
 # number of workers change nothing: they are held under the first setting alone.
-INWARD: list[Attack] = [*PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT]
+INWARD: list[Attack] = [
+    *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT, *LOADED, *PARTS,
+]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
 LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)
 

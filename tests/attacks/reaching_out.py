@@ -9,6 +9,30 @@ def send(exercise, case, values):
     raw = json.dumps(data).encode()
     os.write(3, struct.pack("<I", len(raw)) + raw)
 """
+STACK = """
+for n, (count, width) in enumerate([(3, 4), (1, 3), (7, 3)]):
+    numbers = {"layers": count, "separate layers": count, "parameters": count * (width + 1) ** 2}
+    send("repaired_stack", n, [list(pair) for pair in numbers.items()])
+"""
+# A list nested so deep that one process's parser gives up on it, and another's does not.
+DEEP = """
+import importlib, sys
+from dataclasses import replace
+from grader.workers.handed_inputs import handed_over
+from grader.workers.protocol import Message, encode
+from utils.checks.framework.observe import attempt
+from utils.checks.registry import probes
+frame, probe = sys._getframe(), probes()["split_heads"]
+while "ask" not in frame.f_locals:
+    frame = frame.f_back
+split = importlib.import_module("utils.reference.heads").reference_split
+for number in range(12):
+    case, inputs = handed_over("split_heads", number, frame.f_locals["ask"])
+    raw = encode(Message("split_heads", number, attempt(replace(probe, inputs=lambda: inputs), case, split)))
+    for depth in range(940, 1000, 3):
+        deep = b'{"values": ' + b"[" * depth + b"]" * depth + b", " + raw[1:]
+        os.write(3, struct.pack("<I", len(deep)) + deep)
+"""
 TEST = "test_attention"
 LOOT = """
 import os, re, torch
@@ -126,6 +150,10 @@ FORGING = [
           "print('40.0'); os.write(1, b'40.0'); os.write(2, b'40.0')"),
     forge("a huge number as a prediction", "comparison overflows",
           "predict_score_spread = 10 ** 400"),
+    Attack("a number that vanishes as a prediction", "the judge divides by zero",
+           answers={"predict_score_spread": "predict_score_spread = 5e-324"}),
+    forge("numbers of a stack that is not there", "values that follow from sizes", STACK, lesson="05_encoder"),
+    forge("a message that only the judge can read", "what was lent counts", DEEP, lesson="03_multi_head_attention"),
     guess("the order of versions read from memory", "which version is on trial is known", PEEK),
     guess("a census of all versions", "the most frequent answer is the right one", CENSUS),
     guess("small tensors that are large together", "the monitor's memory fills", HUGE),
@@ -134,6 +162,8 @@ FORGING = [
 LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own: samples
     loot("read the solutions", "the answers lie beside the course",
          "next(files('/solutions/02_attention.py$'))"),
+    loot("read what torch has not loaded", "right implementations lie in torch's files",
+         "open(__import__('torch').__path__[0] + '/testing/_internal/common_utils.py').read()"),
     loot("read the oracles' source", "right implementations lie in utils",
          "open(__import__('utils').__path__[0] + '/checks/lessons/attention/answers/first.py').read()"),
     loot("import the oracles", "right implementations can be imported",

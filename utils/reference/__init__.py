@@ -29,6 +29,15 @@ HOMES: Final[Mapping[str, str]] = {
     "collate": "tagging",
     "token_loss": "tagging",
 }
+# module -> exercises that are not answered by it, but by a part of it
+INSIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "plain_attention": ("attend",),
+    "multi_head": ("split_heads", "merge_heads", "repaired_split_heads"),
+    "sinusoids": ("repaired_encoding", "shift_matrix"),
+    "rotary": ("sinusoidal_encoding", "repaired_encoding", "shift_matrix"),
+    "position_layer": ("LearnedPositionalEncoding",),
+    "learned_positions": ("PositionalEncoding",),
+}
 # What a later lesson may carry from an earlier one.
 BLOCKS: Final = (
     "EncoderLayer",

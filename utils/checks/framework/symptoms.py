@@ -143,6 +143,8 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
         return
     one, other = float(cast("float", wanted)), float(cast("float", got))
     ratio = other / one
+    if not ratio:
+        return  # a number so small that it vanished
     for share, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
         if 1.5 < abs(share) < 1000 and abs(share - round(share)) < 1e-4:
             what = number(ratio) if share == ratio else f"one {round(share)}th"

@@ -1,9 +1,14 @@
 """What is taken out of a process is gone for good, by whatever road it is sought."""
 
+import pkgutil
 import subprocess
 import sys
+from types import FunctionType
 
 import pytest
+
+from grader.workers.absence import does
+from utils.checks.registry import probes
 
 SETUP = """
 import gc, sys, threading, warnings
@@ -14,6 +19,7 @@ from grader.workers import absence
 from utils.checks.framework.forbidden import Forbidden
 from utils.checks.registry import probes
 from torch._higher_order_ops.flex_attention import math_attention
+from torch.ao.nn import quantizable
 kept, heads = F.multi_head_attention_forward, F.scaled_dot_product_attention
 absence.kernels(), absence.in_python()
 gc.freeze()
@@ -41,6 +47,12 @@ GONE = {
     "a gated cell": ("rnn_cell", "nn.GRUCell(4, 5)(q[0])"),
     "a function by its whole name": ("LayerNorm", "torch._refs._normalize(q, [2], 1e-5)"),
     "a private function": ("SelfAttention", "math_attention(q, q, q, None, (), 1.0, {})"),
+    "a distribution's transform": (
+        "stable_softmax", "torch.distributions.transforms.SoftmaxTransform()(q)"),
+    "a class's other method": (
+        "SelfAttention", "quantizable.MultiheadAttention._forward_impl(None, q, q, q)"),
+    "a layer around one": ("EncoderLayer", "nn.TransformerDecoderLayer.forward(None, q, q)"),
+    "a stack of layers": ("EncoderLayer", "nn.TransformerEncoder.forward(None, q)"),
 }  # fmt: skip
 
 
@@ -50,6 +62,30 @@ def test_what_an_exercise_forbids_is_refused_in_a_sentence(way):
     done = run(exercise, code)
     assert "Forbidden: " in done.stderr, done.stderr
     assert "does what this exercise asks you to build" in done.stderr
+
+
+def names_forbidden() -> list[tuple[str, str]]:
+    """The names of torch's that each exercise forbids, where kernels are taken out for it."""
+    return [
+        (probe.exercise, name)
+        for probe in probes().values()
+        for name in (probe.forbidden if probe.kernels else ())
+        if name.startswith("torch.")
+    ]
+
+
+def test_every_name_that_an_exercise_forbids_has_a_part_that_is_taken_out():
+    left = [pair for pair in names_forbidden() if not is_taken_out(*pair)]
+    assert left == []
+
+
+def is_taken_out(exercise: str, name: str) -> bool:
+    found = pkgutil.resolve_name(name)
+    found = getattr(found, "forward", found)
+    parts = probes()[exercise].kernels
+    if isinstance(found, FunctionType):
+        return any(does(part, found) for part in parts)
+    return any(part in name.rpartition(".")[2] for part in parts)
 
 
 STAYS = {
@@ -82,9 +118,9 @@ import gc, sys
 import torch
 from grader.workers import absence
 base = torch._C.Graph.__base__
-absence.close_other_engines()
-absence.close_other_engines()
 graph = torch._C.parse_ir("graph(%x : Tensor):\\n  %y : Tensor = aten::relu(%x)\\n  return (%y)")
+absence.close_other_engines()
+absence.close_other_engines()
 exec(sys.argv[1])
 """
 
@@ -96,6 +132,11 @@ exec(sys.argv[1])
         ("torch._C._jit_set_llga_enabled(True)", "AttributeError"),
         ("torch._C._te.TensorExprKernel(graph)", "AttributeError"),
         ("sys.modules['torch._C._te']", "KeyError"),
+        ("torch._C.parse_ir('graph():\\n  return ()')", "AttributeError"),
+        ("graph.create('prim::StaticSubgraph', 1)", "AttributeError"),
+        ("next(graph.nodes()).g_('Subgraph', graph)", "AttributeError"),
+        ("torch.ones(2, 3).to_mkldnn()", "Forbidden"),
+        ("torch.empty(2, 3, layout=torch._mkldnn)", "Forbidden"),
         (
             "next(c for c in base.__subclasses__() if c.__name__ == 'TensorExprKernel')(graph)",
             "No constructor defined",

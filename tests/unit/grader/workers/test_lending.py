@@ -7,12 +7,13 @@ import pytest
 
 from grader.workers.lending import Borrower, answers_in, lend
 from grader.workers.trials import Server, runs_of
+from tests.course.lesson_runs import all_lessons
 from utils.checks.registry import probes
 from utils.reference import BLOCKS, HOMES, modules
 
 
 def step(exercise: str, source: str = "") -> dict:
-    return {"exercise": exercise, "source": source, "cases": [{}]}
+    return {"exercise": exercise, "source": source, "cases": 1}
 
 
 def about(exercise: str) -> bytes:
@@ -50,11 +51,20 @@ def test_a_request_that_cannot_be_read_is_answered_with_nothing(raw):
     assert lend(raw) == (b"{}", frozenset())
 
 
-def test_a_module_answers_what_it_imports_answers_too():
+def test_a_module_answers_what_its_parts_and_what_it_imports_answer_too():
     assert answers_in("layer") == {
-        "EncoderLayer", "LayerNorm", "FeedForward", "MultiHeadAttention",
-        "scaled_dot_product_attention",
+        "EncoderLayer", "LayerNorm", "FeedForward", "MultiHeadAttention", "split_heads",
+        "merge_heads", "repaired_split_heads", "scaled_dot_product_attention", "attend",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_what_stands_in_for_earlier_exercises_answers_no_later_one(lesson):
+    answered: set[str] = set()
+    for exercise in lesson.exercises:
+        homes = {path.split(".")[2] for path in probes()[exercise.id].stand_ins.values()}
+        answered = answered.union(*map(answers_in, homes))
+        assert exercise.id not in answered
 
 
 def test_a_message_before_the_loan_counts_and_one_after_it_does_not():

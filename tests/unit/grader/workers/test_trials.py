@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from grader.sandbox import Ended, Limits
+from grader.workers.job_files import counted_apart
 from grader.workers.pool import Job, Pool
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
@@ -30,9 +31,10 @@ def verdict(trial: int, says: str) -> bytes:
     return json.dumps({"exercise": TEST, "case": trial, "values": [["your test", says]]}).encode()
 
 
-def served(seed: bytes = RIGHT_FIRST, run: int = 0) -> Server:
-    server = Server([STEP], run)
-    server.draw(seed)
+def served(seed: bytes = RIGHT_FIRST, run: int = 0, step: dict = STEP) -> Server:
+    steps, cases = counted_apart([step])
+    server = Server(steps, run)
+    server.draw(seed, cases)
     return server
 
 
@@ -46,7 +48,7 @@ def server() -> Server:
 
 
 def trials(server: Server) -> range:
-    return range(len(server.steps[0]["cases"]))
+    return range(server.steps[0]["cases"])
 
 
 def say(server: Server, says: Callable[[int], str], asks: Callable[[int], bool]) -> list[dict]:
@@ -98,11 +100,11 @@ def like_the_first() -> Callable[[Callable], None]:
 def test_right_versions_together_come_as_often_as_each_broken_one(server):
     places = [server._places[TEST, trial] for trial in trials(server)]
     assert sorted(places) == [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    assert server.steps[0]["cases"] == [{"trial": trial} for trial in trials(server)]
+    assert len(trials(server)) == len(places)
 
 
 def test_the_order_is_unknown_until_it_is_drawn_and_the_seed_decides_it():
-    assert Server([STEP])._places == {}
+    assert Server(counted_apart([STEP])[0])._places == {}
     assert served()._places == served()._places != served(run=1)._places
 
 
@@ -206,10 +208,22 @@ def test_a_verdict_written_in_another_way_does_not_slip_through(server, forged):
     assert (server.rest, list(server.verdicts())) == ([], [])
 
 
-def test_other_messages_pass_as_they_are(server):
-    other = b'{"exercise": "attend", "case": 3}'
-    assert server.reply(other) is None
-    assert server.rest == [other]
+MESSAGE = b'{"exercise": "attend", "case": 3}'
+
+
+def test_other_messages_pass_as_they_are():
+    server = Server([{"source": "", "exercise": "attend", "cases": 4}])
+    for message in (MESSAGE, b'{"event": {}}'):
+        assert server.reply(message) is None
+    assert server.rest == [MESSAGE, b'{"event": {}}']
+
+
+def test_a_message_that_only_another_process_can_read_is_dropped():
+    server = Server([{"source": "", "exercise": "attend", "cases": 4}])
+    deep = b'{"values": ' + b"[" * 5000 + b"]" * 5000 + b", " + MESSAGE[1:]
+    for message in (deep, b"no JSON", b"{}"):
+        assert server.reply(message) is None
+    assert server.rest == []
 
 
 PEEKS = """
@@ -297,8 +311,7 @@ def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):
 
 def test_a_version_that_returns_one_tensor_gives_the_test_one_tensor():
     cases = [dict(c.params) for c in probes()["test_padding"].cases]
-    server = Server([{"source": "", "exercise": "test_padding", "cases": cases}])
-    server.draw(RIGHT_FIRST)
+    server = served(step={"source": "", "exercise": "test_padding", "cases": cases})
     found = Proxy("test_padding", 0, server.reply)(torch.tensor([[3, 4, 0], [1, 2, 5]]))
     assert found.shape[:2] == (2, 3)
 
@@ -306,8 +319,7 @@ def test_a_version_that_returns_one_tensor_gives_the_test_one_tensor():
 @pytest.mark.parametrize("seed", [b"1", b"5", b"11"])
 def test_a_good_test_of_padding_is_right_about_every_version_in_any_order(seed):
     cases = [dict(c.params) for c in probes()["test_padding"].cases]
-    server = Server([{"source": "", "exercise": "test_padding", "cases": cases}])
-    server.draw(seed)
+    server = served(seed, step={"source": "", "exercise": "test_padding", "cases": cases})
     for trial in trials(server):
         says = "accepts"
         try:

@@ -30,9 +30,12 @@ STAND_IN = "utils.reference.plain_attention.scaled_dot_product_attention"
 KERNELS = (
     "scaled_dot",
     "multi_head_attention",
-    "transformer_encoder_layer",
+    "transformer_encoder",
     "flash_attention",
     "math_attention",
+    # All that torch builds around an attention, whoever wrote the attention.
+    "torch.nn.modules.transformer.forward",
+    "torch.nn.modules.transformer._ff_block",
 )
 
 

@@ -16,9 +16,8 @@ def _attention(x: Tensor) -> Tensor:
     return (x @ x.transpose(1, 2)).softmax(-1) @ x
 
 
-def _recurrent(draw: Draw, width: int) -> Run:
+def _recurrent(for_x: Tensor, for_h: Tensor) -> Run:
     """Make h_t = tanh(x_t U + h_(t-1) W)."""
-    for_x, for_h = draw.normal(width, width, scale=0.7), draw.normal(width, width, scale=0.5)
 
     def run(x: Tensor) -> Tensor:
         states = [torch.zeros_like(x[:, 0])]
@@ -29,33 +28,41 @@ def _recurrent(draw: Draw, width: int) -> Run:
     return run
 
 
-def _layer(kind: str, draw: Draw, length: int, width: int) -> tuple[Run, list[Tensor]]:
-    """Return a layer (B, T, D) -> (B, T, D), and its parameters."""
-    matrix, rows = draw.normal(width, width), draw.normal(length, width).requires_grad_()
-    between = draw.normal(length, length)
+def _layer(i: Inputs) -> tuple[Run, Tensor]:
+    """Return a layer (B, T, D) -> (B, T, D), and its parameter."""
+    matrix, between, rows = i["matrix"], i["between"], i["rows"].detach().requires_grad_()
     kinds: dict[str, Run] = {
         "mixture": lambda x: between @ x @ matrix,
-        "recurrent": _recurrent(draw, width),
+        "recurrent": _recurrent(i["for_x"], i["for_h"]),
         "attention": _attention,
         "attention with positions": lambda x: _attention(x + rows),
         "each word alone": lambda x: torch.tanh(x @ matrix),
     }
-    return kinds[kind], [rows]
+    return kinds[i["kind"]], rows
 
 
 def _inputs(kind: str, order: tuple[int, ...] = (), again: bool = False, **params: Any) -> Inputs:
+    """Draw x and what its layer is made of; the layer itself is made where it is called."""
     draw = Draw(kind=kind, order=tuple(order), **params)  # a list where it came as JSON
-    x = draw.normal(params["B"], params["T"], params["D"])
-    layer, parameters = _layer(kind, draw, params["T"], params["D"])
-    given = {"order": torch.tensor(order)} if order else {}
-    return {"layer": layer, "parameters": parameters, "x": x, "again": again, **given}
+    length, width = params["T"], params["D"]
+    return {
+        "x": draw.normal(params["B"], length, width),
+        "matrix": draw.normal(width, width),
+        "rows": draw.normal(length, width),
+        "between": draw.normal(length, length),
+        "for_x": draw.normal(width, width, scale=0.7),
+        "for_h": draw.normal(width, width, scale=0.5),
+        "kind": kind,
+        "again": again,
+        **({"order": torch.tensor(order)} if order else {}),
+    }
 
 
 def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
-    x = i["x"]
-    found: dict[str, object] = {"norms": answer(i["layer"], x)}
+    x, (layer, parameter) = i["x"], _layer(i)
+    found: dict[str, object] = {"norms": answer(layer, x)}
     if i["again"]:
-        touched = [t for t in (x, *i["parameters"]) if t.grad is not None]
+        touched = [t for t in (x, parameter) if t.grad is not None]
         found |= {
             "x asks for gradients afterwards": x.requires_grad,
             "a gradient is left behind": bool(touched),
@@ -64,7 +71,8 @@ def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _call_order(answer: Any, i: Inputs) -> dict[str, object]:
-    found = answer(i["layer"], i["x"], i["order"])
+    layer, _ = _layer(i)
+    found = answer(layer, i["x"], i["order"])
     plain = {"a plain number": isinstance(found, (int, float))} if i["again"] else {}
     return plain | {"distance": float(found) if _is_number(found) else found}
 

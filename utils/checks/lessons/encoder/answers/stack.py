@@ -9,6 +9,7 @@ from torch import nn
 from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.probes import PROBES
+from utils.checks.lessons.encoder.stack_facts import stack_facts
 
 
 def stack_oracle(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.ModuleList:
@@ -93,5 +94,6 @@ EXERCISES = by_id(
                 _stack_variant(container=lambda layers: layers[0]),
             ),
         ),
+        facts=stack_facts,
     ),
 )

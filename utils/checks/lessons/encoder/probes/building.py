@@ -1,5 +1,6 @@
 """Probes that call the answers of lesson 05."""
 
+import itertools
 from typing import Any
 
 import torch
@@ -101,16 +102,37 @@ def _call_repaired_layer(answer: Any, i: Inputs) -> dict[str, object]:
     return {"output": Through(layer).call(weights, lambda own: answer(own, i["x"], i["mask"]))}
 
 
+SPARE = 3  # layers that can be made beyond those that are asked for
+
+
+def _stack_inputs(**params: Any) -> Inputs:
+    draw, count, width = Draw(**params), params["L"] + SPARE, params["D"]
+    weights, biases = draw.normal(count, width + 1, width), draw.normal(count, width + 1)
+    x = draw.normal(2, width)
+    return {"L": params["L"], "x": x, "weights": weights, "biases": biases}
+
+
 def _call_stack(answer: Any, i: Inputs) -> dict[str, object]:
-    stack = answer(lambda: torch.nn.Linear(i["D"], i["D"] + 1), i["L"])
-    if not isinstance(stack, torch.nn.ModuleList):
+    """Return what each layer computes, and all parameters: they tell where layers are one."""
+    weights = itertools.cycle(zip(i["weights"], i["biases"], strict=True))
+    stack = answer(lambda: _linear(*next(weights)), i["L"])
+    if not isinstance(stack, nn.ModuleList):
         kind = ProblemKind.NOTHING if stack is None else ProblemKind.RETURN
         raise AnswerError(kind, f"It should return an nn.ModuleList, not {describe(stack)}.")
+    with torch.no_grad():
+        outputs = [layer(i["x"]) for layer in stack]
     return {
-        "layers": len(stack),
+        "outputs": outputs,
         "separate layers": len({id(layer) for layer in stack}),
-        "parameters": sum(p.numel() for p in stack.parameters()),
+        "parameters": list(stack.parameters()),
     }
+
+
+def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
+    n_out, n_in = weight.shape
+    made = nn.Linear(n_in, n_out)
+    made.weight.data, made.bias.data = weight.clone(), bias.clone()
+    return made
 
 
 PROBES = by_exercise(
@@ -193,7 +215,7 @@ PROBES = by_exercise(
     asked("predict_feed_forward_share"),
     Probe(
         "repaired_stack",
-        lambda **params: dict(params),
+        _stack_inputs,
         _call_stack,
         (
             case("three layers", required=True, L=3, D=4),

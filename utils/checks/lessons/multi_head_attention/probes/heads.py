@@ -221,18 +221,29 @@ class Projections(nn.Module):
 
 
 def _load_inputs(bias: bool = True, train: bool = False, **params: Any) -> Inputs:
+    """Draw the parameters of both modules, by the module's name and their own."""
     draw = Draw(bias=bias, **params)
-    width, heads = params["H"] * params["Dh"], params["H"]
-    theirs = nn.MultiheadAttention(width, heads, bias=bias, batch_first=True)
-    ours = Projections(width, bias)
-    for module in (theirs, ours):
-        for parameter in module.parameters():
-            parameter.data = draw.normal(*parameter.shape)
-    return {"mha": ours.train(train), "torch_mha": theirs.train(train)}
+    modules = _modules(params["H"] * params["Dh"], params["H"], bias)
+    drawn = {
+        f"{module}.{name}": draw.normal(*parameter.shape)
+        for module, made in modules.items()
+        for name, parameter in made.named_parameters()
+    }
+    return {**drawn, "n_heads": params["H"], "bias": bias, "train": train}
+
+
+def _modules(width: int, n_heads: int, bias: bool) -> dict[str, nn.Module]:
+    theirs = nn.MultiheadAttention(width, n_heads, bias=bias, batch_first=True)
+    return {"theirs": theirs, "ours": Projections(width, bias)}
 
 
 def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
-    ours, theirs = i["mha"], i["torch_mha"]
+    modules = _modules(len(i["ours.w_q.weight"]), i["n_heads"], i["bias"])
+    for module, made in modules.items():
+        made.train(i["train"])
+        for name, parameter in made.named_parameters():
+            parameter.data = i[f"{module}.{name}"].clone()
+    theirs, ours = modules["theirs"], modules["ours"]
     mode = ours.training
     original = [p.detach().clone() for p in theirs.parameters()]
     answer(ours, theirs)

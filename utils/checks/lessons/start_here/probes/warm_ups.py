@@ -120,7 +120,7 @@ PROBES = by_exercise(
             "torch.nn.functional.cross_entropy",
             *SHORTCUTS,
         ),
-        kernels=("softmax", "softmin", "sumexp", *KERNELS),
+        kernels=("softmax", "softmin", "sumexp", "cross_entropy", *KERNELS),
     ),
     Probe(
         "masked_mean",

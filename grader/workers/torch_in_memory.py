@@ -1,0 +1,92 @@
+"""torch as a notebook's process has it: all of it in memory, none of it in files.
+
+What torch has not loaded holds right answers too (a norm in numpy among its own tests, a rotation
+in its exports), and code that can be read can be run past every import that is refused. So torch's
+folders are empty for that process. What torch loads only when it is used is loaded before.
+"""
+
+import contextlib
+import importlib.util
+import sys
+from collections.abc import Iterator, MutableSequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import torch
+
+# What honest work loads late: printing tensors, derivatives by vmap, devices, saving, timing.
+LATE: Final = (
+    "functorch",
+    "torch._subclasses.schema_check_mode",
+    "torch.fx.experimental.symbolic_shapes",
+    "torch.nested._internal.ops",
+    "torch.nn.utils.prune",
+    "torch.utils._device",
+    "torch.utils.benchmark",
+    "torch.utils.checkpoint",
+    "torch.utils.flop_counter",
+    "torch.utils.serialization.config",
+)
+# torch's compiler takes seconds to load. Optimisers, gradients of gradients and checkpoints ask
+# for it, only to tell it to leave them alone.
+COMPILER: Final = ("torch._dynamo", "torch._dynamo.config", "torch._inductor",
+                   "torch._inductor.config", "torch._decomp.decompositions_for_jvp")  # fmt: skip
+SPREAD: Final = "torch.distributed.tensor"  # comparing tensors asks whether they are of its kind
+
+
+def load_the_rest() -> None:
+    """Load what torch would look for in its files later, and put stand-ins for its compiler."""
+    for name in COMPILER:
+        _put(name, NoCompiler(name))
+    _put(SPREAD, ModuleType(SPREAD))
+    vars(sys.modules[SPREAD])["DTensor"] = type("DTensor", (), {})
+    for name in LATE:
+        importlib.import_module(name)
+    vars(torch)["compile"] = unchanged
+
+
+def folders() -> Iterator[Path]:
+    """Yield the folders of torch's packages."""
+    for name in ("torch", "torchgen", "functorch"):
+        spec = importlib.util.find_spec(name)
+        for place in (spec and spec.submodule_search_locations) or ():
+            yield Path(place)
+
+
+def unchanged(function: Any = None, *_args: object, **_named: object) -> Any:
+    """Return a function as it is; without one, a decorator that does."""
+    return unchanged if function is None else function
+
+
+class NoCompiler(ModuleType):
+    """What torch asks of its compiler where there is none: to leave code as it is."""
+
+    __path__: MutableSequence[str] = []  # noqa: RUF012 (a package without modules, as its base has it)
+    error_on_nested_fx_trace = False
+    disable = allow_in_graph = disallow_in_graph = staticmethod(unchanged)
+
+    @property
+    def compiled_autograd(self) -> "NoCompiler":
+        """Return what can be disabled."""
+        return self
+
+    @staticmethod
+    def graph_break(*_args: object, **_named: object) -> None:
+        """Do nothing: no graph is made."""
+
+    mark_dynamic = graph_break
+
+    @staticmethod
+    @contextlib.contextmanager
+    def patch(*_args: object, **_named: object) -> Iterator[None]:
+        """Change no setting."""
+        yield
+
+    _disable = patch
+
+
+def _put(name: str, module: ModuleType) -> None:
+    sys.modules[name] = module
+    above, _, own = name.rpartition(".")
+    setattr(sys.modules[above], own, module)

@@ -1,0 +1,86 @@
+"""A case's inputs: the same as the judge's, handed over once, and not before their turn."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from grader.grading.plan import cases_of
+from grader.sandbox import Limits
+from grader.workers.handed_inputs import Maker, handed_over
+from grader.workers.pool import Job, Pool
+from tests.course.lesson_runs import all_lessons
+from utils.checks.registry import probes
+
+ASKED = [
+    pytest.param(lesson, exercise.id, id=exercise.id)
+    for lesson in all_lessons().values()
+    for exercise in lesson.exercises
+    if not probes()[exercise.id].served
+]
+
+
+def same(one: object, other: object) -> bool:
+    if isinstance(one, torch.Tensor):
+        facts = [(x.dtype, x.stride(), x.requires_grad) for x in (one, other)]
+        arrays = [x.detach().numpy() for x in (one, other)]
+        return facts[0] == facts[1] and np.array_equal(
+            *arrays, equal_nan=one.dtype.is_floating_point
+        )
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and one == other
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), ASKED)
+def test_what_is_handed_over_is_what_the_judge_makes(lesson, exercise):
+    cases = cases_of(lesson, exercise)
+    maker = Maker({exercise: [dict(case.params) for case in cases]})
+    for number, case in enumerate(cases):
+        handed, inputs = handed_over(exercise, number, maker.reply)
+        assert same(probes()[exercise].make(case.params), inputs)
+        assert handed.results_only == case.results_only
+
+
+def test_a_case_is_handed_over_once():
+    maker = Maker({"causal_mask": [{"size": 3}]})
+    assert handed_over("causal_mask", 0, maker.reply)[1] == {"size": 3}
+    with pytest.raises(ValueError, match="taken before"):
+        handed_over("causal_mask", 0, maker.reply)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"inputs"', b'{"inputs": ["causal_mask", 9]}', b'{"inputs": [[], {}]}', b'{"inputs": 1e999}',
+     b'{"inputs": ["causal_mask", 1e999]}', b'{"inputs": ["test_attention", 0]}'],
+)  # fmt: skip
+def test_what_is_not_there_or_cannot_be_read_is_answered_with_nothing(raw):
+    cases = {"causal_mask": [{"size": 3}], "test_attention": [{"version_name": "right"}]}
+    assert Maker(cases).reply(raw) == b""
+
+
+# It looks for the digits of a size in all memory that can be written to, and does not spell them.
+SEEKS = """
+import re
+def causal_mask(size):
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+        for line in maps:
+            start, end = (int(part, 16) for part in line.split()[0].split("-"))
+            memory.seek(start if " rw" in line else 0)
+            if " rw" in line and re.search(b"98765[4]321", memory.read(end - start)):
+                raise ValueError("found")
+    raise ValueError("not found")
+"""
+
+
+def test_a_hidden_case_is_not_in_the_process_before_its_turn():
+    cases = [{"size": 3}, {"size": "987654321"}]
+    steps = [{"source": SEEKS, "exercise": "", "cases": []}]
+    steps.append({"source": "", "exercise": "causal_mask", "cases": cases})
+    with Pool(1, Limits(), isolate=False) as pool:
+        (_, end), *_ = pool.run([Job(0, json.dumps(steps).encode())])
+    said = [json.loads(raw)["problem"][1] for raw in end.messages if b'"problem"' in raw]
+    assert said[0] == "ValueError: not found"

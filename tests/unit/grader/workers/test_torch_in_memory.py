@@ -1,0 +1,62 @@
+"""torch without its files: what honest work uses goes on, and nothing is looked for."""
+
+import subprocess
+import sys
+
+SETUP = """
+import sys
+import torch
+from torch import nn
+from grader.workers import torch_in_memory
+import utils.experiments.profiling
+torch_in_memory.load_the_rest()
+class NotInFiles:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "torchgen", "functorch"):
+            raise ModuleNotFoundError(f"{name} was looked for in files")
+sys.meta_path.insert(0, NotInFiles())
+x, m = torch.rand(4, 3), nn.Linear(3, 3)
+for code in sys.argv[1:]:
+    try:
+        exec(code)
+    except Exception as error:
+        print(code, type(error).__name__, error)
+"""
+USED = {
+    "printing": "repr((x, m, x.double(), x > 0.5))",
+    "an optimiser": "o = torch.optim.AdamW(m.parameters()); m(x).sum().backward(); o.step()",
+    "another optimiser": "torch.optim.LBFGS(m.parameters()).step(lambda: m(x).sum())",
+    "comparing tensors": "torch.testing.assert_close(x, x.clone())",
+    "derivatives": "torch.func.jacrev(torch.exp)(x[0]); torch.func.jacfwd(torch.exp)(x[0])",
+    "second derivatives": "torch.func.hessian(lambda r: r.exp().sum())(x[0])",
+    "a derivative by rows": "torch.autograd.functional.jacobian(torch.exp, x[0], vectorize=True)",
+    "checked derivatives": "torch.autograd.gradcheck(torch.exp, x.double().requires_grad_())",
+    "a map over rows": "torch.vmap(lambda r: r.sum())(x)",
+    "determinism": "torch.use_deterministic_algorithms(True)",
+    "compiling": "assert torch.equal(torch.compile(torch.exp)(x), x.exp())",
+    "a compiling decorator": "torch.compile(mode='max-autotune')(m)(x)",
+    "checkpoints": "torch.utils.checkpoint.checkpoint(m, x, use_reentrant=False)",
+    "the device without numbers": "torch.empty(3, device='meta') + 1",
+    "timing": "from torch.utils import benchmark\nbenchmark.Timer('1 + 1').timeit(2)",
+    "loading data": "list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2))",
+    "tracing": "torch.jit.trace(lambda x: x + 1, x)(x)",
+    "sequences of any length": "torch.nested.nested_tensor([x, x[:2]], layout=torch.jagged) * 2",
+}
+
+
+def failures(*codes: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SETUP, *codes],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_what_honest_work_uses_needs_no_file_of_torch():
+    assert failures(*USED.values()) == ""
+
+
+def test_what_torch_has_not_loaded_is_looked_for_in_files():
+    assert "was looked for in files" in failures("import torch.testing._internal.common_utils")
