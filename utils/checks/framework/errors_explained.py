@@ -54,6 +54,14 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "a transpose(1, 2) missing?",
     ),
     (
+        r"bitwise_?xor|unsupported operand type\(s\) for \^",
+        "`^` compares bits; a power is written `**`.",
+    ),
+    (
+        r"[Cc]an't call numpy\(\)",
+        "numpy records no gradients, so training could not go through: stay with torch's functions.",
+    ),
+    (
         r"operator\.invert|bitwise|logical_not",
         "`~`, `&` and `|` want booleans: this mask holds numbers.",
     ),

@@ -1,11 +1,14 @@
 """Mistakes that any exercise can meet, which the kind of difference reveals."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from utils.checks.framework.compare import Finding, close
+from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation, Plain, ProblemKind
+from utils.checks.framework.observation import Observation, Other, Plain, ProblemKind
 
 GENERAL = {
     "changed": Mistake(
@@ -32,6 +35,11 @@ GENERAL = {
     ),
 }
 
+_OF_NUMPY = Mistake(
+    "returns_numpy",
+    "A numpy array comes back where a tensor is asked for.",
+    "numpy records no gradients and knows no GPU. torch has the same functions: stay with tensors.",
+)
 REMEMBERS = Mistake(
     "remembers_an_earlier_call",
     "It remembers: asked for the first time it is right, after a call with other inputs it is not.",
@@ -74,7 +82,16 @@ def general_mistake(
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]
+    if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
+        return _OF_NUMPY
+    if shown.kind == ProblemKind.BACKWARD and seen.problem is not None:
+        hint = usual_cause(seen.problem)
+        return replace(GENERAL["backward"], hint=hint) if hint else GENERAL["backward"]
     return GENERAL.get(shown.kind)
+
+
+def _is_of_numpy(value: Plain) -> bool:
+    return isinstance(value, Other) and value.description.startswith("a numpy array")
 
 
 def _of_gradient(wanted: Plain, got: Plain, tolerance: float) -> Mistake | None:

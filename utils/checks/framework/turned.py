@@ -78,14 +78,14 @@ def unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
 def unpacked(
     seen: Observation | None, right: Observation, name: str, unpack: Unpack
 ) -> Observation | None:
-    """Unpack one result of an observation."""
+    """Unpack one result of an observation; what else is seen of a tensor is taken for right."""
     if seen is None or name not in seen.values:
         return seen
     try:
         value = unpack(seen.values[name], right.values[name])
     except (ValueError, TypeError, IndexError):
         return seen
-    return replace(seen, values={**seen.values, name: value}, gradients={})
+    return replace(seen, values={**right.values, **seen.values, name: value}, gradients={})
 
 
 def _as_array(value: Plain, wanted: Plain) -> Plain:
