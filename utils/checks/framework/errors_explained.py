@@ -59,7 +59,7 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"[Cc]an't call numpy\(\)",
-        "numpy records no gradients, so training could not go through: stay with torch's functions.",
+        "numpy records no gradients, so training could not go through it: stay with tensors.",
     ),
     (
         r"operator\.invert|bitwise|logical_not",

@@ -1,4 +1,4 @@
-"""Which names an answer uses, so that nobody is told of a function that their code does not call."""
+"""Which names an answer uses, so that nobody is told of a function that they do not call."""
 
 import inspect
 import re

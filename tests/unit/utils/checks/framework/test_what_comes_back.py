@@ -1,4 +1,4 @@
-"""What came back is told by what it is: another type, nothing, a pair, an input that was changed."""
+"""What came back is told by what it is: another type, nothing, a pair, a changed input."""
 
 import numpy as np
 import pytest
