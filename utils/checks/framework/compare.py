@@ -179,7 +179,7 @@ def _compare_types(name: str, wanted: Array, value: Array, tolerance: float) -> 
         return Finding(ProblemKind.DTYPE, name, message)
     with np.errstate(all="ignore"):  # what is too large becomes infinite, and differs
         narrow = wanted.astype(np.float32), value.astype(np.float32)
-    rounded = float(np.finfo(value.dtype).eps) * _DIGITS if value.dtype.kind == "f" else 0.0
+    rounded = float(np.finfo(str(value.dtype)).eps) * _DIGITS if value.dtype.kind == "f" else 0.0
     wrong = _compare_entries(ProblemKind.VALUES, name, *narrow, max(tolerance, rounded))
     return wrong or Finding(ProblemKind.DTYPE, name, message, demand="the number type kept")
 

@@ -82,12 +82,16 @@ def general_mistake(
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]
+    return _of_kind(seen, shown)
+
+
+def _of_kind(seen: Observation, shown: Finding) -> Mistake | None:
     if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
         return _OF_NUMPY
-    if shown.kind == ProblemKind.BACKWARD and seen.problem is not None:
-        hint = usual_cause(seen.problem)
-        return replace(GENERAL["backward"], hint=hint) if hint else GENERAL["backward"]
-    return GENERAL.get(shown.kind)
+    known = GENERAL.get(shown.kind)
+    if known is None or shown.kind != ProblemKind.BACKWARD or seen.problem is None:
+        return known
+    return replace(known, hint=usual_cause(seen.problem) or known.hint)
 
 
 def _is_of_numpy(value: Plain) -> bool:
