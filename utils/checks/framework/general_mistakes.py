@@ -75,6 +75,8 @@ def general_mistake(
     expected = expected_of(exercise, case)
     if shown.kind == ProblemKind.GRADIENT:
         name = shown.where.removeprefix("gradient of ")
+        if name in set(seen.changed) - set(expected.changed):
+            return GENERAL["changed"]
         wanted, got = expected.gradients.get(name), seen.gradients.get(name)
         return _of_gradient(wanted, got, exercise.tolerance)
     if case.params.get("again"):  # the cases before this one, without other calls first, are right

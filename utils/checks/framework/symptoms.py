@@ -106,7 +106,7 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
 
 def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
     """Say which visible cases are right, where nothing else is known about wrong numbers."""
-    cases = [j for j in judged if not j.result.case.hidden]
+    cases = [j for j in judged if j.result.case.is_core and not j.result.case.hidden]
     right = [f"“{j.result.case.name}”" for j in cases if j.result.passed]
     if kind != ProblemKind.VALUES or len(cases) < SEVERAL:
         return

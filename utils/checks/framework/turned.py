@@ -81,6 +81,8 @@ def unpacked(
     """Unpack one result of an observation; what else is seen of a tensor is taken for right."""
     if seen is None or name not in seen.values:
         return seen
+    if name not in right.values:
+        return right
     try:
         value = unpack(seen.values[name], right.values[name])
     except (ValueError, TypeError, IndexError):
