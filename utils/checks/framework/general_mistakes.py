@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from utils.checks.framework.compare import Finding, close
+from utils.checks.framework.compare import PREDICTION, Finding, close
 from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.observation import Observation, Other, Plain, ProblemKind
+from utils.checks.framework.rounded import is_rounded
 
 GENERAL = {
     "changed": Mistake(
@@ -35,6 +36,11 @@ GENERAL = {
     ),
 }
 
+_ROUNDED = Mistake(
+    "rounded",
+    "As far as it goes, this is right: it is rounded.",
+    "Here every digit counts.",
+)
 _OF_NUMPY = Mistake(
     "returns_numpy",
     "A numpy array comes back where a tensor is asked for.",
@@ -84,10 +90,13 @@ def general_mistake(
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]
-    return _of_kind(seen, shown)
+    return _of_kind(expected, seen, shown)
 
 
-def _of_kind(seen: Observation, shown: Finding) -> Mistake | None:
+def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistake | None:
+    said, right = (o.values.get(PREDICTION) for o in (seen, expected))
+    if shown.where == PREDICTION and is_rounded(said, right):
+        return _ROUNDED
     if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
         return _OF_NUMPY
     known = GENERAL.get(shown.kind)

@@ -223,7 +223,9 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
         whole = observed(exercise, mistake.name, mistake.answer, case)
         return same(whole, judged.seen, exercise.tolerance)
     if exercise.probe.kind == ExerciseKind.PREDICT:
-        said = judged.seen.values.get(PREDICTION)
+        said, right = (o.values.get(PREDICTION) for o in (judged.seen, expected_of(exercise, case)))
+        if is_rounded(said, right):
+            return False  # and what it is rounded from may be another number by chance
         if is_rounded(said, mistake.answer):
             return True
     variant = results_of(exercise, mistake.name, mistake.answer, case)

@@ -244,11 +244,18 @@ class MaskOfNumbers(HeadsVariant):
 
 
 class OneSoftmaxForAll(HeadsVariant):
-    """One attention over all features, with its weights repeated for every head."""
+    """One attention over all features.
+
+    Attributes:
+        repeats: whether its weights are repeated for every head, or have one axis for all.
+
+    """
+
+    repeats = True
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
-        """Attend once and copy the weights H times."""
+        """Attend once, and give the weights an axis for heads."""
         q, k, v = (self._layer(*pair) for pair in zip("qkv", (query, key, value), strict=True))
         output, weights = reference_attention(q, k, v, mask)
-        copies = weights.unsqueeze(1).expand(-1, self.n_heads, -1, -1)
+        copies = weights.unsqueeze(1).expand(-1, self.n_heads if self.repeats else 1, -1, -1)
         return self._layer("o", output), copies

@@ -89,6 +89,30 @@ ROTARY = Exercise(
             rotary_variant(exponent=-1.0),
         ),
         Mistake(
+            "exponent_floored",
+            "All pairs after the first turn equally slowly: their exponent is -1.",
+            "Is there a // that should be a /? An integer division rounds -2i / Dh down to -1.",
+            rotary_variant(spacing="floored"),
+        ),
+        Mistake(
+            "angles_rounded_down",
+            "The angles are whole numbers: what lies behind the point is lost.",
+            "Is there a // that should be a /?",
+            rotary_variant(whole=True),
+        ),
+        Mistake(
+            "width_of_all_heads",
+            "The exponent is divided by the width of all heads together.",
+            "Dh is the last size of x, that of one head.",
+            rotary_variant(over_heads=True),
+        ),
+        Mistake(
+            "last_pair_not_turned",
+            "The last pair is not turned.",
+            "There are Dh/2 pairs: where does your loop or range end?",
+            rotary_variant(last_left=True),
+        ),
+        Mistake(
             "both_signs_plus",
             "Both signs are plus: that is no rotation, for it changes lengths.",
             "Look at the two formulas again, sign by sign.",

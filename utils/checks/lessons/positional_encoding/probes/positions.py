@@ -4,12 +4,21 @@ from typing import Any
 
 from utils.checks.authoring.calling import name_of_error
 from utils.checks.authoring.prediction import asked, prediction
+from utils.checks.framework.compare import PREDICTION
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.framework.observation import AnswerError, ProblemKind
+
+WORDS = ("first", "middle", "last", "all alike")
 
 
 def _answer_words(answer: object) -> dict[str, object]:
     named = prediction(answer)
-    return {k: " ".join(v.lower().split()) if isinstance(v, str) else v for k, v in named.items()}
+    said = named[PREDICTION]
+    word = " ".join(said.lower().split()) if isinstance(said, str) else said
+    if word not in WORDS:
+        choices = ", ".join(f'"{one}"' for one in WORDS)
+        raise AnswerError(ProblemKind.RETURN, f"It should be one of these words: {choices}.")
+    return {PREDICTION: word}
 
 
 def _call_encoding(answer: Any, i: Inputs) -> dict[str, object]:
