@@ -54,7 +54,7 @@ def compare(
     if got.problem is not None and got.problem.kind != ProblemKind.BACKWARD:
         problem = got.problem
         return Finding(problem.kind, "", problem.message, line=problem.line)
-    beside = _compare_changed(expected, got)  # what is missed while the numbers are right
+    changed, of_type = _compare_changed(expected, got), None  # missed while the numbers are right
     missing = None  # says less than a result that came, and is wrong
     for name, wanted in expected.values.items():
         finding = _compare_value(name, wanted, got.values, tolerance, sizes)
@@ -63,10 +63,10 @@ def compare(
         elif finding is not None and not finding.demand:
             return finding
         else:
-            beside = finding or beside
+            of_type = of_type or finding
     if missing is not None:
         return missing
-    return _with_what_changed(_compare_gradients(expected, got, tolerance), beside, got)
+    return _with_what_changed(_compare_gradients(expected, got, tolerance), of_type or changed, got)
 
 
 def _with_what_changed(
@@ -293,6 +293,8 @@ def _short(value: Plain) -> str:
         return value.description
     if isinstance(value, float):
         return number(value)
+    if isinstance(value, list) and any(isinstance(one, np.ndarray) for one in value):
+        return f"{len(value)} results: {', '.join(map(_short, value[:3]))}"
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 

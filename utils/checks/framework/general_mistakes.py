@@ -36,6 +36,11 @@ GENERAL = {
     ),
 }
 
+SEVERAL_FOR_ONE = Mistake(
+    "several_for_one",
+    "Several results come back where one was asked for.",
+    "Look at what stands behind `return`: a comma makes a tuple.",
+)
 _ROUNDED = Mistake(
     "rounded",
     "As far as it goes, this is right: it is rounded.",
@@ -99,10 +104,16 @@ def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistak
         return _ROUNDED
     if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
         return _OF_NUMPY
+    if shown.kind == ProblemKind.RETURN and _are_tensors(seen.values.get(shown.where)):
+        return SEVERAL_FOR_ONE
     known = GENERAL.get(shown.kind)
     if known is None or shown.kind != ProblemKind.BACKWARD or seen.problem is None:
         return known
     return replace(known, hint=usual_cause(seen.problem) or known.hint)
+
+
+def _are_tensors(value: Plain) -> bool:
+    return isinstance(value, list) and any(isinstance(one, np.ndarray) for one in value)
 
 
 def _is_of_numpy(value: Plain) -> bool:

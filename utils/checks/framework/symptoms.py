@@ -114,8 +114,8 @@ def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
         yield f"It is right for {' and '.join(right[:MOST])}: look at what only the others have."
     else:
         yield (
-            f"No case is right. Follow the plainest, “{cases[0].result.case.name}”, by hand up to "
-            "the first step that differs."
+            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first step "
+            "that differs."
         )
 
 
@@ -134,10 +134,11 @@ def _of_values(
 
 def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     if isinstance(wanted, str) and isinstance(got, str) and _BOTH_ERRORS.fullmatch(wanted + got):
-        yield (
-            f"It refuses, but by another error: `if ...: raise {wanted}(...)` is asked for, and an "
-            "`assert` raises AssertionError."
-        )
+        asked = f"`if ...: raise {wanted}(...)` is asked for"
+        if got == "AssertionError":
+            yield f"It refuses, but by another error: {asked}, and an `assert` raises {got}."
+        else:
+            yield f"It stops with {got}, which helps no caller: {asked}, before anything else."
     if isinstance(wanted, list) and isinstance(got, list):
         yield from _of_lists(name, wanted, got)
     if not _is_number(wanted) or not _is_number(got):

@@ -129,7 +129,7 @@ class LayerVariant(nn.Module):
             "last": table[-n:],
             "all": table,
             "from one": table[1 : n + 1],
-            "the last alone": table[n - 1],
+            "the last alone": table[n - 1 : n],
             "backwards": table[:n].flip(0),
             "mean": table[:n].mean(0, keepdim=True),
         }
