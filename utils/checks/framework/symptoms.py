@@ -114,8 +114,8 @@ def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
         yield f"It is right for {' and '.join(right[:MOST])}: look at what only the others have."
     else:
         yield (
-            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first step "
-            "that differs."
+            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
+            "step that differs."
         )
 
 
