@@ -61,8 +61,8 @@ class HeadsVariant(nn.Module):
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
-            (weights and output), "queries", "nothing", "always" (the weights, in eval mode too) or
-            "unscaled" (what is kept is not scaled up).
+            (weights and output), "inside" (weights and context), "queries", "nothing", "always"
+            (the weights, in eval mode too) or "unscaled" (what is kept is not scaled up).
         returned: "weights", "dropped" (weights after dropout), "mean" over heads, or "turned" with
             queries before heads.
         results: what comes back, a name in RETURNED of lesson 02.
@@ -140,8 +140,8 @@ class HeadsVariant(nn.Module):
         )
         q, k, v = self._swap(q, k, v)
         weights = self._attend(self._drop(q, "queries"), k, mask)
-        used = self._drop(weights, "weights", "twice", "always", "unscaled")
-        joined = self._drop(self.merge(used @ self._drop(v, "values")), "context")
+        used = self._drop(weights, "weights", "twice", "inside", "always", "unscaled")
+        joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
         returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}

@@ -43,6 +43,7 @@ def _load(
     order: str = "qkv",
     left_out: str = "",
     but: Literal["", "w_o.bias", "in_proj.bias"] = "",
+    exchanged: str = "",
     twice: str = "",
     kinds: tuple[str, ...] = ("weight", "bias"),
     cut: Cut = _thirds,
@@ -56,6 +57,7 @@ def _load(
         order: which of our layers get the three parts of torch's matrix.
         left_out: layers that nothing is loaded into.
         but: the only bias that is not loaded, "w_o.bias", or the only three, "in_proj.bias".
+        exchanged: what keys and values get of each other: "weight", "bias" or nothing.
         twice: what of the keys goes to the values, too: "weight", "bias" or nothing.
         kinds: what is loaded of each layer.
         cut: torch's matrix or bias -> its three parts.
@@ -71,6 +73,8 @@ def _load(
             if whole is None:
                 continue
             found = {name: change(part) for name, part in zip(order, cut(whole.data), strict=False)}
+            if kind == exchanged:
+                found["k"], found["v"] = found["v"], found["k"]
             if kind == twice:
                 found["v"] = found["k"].clone()
             found = {"o": last(change(getattr(torch_mha.out_proj, kind).data))} | found
@@ -147,6 +151,15 @@ WRONG_PART = (
             ("values_in_front", "vqk"),
             ("queries_last", "kvq"),
         )
+    ),
+    *(
+        Mistake(
+            f"{kind}_of_keys_and_values_exchanged",
+            f"w_k has the {kind} of the values, and w_v that of the keys.",
+            "torch puts the rows of the queries first, then the keys, then the values.",
+            _load(exchanged=kind),
+        )
+        for kind in ("weight", "bias")
     ),
     *(
         Mistake(

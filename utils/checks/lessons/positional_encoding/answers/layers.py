@@ -30,7 +30,8 @@ def _layer_mistakes(*, learned: bool) -> tuple[Mistake, ...]:
         no_set_up(name, keep_parameter if learned else keep_buffer),
         own_dropout_rate(layer(own_rate=0.5)),
     )
-    return (*form, *_sum_mistakes(layer), *_length_mistakes(layer))
+    alone = "positions or the words" if learned else "positions"
+    return (*form, *_sum_mistakes(layer), *_length_mistakes(layer, alone))
 
 
 def _sum_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
@@ -138,8 +139,11 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
-def _length_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
-    """Return the mistakes at the table's end, in dropout, and in how the table is kept."""
+def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ...]:
+    """Return the mistakes at the table's end, in dropout, and in how the table is kept.
+
+    `alone` is on what dropout can act alone with the same results.
+    """
     return (
         Mistake(
             "too_long_is_no_value_error",
@@ -206,7 +210,7 @@ def _length_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "dropout_before_the_sum",
-            "Dropout acts on the positions alone.",
+            f"Dropout acts on the {alone} alone.",
             "It belongs on the sum of words and positions: the last thing that forward does.",
             layer(dropping="positions"),
         ),

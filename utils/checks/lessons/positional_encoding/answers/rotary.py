@@ -113,6 +113,12 @@ ROTARY = Exercise(
             rotary_variant(last_left=True),
         ),
         Mistake(
+            "half_of_the_columns_turned",
+            "Only the first half of the columns is turned.",
+            "Some models turn a part of each head; here every pair is turned.",
+            rotary_variant(half_left=True),
+        ),
+        Mistake(
             "both_signs_plus",
             "Both signs are plus: that is no rotation, for it changes lengths.",
             "Look at the two formulas again, sign by sign.",
@@ -190,6 +196,12 @@ ROTARY = Exercise(
             "The first word is always at position 0, whatever offset is asked for.",
             "The positions run from offset to offset + T - 1.",
             rotary_variant(of_offset=0),
+        ),
+        Mistake(
+            "offset_counted_twice",
+            "The offset is added twice.",
+            "The positions run from offset to offset + T - 1.",
+            rotary_variant(of_offset=2),
         ),
         Mistake(
             "offset_taken_away",
