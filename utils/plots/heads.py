@@ -78,6 +78,7 @@ def cost_of_heads(
         ax.set(xlabel="heads (log scale)", xscale="log", yscale="log")
         ax.set_xticks(heads, map(str, heads))
         ax.minorticks_off()
+        ax.yaxis.set_major_formatter("{x:g}")
     said = "; ".join(
         f"{h} heads: {ms:.0f} ms, {m:.1f} MiB"
         for h, ms, m in zip(heads, milliseconds, mib, strict=True)
