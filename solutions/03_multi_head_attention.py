@@ -73,7 +73,7 @@ print("it changes:", said("the mixture changes", "no" if same else "yes"))
 # uneven, 0.7 and 0.3, and then the order is in the numbers. But something has to read it out of
 # them, and section 6 tries that.
 #
-# The way out is to look twice, with two sets of weights, and keep what was seen apart. That is
+# The way out is to look twice, with two sets of weights, and keep the two results apart. That is
 # all that "multi-head" means. The next three sections are about doing it in one go.
 #
 # ## 2. Heads as a list of small attentions
@@ -120,7 +120,7 @@ def fuse_heads(heads: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tens
         heads: one triple (w_q, w_k, w_v) for each head, each matrix (Dh, D) as in nn.Linear.
 
     Returns:
-        w_q, w_k, w_v, each (D, D).
+        w_q, w_k, w_v, each (D, D) and of the heads' number type.
     """
     # BEGIN SOLUTION
     queries, keys, values = zip(*heads, strict=True)
@@ -319,9 +319,10 @@ for name, other in (("fused projection", fused), ("one large attention", large))
 
 # %% [markdown]
 # The list and the fused projection agree. The large attention does not, though all its matrices
-# are the same. The last line says why: its scores are the *sum* of the heads' scores. It adds up
-# what every head would have looked for, and then looks once. Many heads look first and add up
-# later. With a softmax in between, the order matters.
+# are the same. The line on scores says why: its scores are the *sum* of the heads' scores (divided
+# by $\sqrt{12}$ and not by $\sqrt{3}$, which changes how sharply it looks). It adds up what every
+# head would have looked for, and then looks once. Many heads look first and add up later. With a
+# softmax in between, the order matters.
 #
 # ## 4. The whole block
 #
@@ -331,8 +332,9 @@ for name, other in (("fused projection", fused), ("one large attention", large))
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D_h}}\right) V_h, \qquad
 # \text{output} = w_o\big(\text{head}_0 \,\|\, \dots \,\|\, \text{head}_{H-1}\big)$$
 #
-# with $Q = w_q(\text{query})$, $K = w_k(\text{key})$, $V = w_v(\text{value})$. Since the heads are
-# one more leading axis, the attention of lesson 02 handles all of them in one product.
+# with $Q = w_q(\text{query})$, $K = w_k(\text{key})$, $V = w_v(\text{value})$. ($\|$ puts vectors
+# side by side.) Since the heads are one more leading axis, the attention of lesson 02 handles all
+# of them in one product.
 #
 # Query, key and value come in apart. In self-attention all three are the same sentence. When keys
 # and values come from *another* sequence (S need not be T), it is **cross-attention**: that is how
@@ -482,9 +484,9 @@ print(f"shape {tuple(weights.shape)}:", said("numbers in weights", weights.numel
 print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 
 # %% [markdown]
-# The second axis is H. Every head has its own (T, S) table; the features inside a head are what
-# the product sums over, so no axis is left of them. With the comment's shape, memory would be
-# eight times what it is.
+# The second axis is H. Every head has its own (T, S) table; the product sums over the features
+# inside a head, so they leave no axis behind. With the comment's shape, memory would be eight times
+# what it is.
 #
 # ### Two sequences: the bottleneck of lesson 01, gone
 #
@@ -496,14 +498,14 @@ print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 # four heads look at one place, or at four?
 
 # %% tags=["skip-grading"]
-guess("share right at 20, four heads", None)
+guess("share right at 20, four heads", None)  # from 0 to 1
 guess("four heads look at", None, choices=("one place", "four places"))
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
 attention = CrossAttention(MultiHeadAttention(64, 4))
 translator = Seq2Seq(reversal.vocabulary_size(16), attention)
-train(translator, reversal.growing_batches(20, 300, 32, seed=1), steps=300)
+losses = train(translator, reversal.growing_batches(20, 300, 32, seed=1), steps=300)
 
 # %% tags=["skip-grading", "measured", "folded"]
 exam = reversal.reversal_batch([20] * 256, seed=2)
@@ -615,8 +617,8 @@ print(f"with w_o it is {count(one) / three - 1:.0%} more")
 #
 # ### Time and memory, measured
 #
-# No more parameters: are more heads free, then? **Predict:** how many times as long does a forward
-# pass take with 64 heads as with one, at the same D?
+# No more parameters: are more heads free, then? Four sentences of 256 words, D = 256. **Predict:**
+# how many times as long does a forward pass take with 64 heads as with one?
 
 # %% tags=["skip-grading"]
 guess("times as long with 64 heads", None)
@@ -696,15 +698,15 @@ pictures.where_heads_write(
 )
 
 # %% [markdown]
-# With one head, $w_o w_v$ is one matrix, and a second one beside it adds nothing that the first
-# could not be. With several heads it is not so. Each head weighs its own slice, so it has a $w_o
+# With one head, $w_o w_v$ is one matrix, and two matrices in a row can do nothing that this one
+# cannot. With several heads it is not so. Each head weighs its own slice, so it has a $w_o
 # w_v$ of its own: the Dh columns of `w_o` that read this head, times the Dh rows of `w_v` that feed
 # it. The picture shows what `w_o` gives: every head can write into every feature. Without it, head
 # 0 can only write into the first three.
 #
-# Does that matter? If a linear layer comes right after, it does the same job: section 6 leaves
-# `w_o` out and misses nothing. In an encoder layer (lesson 05), what comes right after is the sum
-# with x, and that needs each head to reach every feature.
+# Does that matter? Section 6 trains a model without `w_o`, in which a linear layer comes right
+# after. In an encoder layer (lesson 05) the sum with x comes right after, and there is no such
+# layer: without `w_o`, head 0 could change nothing but the first Dh features.
 #
 # ## 6. One head against several
 #
@@ -971,8 +973,8 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
     print(f"{n_heads} heads of {d_model // n_heads:2} features, the same up to 1e-5: {same}")
 
 # %% [markdown]
-# True everywhere, and yours is the same attention, with its gradients, padding included. If it
-# says False, one of your pieces is not right yet: the checks above say which.
+# Where it says True everywhere, yours is the same attention, gradients and padding included. Where
+# it says False, one of your pieces is not right yet: the checks above say which.
 #
 # ## 9. "Training accuracy will show if attention is wrong"
 #

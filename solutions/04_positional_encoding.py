@@ -92,10 +92,6 @@ for word in first:
 # **Why sine and cosine?** One of them does not tell where a hand points: the sine is 0.5 at 30° and
 # at 150°. With both, the direction is plain. Section 7 shows what else the pair is good for.
 #
-# **Why 10,000?** A turn of the slowest hand takes $2\pi \cdot 10000^{1 - 2/D}$ positions (47,000
-# for $D = 64$), longer than any sentence, so that this hand never comes round. Whether a model
-# needs that, the paper does not say. Section 11 tries smaller numbers.
-#
 # ### Exercise: `predict_fastest_column`
 # *1 point · difficulty 1 of 5 · 2 minutes*
 #
@@ -191,9 +187,9 @@ check.sinusoidal_encoding(
 # ### The clock, drawn
 #
 # Your table for D = 16 has eight pairs of columns, so its clock has eight hands. Each dial shows
-# one pair at one position: the sine points right, the cosine up, and all hands start at twelve
-# o'clock. **Predict:** which dials of the lowest row, position 60, still look like those at the
-# top?
+# one pair at one position, as angles are drawn in mathematics: the cosine points right, the sine
+# up, and hands start at three o'clock and turn anticlockwise. **Predict:** which dials of the
+# lowest row, position 60, still look like those at the top?
 
 # %% tags=["skip-grading"]
 guess("dials that look the same at 60", None)  # a list, from 0 to 7; the same up to 10 degrees
@@ -210,7 +206,7 @@ print("the same at 60 as at 0, up to 10 degrees:", told)
 
 # %% [markdown]
 # Read a row from left to right: that is one position's mark. At 60 the first hand has gone round
-# nine times and a half, and the last two have hardly left twelve. The second looks unmoved by
+# nine times and a half, and the last two have hardly left their start. The second looks unmoved by
 # chance: 60 steps of 0.316 radians are three turns. Neighbours (rows 1 and 2) differ on the left
 # alone; positions 3 and 60 differ in the middle, too.
 #
@@ -231,6 +227,10 @@ print(f"one turn: {turn[0]:.1f} positions in the first pair, {turn[-1]:,.0f} in 
 # %% [markdown]
 # **Measured:** the reverse. The first columns are the fast ones. In the last columns nothing
 # happens within a sentence: their sines stay near 0 and their cosines near 1.
+#
+# **Why 10,000?** So that a turn of the slowest hand, $2\pi \cdot 10000^{1 - 2/D}$ positions, is
+# longer than any sentence. Whether a model needs that, the paper does not say. Section 11 tries
+# smaller numbers.
 #
 # Go through a sentence with the slider for $p$. Then make the base smaller: what do the last hands
 # do?
@@ -260,7 +260,8 @@ print("a model", said("another layout", told))
 # %% [markdown]
 # The columns are the same, only their order differs. The next layer's weights are learned, and
 # may have their rows in any order: nothing is lost or gained. (Mixing the two layouts in one
-# program is another matter.)
+# program is another matter. It comes up again with rotary positions: this lesson pairs neighbours,
+# columns 2i and 2i + 1, and many libraries pair halves, columns i and i + D/2.)
 #
 # ## 5. How alike are two positions?
 #
@@ -288,14 +289,14 @@ print("before from after:", said("it tells before from after", "no" if mirrored 
 # One pair of columns gives $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so the whole product is
 # $\sum_i \cos(k\,\omega_i)$: **it depends on the distance alone**. It is largest at distance 0,
 # falls with ripples, not steadily, and it is the same for $k$ and $-k$. Which of two words comes
-# first it cannot tell. That is left to the weights $W_Q$ and $W_K$. Can they? Section 7 answers.
+# first it cannot tell. That is left to the matrices $w_q$ and $w_k$. Can they? Section 7 answers.
 #
 # ## 6. A law is broken: find the bug
 #
 # Another program makes such a table too. Its shape is right, its first row is right, all its
-# numbers lie between -1 and 1, and its picture looks like yours. Here is the last section's product
-# for both tables, from two starting points each. **Before you read on:** which law does the other
-# clock break, and what could be wrong with its hands?
+# numbers lie between -1 and 1. Here is the last section's product for both tables, from two
+# starting points each. **Before you read on:** which law does the other clock break, and what could
+# be wrong with its hands?
 
 # %% tags=["skip-grading"]
 far = torch.arange(-20, 21)
@@ -389,8 +390,8 @@ print("neighbours:", said("product of neighbours, without the minus", one[13].it
 # %% [markdown]
 # **Measured:** it is not noise. Both of its curves coincide too, so the product depends on the
 # distance alone. It is still a clock, with other hands. You look at a hand once per position. If it
-# turns by 5.6 radians in between, you cannot tell that from turning back by 0.7: the wheels of
-# a coach in a film seem to roll backwards for the same reason. It is called **aliasing**. So the
+# turns by 5.6 radians in between, you cannot tell that from turning back by 0.7: wagon
+# wheels in a film seem to roll backwards for the same reason. It is called **aliasing**. So the
 # formula without its minus sign gives a clock whose hands have all kinds of speeds, most of them
 # fast, forwards or backwards. Both laws of a clock hold for any speeds: the one that you have just
 # seen, and the one of the next section.
@@ -480,16 +481,16 @@ pictures.square(move, title="M for a shift of 2 (D = 12)")
 
 # %% [markdown]
 # Two shifts are one longer shift, lengths stay, and back is the transpose: a rotation. Now look at
-# a score, $(W_Q\,PE_p) \cdot (W_K\,PE_s) = PE_p^\top\,W_Q^\top W_K\,PE_s$. With
-# $W_Q^\top W_K = M_2$ it becomes $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$. So
+# a score, $(w_q\,PE_p) \cdot (w_k\,PE_s) = PE_p^\top\,w_q^\top w_k\,PE_s$. With
+# $w_q^\top w_k = M_2$ it becomes $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$. So
 # **"look two places back" is a matrix that attention can learn.** At the end of this lesson it
 # will have to.
 #
 # ## 8. Positions as a layer
 #
-# A layer for the model: it keeps the table, adds the rows that the sentence needs, and drops
-# entries while training. The table is not trained, but it has to move with the model, to a GPU or
-# to another dtype. That is what a **buffer** is for.
+# A layer for the model: it keeps the table, adds the rows that the sentence needs, and applies
+# dropout in train mode. The table is not trained, but it has to move with the model, to a GPU or to
+# another dtype. That is what a **buffer** is for.
 #
 # ### Exercise: `PositionalEncoding`
 # *1 point · difficulty 2 of 5 · 8 minutes*
@@ -756,7 +757,14 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 # $$(a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta), \qquad
 # \theta = p \cdot \mathrm{base}^{-2i/D_h}$$
 #
-# A query turned by $p\,\omega$ and a key turned by $s\,\omega$ meet at the angle $(p - s)\,\omega$.
+# Why that helps takes two lines. Read a pair $(a, b)$ as the complex number $a + ib$: turning it by
+# $\theta$ is a product with $e^{i\theta}$, and the dot product of two pairs is
+# $\mathrm{Re}[q\,\bar k]$, with $\bar k$ the conjugate. So a query at $p$ and a key at $s$ score
+#
+# $$\mathrm{Re}\big[q\,e^{ip\omega}\;\overline{k\,e^{is\omega}}\big]
+# = \mathrm{Re}\big[q\,\bar k\;e^{i(p - s)\omega}\big],$$
+#
+# and $p$ and $s$ are there as $p - s$ alone.
 
 # %% tags=["skip-grading", "folded"]
 drawn.way("positions")
@@ -1002,7 +1010,7 @@ print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getite
 #
 # ### What makes one of them faster?
 #
-# An explanation lies near: rotary is first because every sentence shows it the distance of two
+# The obvious explanation: rotary is first because every sentence shows it the distance of two
 # places fourteen times over. An explanation needs a control. So here are three tables that are
 # added, as the sinusoids are:
 #
@@ -1063,8 +1071,9 @@ print(
 
 # %% [markdown]
 # Distance it is, up to a point. Centring alone buys next to nothing; stretched, the same rows are
-# learned in half the steps. Neighbours twice as far apart again are no better. Slow hands put no
-# distance between neighbours: in 16 words they hardly move. (It would explain this if the word two
+# learned in half the steps. At twice that distance again the picture is mixed: random rows take
+# just as long (a median of 35 steps), base 0.5 takes 22. Slow hands put little distance between
+# neighbours: in 16 words they hardly move. (It would explain this if the word two
 # places back is hard to tell from those beside it. No cell here tests that.)
 #
 # ### What the minus sign is good for
@@ -1171,13 +1180,13 @@ for kind in ("sinusoidal", "learned", "rotary"):
 
 # %% [markdown]
 # **Measured:** the formula *gives* a row for every position. That the model *understands* that row
-# is another thing. In longer sentences the sinusoidal model does badly, at the first words already,
-# and a little better far out (0.61 with ten seeds). That is not because fast hands come round to
-# where they have been: with base 10, which has only fast ones, it is 0.30. The learned table, never
-# trained past row 15, knows nothing there. The broken table is the best of the added ones right
-# behind the trained length, and the worse of the two clocks further on. ALiBi alone is as good on
-# long sentences as on short ones, which is what its authors promise. Only that it was not good on
-# the short ones: not losing anything is not the same as having found it.
+# is another thing. In longer sentences the sinusoidal model is worse even at the first words
+# (0.83), worst just past the trained length (0.40), and a little better far out (0.61). It does not
+# recover there because fast hands come round to where they have been: with base 10, which has only
+# fast ones, it stays at 0.30. The learned table, never trained past row 15, knows nothing there.
+# The broken table is the best of the added ones just past the trained length, and the worse of the
+# two clocks further on. ALiBi alone is as good on long sentences as on short ones, as its authors
+# promise. But it was not good on the short ones: where nothing was found, nothing can be lost.
 #
 # Rotary positions carry over best, but not freely: with base 10,000, the first words of a longer
 # sentence are tagged less well with them, too. Is it that many more words compete for attention?
@@ -1207,8 +1216,8 @@ print("the last seed:", said("looks instead at words", "far" if far > near else 
 # %% [markdown]
 # Far away. Distances over 15 never occurred in training, and some of them match by accident. Among
 # the distances that it knows, the model still looks at the right word. With base 10 this does not
-# happen here: all ten recorded seeds stay at 0.95 or more throughout. So the base is worth trying
-# out before a model is said not to carry over.
+# happen here: all ten recorded seeds stay at 0.95 or more throughout. So try another base before
+# you say that a model does not carry over.
 #
 # ## 13. And does the factor matter?
 #

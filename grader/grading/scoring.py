@@ -16,6 +16,7 @@ from utils.checks.framework.compare import Finding
 from utils.checks.framework.judge import judge
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.framework.words_used import words_in
 from utils.checks.registry import exercises
 
 # Of a hidden case nothing is shown that a student's code can put its inputs into.
@@ -101,7 +102,8 @@ def _result(
 ) -> ExerciseResult:
     cases = cases_of(lesson, exercise.id)
     answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
-    judged = judge(exercises()[exercise.id], cases, answers, exercise.points)
+    used = words_in(lines)
+    judged = judge(exercises()[exercise.id], cases, answers, exercise.points, used)
     verdict = _without_hidden_words(judged, lines)
     ended, shortcut = told
     note = shortcut if verdict.score < exercise.points else ""

@@ -15,6 +15,7 @@ from utils.checks.framework.kept_state import places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
 from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.verdict import Verdict
+from utils.checks.framework.words_used import words_of
 from utils.checks.registry import exercises, find_exercise
 from utils.progress.checked import record_check
 from utils.progress.tries import is_lent, note_try
@@ -98,7 +99,7 @@ class ExerciseCheck:
         before = places_of(answer) if points is None else []
         with one_thread():
             observations = observe_all(probe, cases, answer, quiet=points is not None)
-            found = judge(self._exercise, cases, observations, points)
+            found = judge(self._exercise, cases, observations, points, words_of(answer))
             if points is not None:
                 return found
             found = with_memory_named(self._exercise, answer, found, before)

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from utils.drawn.frame import (
     BLUE,
-    GREEN,
     INK,
     Drawn,
     button,
@@ -186,7 +185,7 @@ def _head(h: int, name: str, row: Sequence[float], x: int, keys: Sequence[str]) 
     bars = (
         element("rect", x=x, y=TOP - 15 + 26 * s, width=100, height=20, fill=INK, fill_opacity=0.06)
         + element("rect", x=x, y=TOP - 15 + 26 * s, width=f"{100 * row[s]:.0f}", height=20,
-                  fill=(BLUE, GREEN)[h % 2], class_="moves", data_part=f"bar-{h}-{s}")
+                  fill=BLUE, class_="moves", data_part=f"bar-{h}-{s}")
         for s in range(len(keys))
     )  # fmt: skip
     return words(x, 20, name, class_="strong", font_size=11) + "".join(bars)

@@ -55,8 +55,10 @@ def where_heads_write(reach: Mapping[str, Tensor]) -> None:
     fig, grid = plt.subplots(1, len(reach), figsize=(9.5, 2.3), sharey=True, squeeze=False)
     axes = grid[0]
     said = []
+    limits = (0.0, max(float(strength.max()) for strength in reach.values()))  # one scale for all
     for ax, (title, strength) in zip(axes, reach.items(), strict=True):
-        plots.heat_map(ax, strength, title=title, numbers=False)
+        last = ax is axes[-1]
+        plots.heat_map(ax, strength, title=title, limits=limits, numbers=False, bar=last)
         ax.set(xlabel="feature of the output", ylabel="head")
         moved = (strength > 0).sum(1).tolist()
         said.append(f"{title}: its heads move {', '.join(map(str, moved))} features")
@@ -69,13 +71,14 @@ def cost_of_heads(
     """Show time and memory against the number of heads."""
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.8))
     plots.lines(
-        axes[0], heads, {"": milliseconds}, title="Time", ylabel="forward pass (ms of one core)"
+        axes[0], heads, {"": milliseconds}, title="Time", ylabel="ms of one core (log scale)"
     )
-    plots.lines(axes[1], heads, {"": mib}, title="Memory", ylabel="tables of weights (MiB)")
+    plots.lines(axes[1], heads, {"": mib}, title="Memory", ylabel="weights in MiB (log scale)")
     for ax in axes:
-        ax.set(xlabel="heads", xscale="log", ylim=(0, None))
+        ax.set(xlabel="heads (log scale)", xscale="log", yscale="log")
         ax.set_xticks(heads, map(str, heads))
         ax.minorticks_off()
+        ax.yaxis.set_major_formatter("{x:g}")
     said = "; ".join(
         f"{h} heads: {ms:.0f} ms, {m:.1f} MiB"
         for h, ms, m in zip(heads, milliseconds, mib, strict=True)

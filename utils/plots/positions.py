@@ -41,7 +41,7 @@ def layouts(tables: Mapping[str, Tensor]) -> None:
 
 
 def dials(table: Tensor, positions: Sequence[int], pairs: Sequence[int]) -> None:
-    """Show each pair of columns as a dial whose hand points to (sin, cos), sin to the right.
+    """Show each pair of columns as a dial: cosine to the right, sine up, as angles are drawn.
 
     Args:
         table: (positions, D), sine and cosine of a pair side by side.
@@ -55,19 +55,19 @@ def dials(table: Tensor, positions: Sequence[int], pairs: Sequence[int]) -> None
     for row, place in zip(axes, positions, strict=True):
         angles = []
         for ax, pair in zip(row, pairs, strict=True):
-            right, up = table[place, 2 * pair : 2 * pair + 2].tolist()
+            up, right = table[place, 2 * pair : 2 * pair + 2].tolist()
             _dial(ax, right, up)
-            angles.append(f"{math.degrees(math.atan2(right, up)) % 360:.0f}")
+            angles.append(f"{math.degrees(math.atan2(up, right)) % 360:.0f}")
         row[0].set_ylabel(f"position {place}", rotation=0, ha="right", va="center")
         said.append(f"position {place}: {', '.join(angles)}")
     for ax, pair in zip(axes[0], pairs, strict=True):
         ax.set_title(f"columns\n{2 * pair}, {2 * pair + 1}", fontsize=9, fontweight="normal")
-    plots.show(fig, alt="Dials; degrees clockwise from the top, by pair. " + "; ".join(said) + ".")
+    plots.show(fig, alt="Dials; degrees anticlockwise from the right. " + "; ".join(said) + ".")
 
 
 def _dial(ax: Axes, right: float, up: float) -> None:
     ax.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
-    ax.plot([0, 0], [0.85, 1], color="0.6")  # twelve o'clock
+    ax.plot([0.85, 1], [0, 0], color="0.6")  # where every hand starts
     ax.plot([0, right], [0, up], color=plots.PALETTE[0], lw=2.5, solid_capstyle="round")
     ax.plot(right, up, "o", color=plots.PALETTE[1], ms=5)
     ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal", xticks=[], yticks=[])
@@ -123,9 +123,10 @@ def score_tables(tables: Mapping[str, Tensor]) -> None:
     fig, grid = plt.subplots(1, len(tables), figsize=(8.4, 3.3), squeeze=False)
     axes = grid[0]
     said = []
+    ends = [end for scores in tables.values() for end in (scores.min().item(), scores.max().item())]
+    limits = (min(ends), max(ends))  # one scale for all
     for ax, (title, scores) in zip(axes, tables.items(), strict=True):
-        limits = (scores.min().item(), scores.max().item())
-        plots.heat_map(ax, scores, title=title, limits=limits)
+        plots.heat_map(ax, scores, title=title, limits=limits, bar=ax is axes[-1])
         ax.set(xlabel="position of the key", ylabel="position of the query")
         reach = len(scores) - 2
         spread = max(scores.diagonal(k).std().item() for k in range(-reach, reach + 1))
@@ -142,7 +143,7 @@ def learning(panels: Mapping[str, Runs], every: int) -> None:
 
     """
     fig, axes = plt.subplots(
-        1, len(panels), figsize=(3.2 + 4.2 * len(panels), 3.3), sharey=True, squeeze=False
+        1, len(panels), figsize=(3.2 + 2.6 * len(panels), 3.3), sharey=True, squeeze=False
     )
     said = []
     for ax, (title, kinds) in zip(axes[0], panels.items(), strict=True):
@@ -207,10 +208,14 @@ def neighbours_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
         ax.plot(steps, rows, marker, color=colour, ms=4, alpha=0.7)
         apart, cosine = found["distance of neighbours"], found["cosine of neighbours"]
         labels.append(f"{name}   {apart:.1f}   {cosine:5.2f}")
-    ax.set_yticks(range(len(labels)), labels)
+        for place, text in ((1.07, f"{apart:.1f}"), (1.19, f"{cosine:.2f}")):
+            ax.text(place, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center")
+    for place, header in ((1.07, "distance"), (1.19, "cosine")):
+        ax.text(place, 1.02, header, transform=ax.transAxes, ha="center", fontweight="bold")
+    ax.set_yticks(range(len(kinds)), [name for name, _ in far_first])
     ax.invert_yaxis()
     ax.set(xlabel="training steps until 90% right", xlim=(0, None))
-    ax.set_title("Two neighbours' distance and cosine; ten seeds each", loc="right")
+    ax.set_title("Ten seeds each; on the right, how far apart two neighbours are", loc="left")
     medians = [np.nanmedian(np.array(f["steps until 90%"], dtype=float)) for _, f in far_first]
     said = [f"{label}: {median:.0f}" for label, median in zip(labels, medians, strict=True)]
     plots.show(fig, alt="Points. Kind, distance, cosine, median steps: " + "; ".join(said) + ".")

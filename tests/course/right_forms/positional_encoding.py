@@ -64,7 +64,7 @@ class PositionsWithBatchAxis(nn.Module):
     def forward(self, x):
         if x.size(1) > self.pe.size(1):
             raise ValueError(f"{x.size(1)} > {self.pe.size(1)}")
-        return self.dropout(x + self.pe[:, : x.size(1)])
+        return self.dropout(x + self.pe[:, : x.size(1)].to(x.dtype))
 
 
 class PositionsNotSaved(nn.Module):

@@ -1,6 +1,6 @@
 """Helpers for probes, which call a student's object and say clearly what does not fit."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -87,3 +87,14 @@ def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any
                 ProblemKind.ATTRIBUTE, f"self.{name} has shape {got}; it should be {wanted}."
             )
     return functional_call(module, dict(weights), args)
+
+
+def name_of_error(call: Callable[[], object]) -> str:
+    """Return the name of the error that a call raises, or "no error"; a stub is passed on."""
+    try:
+        call()
+    except NotImplementedError:
+        raise  # a stub, not a wrong error
+    except Exception as error:
+        return type(error).__name__
+    return "no error"

@@ -10,6 +10,8 @@ from utils.checks.framework.observation import Array, Observation, Other, Plain,
 
 # The experiment shows the right answer to a prediction; the check must not.
 PREDICTION = "prediction"
+DTYPE_OF = "dtype of "  # begins the name of a number type that is observed apart from its numbers
+_DIGITS = 8.0  # times a short type's resolution: what rounding may add up to
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,30 @@ def compare(
     if got.problem is not None and got.problem.kind != ProblemKind.BACKWARD:
         problem = got.problem
         return Finding(problem.kind, "", problem.message, line=problem.line)
-    beside = _compare_changed(expected, got)  # what is missed while the numbers are right
+    changed, of_type = _compare_changed(expected, got), None  # missed while the numbers are right
+    missing = None  # says less than a result that came, and is wrong
     for name, wanted in expected.values.items():
         finding = _compare_value(name, wanted, got.values, tolerance, sizes)
-        if finding is not None and not finding.demand:
+        if finding is not None and finding.kind == ProblemKind.MISSING:
+            missing = missing or finding
+        elif finding is not None and not finding.demand:
             return finding
-        beside = finding or beside
-    if beside is not None and beside.kind == ProblemKind.CHANGED and got.problem is not None:
+        else:
+            of_type = of_type or finding
+    if missing is not None:
+        return missing
+    return _with_what_changed(_compare_gradients(expected, got, tolerance), of_type or changed, got)
+
+
+def _with_what_changed(
+    finding: Finding | None, beside: Finding | None, got: Observation
+) -> Finding | None:
+    """Return what is wrong on the way back, or beside right numbers, or both."""
+    if finding is None or beside is None or beside.kind != ProblemKind.CHANGED:
+        return finding or beside
+    if got.problem is not None:
         return beside  # backward refuses an overwritten input, and the overwriting is the fault
-    return _compare_gradients(expected, got, tolerance) or beside
+    return replace(finding, message=f"{finding.message} {beside.message}")
 
 
 def same_results(one: Observation, other: Observation, tolerance: float) -> bool:
@@ -162,7 +179,8 @@ def _compare_types(name: str, wanted: Array, value: Array, tolerance: float) -> 
         return Finding(ProblemKind.DTYPE, name, message)
     with np.errstate(all="ignore"):  # what is too large becomes infinite, and differs
         narrow = wanted.astype(np.float32), value.astype(np.float32)
-    wrong = _compare_entries(ProblemKind.VALUES, name, *narrow, tolerance)
+    rounded = float(np.finfo(str(value.dtype)).eps) * _DIGITS if value.dtype.kind == "f" else 0.0
+    wrong = _compare_entries(ProblemKind.VALUES, name, *narrow, max(tolerance, rounded))
     return wrong or Finding(ProblemKind.DTYPE, name, message, demand="the number type kept")
 
 
@@ -221,7 +239,11 @@ def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) ->
         says = _apart(wanted, value)
     else:
         says = f"expected {_short(wanted)}, got {_short(value)}"
-    return Finding(ProblemKind.VALUES, name, f"{name}: {says}.")
+    if isinstance(wanted, bool) and isinstance(value, bool):
+        says = "This does not hold, and should" if wanted else "This holds, and should not"
+        return Finding(ProblemKind.VALUES, name, f"{says}: {name}.")
+    kind = ProblemKind.DTYPE if name.startswith(DTYPE_OF) else ProblemKind.VALUES
+    return Finding(kind, name, f"{name}: {says}.")
 
 
 def _compare_changed(expected: Observation, got: Observation) -> Finding | None:
@@ -271,6 +293,8 @@ def _short(value: Plain) -> str:
         return value.description
     if isinstance(value, float):
         return number(value)
+    if isinstance(value, list) and any(isinstance(one, np.ndarray) for one in value):
+        return f"{len(value)} results: {', '.join(map(_short, value[:3]))}"
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 

@@ -12,6 +12,15 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "nn.Module is not set up yet: `super().__init__()` comes first in __init__.",
     ),
     (
+        r"__init__\(\) takes 1 positional argument",
+        "The class has no `__init__` that takes arguments: two underscores stand on either side of "
+        "the name, and `def` as far in as that of forward.",
+    ),
+    (
+        r"must be (?:tuple of )?(?:Symbolic )?(?:SymInts|ints?)\b.*float|'float' object cannot be",
+        "A size is a float: `/` always gives one, `//` gives whole numbers.",
+    ),
+    (
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
         "A matrix product met inner sizes {2} and {3}, which must be equal: is a transpose "
         "missing or too many, are two arguments exchanged, or is a layer skipped?",
@@ -52,6 +61,14 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         r"expected input\[.*?\] to have (\d+) channels, but got (\d+)",
         "A convolution wants the features on the middle axis, (B, {1}, T), and found {2} there: is "
         "a transpose(1, 2) missing?",
+    ),
+    (
+        r"bitwise_?xor|unsupported operand type\(s\) for \^",
+        "`^` compares bits; a power is written `**`.",
+    ),
+    (
+        r"[Cc]an't call numpy\(\)",
+        "numpy records no gradients, so training could not go through it: stay with tensors.",
     ),
     (
         r"operator\.invert|bitwise|logical_not",

@@ -1,11 +1,15 @@
 """Mistakes that any exercise can meet, which the kind of difference reveals."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from utils.checks.framework.compare import Finding, close
+from utils.checks.framework.compare import PREDICTION, Finding, close
+from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation, Plain, ProblemKind
+from utils.checks.framework.observation import Observation, Other, Plain, ProblemKind
+from utils.checks.framework.rounded import is_rounded
 
 GENERAL = {
     "changed": Mistake(
@@ -32,6 +36,21 @@ GENERAL = {
     ),
 }
 
+SEVERAL_FOR_ONE = Mistake(
+    "several_for_one",
+    "Several results come back where one was asked for.",
+    "Look at what stands behind `return`: a comma makes a tuple.",
+)
+_ROUNDED = Mistake(
+    "rounded",
+    "As far as it goes, this is right: it is rounded.",
+    "Here every digit counts.",
+)
+_OF_NUMPY = Mistake(
+    "returns_numpy",
+    "A numpy array comes back where a tensor is asked for.",
+    "numpy records no gradients and knows no GPU. torch has the same functions: stay with tensors.",
+)
 REMEMBERS = Mistake(
     "remembers_an_earlier_call",
     "It remembers: asked for the first time it is right, after a call with other inputs it is not.",
@@ -67,6 +86,8 @@ def general_mistake(
     expected = expected_of(exercise, case)
     if shown.kind == ProblemKind.GRADIENT:
         name = shown.where.removeprefix("gradient of ")
+        if name in set(seen.changed) - set(expected.changed):
+            return GENERAL["changed"]
         wanted, got = expected.gradients.get(name), seen.gradients.get(name)
         return _of_gradient(wanted, got, exercise.tolerance)
     if case.params.get("again"):  # the cases before this one, without other calls first, are right
@@ -74,7 +95,29 @@ def general_mistake(
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]
-    return GENERAL.get(shown.kind)
+    return _of_kind(expected, seen, shown)
+
+
+def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistake | None:
+    said, right = (o.values.get(PREDICTION) for o in (seen, expected))
+    if shown.where == PREDICTION and is_rounded(said, right):
+        return _ROUNDED
+    if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
+        return _OF_NUMPY
+    if shown.kind == ProblemKind.RETURN and _are_tensors(seen.values.get(shown.where)):
+        return SEVERAL_FOR_ONE
+    known = GENERAL.get(shown.kind)
+    if known is None or shown.kind != ProblemKind.BACKWARD or seen.problem is None:
+        return known
+    return replace(known, hint=usual_cause(seen.problem) or known.hint)
+
+
+def _are_tensors(value: Plain) -> bool:
+    return isinstance(value, list) and any(isinstance(one, np.ndarray) for one in value)
+
+
+def _is_of_numpy(value: Plain) -> bool:
+    return isinstance(value, Other) and value.description.startswith("a numpy array")
 
 
 def _of_gradient(wanted: Plain, got: Plain, tolerance: float) -> Mistake | None:

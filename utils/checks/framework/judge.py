@@ -1,6 +1,6 @@
 """Compare observations with the oracle's and explain the first difference."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,6 +23,7 @@ def judge(
     cases: Sequence[Case],
     observations: Sequence[Observation | None],
     points: float | None = None,
+    used: Collection[str] | None = None,
 ) -> Verdict:
     """Judge an answer by its observations.
 
@@ -31,6 +32,7 @@ def judge(
         cases: what was asked, in order.
         observations: what came back for each case; None if nothing did.
         points: the exercise's points, if it is graded.
+        used: the names in the answer's code, if they are known.
 
     """
     with_values = _with_values(exercise, cases, observations)
@@ -40,9 +42,9 @@ def judge(
         return verdict
     judged = [Judged(*pair) for pair in zip(verdict.results, with_values, strict=True)]
     judged_shown = judged[verdict.results.index(shown)]
-    mistake, second = _causes(exercise, judged, judged_shown)
+    mistake, second = _causes(exercise, judged, judged_shown, used)
     if mistake is None:
-        mistake, second = _causes_in_another_form(exercise, judged, judged_shown)
+        mistake, second = _causes_in_another_form(exercise, judged, judged_shown, used)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
@@ -75,13 +77,17 @@ def _verdict(
     return Verdict(exercise.id, results, points=points)
 
 
-def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
+def _causes(
+    exercise: Exercise, judged: Sequence[Judged], shown: Judged, used: Collection[str] | None
+) -> Named:
     """Return known mistakes or, where none explains an answer, what it behaves like."""
     known = name_mistakes(exercise, judged, shown)
-    return known if known[0] is not None else likeness(exercise, judged, shown)
+    return known if known[0] is not None else likeness(exercise, judged, shown, used)
 
 
-def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
+def _causes_in_another_form(
+    exercise: Exercise, judged: Sequence[Judged], shown: Judged, used: Collection[str] | None
+) -> Named:
     """Return that a result's axes are others, and what is wrong with its numbers besides."""
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None or seen.problem is not None:
@@ -93,7 +99,8 @@ def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown:
         failing = next((j for j in again if not j.result.idea_holds), None)
         if failing is None and finding.kind == ProblemKind.RETURN:
             return form, None
-        if failing is not None and (cause := _causes(exercise, again, failing)[0]) is not None:
+        cause = None if failing is None else _causes(exercise, again, failing, used)[0]
+        if cause is not None:
             return form, cause
     return None, None
 

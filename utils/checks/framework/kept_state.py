@@ -7,7 +7,6 @@ that put back, so that it comes first: if it is right now, an earlier call was i
 import copy
 import functools
 import inspect
-import types
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ from utils.checks.framework.general_mistakes import REMEMBERS
 from utils.checks.framework.judge import judge_case
 from utils.checks.framework.observe import observe_all
 from utils.checks.framework.verdict import Verdict
+from utils.checks.framework.words_used import functions_of, names_in
 
 _KEPT = (dict, list, set, torch.Tensor, type(None), bool, int, float, str, tuple)
 
@@ -64,22 +64,12 @@ def places_of(answer: Any) -> list[Place]:
 def _all_names(answer: Any) -> Iterator[tuple[Any, str, Any]]:
     if inspect.isclass(answer):
         yield from ((answer, n, v) for n, v in vars(answer).items() if not n.startswith("__"))
-    for function in _functions(answer):
+    for function in functions_of(answer):
         known = function.__globals__
-        yield from ((known, n, known[n]) for n in _names_in(function.__code__) if n in known)
+        yield from ((known, n, known[n]) for n in names_in(function.__code__) if n in known)
         for number, value in enumerate(function.__defaults__ or ()):
             yield {}, str(number), value
         yield from ((vars(function), n, v) for n, v in list(vars(function).items()))
-
-
-def _functions(answer: Any) -> list[types.FunctionType]:
-    parts = list(vars(answer).values()) if inspect.isclass(answer) else [answer]
-    return [f for f in map(inspect.unwrap, filter(callable, parts)) if inspect.isfunction(f)]
-
-
-def _names_in(code: types.CodeType) -> set[str]:
-    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return set(code.co_names).union(*map(_names_in, inner))
 
 
 def _forget_calls(answer: Any) -> None:

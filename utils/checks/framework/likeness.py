@@ -5,7 +5,7 @@ their fingerprints.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,25 +22,32 @@ from utils.checks.framework.fingerprints import (
     print_of,
     same_print,
 )
-from utils.checks.framework.naming import SEVERAL, Judged, Named
+from utils.checks.framework.naming import Judged, Named
 from utils.checks.framework.observation import ProblemKind
+from utils.checks.framework.words_used import may_be_told
 
 _HINT = (
     "Look at that place first: of many small changes of right answers, this one gives your results."
 )
-_OF_NUMBERS = (ProblemKind.VALUES, ProblemKind.SHAPE, ProblemKind.DTYPE, ProblemKind.CHANGED)
+_OF_NUMBERS = (ProblemKind.VALUES, ProblemKind.SHAPE, ProblemKind.DTYPE)
 Rows = list[
     tuple[Print | None, int, bool]
 ]  # the answer's print, the case's place, whether it holds
 
 
-def likeness(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
+def likeness(
+    exercise: Exercise,
+    judged: Sequence[Judged],
+    shown: Judged,
+    used: Collection[str] | None = None,
+) -> Named:
     """Return what an answer behaves like, or two mistakes that it behaves like at once.
 
     Args:
         exercise: has the file of machine-made mistakes.
         judged: all cases.
         shown: the failing case that the student sees.
+        used: the names in the answer's code, if they are known: no other function is told of.
 
     """
     finding = shown.result.finding
@@ -56,7 +63,12 @@ def likeness(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Nam
     where = finding.where.partition("[")[0]
     part = shown.seen.values.get(where) if shown.seen is not None else None
     is_telling = isinstance(part, np.ndarray) and part.size > 1  # one number may agree by chance
-    return next(_found(kept, rows, where, is_telling=is_telling), (None, None))
+    told = replace(kept, mistakes=_told(kept.mistakes, used), pairs=_told(kept.pairs, used))
+    return next(_found(told, rows, where, is_telling=is_telling), (None, None))
+
+
+def _told(mistakes: Sequence[Fingerprint], used: Collection[str] | None) -> tuple[Fingerprint, ...]:
+    return tuple(m for m in mistakes if all(may_be_told(one, used) for one in m.as_if))
 
 
 def _rows(
@@ -74,7 +86,7 @@ def _rows(
 
 
 def _found(kept: Fingerprints, rows: Rows, where: str, *, is_telling: bool) -> Iterator[Named]:
-    """Find mistakes that agree in all cases, two that do so, then one that does in part."""
+    """Find mistakes that agree in all cases, two that do so, then one that does in one result."""
     for mistake in kept.mistakes:
         if _agree(mistake, rows, same_print) == len(rows):
             yield _mistake(mistake.as_if[0], "Your code behaves as if {}."), None
@@ -84,11 +96,6 @@ def _found(kept: Fingerprints, rows: Rows, where: str, *, is_telling: bool) -> I
             one, other = pair.as_if
             also = replace(_mistake(other, "It also behaves as if {}."), hint="")
             yield _mistake(one, "Your code behaves as if {}."), also
-    failing = sum(not holds for _, _, holds in rows)
-    for mistake in kept.mistakes:
-        if failing > SEVERAL and _agree(mistake, rows, same_print) >= len(rows) - failing + SEVERAL:
-            says = "Your code behaves as if {}; something else differs too."
-            yield _mistake(mistake.as_if[0], says), None
     for mistake in kept.mistakes if is_telling else ():
         if _agree(mistake, rows, _same_in(where)) == len(rows):
             yield _mistake(mistake.as_if[0], f"As for {where}, your code behaves as if {{}}."), None

@@ -52,6 +52,8 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
     if shown.result.finding is not None and shown.result.finding.kind == ProblemKind.FORBIDDEN:
         return None, None  # what is ruled out for answers is open to known mistakes
     relevant = _relevant(judged, shown)
+    if shown.result.finding is not None and shown.result.finding.kind == ProblemKind.CHANGED:
+        exercise = _changing_inputs(exercise, shown.result.case)
     loosely = replace(exercise, tolerance=max(exercise.tolerance, LOOSE))
     exact = exercise.probe.kind == ExerciseKind.PREDICT
     if exact:  # a round guess may lie near a mistake's number by chance
@@ -65,6 +67,16 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
         return part, None
     pairs = (_pair(e, relevant, shown) for e in ((exercise,) if exact else (exercise, loosely)))
     return next((pair for pair in pairs if pair is not None), (None, None))
+
+
+def _changing_inputs(exercise: Exercise, case: Case) -> Exercise:
+    """Return an exercise with those mistakes only that change an input: the others explain none."""
+    own = tuple(
+        m
+        for m in exercise.mistakes
+        if m.answer is not None and results_of(exercise, m.name, m.answer, case).changed
+    )
+    return replace(exercise, mistakes=own)
 
 
 def _relevant(judged: Sequence[Judged], shown: Judged) -> list[Judged]:
@@ -211,7 +223,9 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
         whole = observed(exercise, mistake.name, mistake.answer, case)
         return same(whole, judged.seen, exercise.tolerance)
     if exercise.probe.kind == ExerciseKind.PREDICT:
-        said = judged.seen.values.get(PREDICTION)
+        said, right = (o.values.get(PREDICTION) for o in (judged.seen, expected_of(exercise, case)))
+        if is_rounded(said, right):
+            return False  # and what it is rounded from may be another number by chance
         if is_rounded(said, mistake.answer):
             return True
     variant = results_of(exercise, mistake.name, mistake.answer, case)

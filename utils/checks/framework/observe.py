@@ -7,6 +7,7 @@ judged elsewhere.
 import contextlib
 import io
 import linecache
+import operator
 import sys
 import traceback
 import warnings
@@ -152,10 +153,18 @@ def _is_float(value: object) -> bool:
 
 
 def _copy(inputs: Inputs) -> Inputs:
-    return {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in inputs.items()}
+    return {k: _copied(v) for k, v in inputs.items()}
+
+
+def _copied(value: object) -> object:
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    return list(value) if isinstance(value, list) else value
 
 
 def _same(before: object, after: object) -> bool:
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(map(operator.is_, before, after))
     if not isinstance(before, torch.Tensor):
         return True
     if not isinstance(after, torch.Tensor) or before.shape != after.shape:

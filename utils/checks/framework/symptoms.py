@@ -37,6 +37,7 @@ _WORDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "H": (lambda heads: heads > 1, "with several heads"),
     "L": (lambda layers: layers > 1, "with several layers"),
 }
+_PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
 _PLAIN: dict[str, Any] = {"mask": "none", "bias": True, "B": 1, "T": 1, "H": 1, "L": 1}
 
 
@@ -105,16 +106,16 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
 
 def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
     """Say which visible cases are right, where nothing else is known about wrong numbers."""
-    cases = [j for j in judged if not j.result.case.hidden]
+    cases = [j for j in judged if j.result.case.is_core and not j.result.case.hidden]
     right = [f"“{j.result.case.name}”" for j in cases if j.result.passed]
     if kind != ProblemKind.VALUES or len(cases) < SEVERAL:
         return
     if right:
-        yield f"It is right for {' and '.join(right[:MOST])}. What have the others besides?"
+        yield f"It is right for {' and '.join(right[:MOST])}: look at what only the others have."
     else:
         yield (
-            f"No case is right. Follow the plainest, “{cases[0].result.case.name}”, by hand up to "
-            "the first step that differs."
+            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
+            "step that differs."
         )
 
 
@@ -133,10 +134,11 @@ def _of_values(
 
 def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     if isinstance(wanted, str) and isinstance(got, str) and _BOTH_ERRORS.fullmatch(wanted + got):
-        yield (
-            f"It refuses, but by another error: `if ...: raise {wanted}(...)` is asked for, and an "
-            "`assert` raises AssertionError."
-        )
+        asked = f"`if ...: raise {wanted}(...)` is asked for"
+        if got == "AssertionError":
+            yield f"It refuses, but by another error: {asked}, and an `assert` raises {got}."
+        else:
+            yield f"It stops with {got}, which helps no caller: {asked}, before anything else."
     if isinstance(wanted, list) and isinstance(got, list):
         yield from _of_lists(name, wanted, got)
     if not _is_number(wanted) or not _is_number(got):
@@ -147,7 +149,8 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
         return  # a number so small that it vanished
     for share, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
         if 1.5 < abs(share) < 1000 and abs(share - round(share)) < 1e-4:
-            what = number(ratio) if share == ratio else f"one {round(share)}th"
+            part = _PARTS.get(round(share), f"one {round(share)}th")
+            what = number(ratio) if share == ratio else part
             yield f"{name} is {what} {words}."
 
 
@@ -251,7 +254,11 @@ def _of_factor(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
     at = np.unravel_index(np.abs(one).argmax(), one.shape)
     if one[at]:
         factor = other[at] / one[at]
-        if factor and np.allclose(other, factor * one, 10 * tolerance, 10 * tolerance):
+        if (
+            factor
+            and number(factor) != "1"
+            and np.allclose(other, factor * one, 10 * tolerance, 10 * tolerance)
+        ):
             yield f"{name} is right up to a factor: everything is {number(factor)} times as large."
             return
     shift = other[at] - one[at]

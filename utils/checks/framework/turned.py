@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from utils.checks.framework.exercise import Mistake
+from utils.checks.framework.general_mistakes import SEVERAL_FOR_ONE
 from utils.checks.framework.observation import Array, Observation, Plain
 
 Turn = Callable[[Array, Array], Array]  # a result, and the right one in the same case
@@ -52,11 +53,6 @@ _AS_TENSOR = Mistake(
     "A tensor comes back where a plain number was asked for.",
     "`.item()` or float(...) makes a number of it.",
 )
-_SEVERAL = Mistake(
-    "several_for_one",
-    "Several results come back where one was asked for.",
-    "Look at what stands behind `return`: a comma makes a tuple.",
-)
 _AS_LIST = Mistake(
     "list_for_a_tensor",
     "A list comes back where a tensor was asked for.",
@@ -70,7 +66,7 @@ def unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
         yield _AS_TENSOR, lambda value, _: np.asarray(value).item()
     if isinstance(wanted, np.ndarray) and isinstance(got, list) and got:
         if isinstance(got[0], np.ndarray) and got[0].shape == wanted.shape:
-            yield _SEVERAL, lambda value, _: value[0] if isinstance(value, list) else value
+            yield SEVERAL_FOR_ONE, lambda value, _: value[0] if isinstance(value, list) else value
         else:
             yield _AS_LIST, _as_array
 
@@ -78,14 +74,16 @@ def unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
 def unpacked(
     seen: Observation | None, right: Observation, name: str, unpack: Unpack
 ) -> Observation | None:
-    """Unpack one result of an observation."""
+    """Unpack one result of an observation; what else is seen of a tensor is taken for right."""
     if seen is None or name not in seen.values:
         return seen
+    if name not in right.values:
+        return right
     try:
         value = unpack(seen.values[name], right.values[name])
     except (ValueError, TypeError, IndexError):
         return seen
-    return replace(seen, values={**seen.values, name: value}, gradients={})
+    return replace(seen, values={**right.values, **seen.values, name: value}, gradients={})
 
 
 def _as_array(value: Plain, wanted: Plain) -> Plain:

@@ -58,14 +58,20 @@ class Verdict:
 
     @cached_property
     def demands(self) -> dict[str, bool]:
-        """Return what is asked beside the idea, and whether the answer does it."""
+        """Return what is asked beside the idea, and whether the answer does it.
+
+        An input changed in place is one demand missed, in whichever cases it shows.
+
+        """
         met: dict[str, bool] = {}
         for result in self.results:
-            missed = result.finding.demand if result.finding is not None else ""
-            if result.case.is_core:
-                met |= {missed: False} if missed else {}
-            else:
-                met[result.case.demand] = met.get(result.case.demand, True) and result.passed
+            finding, own = result.finding, result.case.demand
+            missed = finding.demand if finding is not None else ""
+            changed = finding is not None and finding.kind == ProblemKind.CHANGED
+            if missed and (result.case.is_core or changed):
+                met[missed] = False
+            if own:
+                met[own] = met.get(own, True) and (result.passed or changed)
         return met
 
     @property

@@ -27,13 +27,13 @@ def clock(length=5, d_model=4, speeds=(1.0, 0.01)):
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :d_model]
 
 
-def test_a_dial_points_up_at_position_zero_and_turns_clockwise(shown):
+def test_a_dial_points_right_at_position_zero_and_turns_anticlockwise(shown):
     positions.dials(clock(), positions=[0, 1], pairs=[0, 1])
     alt, axes = shown[0]
     assert "position 0: 0, 0; position 1: 57, 1" in alt
     right, up = axes[2].lines[1].get_xydata()[1]
-    assert right == pytest.approx(0.841, abs=1e-3)
-    assert up == pytest.approx(0.540, abs=1e-3)
+    assert up == pytest.approx(0.841, abs=1e-3)
+    assert right == pytest.approx(0.540, abs=1e-3)
 
 
 def test_a_wrong_table_is_described_as_it_is(shown):

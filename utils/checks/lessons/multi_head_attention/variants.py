@@ -61,8 +61,8 @@ class HeadsVariant(nn.Module):
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
-            (weights and output), "queries", "nothing", "always" (the weights, in eval mode too) or
-            "unscaled" (what is kept is not scaled up).
+            (weights and output), "inside" (weights and context), "queries", "nothing", "always"
+            (the weights, in eval mode too) or "unscaled" (what is kept is not scaled up).
         returned: "weights", "dropped" (weights after dropout), "mean" over heads, or "turned" with
             queries before heads.
         results: what comes back, a name in RETURNED of lesson 02.
@@ -140,8 +140,8 @@ class HeadsVariant(nn.Module):
         )
         q, k, v = self._swap(q, k, v)
         weights = self._attend(self._drop(q, "queries"), k, mask)
-        used = self._drop(weights, "weights", "twice", "always", "unscaled")
-        joined = self._drop(self.merge(used @ self._drop(v, "values")), "context")
+        used = self._drop(weights, "weights", "twice", "inside", "always", "unscaled")
+        joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
         returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}
@@ -244,11 +244,18 @@ class MaskOfNumbers(HeadsVariant):
 
 
 class OneSoftmaxForAll(HeadsVariant):
-    """One attention over all features, with its weights repeated for every head."""
+    """One attention over all features.
+
+    Attributes:
+        repeats: whether its weights are repeated for every head, or have one axis for all.
+
+    """
+
+    repeats = True
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
-        """Attend once and copy the weights H times."""
+        """Attend once, and give the weights an axis for heads."""
         q, k, v = (self._layer(*pair) for pair in zip("qkv", (query, key, value), strict=True))
         output, weights = reference_attention(q, k, v, mask)
-        copies = weights.unsqueeze(1).expand(-1, self.n_heads, -1, -1)
+        copies = weights.unsqueeze(1).expand(-1, self.n_heads if self.repeats else 1, -1, -1)
         return self._layer("o", output), copies

@@ -20,7 +20,9 @@ class LayerVariant(nn.Module):
         learned: whether the table is trained (and called weight, not pe).
         kept_as: how the table is kept: rightly (""), or as an "attribute", "parameter", "buffer",
             "frozen" parameter, "embedding" (a module in the module), as what register_buffer
-            returns ("assigned"), or as an attribute "beside" a buffer of zeros.
+            returns ("assigned"), as an attribute "beside" a buffer of zeros, or as a copy made in
+            __init__ ("copied"), beside the parameter.
+        all_rows: how many rows the table has whatever max_len is, if any.
         shaped: whether the learned table has a "row" for each position, one "number" for each, or
             is "turned".
         along: the axis of x that positions run along; "longer" for the longer of the first two.
@@ -28,11 +30,16 @@ class LayerVariant(nn.Module):
         remembers: whether the rows of the first call are kept.
         limit: how many positions past max_len are accepted before ValueError; None for no
             ValueError at all.
+        measured: the axis of x that is compared with max_len.
+        in_training: whether it is compared in train mode only.
+        past: what words past max_len get: nothing special (""), they are "cut" off, rows "again"
+            from the first one, the "last" row, or rows by which the table has "grown".
         factor: d_model -> what x is multiplied by.
         sum_factor: d_model -> what the sum is multiplied by.
         joined: what becomes of x and the rows.
         dropping: what dropout acts on.
         float32: whether the result is cast to float32.
+        keeps_type: whether the result has x's number type.
         own_rate: a dropout rate that replaces the given one.
         start: the factor on the normal numbers that a learned table starts with.
         counts: whether a learned table starts with the numbers of its rows.
@@ -46,11 +53,16 @@ class LayerVariant(nn.Module):
     rows: str = "first"
     remembers = False
     limit: int | None = 0
+    measured = 1
+    in_training = False
+    past: Literal["", "cut", "again", "last", "grown"] = ""
+    all_rows: int | None = None
     factor: Any = staticmethod(lambda d_model: 1.0)
     sum_factor: Any = staticmethod(lambda d_model: 1.0)
     joined: Literal["sum", "rows", "product", "beside"] = "sum"
     dropping: Dropping = "sum"
     float32 = False
+    keeps_type = True
     own_rate: float | None = None
     start = 1.0
     counts = False
@@ -60,8 +72,9 @@ class LayerVariant(nn.Module):
         self.max_len = max_len
         self.dropout = dropout if self.own_rate is None else self.own_rate
         self.kept_rows: Any = None
-        table = self._drawn(max_len, d_model)
-        self._keep(table if self.learned else reference_encoding(max_len, d_model))
+        rows = self.all_rows or max_len
+        table = self._drawn(rows, d_model)
+        self._keep(table if self.learned else reference_encoding(rows, d_model))
 
     def _drawn(self, max_len: int, d_model: int) -> Tensor:
         shapes = {"number": (max_len, 1), "turned": (d_model, max_len)}
@@ -81,22 +94,27 @@ class LayerVariant(nn.Module):
         elif kept_as == "embedding":
             self.rows_of = nn.Embedding(*table.shape)
         else:
+            self.table = table.clone()
             setattr(self, name, nn.Parameter(table.clone(), kept_as != "frozen"))
 
     def forward(self, x: Tensor) -> Tensor:
         """Add positions to x (B, T, D)."""
-        if self.limit is not None and x.shape[1] > self.max_len + self.limit:
+        asks = self.training or not self.in_training
+        if asks and self.limit is not None and x.shape[self.measured] > self.max_len + self.limit:
             raise ValueError("too long")
+        if self.past == "cut":
+            x = x[:, : self.max_len]
         along = int(x.shape[1] >= x.shape[0]) if self.along == "longer" else self.along
         rows = self._chosen(x.shape[along])
         rows = rows if along == 1 else rows.unsqueeze(1)
+        rows = rows.to(x.dtype) if self.keeps_type else rows
         width = x.shape[-1]
         result: Tensor = self._joined(x * type(self).factor(width), rows)
         result = result * type(self).sum_factor(width)
         return result.float() if self.float32 else result
 
     def _own_table(self) -> Any:
-        if self.kept_as in {"embedding", "beside"}:
+        if self.kept_as in {"embedding", "beside", "copied"}:
             return self.rows_of.weight if self.kept_as == "embedding" else self.table
         own: Any = self.weight if self.learned else self.pe
         return own.T if self.shaped == "turned" else own
@@ -105,11 +123,13 @@ class LayerVariant(nn.Module):
         if self.remembers and self.kept_rows is not None:
             return self.kept_rows
         table = self._own_table()
+        if n > len(table):
+            table = self._stretched(table, n)
         choices = {
             "last": table[-n:],
             "all": table,
             "from one": table[1 : n + 1],
-            "the last alone": table[n - 1],
+            "the last alone": table[n - 1 : n],
             "backwards": table[:n].flip(0),
             "mean": table[:n].mean(0, keepdim=True),
         }
@@ -117,6 +137,14 @@ class LayerVariant(nn.Module):
             table[n] if self.rows == "the next alone" else choices.get(self.rows, table[:n])
         )
         return self.kept_rows
+
+    def _stretched(self, table: Any, n: int) -> Any:
+        """Return rows for more words than the table has."""
+        if self.past == "grown":
+            return torch.cat([table, torch.ones(n - len(table), table.shape[1])])
+        places = torch.arange(n)
+        ways = {"again": places % len(table), "last": places.clamp(max=len(table) - 1)}
+        return table[ways[self.past]] if self.past in ways else table
 
     def _joined(self, x: Tensor, rows: Tensor) -> Tensor:
         if self.dropping == "positions":
@@ -157,6 +185,8 @@ class EmbeddingVariant(nn.Module):
         projected: whether a linear layer follows, with a bias ("bias") or without ("plain").
         unit: whether rows are brought to length one first.
         remembers: whether the scaled table of the first call is kept.
+        grows: whether the table itself is scaled, at every call.
+        no_row_0: whether a padding_idx of 0 is taken for none.
         float32: whether the result is cast to float32.
 
     """
@@ -172,13 +202,17 @@ class EmbeddingVariant(nn.Module):
     projected: Literal["", "plain", "bias"] = ""
     unit = False
     remembers = False
+    grows = False
+    no_row_0 = False
     float32 = False
 
     def __init__(self, vocab_size: int, d_model: int, padding_idx: int = 0) -> None:
         super().__init__()
         self.row = 0 if self.fixed_padding else padding_idx
         table = torch.randn(vocab_size, d_model)
-        if self.zeroed:
+        if self.no_row_0 and padding_idx == 0:
+            self.row = -1  # no id
+        elif self.zeroed:
             table[self.row] = 0.0
         table = table.T if self.turned else table
         self.table: Any = table if self.anew else nn.Parameter(table, not self.frozen)
@@ -192,8 +226,10 @@ class EmbeddingVariant(nn.Module):
         """Map ids (B, T) to (B, T, D) by products with one-hot rows."""
         table = self.table.T if self.turned else self.table
         words, width = table.shape
+        if self.grows:
+            table.data.mul_(type(self).factor(words, width))
         table = F.normalize(table, dim=-1) if self.unit else table
-        table = table * type(self).factor(words, width)
+        table = table * (1.0 if self.grows else type(self).factor(words, width))
         if self.remembers:
             table = self.scaled = table if self.scaled is None else self.scaled
         one_hot = F.one_hot(ids, words).to(table.dtype)

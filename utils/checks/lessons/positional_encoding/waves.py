@@ -114,6 +114,7 @@ def shift_variant(
     offset_as: Literal["given", "size", "one", "next"] = "given",
     direction: int = 1,
     corners: Literal["right", "both plus", "both minus", "empty"] = "right",
+    second: float = 1.0,
     exchanged: bool = False,
     layout: Literal["pairs", "halves", "stack"] = "pairs",
     added: float = 0.0,
@@ -125,6 +126,7 @@ def shift_variant(
         offset_as: whether its sign is lost ("size"), it is always "one", or one more ("next").
         direction: 1 as asked for, -1 the other way.
         corners: the signs of the sines, or none at all.
+        second: the factor on the second cosine of a block.
         exchanged: whether sines and cosines change places.
         layout: which columns form a pair, or the blocks on top of one another.
         added: this many identities are added.
@@ -139,7 +141,7 @@ def shift_variant(
         cos, sin = (sin, cos) if exchanged else (cos, sin)
         signs = {"both plus": (1, 1), "both minus": (-1, -1), "empty": (0, 0)}
         up, down = signs.get(corners, (1, -1))
-        blocks = torch.stack([cos, up * sin, down * sin, cos], -1).view(-1, 2, 2)
+        blocks = torch.stack([cos, up * sin, down * sin, second * cos], -1).view(-1, 2, 2)
         return _placed(blocks + added * torch.eye(2), layout)
 
     return shift
@@ -170,6 +172,10 @@ def rotary_variant(
     repeated: bool = False,
     keeps_dtype: bool = True,
     short_angles: bool = False,
+    whole: bool = False,
+    over_heads: bool = False,
+    last_left: bool = False,
+    half_left: bool = False,
     **spaced: Any,
 ) -> Callable[..., Tensor]:
     """Build a rotary embedding with the given choices.
@@ -188,6 +194,10 @@ def rotary_variant(
         repeated: whether angles come in two halves while pairs are neighbours.
         keeps_dtype: whether the result has x's dtype.
         short_angles: whether angles are computed in x's dtype.
+        whole: whether angles are rounded down to whole numbers.
+        over_heads: whether the exponent is divided by the width of all heads together.
+        last_left: whether the last pair is left as it is.
+        half_left: whether the second half of the columns is.
         spaced: how the frequencies are chosen.
 
     """
@@ -195,8 +205,11 @@ def rotary_variant(
     def rotary(x: Tensor, base: float = BASE, offset: int = 0) -> Tensor:
         width = x.shape[-1]
         a, b = _columns(x, layout)
-        rates = frequencies(width, base=BASE if ignores_base else base, **spaced)
+        spaced_so = spaced | ({"exponent": -2.0 / x.shape[1]} if over_heads else {})
+        rates = frequencies(width, base=BASE if ignores_base else base, **spaced_so)
+        rates[-1] *= 0 if last_left else 1
         angles = direction * _angles(x, rates, axis, first + of_offset * offset, short=short_angles)
+        angles = angles.floor() if whole else angles
         ways = _per_column(angles, repeated=repeated)
         cos, sin = [w.cos() for w in ways], [w.sin() for w in ways]
         cos, sin = (sin, cos) if exchanged else (cos, sin)
@@ -205,6 +218,8 @@ def rotary_variant(
         pair = turned, (turned if second_from_turned else a) * after * sin[1] + b * cos[1]
         pair = (a + sin[0], b + cos[0]) if added else pair
         result = _together(*pair, layout=layout)
+        if half_left:
+            result = torch.cat([result[..., : width // 2], x[..., width // 2 :]], -1)
         return result.to(x.dtype) if keeps_dtype else result
 
     return rotary

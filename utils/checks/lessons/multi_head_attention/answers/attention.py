@@ -187,6 +187,12 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             variant(dropped="twice"),
         ),
         Mistake(
+            "dropout_on_weights_and_context",
+            "Dropout acts on the weights, and once more on what the heads found.",
+            "One dropout is asked for: between softmax and the product with the values.",
+            variant(dropped="inside"),
+        ),
+        Mistake(
             "kept_weights_not_scaled_up",
             "What is kept is not scaled up, so that the output shrinks in train mode.",
             "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",

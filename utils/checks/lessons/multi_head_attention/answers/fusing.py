@@ -56,6 +56,12 @@ def _by_head(heads: Sequence[Triple]) -> Any:
     return torch.cat([matrix for head in heads for matrix in head]).chunk(3)
 
 
+def _emptied(heads: list[Triple]) -> Triple:
+    found = fuse_oracle(heads)
+    heads.clear()
+    return found
+
+
 def _unpacked(heads: Sequence[Any]) -> Any:
     q, k, v = heads
     return torch.cat(q), torch.cat(k), torch.cat(v)
@@ -174,6 +180,13 @@ FUSE_MISTAKES = (
             ("queries_and_keys_swapped", "w_q and w_k have changed places.", (1, 0, 2)),
             ("queries_and_values_swapped", "w_q and w_v have changed places.", (2, 1, 0)),
         )
+    ),
+    Mistake(
+        "list_emptied",
+        "The list that was given is empty afterwards, or in another order.",
+        "`pop` and `reverse` change the list of whoever calls. Read it instead: `heads[0]`, "
+        "`for head in heads`, `heads[::-1]`.",
+        _emptied,
     ),
     Mistake(
         "one_matrix",

@@ -31,6 +31,13 @@ HEADS = (
         OneSoftmaxForAll,
     ),
     Mistake(
+        "never_cut_into_heads",
+        "Nothing is cut into heads: one attention over all features, and one table of weights.",
+        "Queries, keys and values go through split_heads before they meet, and the output through "
+        "merge_heads.",
+        type("MultiHeadAttention", (OneSoftmaxForAll,), {"repeats": False}),
+    ),
+    Mistake(
         "cut_by_view_alone",
         "The heads are cut by view alone: a head gets all the features of a few tokens.",
         "Call your split_heads rather than cutting here again.",

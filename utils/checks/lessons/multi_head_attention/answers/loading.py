@@ -1,7 +1,7 @@
 """Loading the weights of torch's attention: right answers and common mistakes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -34,11 +34,17 @@ def _turned(x: Tensor) -> Tensor:
     return x.T.clone() if x.ndim > 1 else x.clone()
 
 
+_BIASES = {"w_o.bias": "o", "in_proj.bias": "qkv"}
+
+
 @by_choices
 def _load(
     *,
     order: str = "qkv",
     left_out: str = "",
+    but: Literal["", "w_o.bias", "in_proj.bias"] = "",
+    exchanged: str = "",
+    twice: str = "",
     kinds: tuple[str, ...] = ("weight", "bias"),
     cut: Cut = _thirds,
     change: Callable[[Tensor], Tensor] = torch.clone,
@@ -50,6 +56,9 @@ def _load(
     Args:
         order: which of our layers get the three parts of torch's matrix.
         left_out: layers that nothing is loaded into.
+        but: the only bias that is not loaded, "w_o.bias", or the only three, "in_proj.bias".
+        exchanged: what keys and values get of each other: "weight", "bias" or nothing.
+        twice: what of the keys goes to the values, too: "weight", "bias" or nothing.
         kinds: what is loaded of each layer.
         cut: torch's matrix or bias -> its three parts.
         change: applied to each of these parts before it is loaded.
@@ -64,8 +73,13 @@ def _load(
             if whole is None:
                 continue
             found = {name: change(part) for name, part in zip(order, cut(whole.data), strict=False)}
+            if kind == exchanged:
+                found["k"], found["v"] = found["v"], found["k"]
+            if kind == twice:
+                found["v"] = found["k"].clone()
             found = {"o": last(change(getattr(torch_mha.out_proj, kind).data))} | found
-            for name in found.keys() - set(left_out):
+            skipped = _BIASES.get(but, "") if kind == "bias" else ""
+            for name in found.keys() - set(left_out + skipped):
                 getattr(getattr(mha, f"w_{name}"), kind).data = found[name]
         after(mha)
 
@@ -99,6 +113,18 @@ LEFT_OUT = (
         "torch calls it out_proj.",
         _load(left_out="o"),
     ),
+    Mistake(
+        "output_bias_forgotten",
+        "The bias of w_o was not loaded; its weight was.",
+        "torch keeps it in out_proj.bias.",
+        _load(but="w_o.bias"),
+    ),
+    Mistake(
+        "input_biases_forgotten",
+        "The biases of w_q, w_k and w_v were not loaded.",
+        "torch keeps all three in in_proj_bias.",
+        _load(but="in_proj.bias"),
+    ),
     *(
         Mistake(
             f"{called}_forgotten",
@@ -125,6 +151,24 @@ WRONG_PART = (
             ("values_in_front", "vqk"),
             ("queries_last", "kvq"),
         )
+    ),
+    *(
+        Mistake(
+            f"{kind}_of_keys_and_values_exchanged",
+            f"w_k has the {kind} of the values, and w_v that of the keys.",
+            "torch puts the rows of the queries first, then the keys, then the values.",
+            _load(exchanged=kind),
+        )
+        for kind in ("weight", "bias")
+    ),
+    *(
+        Mistake(
+            f"{kind}_of_the_keys_in_w_v",
+            f"The {kind} of w_v is that of the keys.",
+            "The values come last: the rows from 2 D on.",
+            _load(twice=kind),
+        )
+        for kind in ("weight", "bias")
     ),
     Mistake(
         "values_in_the_output_projection",

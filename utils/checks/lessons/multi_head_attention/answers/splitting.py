@@ -120,6 +120,12 @@ SPLIT_MISTAKES = (
         _split(finish=lambda heads: heads.permute(0, 2, 3, 1)),
     ),
     Mistake(
+        "size_before_count_and_not_moved",
+        "D is cut into (Dh, H), and the heads stand last: (B, T, Dh, H).",
+        "Head h has features that lie side by side, so D is (H, Dh); then H moves before T.",
+        lambda x, n_heads: x.unflatten(-1, (-1, n_heads)),
+    ),
+    Mistake(
         "transposed_then_viewed",
         "Positions and features were swapped before cutting.",
         "Cut the last axis first, while the features of a token still lie side by side.",

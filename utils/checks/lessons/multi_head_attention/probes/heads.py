@@ -1,5 +1,6 @@
 """Probes that call the answers of lesson 03."""
 
+import operator
 import re
 from typing import Any
 
@@ -112,7 +113,14 @@ def call_attention(answer: Any, i: Inputs) -> dict[str, object]:
     if "earlier" in i:
         call_with(module, weights, *_arguments(i["earlier"]))
     args = _arguments(i)
-    return weights_first(settled(lambda: call_with(module, weights, *args)))
+    return _watched(settled(lambda: call_with(module, weights, *args)))
+
+
+def _watched(result: object) -> dict[str, object]:
+    """Name output and weights; the weights are there to be looked at, so no gradient is asked."""
+    seen = weights_first(result)
+    weights = seen.get("weights")
+    return seen | {"weights": weights.detach()} if isinstance(weights, Tensor) else seen
 
 
 def _arguments(i: Inputs) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -143,7 +151,7 @@ def _call_on_itself(
 
     """
     x, mask = i["x"], i["mask"]
-    seen = weights_first(settled(lambda: call_with(module, weights, x, x, x, mask)))
+    seen = _watched(settled(lambda: call_with(module, weights, x, x, x, mask)))
     length = x.shape[1] if mask is None else int(mask[-1].sum())
     short = x[-1:, :length]
     try:
@@ -163,7 +171,7 @@ def _refusal(answer: Any, d_model: int, n_heads: int) -> dict[str, object]:
         numbers = re.findall(r"\d+", str(error))
         named = {str(d_model), str(n_heads)} <= set(numbers)
         return {"error raised": "ValueError", "the error names both numbers": named}
-    return {"error raised": "none"}
+    return {"error raised": "no error"}
 
 
 def _call_with_dropout(answer: Any, i: Inputs) -> dict[str, object]:
@@ -196,21 +204,28 @@ def _traces(calm: object, wild: object, i: Inputs) -> dict[str, object]:
     }
 
 
-def _fuse_inputs(**params: Any) -> Inputs:
+def _fuse_inputs(kept: bool = False, **params: Any) -> Inputs:
     draw = Draw(**params)
     heads, rows = params["H"], params["Dh"]
     names = [f"w_{kind} of head {h}" for h in range(heads) for kind in "qkv"]
-    return {name: draw.normal(rows, heads * rows) for name in names}
+    return {**{name: draw.normal(rows, heads * rows) for name in names}, "kept": kept}
 
 
 def _call_fuse(answer: Any, i: Inputs) -> dict[str, object]:
-    matrices = list(i.values())
+    matrices = [x for x in i.values() if isinstance(x, Tensor)]
     heads = [tuple(matrices[n : n + 3]) for n in range(0, len(matrices), 3)]
-    return unpack(answer(heads), "w_q", "w_k", "w_v")
+    given = list(heads)
+    result = answer(heads)
+    if i["kept"]:
+        same = len(heads) == len(given) and all(map(operator.is_, heads, given))
+        return {"the list of heads is as it was": same}
+    if isinstance(result, Tensor) and result.ndim == 3:
+        result = tuple(result)  # it unpacks as a tuple does
+    return unpack(result, "w_q", "w_k", "w_v")
 
 
-class Projections(nn.Module):
-    """The four layers of multi-head attention: all that loading needs."""
+class MultiHeadAttention(nn.Module):
+    """The four layers of multi-head attention: all that loading needs, under the name it has."""
 
     def __init__(self, d_model: int, bias: bool) -> None:
         super().__init__()
@@ -234,7 +249,7 @@ def _load_inputs(bias: bool = True, train: bool = False, **params: Any) -> Input
 
 def _modules(width: int, n_heads: int, bias: bool) -> dict[str, nn.Module]:
     theirs = nn.MultiheadAttention(width, n_heads, bias=bias, batch_first=True)
-    return {"theirs": theirs, "ours": Projections(width, bias)}
+    return {"theirs": theirs, "ours": MultiHeadAttention(width, bias)}
 
 
 def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
@@ -310,6 +325,7 @@ PROBES = by_exercise(
             case("four heads", H=4, Dh=3),
             case("a single head", H=1, Dh=4),
             case("float64", demand="float64", H=5, Dh=2, dtype="float64"),
+            case("the list afterwards", demand="the list left alone", H=3, Dh=2, kept=True),
         ),
     ),
     Probe(

@@ -97,6 +97,22 @@ _TABLE = (
         "The power binds more strongly than the division: where do brackets belong?",
         encoding_variant(spacing="width divided"),
     ),
+    *(
+        Mistake(
+            name,
+            message,
+            "The angle is p times the frequency, in radians.",
+            encoding_variant(sine=factor),
+        )
+        for name, message, factor in (
+            ("angles_in_turns", "The angles are 2 pi times what they should be.", 2 * math.pi),
+            (
+                "angles_in_degrees",
+                "The angles are turned from degrees into radians, and they are in radians already.",
+                math.pi / 180,
+            ),
+        )
+    ),
     Mistake(
         "exponent_floored",
         "All pairs turn equally fast: the exponent is 0 everywhere.",

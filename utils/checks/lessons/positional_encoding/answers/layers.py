@@ -1,4 +1,4 @@
-"""The three layers of lesson 04: added positions, learned ones, and scaled embeddings."""
+"""The layers of lesson 04 that add positions: right answers and common mistakes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +8,6 @@ import torch
 
 from utils.checks.authoring.common_mistakes import (
     keep_buffer,
-    keep_module,
     keep_parameter,
     no_forward,
     no_set_up,
@@ -16,7 +15,10 @@ from utils.checks.authoring.common_mistakes import (
 )
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
-from utils.checks.lessons.positional_encoding.variants import embedding_variant, layer_variant
+from utils.checks.lessons.positional_encoding.variants import layer_variant
+
+_REFUSE = "The docstring asks for ValueError: who calls should learn of it."
+_AXES = "x is (B, T, D). Which of its sizes is the number of words?"
 
 
 def _layer_mistakes(*, learned: bool) -> tuple[Mistake, ...]:
@@ -28,7 +30,8 @@ def _layer_mistakes(*, learned: bool) -> tuple[Mistake, ...]:
         no_set_up(name, keep_parameter if learned else keep_buffer),
         own_dropout_rate(layer(own_rate=0.5)),
     )
-    return (*form, *_sum_mistakes(layer), *_length_mistakes(layer))
+    alone = "positions or the words" if learned else "positions"
+    return (*form, *_sum_mistakes(layer), *_length_mistakes(layer, alone))
 
 
 def _sum_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
@@ -42,7 +45,7 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             "along_the_batch",
             "Positions run along the batch: every word of a sentence gets the same row.",
             "x is (B, T, D), batch first. Which of its sizes is the number of positions?",
-            layer(along=0, limit=None),
+            layer(along=0),
         ),
         Mistake(
             "whole_table_added",
@@ -136,8 +139,11 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
-def _length_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
-    """Return the mistakes at the table's end, in dropout, and in how the table is kept."""
+def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ...]:
+    """Return the mistakes at the table's end, in dropout, and in how the table is kept.
+
+    `alone` is on what dropout can act alone with the same results.
+    """
     return (
         Mistake(
             "too_long_is_no_value_error",
@@ -145,6 +151,43 @@ def _length_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             "Compare T with the number of rows before you add, and raise ValueError with both "
             "numbers in its message.",
             layer(limit=None),
+        ),
+        *(
+            Mistake(name, message, _REFUSE, layer(limit=None, past=past))
+            for name, message, past in (
+                (
+                    "cut_to_max_len",
+                    "A sentence longer than max_len is cut, without a word: the "
+                    "result has fewer words than x.",
+                    "cut",
+                ),
+                (
+                    "rows_from_the_first_again",
+                    "Words past max_len get the first rows once more, so "
+                    "two places of a sentence look alike.",
+                    "again",
+                ),
+                ("last_row_again", "All words past max_len get the last row.", "last"),
+                ("table_grows", "A sentence longer than max_len gets further rows.", "grown"),
+            )
+        ),
+        Mistake(
+            "sentences_counted_for_words",
+            "The number of sentences is compared with max_len, not the number of words.",
+            _AXES,
+            layer(measured=0),
+        ),
+        Mistake(
+            "features_counted_for_words",
+            "The number of features is compared with max_len, not the number of words.",
+            _AXES,
+            layer(measured=2),
+        ),
+        Mistake(
+            "refuses_in_train_mode_only",
+            "A sentence longer than max_len is refused in train mode only.",
+            "The table ends in eval mode, too.",
+            layer(in_training=True),
         ),
         Mistake(
             "max_len_refused",
@@ -161,12 +204,13 @@ def _length_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         Mistake(
             "dropout_always_on",
             "Dropout acts in eval mode, too.",
-            "F.dropout knows nothing of the module's mode; nn.Dropout does.",
+            "F.dropout knows nothing of the module's mode, and an nn.Dropout made in forward is "
+            "always in train mode. Make it in __init__.",
             layer(dropping="always"),
         ),
         Mistake(
             "dropout_before_the_sum",
-            "Dropout acts on the positions alone.",
+            f"Dropout acts on the {alone} alone.",
             "It belongs on the sum of words and positions: the last thing that forward does.",
             layer(dropping="positions"),
         ),
@@ -212,6 +256,18 @@ EXERCISES = by_id(
                 layer_variant(kept_as="assigned"),
             ),
             Mistake(
+                "number_type_of_the_table",
+                "The result has the number type of the table where x has a shorter one.",
+                "Bring the rows into the type of x before you add them.",
+                layer_variant(keeps_type=False),
+            ),
+            Mistake(
+                "max_len_ignored",
+                "The table has 5,000 rows, whatever max_len is.",
+                "Pass max_len on to sinusoidal_encoding.",
+                layer_variant(all_rows=5000),
+            ),
+            Mistake(
                 "buffer_beside_the_table",
                 "What is added does not come from self.pe: the buffer is there, and another table "
                 "is used.",
@@ -238,6 +294,13 @@ EXERCISES = by_id(
                 "The table is a buffer, which no optimiser trains.",
                 "What is trained is an nn.Parameter.",
                 layer_variant(learned=True, kept_as="buffer"),
+            ),
+            Mistake(
+                "copy_of_the_table_used",
+                "What is added is not self.weight but a copy made in __init__, which is never "
+                "trained.",
+                "Use self.weight itself in forward.",
+                layer_variant(learned=True, kept_as="copied"),
             ),
             Mistake(
                 "frozen",
@@ -276,118 +339,6 @@ EXERCISES = by_id(
                 "The table starts so large that the words are lost in the sum.",
                 "Words have entries of about 1: what is added to them should be no larger.",
                 layer_variant(learned=True, start=1000.0),
-            ),
-        ),
-    ),
-    Exercise(
-        PROBES["TokenEmbedding"],
-        embedding_variant(),
-        (
-            no_forward("TokenEmbedding", embedding_variant()),
-            no_set_up("TokenEmbedding", keep_module),
-            Mistake(
-                "factor_is_trained",
-                "A single number is a parameter beside the table: training would change the "
-                "factor.",
-                "The table is the only parameter: a plain number is enough.",
-                embedding_variant(trained_factor=True),
-            ),
-            Mistake(
-                "no_parameter",
-                "The module has no parameter: its table is made anew in forward, or is a plain "
-                "tensor.",
-                "Make the table in __init__, as nn.Embedding or as nn.Parameter.",
-                embedding_variant(anew=True),
-            ),
-            *(
-                Mistake(
-                    f"linear_layer_after_the_table{with_bias}",
-                    "A linear layer follows the table: it has parameters of its own.",
-                    "The table's rows, scaled, are the result.",
-                    embedding_variant(projected=kind),
-                )
-                for with_bias, kind in (("", "plain"), ("_with_bias", "bias"))
-            ),
-            Mistake(
-                "table_transposed",
-                "The table has a row for each dimension and a column for each word.",
-                "nn.Embedding takes the number of rows first: one for each word.",
-                embedding_variant(turned=True),
-            ),
-            Mistake(
-                "rows_of_length_one",
-                "The rows are brought to length one before they are scaled.",
-                "Only the factor changes a row here: its length is learned, too.",
-                embedding_variant(unit=True),
-            ),
-            Mistake(
-                "scaled_table_kept",
-                "The table of the first call is kept, so training would not reach later calls.",
-                "Look up and scale in every forward.",
-                embedding_variant(remembers=True),
-            ),
-            Mistake(
-                "not_scaled",
-                "The rows come out as they are: not scaled in forward.",
-                "Multiply in forward. Scaling the table once, when it is made, would be undone by "
-                "training and by loading weights.",
-                embedding_variant(factor=staticmethod(lambda words, d_model: 1.0)),
-            ),
-            Mistake(
-                "scaled_by_d_model",
-                "The rows are multiplied by D itself.",
-                "By the square root of D.",
-                embedding_variant(factor=staticmethod(lambda words, d_model: d_model)),
-            ),
-            Mistake(
-                "divided_by_the_root",
-                "The rows are divided by sqrt(D).",
-                "The rows should become longer, not shorter.",
-                embedding_variant(factor=staticmethod(lambda words, d_model: d_model**-0.5)),
-            ),
-            Mistake(
-                "scaled_by_vocabulary",
-                "The rows are multiplied by the root of the vocabulary's size.",
-                "It is the width of a row that counts, not their number.",
-                embedding_variant(factor=staticmethod(lambda words, d_model: words**0.5)),
-            ),
-            Mistake(
-                "padding_forgotten",
-                "The padding row is a row like any other.",
-                "nn.Embedding can be told which id is padding.",
-                embedding_variant(zeroed=False, masked=False),
-            ),
-            Mistake(
-                "padding_row_drawn_again",
-                "The padding row is not zero at the start.",
-                "nn.Embedding clears it if it is told padding_idx. Where something fills the whole "
-                "table afterwards (torch.nn.init, torch.randn), clear the row after that.",
-                embedding_variant(zeroed=False),
-            ),
-            Mistake(
-                "padding_row_trained",
-                "The padding row starts at zero, and a gradient reaches it: after one step it is "
-                "zero no longer.",
-                "nn.Embedding can be told which id is padding, and keeps gradients from its row.",
-                embedding_variant(masked=False),
-            ),
-            Mistake(
-                "padding_is_always_0",
-                "padding_idx is accepted and then ignored.",
-                "Pass it on.",
-                embedding_variant(fixed_padding=True),
-            ),
-            Mistake(
-                "frozen",
-                "The table asks for no gradient, so words would keep their random vectors.",
-                "requires_grad has to stay True.",
-                embedding_variant(frozen=True),
-            ),
-            Mistake(
-                "cast_to_float32",
-                "The result is float32 whatever the table is.",
-                "Is there a .float() or a dtype=torch.float32 on the way?",
-                embedding_variant(float32=True),
             ),
         ),
     ),

@@ -89,6 +89,36 @@ ROTARY = Exercise(
             rotary_variant(exponent=-1.0),
         ),
         Mistake(
+            "exponent_floored",
+            "All pairs after the first turn equally slowly: their exponent is -1.",
+            "Is there a // that should be a /? An integer division rounds -2i / Dh down to -1.",
+            rotary_variant(spacing="floored"),
+        ),
+        Mistake(
+            "angles_rounded_down",
+            "The angles are whole numbers: what lies behind the point is lost.",
+            "Is there a // that should be a /?",
+            rotary_variant(whole=True),
+        ),
+        Mistake(
+            "width_of_all_heads",
+            "The exponent is divided by the width of all heads together.",
+            "Dh is the last size of x, that of one head.",
+            rotary_variant(over_heads=True),
+        ),
+        Mistake(
+            "last_pair_not_turned",
+            "The last pair is not turned.",
+            "There are Dh/2 pairs: where does your loop or range end?",
+            rotary_variant(last_left=True),
+        ),
+        Mistake(
+            "half_of_the_columns_turned",
+            "Only the first half of the columns is turned.",
+            "Some models turn a part of each head; here every pair is turned.",
+            rotary_variant(half_left=True),
+        ),
+        Mistake(
             "both_signs_plus",
             "Both signs are plus: that is no rotation, for it changes lengths.",
             "Look at the two formulas again, sign by sign.",
@@ -166,6 +196,12 @@ ROTARY = Exercise(
             "The first word is always at position 0, whatever offset is asked for.",
             "The positions run from offset to offset + T - 1.",
             rotary_variant(of_offset=0),
+        ),
+        Mistake(
+            "offset_counted_twice",
+            "The offset is added twice.",
+            "The positions run from offset to offset + T - 1.",
+            rotary_variant(of_offset=2),
         ),
         Mistake(
             "offset_taken_away",

@@ -97,6 +97,12 @@ EXERCISES = by_id(
                 shift_variant(corners="empty"),
             ),
             Mistake(
+                "second_cosine_missing",
+                "Only the first entry of each block's diagonal is set; the second one is 0.",
+                "A block has four entries, and two of them are the cosine.",
+                shift_variant(second=0.0),
+            ),
+            Mistake(
                 "offset_left_out",
                 "The matrix moves by one position, whatever the offset.",
                 "The angle is the frequency times the offset.",

@@ -71,9 +71,9 @@ PROBES = by_exercise(
         _call_rotary,
         (
             case("one pair", required=True, B=1, H=1, T=3, Dh=2),
-            case("several heads", B=2, H=3, T=5, Dh=4),
+            case("several heads", B=2, H=3, T=5, Dh=6),
             case("one position", B=3, H=2, T=1, Dh=6),
-            case("another base", B=2, H=3, T=5, Dh=4, base=100.0),
+            case("another base", B=2, H=3, T=5, Dh=6, base=100.0),
             case("from position 7 on", demand="an offset", B=2, H=1, T=3, Dh=4, offset=7),
             case("float64", demand="float64", B=2, H=3, T=5, Dh=8, dtype="float64"),
             case(

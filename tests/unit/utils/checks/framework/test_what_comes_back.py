@@ -1,0 +1,105 @@
+"""What came back is told by what it is: another type, nothing, a pair, a changed input."""
+
+import numpy as np
+import pytest
+import torch
+
+from utils.checks.framework.compare import compare
+from utils.checks.framework.exercise import Exercise, Mistake, Probe, case
+from utils.checks.framework.judge import judge
+from utils.checks.framework.observation import Observation
+from utils.checks.framework.observe import observe_all
+
+CASES = (
+    case("three", n=3),
+    case("four", n=4),
+    case("a float64", demand="float64", n=5, dtype="float64"),
+)
+
+
+def made(n, dtype="float32"):
+    return {"x": torch.arange(1.0, n + 1, dtype=getattr(torch, dtype))}
+
+
+def seen(answer, i):
+    result = answer(i["x"])
+    if not isinstance(result, torch.Tensor):
+        return {"y": result}
+    return {"dtype of y": str(result.dtype), "y": result}
+
+
+def wrong(x):
+    return 3 * x
+
+
+EXERCISE = Exercise(
+    Probe("doubled", made, seen, CASES), lambda x: 2 * x, (Mistake("tripled", "", "", wrong),)
+)
+
+
+def verdict_on(answer):
+    return judge(EXERCISE, CASES, observe_all(EXERCISE.probe, CASES, answer))
+
+
+def in_place(x):
+    with torch.no_grad():
+        x *= 2
+    return x
+
+
+def in_place_and_right(x):
+    y = 2 * x
+    x.detach().zero_()
+    return y
+
+
+def test_an_input_changed_in_place_is_one_demand_missed_and_no_known_mistake():
+    verdict = verdict_on(in_place_and_right)
+    assert verdict.demands == {"inputs left alone": False, "float64": True}
+    assert verdict.mistake.name == "changes_its_input"
+
+
+def test_a_lost_gradient_does_not_hide_that_the_input_was_changed():
+    message = verdict_on(in_place).first_failure.finding.message
+    assert "gradient" in message
+    assert "changed its input x in place" in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (lambda x: None, "returns_nothing"),
+        (lambda x: (2 * x, x), "several_for_one"),
+        (lambda x: 2 * x.numpy(), "returns_numpy"),
+        (lambda x: (2 * x).float(), "changes_the_dtype"),
+        (lambda x: (2 * x).half(), "changes_the_dtype"),
+        (wrong, "tripled"),
+    ],
+)
+def test_what_came_in_another_form_is_told_as_that(answer, cause):
+    assert verdict_on(answer).mistake.name == cause
+
+
+def test_backward_through_numpy_is_not_blamed_on_places():
+    verdict = verdict_on(lambda x: torch.from_numpy(2 * x.numpy()))
+    assert "numpy" in verdict.mistake.hint
+    assert "in-place" not in verdict.mistake.hint.lower()
+
+
+def test_a_short_type_is_told_as_the_type_and_not_as_a_factor():
+    values = np.linspace(0.1, 0.9, 7, dtype=np.float32)
+    finding = compare(
+        Observation({"y": values}), Observation({"y": values.astype(np.float16)}), 1e-5, {}
+    )
+    assert finding is not None
+    assert (finding.kind, finding.demand) == ("dtype", "the number type kept")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [(True, "This does not hold, and should"), (False, "This holds, and should not")],
+)
+def test_what_does_not_hold_is_said_in_words(wanted, says):
+    finding = compare(Observation({"it": wanted}), Observation({"it": not wanted}), 1e-5, {})
+    assert finding is not None
+    assert finding.message == f"{says}: it."

@@ -1,0 +1,78 @@
+"""Which names an answer uses, so that nobody is told of a function that they do not call."""
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+# How a result gets its form can be written in a dozen ways, each with other functions.
+_FORM = frozenset((
+    "arange", "as_tensor", "cat", "chunk", "clone", "contiguous", "copy_", "detach", "div",
+    "expand", "expand_as", "flatten", "float", "full", "long", "mul", "new_zeros", "ones", "outer",
+    "permute", "range", "repeat", "repeat_interleave", "reshape", "select", "split", "squeeze",
+    "stack", "tensor", "to", "transpose", "type_as", "unbind", "unflatten", "unsqueeze", "view",
+    "zeros", "zeros_like", "zip",
+))  # fmt: skip
+_QUOTED = re.compile(r"`([A-Za-z_]\w*)(?:\(…\))?`")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def functions_of(answer: Any) -> list[types.FunctionType]:
+    """Return a function itself, or the methods of a class."""
+    parts = list(vars(answer).values()) if inspect.isclass(answer) else [answer]
+    return [f for f in map(inspect.unwrap, filter(callable, parts)) if inspect.isfunction(f)]
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """Return the global names and attributes that a piece of code uses."""
+    return set(code.co_names).union(*map(names_in, _inner(code)))
+
+
+def words_of(answer: Any) -> frozenset[str] | None:
+    """Return every name in an answer's code, and in that of functions beside it that it calls."""
+    todo, seen = functions_of(answer), set[types.FunctionType]()
+    if not todo:
+        return None
+    found: set[str] = set()
+    while todo:
+        function = todo.pop()
+        seen.add(function)
+        found |= _all_names(function.__code__)
+        todo += [f for f in _called_beside(function) if f not in seen]
+    return frozenset(found)
+
+
+def words_in(lines: Collection[str]) -> frozenset[str] | None:
+    """Return every word in lines of code; None if there are no lines."""
+    return frozenset(word for line in lines for word in _WORD.findall(line)) if lines else None
+
+
+def may_be_told(sentence: str, used: Collection[str] | None) -> bool:
+    """Return whether a sentence quotes no function on a result's form that an answer does not use.
+
+    Args:
+        sentence: what a mistake made by machine is like.
+        used: the answer's names; None if they are not known.
+
+    """
+    quoted = set(_QUOTED.findall(sentence.partition(" stood for ")[0]))
+    return used is None or quoted <= set(used) or not quoted & _FORM
+
+
+def _all_names(code: types.CodeType) -> set[str]:
+    own = {*code.co_names, *code.co_varnames, *code.co_freevars}
+    return own.union(*map(_all_names, _inner(code)))
+
+
+def _inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    return (const for const in code.co_consts if isinstance(const, types.CodeType))
+
+
+def _called_beside(function: types.FunctionType) -> Iterator[types.FunctionType]:
+    """Return the functions that stand beside one, in the same cells, and that it may call."""
+    known: dict[str, Callable[..., Any]] = function.__globals__
+    for name in names_in(function.__code__) & known.keys():
+        for other in functions_of(known[name]) if callable(known[name]) else ():
+            if other.__globals__ is known:
+                yield other

@@ -1,0 +1,379 @@
+"""Probes of lesson 04's layers: positions that are added, and embeddings."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from utils.checks.authoring.calling import call_with, name_of_error, require_module
+from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.inputs import Draw
+from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
+
+LARGE_START = 3.0  # far above the spread of nn.Embedding (1) and of all of nn.init
+
+
+def _layer_inputs(spare: int | None = 0, dropout: float = 0.0, **params: Any) -> Inputs:
+    """Draw inputs of both layers; max_len is T + `spare`, or the default if that is None.
+
+    `words` is a number type that x alone has.
+    """
+    settings = {"dtype": "float32", "words": "", "again": False, "replaced": False}
+    settings |= {name: params.pop(name) for name in settings.keys() & params.keys()}
+    draw = Draw(spare=spare, **params)
+    length, width = params["T"], params["D"]
+    max_len = None if spare is None else length + spare
+    rows = max_len or 1
+    return {
+        "x": draw.normal(params["B"], length, width),
+        "weight": draw.normal(rows, width),
+        "max_len": max_len,
+        "dropout": dropout,
+        **settings,
+    }
+
+
+def _sine_inputs(**params: Any) -> Inputs:
+    inputs = _layer_inputs(**params)
+    del inputs["weight"]
+    return inputs
+
+
+def _make_layer(answer: Any, name: str, i: Inputs) -> nn.Module:
+    width = i["x"].shape[-1]
+    sizes = (width,) if i["max_len"] is None else (width, i["max_len"])
+    made = answer(*sizes, i["dropout"]) if i["dropout"] else answer(*sizes)
+    return require_module(made, name).to(getattr(torch, i["dtype"]))
+
+
+def _require_buffer(module: nn.Module) -> None:
+    """Check that ``module.pe`` is a buffer.
+
+    Raises:
+        AnswerError: it is missing, a parameter or a plain attribute.
+
+    """
+    if "pe" in dict(module.named_parameters()):
+        raise AnswerError(
+            ProblemKind.ATTRIBUTE, "self.pe is a parameter: training would change it."
+        )
+    if "pe" not in dict(module.named_buffers()):
+        found = "is a plain attribute" if hasattr(module, "pe") else "is missing"
+        found = "is None" if getattr(module, "pe", "something") is None else found
+        message = f"self.pe {found}; it should be a buffer, which moves with the module."
+        raise AnswerError(ProblemKind.ATTRIBUTE, message)
+
+
+def _call_sines(answer: Any, i: Inputs) -> dict[str, object]:
+    module = _make_layer(answer, "PositionalEncoding", i)
+    _require_buffer(module)
+    table = dict(module.named_buffers())["pe"]
+    if i["replaced"]:
+        return _call_layer(module, i, lambda x: functional_call(module, {"pe": -table}, (x,)))
+    held = {"positions held": table.numel() // i["x"].shape[-1]}
+    return held | _call_layer(module, i, module)
+
+
+def _require_parameter(module: nn.Module) -> nn.Parameter:
+    """Check that ``module.weight`` is a parameter, and return it.
+
+    Raises:
+        AnswerError: it is missing, a buffer or a plain attribute.
+
+    """
+    if "weight" in dict(module.named_buffers()):
+        raise AnswerError(
+            ProblemKind.ATTRIBUTE, "self.weight is a buffer, which no optimiser trains."
+        )
+    if "weight" not in dict(module.named_parameters()):
+        found = getattr(module, "weight", None)
+        what = "a plain attribute" if isinstance(found, Tensor) else describe(found)
+        what = "is missing" if found is None else f"is {what}"
+        raise AnswerError(
+            ProblemKind.ATTRIBUTE, f"self.weight {what}; it should be an nn.Parameter."
+        )
+    return dict(module.named_parameters())["weight"]
+
+
+def _require_use(answer: Any, weight: Tensor, i: Inputs) -> None:
+    """Check that another table in ``weight`` changes what comes out, all else being alike.
+
+    Raises:
+        AnswerError: it changes nothing.
+
+    """
+    x, max_len = i["x"].to(weight.dtype), i["max_len"]
+    if i["dropout"] or x.shape[1] > max_len:
+        return
+    seen = []
+    for table in (weight, -weight):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            module = _make_layer(answer, "LearnedPositionalEncoding", i)
+        seen.append(call_with(module, {"weight": table}, x.clone()))
+    if all(isinstance(one, Tensor) for one in seen) and torch.equal(*seen):
+        message = "self.weight is not used in forward: another table in it changes nothing."
+        raise AnswerError(ProblemKind.ATTRIBUTE, message)
+
+
+@contextlib.contextmanager
+def _marked_memory() -> Iterator[None]:
+    """Make torch fill uninitialised memory with NaN, so that its use always shows."""
+    before = torch.get_deterministic_debug_mode()
+    # use_deterministic_algorithms would do, but first loads a compiler, which takes a second.
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+def _call_learned(answer: Any, i: Inputs) -> dict[str, object]:
+    with _marked_memory():
+        module = _make_layer(answer, "LearnedPositionalEncoding", i)
+    own = _require_parameter(module)
+    weight = i["weight"].to(getattr(torch, i["dtype"]))
+    if own.shape == (1, *weight.shape):  # allowed, as for the buffer pe
+        weight = weight.unsqueeze(0)
+
+    def forward(x: Tensor) -> Any:
+        return call_with(module, {"weight": weight}, x)
+
+    start = own.detach().clone()
+    if i["again"]:  # with other weights, whose traces would show in the calls below
+        call_with(module, {"weight": -weight}, i["x"])
+    _require_use(answer, weight, i)
+    seen = _call_layer(module, i, forward) | {"weight is trained": own.requires_grad}
+    seen |= {"weight starts with numbers": bool(start.isfinite().all())}
+    return seen | {"weight starts small": bool(start.square().mean() < LARGE_START**2)}
+
+
+def _call_layer(
+    module: nn.Module, i: Inputs, forward: Callable[[Tensor], Any]
+) -> dict[str, object]:
+    x, max_len = i["x"].to(getattr(torch, i["dtype"])), i["max_len"]
+    if max_len is not None and x.shape[1] > max_len:
+        return _see_refusals(module, forward, x, max_len)
+    if i["dropout"]:
+        return _see_dropout(module, x, forward)
+    if i["words"]:
+        return {"dtype of output": _dtype(forward(x.to(getattr(torch, i["words"]))))}
+    if i["again"]:
+        for earlier in (x[:, 1:], x.flip(1), x[:1, 1:]):
+            forward(earlier.clone())
+    run = _in_full if max_len == x.shape[1] else _called
+    return with_dtype("output", settled(lambda: run(forward, x)))
+
+
+def _dtype(result: object) -> str:
+    found = str(result.dtype) if isinstance(result, Tensor) else describe(result)
+    return found.removeprefix("torch.")
+
+
+def _see_refusals(
+    module: nn.Module, forward: Callable[[Tensor], Any], x: Tensor, max_len: int
+) -> dict[str, object]:
+    """Observe what becomes of too many words, in both modes, and of many short sentences."""
+    _in_full(forward, x[:, :max_len].clone())  # what fits must work; a stub fails here
+    many = x[:1, :1].repeat(max_len + 1, 1, 1)
+    seen: dict[str, object] = {"error past max_len": _past_the_end(forward, x, max_len)}
+    module.eval()
+    seen["error past max_len in eval mode"] = _past_the_end(forward, x, max_len)
+    return seen | {"error for more sentences than max_len": name_of_error(lambda: forward(many))}
+
+
+def _past_the_end(forward: Callable[[Tensor], Any], x: Tensor, max_len: int) -> str:
+    """Return the name of the error that too many words raise, or what they get instead."""
+    results: list[Any] = []
+    error = name_of_error(lambda: results.append(forward(x.clone())))
+    if not results or not isinstance(results[0], Tensor):
+        return error
+    if results[0].shape != x.shape:
+        return f"{error}, and a result of shape {tuple(results[0].shape)}"
+    rows, places = (results[0] - x).detach(), torch.arange(x.shape[1])
+    if torch.allclose(rows, rows[:, places % max_len], atol=1e-4):
+        return f"{error}: after the last row, the first comes again"
+    if torch.allclose(rows, rows[:, places.clamp(max=max_len - 1)], atol=1e-4):
+        return f"{error}: words past max_len get the last row"
+    return f"{error}, and further rows"
+
+
+def _called(forward: Callable[[Tensor], Any], x: Tensor) -> Any:
+    return forward(x)
+
+
+def _in_full(forward: Callable[[Tensor], Any], x: Tensor) -> Any:
+    """Call a layer on a sentence of exactly max_len words.
+
+    Raises:
+        AnswerError: the layer refuses it.
+
+    """
+    try:
+        return forward(x)
+    except (ValueError, AssertionError) as error:
+        message = f"A sentence of exactly max_len = {x.shape[1]} words is refused."
+        raise AnswerError(ProblemKind.RETURN, message) from error
+
+
+def _see_dropout(
+    module: nn.Module, x: Tensor, forward: Callable[[Tensor], Any]
+) -> dict[str, object]:
+    """Describe what dropout of one half does, whatever numbers are drawn."""
+    module.eval()
+    calm, again = forward(x.clone()), forward(x.clone())
+    module.train()
+    train = forward(x)
+    kept = train != 0
+    return {
+        "two calls in eval mode agree": bool(torch.equal(calm, again)),
+        "train mode differs from eval mode": not torch.allclose(train, calm),
+        "train mode sets entries of the sum to 0": not bool(kept.all()),
+        "train mode doubles the others": torch.allclose(train[kept], 2 * calm[kept]),
+    }
+
+
+def _embedding_inputs(
+    padding_idx: int | None = None, dtype: str = "float32", again: bool = False, **params: Any
+) -> Inputs:
+    draw = Draw(padding_idx=padding_idx, **params)
+    words, row = params["V"], padding_idx or 0
+    table = draw.normal(words, params["D"])
+    table[row] = 0.0
+    ids = draw.integers(words, params["B"], params["T"])
+    ids[0, -1] = row  # padding at the end of the first sentence
+    settings = {"padding_idx": padding_idx, "dtype": dtype, "again": again}
+    return {"ids": ids, "table": table, **settings}
+
+
+def _table_of(module: nn.Module, shape: tuple[int, ...]) -> str:
+    """Return the name of the only parameter, whatever it is.
+
+    Raises:
+        AnswerError: there is none of this shape, or more than one parameter.
+
+    """
+    found = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    if list(found.values()) != [shape]:
+        # Without names, which are free: two answers with the same fault are told the same.
+        shown = ", ".join(map(str, sorted(found.values()))) or "none"
+        message = f"It should have one parameter, of shape {shape}; the shapes are: {shown}."
+        raise AnswerError(ProblemKind.ATTRIBUTE, message)
+    return next(iter(found))
+
+
+def _call_embedding(answer: Any, i: Inputs) -> dict[str, object]:
+    dtype, row = getattr(torch, i["dtype"]), i["padding_idx"] or 0
+    sizes = tuple(i["table"].shape)
+    made = answer(*sizes) if i["padding_idx"] is None else answer(*sizes, i["padding_idx"])
+    module = require_module(made, "TokenEmbedding").to(dtype)
+    name = _table_of(module, sizes)
+    own = dict(module.named_parameters())[name]
+    table = _with_fixed_row(i["table"].to(dtype), row)
+    if i["again"]:  # with another table, whose traces would show in the call below
+        for earlier in (i["ids"][:, 1:], i["ids"].flip(1)):
+            call_with(module, {name: -i["table"].to(dtype)}, earlier)
+    return {
+        "the padding row starts at zero": not bool(own[row].any()),
+        "the table is trained": own.requires_grad,
+        **with_dtype("output", call_with(module, {name: table}, i["ids"])),
+        "the padding row stays as it is in a training step": _is_left(module, own, row, i["ids"]),
+    }
+
+
+def _with_fixed_row(table: Tensor, row: int) -> Tensor:
+    """Return a table whose padding row takes no gradient: whether it would is asked of a step."""
+    is_row = (torch.arange(len(table)) == row).unsqueeze(1)
+    return torch.where(is_row, table.detach(), table)
+
+
+def _is_left(module: nn.Module, table: nn.Parameter, row: int, ids: Tensor) -> bool:
+    """Return whether no gradient reaches a row, hooks of the module included."""
+    result = module(ids)
+    if not isinstance(result, Tensor) or not result.requires_grad or not table.requires_grad:
+        return True
+    (found,) = torch.autograd.grad(result.sum(), table, retain_graph=True, allow_unused=True)
+    return found is None or not bool(found.to_dense()[row].any())
+
+
+_LAYER_CASES = (
+    case("one sentence of one word", B=1, T=1, D=2, spare=4),
+    case("longer than max_len", demand="ValueError past max_len", B=2, T=6, D=4, spare=-1),
+    case("moved to float64", demand="float64", B=2, T=5, D=4, spare=3, dtype="float64"),
+    case("dropout", B=4, T=6, D=8, spare=3, dropout=0.5),
+    case(
+        "after calls with other sentences",
+        demand="calls that do not depend on earlier ones",
+        B=3,
+        T=4,
+        D=6,
+        spare=2,
+        again=True,
+    ),
+)
+PROBES = by_exercise(
+    Probe(
+        "PositionalEncoding",
+        _sine_inputs,
+        _call_sines,
+        (
+            case("shorter than max_len", required=True, B=2, T=3, D=4, spare=5),
+            case("exactly max_len", B=3, T=5, D=6),
+            *_LAYER_CASES,
+            case(
+                "another table in pe",
+                demand="what is added comes from the buffer",
+                B=2,
+                T=3,
+                D=4,
+                spare=1,
+                replaced=True,
+            ),
+            case(
+                "words in bfloat16",
+                demand="a result of x's number type",
+                B=2,
+                T=4,
+                D=6,
+                spare=3,
+                words="bfloat16",
+            ),
+        ),
+        stand_ins={"sinusoidal_encoding": "utils.reference.sinusoids.sinusoidal_encoding"},
+    ),
+    Probe(
+        "LearnedPositionalEncoding",
+        _layer_inputs,
+        _call_learned,
+        (
+            case("shorter than max_len", required=True, B=2, T=3, D=4, spare=5),
+            case("exactly max_len, odd width", B=3, T=4, D=7),
+            *_LAYER_CASES,
+        ),
+    ),
+    Probe(
+        "TokenEmbedding",
+        _embedding_inputs,
+        _call_embedding,
+        (
+            case("two sentences", required=True, B=2, T=3, V=7, D=4),
+            case("one word, odd width", B=1, T=1, V=6, D=5),
+            case("padding has another id", B=2, T=6, V=8, D=5, padding_idx=3),
+            case("float64", demand="float64", B=3, T=4, V=9, D=6, dtype="float64"),
+            case(
+                "after calls with other ids",
+                demand="calls that do not depend on earlier ones",
+                B=2,
+                T=4,
+                V=7,
+                D=5,
+                again=True,
+            ),
+        ),
+    ),
+)
