@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from utils.words import listed
+
 OFFERED_AFTER: Final = 3  # tries that failed
 OFFER: Final = (
     'Stuck? lend("{0}") in a cell of its own gives you the course\'s part for the rest of this '
@@ -81,7 +83,7 @@ def warning(cell: str) -> str:
     shown = sorted(_not_right & used)
     if not shown:
         return ""
-    parts = " and ".join(shown)
+    parts = listed(shown)
     verb = "is" if len(shown) == 1 else "are"
     return f"Your {parts} {verb} not right yet: what this cell shows may differ.\n"
 

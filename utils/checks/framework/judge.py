@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from utils.checks.framework.compare import Finding, compare
+from utils.checks.framework.compare import Finding, compare, nearly
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, with_facts
 from utils.checks.framework.general_mistakes import general_mistake
@@ -78,7 +78,19 @@ def _verdict(
 def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
     """Return known mistakes or, where none explains an answer, what it behaves like."""
     known = name_mistakes(exercise, judged, shown)
-    return known if known[0] is not None else likeness(exercise, judged, shown)
+    if known[0] is not None or _is_nearly_right(exercise, shown):
+        return known  # what is as good as right behaves like all that is right in this case
+    return likeness(exercise, judged, shown)
+
+
+def _is_nearly_right(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether an answer's numbers are wrong in their last digits only."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None or finding.kind != ProblemKind.VALUES:
+        return False
+    name = finding.where.partition("[")[0]
+    wanted = expected_of(exercise, shown.result.case).values.get(name)
+    return nearly(wanted, seen.values.get(name))
 
 
 def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
@@ -91,7 +103,7 @@ def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown:
     for form, change in _other_forms(finding.kind, name, wanted, seen.values.get(name)):
         again = [_judged_again(exercise, j, change) for j in judged]
         failing = next((j for j in again if not j.result.idea_holds), None)
-        if failing is None and finding.kind == ProblemKind.RETURN:
+        if failing is None:
             return form, None
         if failing is not None and (cause := _causes(exercise, again, failing)[0]) is not None:
             return form, cause
