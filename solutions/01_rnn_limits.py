@@ -664,7 +664,7 @@ print("in the end, without clipping:", said("loss without clipping", sum(ends) /
 plots.show(fig, about="Training loss of three seeds, without clipping and with it.")
 
 # %% [markdown]
-# A few leaps saturate many units. Afterwards steps are still made, most of them nearly as long as
+# These leaps saturate many units. Afterwards steps are still made, most of them nearly as long as
 # the clipped ones. But next to nothing comes back to the first symbol, for the small slopes of
 # saturated units multiply 39 times over: the gradient of `w_x` is as good as zero, and it is mostly
 # the last layer that still moves. Clipping takes the leaps away. It cannot lengthen a gradient that

@@ -1452,9 +1452,9 @@ for name, norms in reach.items():
 # Here it shrinks faster than the LSTM's, and in lesson 01 it was the other way round: there the
 # matrix started with $\rho = 1$, here it starts as torch makes it, with a smaller radius.
 # Attention's path has one step, whatever the distance, so its curve is flat. (The last word itself
-# is ahead, since it is the query too.) So the third limit falls as well: of T words each keeps a
-# share of about $1/T$, which shrinks as texts grow, but no longer with the distance. It does not
-# follow that a trained attention *uses* what lies far back; it can.
+# is ahead, since it is the query too.) So the third limit falls as well. (The weights share one
+# unit among T words: before training, what each word gets shrinks like $1/T$ as texts grow, near
+# and far alike.) It does not follow that a trained attention *uses* what lies far back; it can.
 #
 # ## 12. What it costs
 #

@@ -20,13 +20,14 @@ def line_of(error: BaseException) -> str:
 
 
 def line_now() -> str:
-    """Return the innermost line of an answer that is running now, or nothing if none is."""
+    """Return the innermost line of an answer that is being observed, or nothing if none is."""
+    line = ""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename != _OBSERVES:
-        if not _is_ours(frame.f_code.co_filename):
-            return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        if not line and not _is_ours(frame.f_code.co_filename):
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
         frame = frame.f_back
-    return ""
+    return line if frame is not None else ""
 
 
 def _is_ours(filename: str) -> bool:

@@ -160,9 +160,9 @@ EXERCISES = by_id(
             Mistake("no_shift", *_OVERFLOW, _softmax(shift=_unshifted, guarded=False)),
             Mistake("no_shift_blocked_rows_right", *_OVERFLOW, _softmax(shift=_unshifted)),
             Mistake(
-                "no_shift_and_nan_taken_out",
-                "exp of a large score overflows to infinity. nan_to_num makes 0 of the NaN that "
-                "follows, where the largest weight should be.",
+                "large_weights_set_to_zero",
+                "The largest weights come out as 0 where scores are large: exp leaves the range of "
+                "numbers, and 0 is put where infinity / infinity or 0 / 0 has no value.",
                 _OVERFLOW[1],
                 _softmax(shift=_unshifted, guarded=False, after=torch.nan_to_num),
             ),
