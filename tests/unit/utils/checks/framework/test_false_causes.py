@@ -10,6 +10,7 @@ from utils.checks.framework import kept_state
 from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.observation import Problem, ProblemKind
 from utils.checks.framework.verdict import Verdict
+from utils.reference.attention import reference_attention
 
 NO_EFFECT = "has no effect"
 
@@ -72,16 +73,20 @@ def test_nan_is_not_taken_for_an_input_without_effect():
     assert NO_EFFECT not in said(check.attend.verdict(without_a_shift))
 
 
-def test_a_result_of_many_parts_is_not_explained_by_none_of_them():
-    def at_random(step, state, bos, eos, max_len):
-        del bos
-        tokens = []
-        for _ in range(max_len):
-            logits, state = step(eos, state)
-            tokens.append(int(logits.argmin()))
-        return [[token] for token in tokens]
+def test_one_wrong_entry_of_a_list_is_not_explained_by_what_is_wrong_elsewhere():
+    def first_token_raised(step, state, bos, eos, max_len):
+        token, tokens = bos, []
+        while len(tokens) < max_len:
+            logits, state = step(token, state)
+            token = int(logits.argmax())
+            if token == eos:
+                break
+            tokens.append(token)
+        return [tokens[0] + 1, *tokens[1:]] if len(tokens) == 3 else tokens
 
-    assert "starts from the first state" not in said(check.greedy_decode.verdict(at_random))
+    assert "starts from the first state" not in said(
+        check.greedy_decode.verdict(first_token_raised)
+    )
 
 
 def test_axes_that_are_exchanged_are_named_when_the_numbers_are_right():
@@ -126,10 +131,12 @@ def test_an_answer_that_is_missing_is_no_exercise_not_begun(guess):
     assert verdict.first_failure.finding.message == "There is no answer for B yet."
 
 
-def test_a_random_test_is_called_random_and_remembers_nothing():
+def test_a_test_that_is_random_where_it_should_accept_is_called_random():
     def tossing_a_coin(attention):
-        _, weights = attention(torch.eye(3)[None], torch.eye(3)[None], torch.eye(3)[None])
-        assert weights.isfinite().all()
+        x, other = torch.eye(4)[None] * 3, torch.arange(16.0).view(1, 4, 4)
+        for mask in (None, torch.ones(1, 4, 4).tril().bool()):
+            ours, theirs = reference_attention(x, x, other, mask), attention(x, x, other, mask)
+            assert all(torch.allclose(a, b) for a, b in zip(ours, theirs, strict=True))
         assert torch.rand(()) < 0.5
 
     torch.manual_seed(0)
