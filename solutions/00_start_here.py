@@ -43,9 +43,9 @@ print(device.report())
 # %% [markdown]
 # ## 2. How an exercise works
 #
-# Every exercise is a cell with a stub, followed by a cell that checks it. Between you and a right
-# answer stand mistakes that many people made before you. The check knows them by their results,
-# and tells you which one it sees. Here is one, made on purpose.
+# Every exercise is a cell with a stub, followed by a cell that checks it. The check knows the
+# mistakes that many people have made before you, recognises them by their results, and tells you
+# which one it sees. Here is one, made on purpose.
 #
 # Softmax turns scores $x_1, \dots, x_n$ into weights that are positive and sum to one:
 #
@@ -112,8 +112,8 @@ check.stable_softmax(naive_softmax)
 #
 # How points are given:
 #
-# - The **idea** of an exercise earns 80% of its points, or as large a part of them as you have of
-#   its cases. The plainest case has to pass: without it there is nothing.
+# - The **idea** of an exercise earns 80% of its points; with half of its cases right, half of
+#   that. The plainest case has to pass: without it there are no points.
 # - What is **also asked** beside the idea shares the other 20%: an empty row, other number types,
 #   an error for sizes that do not fit. The verdict says what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
@@ -267,6 +267,15 @@ check.masked_mean(
         dict(case="longer sequences with holes", B=4, T=9, D=3, mask="random"),
         dict(case="sizes met before, another mask", B=3, T=7, D=2),
         dict(
+            case="zeros among longer sequences",
+            demand="entries of zero",
+            B=2,
+            T=7,
+            D=5,
+            mask="random",
+            zeros=True,
+        ),
+        dict(
             case="nothing in it, in float64",
             demand="a sequence with nothing in it",
             B=5,
@@ -358,8 +367,8 @@ plots.show(fig, about="Six points compared with one another: each row is one poi
 
 # %% [markdown]
 # Neighbours match (0.5), opposites repel (-1), and each point matches itself best. Softmax along
-# each row of such a table gives attention's weights; what is compared, and what the weights are
-# for, lesson 02 tells.
+# each row of such a table gives attention's weights. Lesson 02 shows what is compared there, and
+# what the weights are used for.
 #
 # ## 5. Hand in
 #

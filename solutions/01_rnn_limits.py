@@ -41,8 +41,9 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 #
 # $$h_t = \tanh(W_x\, x_t + W_h\, h_{t-1} + b)$$
 #
-# $x_t$ has $I$ entries and $h_t$ has $H_d$, so $W_x$ is $(H_d, I)$ and $W_h$ is $(H_d, H_d)$, as in
-# torch: (to, from). $\tanh$ keeps every entry of the state between -1 and 1.
+# $x_t$ has $I$ entries and $h_t$ has $H_d$, so $W_x$ is $(H_d, I)$ and $W_h$ is $(H_d, H_d)$: as in
+# torch, a matrix has a row for each entry that it gives and a column for each that it takes.
+# $\tanh$ keeps every entry of the state between -1 and 1.
 #
 # ### Exercise: `rnn_cell`
 # *1 point · difficulty 1 of 5 · 4 minutes*
@@ -181,8 +182,8 @@ check.rnn_forward(
 # are random too, and nothing is trained. (`turning_matrix` makes recurrent weights that turn every
 # state and shorten it to 0.9 of its length.)
 #
-# **Predict:** the first words differ. After how many words will you see nothing of that in the
-# state any more?
+# **Predict:** the first words differ. After how many words, the first one included, will you see
+# nothing of that in the state any more?
 
 # %% tags=["skip-grading"]
 guess("words until less than a twentieth is left", None)
@@ -198,10 +199,12 @@ w_x, w_h = 0.3 * torch.randn(16, 12), recurrence.turning_matrix(16, radius=0.9)
 states, _ = rnn_forward(x, torch.zeros(2, 16), w_x, w_h, torch.zeros(16))
 
 fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 5.4), sharex=True)
-plots.heat_map(top, states[0].T, title="States while reading “the old boat …”", numbers=False)
 difference = states[0] - states[1]
-plots.heat_map(bottom, difference.T, title="Difference to the states of “that old boat …”",
-               columns=["the/that", *rest], numbers=False)  # fmt: skip
+most = max(states.abs().max().item(), difference.abs().max().item())
+style = {"numbers": False, "limits": (-most, most), "bar": "value"}
+plots.heat_map(top, states[0].T, title="States while reading “the old boat …”", **style)
+plots.heat_map(bottom, difference.T, title="The same, less the states of “that old boat …”",
+               columns=["the/that", *rest], **style)  # fmt: skip
 top.set_ylabel("unit of the state")
 bottom.set(xlabel="after reading this word", ylabel="unit of the state")
 plots.show(fig, about="States after each of 13 words, and their difference between two sentences.")
@@ -213,7 +216,7 @@ fading = int((sizes < 0.05).int().argmax()) + 1
 print("below 0.05 after word", said("words until less than a twentieth is left", fading))
 
 # %% [markdown]
-# Each step multiplies what is left of the first word, by the recurrent weights and by the slope of
+# Each step multiplies what is left of the first word by the recurrent weights and by the slope of
 # tanh, which is small where units are saturated. After six words little is left; by the end of the
 # sentence, nothing that you could see. But this network is untrained. How much does training help?
 #
@@ -258,7 +261,7 @@ for n_units, by_length in copied.items():
 # %% tags=["skip-grading", "measured", "folded"]
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
 means = {f"state of {n}": [s.mean().item() for s in copied[n].values()] for n in copied}
-plots.lines(left, lengths, means, title="Symbols copied rightly", xscale="log",
+plots.lines(left, lengths, means, title="Symbols copied correctly", xscale="log",
             xlabel="length (symbols)", ylabel="share of symbols right", ylim=(0, 1.05))  # fmt: skip
 left.set_xticks(lengths, lengths)
 left.minorticks_off()
@@ -273,7 +276,7 @@ broken = next(
     (n for n, share in zip(lengths, means["state of 16"], strict=True) if share < 0.5), 64
 )
 print("state of 16, more wrong than right:", said("length at which copying breaks down", broken))
-plots.show(fig, about="Share of symbols copied rightly by length, and by place for 32 symbols.")
+plots.show(fig, about="Share of symbols copied correctly by length, and by place for 32 symbols.")
 
 # %% [markdown]
 # Means of three seeds, which hardly differ. A larger state moves the edge, and does not remove it.
@@ -299,10 +302,10 @@ for n_units in copied:
     )
 
 # %% [markdown]
-# Both. The large state needed the time, and then holds almost all of the 16 symbols. The small one
-# gains little by as many steps, though it goes on learning if one waits. Counting its bits was too
-# hopeful: what counts is what gradient descent finds in the time that it gets, in a form that a
-# linear layer can read.
+# State and training both matter. The large state needed the time, and then holds almost all of the
+# 16 symbols. The small one gains little by as many steps. Counting its bits was too hopeful: what
+# counts is what gradient descent finds in the time that it gets, in a form that a linear layer can
+# read.
 #
 # ## 4. Limit 2: one step after another
 #
@@ -399,7 +402,7 @@ for length in (1, 10, 100, 1000):
 # ### Timed
 #
 # **Predict:** `x @ w` multiplies all T tokens with a matrix in one call; a recurrent network does
-# at least that much work. How many times longer does it take for 2,000 tokens?
+# at least that much work. How many times longer does it take for 2,048 tokens?
 
 # %% tags=["skip-grading"]
 guess("times as long as x @ w", None)  # your rnn_forward
@@ -504,6 +507,15 @@ check.gradient_through_time(
         dict(case="a longer sequence", B=3, T=9, I=4, Hd=6),
         dict(case="one input, one unit", B=2, T=5, I=1, Hd=1),
         dict(
+            case="a longer sequence left alone",
+            demand="nothing changed afterwards",
+            B=2,
+            T=6,
+            I=3,
+            Hd=5,
+            after=True,
+        ),
+        dict(
             case="trained weights in float64",
             demand="weights that are being trained",
             B=4,
@@ -541,8 +553,8 @@ check.gradient_through_time(
 #
 # ### Five radii
 #
-# The recurrent matrices below turn every vector and stretch it by exactly $\rho$. All of a state's
-# directions are treated alike, so that $\rho$ alone decides.
+# The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
+# direction. So $\rho$ is all that there is to say about the matrix; the rest is up to the inputs.
 #
 # **Predict:** you may have read that gradients vanish for $\rho < 1$ and explode for $\rho > 1$.
 # Which of the 15 curves below will do so: five radii, each with no input at all, with weak inputs
@@ -574,16 +586,15 @@ fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), sharey=True)
 for ax, (kind, size) in zip(axes, kinds.items(), strict=True):
     curves = {f"ρ = {radius}": gradient_lengths(radius, size) for radius in radii}
     plots.lines(ax, range(steps - 1, -1, -1), curves, title=kind, yscale="log", markers=False,
-                ylim=(1e-16, 1e12), xlabel="steps back from the end")  # fmt: skip
+                ylim=(1e-16, 1e12), xlabel="steps back from the end",
+                yticks=[10.0**n for n in range(-16, 13, 4)])  # fmt: skip
+    ax.axhline(1, color="0.5", ls=":")
     ax.get_legend().remove()
     print(f"{kind:<18}", "".join(f"{curve[-51]:8.0e}" for curve in curves.values()))
     far += [float(curve[-51]) for curve in curves.values()]
 axes[0].set_ylabel("length of the gradient\n(1 at the last step)")
 axes[2].legend(loc="upper right", ncols=2)
-plots.show(
-    fig,
-    about="Gradient length against steps back, logarithmic: five radii, three kinds of input.",
-)
+plots.show(fig, about="Gradient length, logarithmic, against steps back: radii and inputs.")
 
 # %% tags=["skip-grading", "measured"]
 print("grown:", said("gradients that have grown", sum(size > 1.01 for size in far)))
@@ -610,7 +621,7 @@ print("below 0.001:", said("gradients below a thousandth", sum(size < 1e-3 for s
 #
 # **Predict:** what do a few very long steps do to the network, even if all later ones are short?
 # (The loss is cross-entropy with the natural logarithm, in nats: guessing gives
-# $\ln 8 \approx 2.08$. Lengths and medians are those before clipping.)
+# $\ln 8 \approx 2.08$.)
 
 # %% tags=["skip-grading"]
 # The loss in the end, without clipping (mean of three seeds); guessing gives 2.08
@@ -629,7 +640,7 @@ for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=Tru
         runs.append(run)
         saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
         print(
-            f"{name}, seed {seed}: gradient {run.norms[0]:.0f} at the first step, median "
+            f"{name}, seed {seed}: before clipping, gradient {run.norms[0]:.0f} at first, median "
             f"{median(run.norms):.1f}, above 5 at {sum(n > 5 for n in run.norms)} steps of 150\n"
             f"    in the end loss {run.losses[-1]:.2f}, {saturated:3.0%} of states saturated, "
             f"gradient used for w_x {model.reader.w_x.grad.norm():.0e}, "
@@ -642,20 +653,22 @@ for ax, (name, runs) in zip(axes, runs_by_clip.items(), strict=True):
     curves = {f"seed {seed}": run.losses for seed, run in zip(seeds, runs, strict=True)}
     plots.lines(ax, range(150), curves, title=name, markers=False, xlabel="training step")
     ax.axhline(torch.tensor(8.0).log(), color="0.5", ls=":", label="guessing: ln 8")
-axes[0].get_legend().remove()
-axes[1].legend(loc="center right")
 axes[0].set_ylabel("loss (nats)")
 plots.your_guess(axes[0], guessed("loss without clipping"))
+handles = axes[0].get_legend_handles_labels()  # the guess is among them, if there is one
+for ax in axes:
+    ax.get_legend().remove()
+fig.legend(*handles, loc="outside right")
 ends = [run.losses[-1] for run in runs_by_clip["no clipping"]]
 print("in the end, without clipping:", said("loss without clipping", sum(ends) / len(ends)))
 plots.show(fig, about="Training loss of three seeds, without clipping and with it.")
 
 # %% [markdown]
-# A few leaps, or more than a few with seed 1, saturate many units. Afterwards steps are still made,
-# most of them nearly as long as the clipped ones. But next to nothing comes back to the first
-# symbol, for the small slopes of saturated units multiply 39 times over: the gradient of `w_x` is
-# as good as zero, and it is mostly the last layer that still moves. Clipping takes the leaps away.
-# It cannot lengthen a gradient that has vanished: for that, the network itself has to change.
+# These leaps saturate many units. Afterwards steps are still made, most of them nearly as long as
+# the clipped ones. But next to nothing comes back to the first symbol, for the small slopes of
+# saturated units multiply 39 times over: the gradient of `w_x` is as good as zero, and it is mostly
+# the last layer that still moves. Clipping takes the leaps away. It cannot lengthen a gradient that
+# has vanished: for that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -664,13 +677,12 @@ plots.show(fig, about="Training loss of three seeds, without clipping and with i
 # $$c_t = f_t \odot c_{t-1} + i_t \odot g_t$$
 #
 # ($g_t$ is what is new, and $i_t$ how much of it is let in.) On the straight way from $c_t$ back to
-# $c_{t-1}$ there is neither a matrix nor a $\tanh$, only the factor $f_t$, the *forget gate*. An
-# LSTM is often said to solve vanishing gradients. It depends on that factor:
-# $f_t = \sigma(\dots + b_f)$ with the sigmoid $\sigma(z) = 1 / (1 + e^{-z})$, and torch starts with
-# $b_f$ near 0.
+# $c_{t-1}$ there is neither a matrix nor a $\tanh$, only the *forget gate*
+# $f_t = \sigma(\dots + b_f)$, where $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. An LSTM is often
+# said to solve vanishing gradients.
 #
-# **Predict:** what is $\sigma(0)$, and what is left of a gradient that it multiplies 50 times? Does
-# torch's fresh LSTM carry a gradient farther than the plain network?
+# **Predict:** before training, does an LSTM as torch makes it carry a gradient farther than the
+# plain tanh network with $\rho = 1$?
 
 # %% tags=["skip-grading"]
 names = ("the plain network", "the LSTM")
@@ -699,10 +711,12 @@ more = names[0] if plain_ahead else names[1]
 print("more is left in", said("more gradient left after 50 steps", more))
 
 # %% [markdown]
-# A gate of one half lets half through at each step, and after 50 steps next to nothing is left: at
-# its start torch's LSTM forgets faster than the tanh network. (It is more than
+# It depends on the gate. torch starts with $b_f$ near 0, and $\sigma(0)$ is one half: a gate that
+# lets half through at each step leaves next to nothing after 50. (It is more than
 # $0.5^{50} \approx 10^{-15}$: the gates vary around one half, and $c$ is not the only way back.) An
-# LSTM whose gates begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through.
+# LSTM whose gates begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through. The
+# comparison depends on the other side too: this tanh network starts with $\rho = 1$. torch's own
+# `nn.RNN` starts with a smaller radius, and in lesson 02 it forgets faster than the LSTM.
 #
 # **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
 # place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.
@@ -738,9 +752,9 @@ for name, make in makers.items():
 #
 # ## 6. From sequence to sequence
 #
-# Translation needs an answer of another length than the question. Two recurrent networks do it: an
+# In translation, question and answer differ in length. Two recurrent networks can do it: an
 # **encoder** reads the source, and its last state becomes the first state of a **decoder**, which
-# writes the answer token by token. What it writes, it reads at the next step.
+# writes the answer token by token. At each step it reads the token that it has just written.
 #
 # ```
 # encoder:  a → b → c → (state)
@@ -753,7 +767,9 @@ for name, make in makers.items():
 # token it says that it is done.
 #
 # In training the right answer is known, so the decoder reads the *right* token before, not the one
-# that it would have written: **teacher forcing**. Every step can then be trained at once.
+# that it would have written: **teacher forcing**. So all that the decoder reads is known before it
+# starts. (A recurrent decoder takes its steps one by one all the same. Attention under a causal
+# mask, in lesson 02, need not.)
 
 # %% tags=["skip-grading"]
 drawn.way("recurrent")
@@ -998,7 +1014,8 @@ print(summary())
 #   it vanish; one above 1 allows it to explode, and saturated units make it vanish all the same.
 # - Clipping cures explosions, not vanishing. An LSTM carries gradients as far as its forget gates
 #   are open, and how they start matters.
-# - Teacher forcing trains all steps at once; free-running is what counts.
+# - Teacher forcing gives the decoder the right token at every step; what counts is how it does
+#   when it reads its own.
 #
 # ## Three open questions
 #

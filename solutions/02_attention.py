@@ -87,6 +87,16 @@ check.additive_scores(
         dict(case="one key for each sentence", demand="a single key", B=4, S=1, Dq=3, Dk=6, A=2),
         dict(case="a longer sentence", B=3, S=17, Dq=8, Dk=5, A=11),
         dict(
+            case="longer sentences without a loop",
+            demand="no loop",
+            B=2,
+            S=7,
+            Dq=3,
+            Dk=6,
+            A=4,
+            grows=True,
+        ),
+        dict(
             case="float64, larger inputs",
             demand="float64",
             B=2,
@@ -120,13 +130,22 @@ check.additive_scores(
 #
 # ## 2. From scores to a context
 #
+# A Python dictionary gives the value of the one key that *equals* the query. Attention is a soft
+# dictionary: every key matches a little or a lot, and what comes back is the average of all
+# **values**, weighted by the match. So the result moves smoothly when the query does, and there is
+# a gradient from which a network can learn what to ask.
+
+# %% tags=["skip-grading", "folded"]
+pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
+
+# %% [markdown]
 # Softmax turns the scores into **weights** that sum to one. The decoder receives the average of
-# the **values** $x_s$ with these weights, the **context** $c$. Here the encoder's states serve as
-# keys and as values. (Where the context enters the decoder, `utils/experiments/seq2seq.py` shows.)
+# the values $x_s$ with these weights, the **context** $c$. Here the encoder's states serve as
+# keys and as values. (`utils/experiments/seq2seq.py` shows where the context enters the decoder.)
 #
 # $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, x_s$$
 #
-# Some positions are no words but padding. A boolean **mask** says so: `True` means *may be
+# Some positions hold padding, not words. A boolean **mask** says which: `True` means *may be
 # attended to*. A forbidden position must get the weight 0 exactly, however large its score, and
 # the others must still sum to one. And if nothing is allowed, there is nothing to average: all
 # weights are 0, and so is the context.
@@ -245,7 +264,8 @@ def compare(length: int) -> None:
         whole = task.sequence_accuracy(answer.tokens, exam(length).target)
         size = sum(p.numel() for p in model.parameters())
         told = said(f"share right at {length}, {name}", right)
-        print(f"{name:10}{size:7,} parameters   whole {whole:6.1%}   symbols right: {told}")
+        print(f"{name:10}{size:7,} parameters   whole sequences right: {whole:.3f}", end="   ")
+        print("symbols right:", told)
 
 
 kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
@@ -310,9 +330,9 @@ print(where)
 # one that suits the large. So this picture does not say what a state *can* hold. What it does say:
 # with attention nothing has to be carried, and 300 steps are enough for 99%.
 #
-# **Found in popular texts:** at length 20 both models perform reasonably well, and only longer
-# sequences tell them apart. Not here: the plain model got a sixth of the symbols, and not one of
-# 256 sequences.
+# You may read that at length 20 both models perform reasonably well, and that only longer sequences
+# tell them apart. Not here: the plain model got a sixth of the symbols, and not one of 256
+# sequences.
 #
 # Where does the model with attention look?
 
@@ -396,7 +416,7 @@ check.multiplicative_scores(
 # learned, and by which step will its loss first be below 0.1?
 
 # %% tags=["skip-grading"]
-guess("step of a loss below 0.1", None)  # of 300
+guess("step of a loss below 0.1", None)
 
 # %% tags=["skip-grading", "measured"]
 model, losses["multiplicative", 20] = trained(lambda: MultiplicativeAttention(attend), 20)
@@ -535,7 +555,7 @@ plots.show(fig, about="Spread of scores, entropy of weights and size of the grad
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
 # Each of the $T$ rows of $Q$ is a query. Softmax runs along each row of scores: **over the keys**.
-# Follow the way of the data, from left to right; on the arrows stand the shapes.
+# Follow the data from left to right; the shapes stand on the arrows.
 
 # %% tags=["skip-grading"]
 drawn.way("attention")
@@ -626,7 +646,7 @@ check.scaled_dot_product_attention(
 # there is a mask, `softmax(-1)`, `masked_fill(~mask, 0)`, then `weights @ v`. Return output first.
 # </details>
 #
-# *A good place for a break. The second half begins with masks and needs no model of the first.*
+# *A good place for a break. The second half begins with masks, and uses no model trained above.*
 #
 # ## 6. Two masks
 #
@@ -803,9 +823,9 @@ Q, K, V = X @ W_q, X @ W_k, X @ W_v
 fig, axes = plt.subplots(2, 4, figsize=(11, 5.6), width_ratios=(5, 3, 3, 2))
 panels = {
     "X: what each word is": (X, words, features),
-    "$W_q$": (W_q, features, sought),
-    "$W_k$": (W_k, features, sought),
-    "$W_v$": (W_v, features, told),
+    "W_q": (W_q, features, sought),
+    "W_k": (W_k, features, sought),
+    "W_v": (W_v, features, told),
     "": None,
     "Q: what it looks for": (Q, words, sought),
     "K: what it offers": (K, words, sought),
@@ -837,7 +857,7 @@ scaled = scores / 3**0.5
 weights = scaled.softmax(-1)
 output = weights @ V
 steps = {
-    "$QK^T$: scores": (scores, words),
+    "Q Kᵀ: scores": (scores, words),
     "divided by √3": (scaled, words),
     "softmax of each row: weights": (weights, words),
     "weights · V": (output, told),
@@ -1006,9 +1026,9 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 #
 # ## 8. Order
 #
-# **Claim, from a popular text:** "Without positions, two orders of the same words give identical
-# attention patterns." Let robot and key change places. (So that every word can be told from every
-# other, the second *the* is now an *a*.) **Predict:** is the claim right? And which words get
+# You may read that, without positions, two orders of the same words give identical attention
+# patterns. Let robot and key change places. (So that every word can be told from every
+# other, the second *the* is now an *a*.) **Predict:** is that claim right? And which words get
 # another output vector when the two change places?
 
 # %% tags=["skip-grading"]
@@ -1185,6 +1205,16 @@ check.repaired_attention(
     points=1,
     hidden=[
         dict(case="more queries than keys", B=2, T=7, S=3, Dk=5, Dv=4),
+        dict(
+            case="more heads",
+            demand="any number of axes in front",
+            B=2,
+            H=5,
+            T=6,
+            S=3,
+            Dk=4,
+            Dv=7,
+        ),
         dict(case="float64", demand="float64", B=3, T=2, S=6, Dk=4, Dv=5, dtype="float64"),
     ],
 )
@@ -1419,9 +1449,12 @@ for name, norms in reach.items():
 
 # %% [markdown]
 # The RNN's gradient is multiplied by one matrix and one slope of tanh for every word on the way.
-# Attention's path has one step, whatever the distance: its curve is flat. (The last word itself is
-# ahead, since it is the query too.) So the third limit falls as well. It does not follow that a
-# trained attention *uses* what lies far back; it can.
+# Here it shrinks faster than the LSTM's, and in lesson 01 it was the other way round: there the
+# matrix started with $\rho = 1$, here it starts as torch makes it, with a smaller radius.
+# Attention's path has one step, whatever the distance, so its curve is flat. (The last word itself
+# is ahead, since it is the query too.) So the third limit falls as well. (The weights share one
+# unit among T words: before training, what each word gets shrinks like $1/T$ as texts grow, near
+# and far alike.) It does not follow that a trained attention *uses* what lies far back; it can.
 #
 # ## 12. What it costs
 #
@@ -1433,8 +1466,8 @@ for name, norms in reach.items():
 # | self-attention | $3\, T d^2 + 2\, T^2 d$ | 1 |
 #
 # **Predict:** with $d = 64$, from which length on does attention take more time than an RNN? And
-# more memory? And is the claim "at 500 tokens the LSTM is five times slower than attention" true
-# here?
+# more memory? You may also read that at 500 tokens an LSTM is five times slower than attention: how
+# many times is it here, at 512?
 
 # %% tags=["skip-grading"]
 # The first of the lengths 64, 128, ... 4096 at which attention takes more (0 if none)
@@ -1497,7 +1530,7 @@ for name in ("RNN", "LSTM"):
 #   $T = d$, 64 tokens here, its quadratic part alone is more than all of the RNN's. On the clock
 #   the RNN takes longer until far beyond that: its steps must wait for one another, while
 #   attention's work is a few large products.
-# - **"Five times slower" is no property of LSTMs**, but of a program, a machine, a width and a
+# - **"Five times slower" is not a property of LSTMs**, but of a program, a machine, a width and a
 #   batch. On this CPU the LSTM runs in one fused routine and the simpler RNN does not, so that the
 #   one with four times the arithmetic wins. Measure, and say where.
 

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from IPython.display import display
 
 from utils.checks.framework.behaviour import with_behaviour
 from utils.checks.framework.exercise import Exercise, hidden_case
+from utils.checks.framework.heard import listening, silence
 from utils.checks.framework.judge import judge
 from utils.checks.framework.kept_state import places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
@@ -98,12 +100,15 @@ class ExerciseCheck:
         cases = (*probe.cases, *map(hidden_case, hidden))
         before = places_of(answer) if points is None else []
         with one_thread():
-            observations = observe_all(probe, cases, answer, quiet=points is not None)
-            found = judge(self._exercise, cases, observations, points, words_of(answer))
-            if points is not None:
-                return found
-            found = with_memory_named(self._exercise, answer, found, before)
-            return with_behaviour(self._exercise, answer, found)
+            with listening() as heard:
+                observations = observe_all(probe, cases, answer, quiet=points is not None)
+            with silence():
+                found = judge(self._exercise, cases, observations, points, words_of(answer))
+                if points is not None:
+                    return found
+                found = with_memory_named(self._exercise, answer, found, before)
+                found = with_behaviour(self._exercise, answer, found)
+        return replace(found, notes=heard.notes())
 
 
 class Check:

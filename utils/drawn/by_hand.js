@@ -26,9 +26,12 @@ const draw = () => {
   });
   write("mixed", vector(mixed));
   write("size-shown", size);
-  const most = weights.indexOf(Math.max(...weights));
-  write("told", `“${data.names[query]}” gives most weight, ${weights[most].toFixed(2)}, to ` +
-    `“${data.names[most]}”; it gets ${vector(mixed)}.`);
+  const most = Math.max(...weights).toFixed(2);
+  const first = data.names.filter((_, i) => weights[i].toFixed(2) === most).map((name) => `“${name}”`);
+  const last = first.pop();
+  const all = first.length ? `${first.join(", ")} and ${last} each` : last;
+  write("told", `“${data.names[query]}” gives most weight, ${most}, to ${all}; ` +
+    `it gets ${vector(mixed)}.`);
 };
 choices(data.names.map((_, i) => `query-${i}`), query, (chosen) => { query = chosen; draw(); });
 listen(draw);

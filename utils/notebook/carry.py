@@ -29,6 +29,7 @@ from typing import Any
 
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import BLOCKS, HOMES
+from utils.words import listed
 
 COURSE = Path(__file__).resolve().parents[2]
 # Set during grading (the second one by nbgrader itself), where the stand-in is always used.
@@ -192,7 +193,7 @@ def _fault(name: str, block: Any) -> str:
     ]
     if not wrong:
         return "is right, but not together with the parts that it uses"
-    return f"is right, but uses {' and '.join(wrong)}: not right yet"
+    return f"is right, but uses {listed(wrong)}: not right yet"
 
 
 def _limit_time() -> None:

@@ -1,6 +1,6 @@
-"""Pictures of lesson 02: one drawn from a record, one of broken attentions' weights."""
+"""Pictures of lesson 02: a soft look-up, one from a record, one of broken attentions' weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,6 +11,28 @@ from utils import plots
 
 # The plain model and attention keep the colours and dashes of the lesson's other pictures.
 PLACES = {"plain, state 64": 0, "attention, state 64": 1, "plain, state 256": 2}
+
+
+def soft_look_up(keys: Sequence[float], values: Sequence[float], sharpness: float = 4.0) -> None:
+    """Show what a look-up gives for each query: that of the nearest key, and the soft one.
+
+    Args:
+        keys: numbers, ascending.
+        values: one for each key.
+        sharpness: how fast a match falls with the squared distance of query and key.
+
+    """
+    queries = np.linspace(keys[0] - 0.5, keys[-1] + 0.5, 400)
+    match = -sharpness * (queries[:, None] - np.asarray(keys)) ** 2
+    powers = np.exp(match - match.max(1, keepdims=True))
+    soft = powers @ np.asarray(values) / powers.sum(1)
+    fig, ax = plt.subplots(figsize=(6.4, 2.6))
+    found = {"nearest key alone": np.asarray(values)[match.argmax(1)], "soft: all keys": soft}
+    plots.lines(ax, queries, found, title="A look-up among four keys", markers=False)
+    ax.plot(keys, values, "o", color="0.2", label="stored pairs")
+    ax.set(xlabel="query", ylabel="value that comes back", xticks=list(keys))
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    plots.show(fig, about="The value against the query: in steps, and along a smooth curve.")
 
 
 def capacity(record: Mapping[str, Any], guess: object = None) -> None:

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from utils.words import listed
+
 OFFERED_AFTER: Final = 3  # tries that failed
 OFFER: Final = (
     'Stuck? lend("{0}") in a cell of its own gives you the course\'s part for the rest of this '
@@ -66,6 +68,9 @@ def _watch_cells() -> None:
         shell.events.register(
             "pre_run_cell", lambda about: sys.stdout.write(warning(about.raw_cell))
         )
+        shell.events.register(
+            "post_run_cell", lambda ran: None if ran.success else note_stopped(ran.info.raw_cell)
+        )
 
 
 def warning(cell: str) -> str:
@@ -76,32 +81,50 @@ def warning(cell: str) -> str:
             warning about it.
 
     """
-    used = _uses(cell)
-    used |= {part for name in used for part in _built_on.get(name, ())}
-    shown = sorted(_not_right & used)
+    shown = _wrong_parts(cell)
     if not shown:
         return ""
-    parts = " and ".join(shown)
+    parts = listed(shown)
     verb = "is" if len(shown) == 1 else "are"
     return f"Your {parts} {verb} not right yet: what this cell shows may differ.\n"
 
 
+def note_stopped(cell: str) -> None:
+    """Note that a cell stopped with an error: what it should have made is missing later on.
+
+    Args:
+        cell: its source. If a part that it uses is not right yet, cells that need what it makes
+            will name that part, above an error that says little.
+
+    """
+    if wrong := _wrong_parts(cell):
+        _built_on.update(dict.fromkeys(_made(_nodes(cell)), tuple(wrong)))
+
+
+def _wrong_parts(cell: str) -> list[str]:
+    used = _uses(cell)
+    used |= {part for name in used for part in _built_on.get(name, ())}
+    return sorted(_not_right & used)
+
+
+def _nodes(cell: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(cell)))
+    except SyntaxError:
+        return []
+
+
 def _uses(cell: str) -> set[str]:
     """Return the names that a cell reads and neither defines nor checks."""
-    try:
-        tree = ast.parse(cell)
-    except SyntaxError:
-        return set()
-    nodes = list(ast.walk(tree))
+    nodes = _nodes(cell)
     read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return read - set(_made_or_checked(nodes))
+    checked = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return read - checked - set(_made(nodes))
 
 
-def _made_or_checked(nodes: Iterable[ast.AST]) -> Iterable[str]:
+def _made(nodes: Iterable[ast.AST]) -> Iterable[str]:
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr

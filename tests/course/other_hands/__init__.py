@@ -5,6 +5,7 @@ format. A wrong answer has its faults in `causes`; a right one says `right=True`
 what it leaves out of what is asked beside the exercise's idea.
 """
 
+import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -62,16 +63,21 @@ def _names(lesson: str) -> dict[str, Any]:
     return names_of(lesson_of(lesson))
 
 
+def answer_of(form: Form) -> Any:
+    """Return the object that an answer's cell defines."""
+    namespace = dict(_names(lesson_of(form.exercise).exercises[0].id))
+    exec(PREAMBLE, namespace)
+    lines = form.source.splitlines(keepends=True)
+    linecache.cache[f"<{form.id}>"] = (len(form.source), None, lines, f"<{form.id}>")
+    exec(compile(form.source, f"<{form.id}>", "exec"), namespace)
+    return namespace[form.exercise]
+
+
 @cache
 def judged(form: Form) -> Verdict:
     """Return the verdict on an answer, hidden cases included."""
     lesson = lesson_of(form.exercise)
     exercise = next(e for e in lesson.exercises if e.id == form.exercise)
-    namespace = dict(_names(lesson.exercises[0].id))
-    exec(PREAMBLE, namespace)
-    exec(compile(form.source, f"<{form.id}>", "exec"), namespace)
     verdict = getattr(check, form.exercise).verdict
-    found: Verdict = verdict(
-        namespace[form.exercise], points=exercise.points, hidden=exercise.hidden
-    )
+    found: Verdict = verdict(answer_of(form), points=exercise.points, hidden=exercise.hidden)
     return found

@@ -27,17 +27,19 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.notebook": (
         "utils.notebook", "utils.checks.api", "utils.checks.registry", "utils.reference",
-        "utils.errors", "utils.progress",
+        "utils.errors", "utils.progress", "utils.words",
     ),
-    "utils.progress": ("utils.progress",),
+    "utils.progress": ("utils.progress", "utils.words"),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.framework.render", "utils.errors",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
     "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
-    "utils.checks.framework": ("utils.checks.framework",),
-    "utils.checks.authoring": ("utils.checks.framework", "utils.checks.authoring"),
+    "utils.checks.framework": ("utils.checks.framework", "utils.words"),
+    "utils.checks.authoring": (
+        "utils.checks.framework", "utils.checks.authoring", "utils.words",
+    ),
     "utils.checks.lessons": (
         "utils.checks.lessons", "utils.checks.framework", "utils.checks.authoring",
         "utils.experiments", "utils.reference",

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 
 from utils.checks.framework.exercise import Mistake
+from utils.checks.framework.naming import RANDOM_TEST
+from utils.words import listed
 
 Test = Callable[[Any], None]
 # What finds a broken version and no other, what that version is called, and a hint to find it.
@@ -43,7 +45,7 @@ def weak_tests(
     """
     return (
         Mistake(
-            "random_test",
+            RANDOM_TEST,
             "Your test is random: asked again about the same version, it decides otherwise.",
             "torch.manual_seed(0) in its first line, or numbers that you write down, make it "
             "decide the same every time.",
@@ -80,9 +82,8 @@ def _letting_pass(
     found = tuple(name for name in finders if name not in missed)
     name = names.get(found) or "_and_".join(missed).replace(" ", "_") + "_not_tested"
     what = [finders[part][1] for part in missed]
-    listed = " and ".join(filter(None, (", ".join(what[:-1]), what[-1])))
     hint = finders[missed[0]][2]
-    return Mistake(name, f"Your test lets pass {listed}.", hint, _finding(finders, found))
+    return Mistake(name, f"Your test lets pass {listed(what)}.", hint, _finding(finders, found))
 
 
 def _rejects_everything(_version: Any) -> None:

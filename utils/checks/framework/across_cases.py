@@ -11,6 +11,7 @@ from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array
+from utils.words import listed
 
 Pairs = list[tuple[Array, Array]]  # what is right and what came, case by case
 
@@ -52,7 +53,7 @@ def of_named(name: str, wanted: object, got: object) -> Iterator[str]:
 
 
 def _names(keys: Iterable[object]) -> str:
-    return ", ".join(sorted(map(repr, keys))[:_MOST_NAMES])
+    return listed(sorted(map(repr, keys))[:_MOST_NAMES])
 
 
 def _pair(exercise: Exercise, judged: Judged, name: str) -> tuple[Array, Array] | None:

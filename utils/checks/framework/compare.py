@@ -12,6 +12,7 @@ from utils.checks.framework.observation import Array, Observation, Other, Plain,
 PREDICTION = "prediction"
 DTYPE_OF = "dtype of "  # begins the name of a number type that is observed apart from its numbers
 _DIGITS = 8.0  # times a short type's resolution: what rounding may add up to
+_NEARLY = 1e-3  # share by which a result differs that an epsilon or rounding has changed
 
 
 @dataclass(frozen=True)
@@ -212,6 +213,17 @@ def close(wanted: Array, value: Array, tolerance: float) -> Array:
         rtol=margin,
         atol=margin,
         equal_nan=True,
+    )
+
+
+def nearly(wanted: object, value: object) -> bool:
+    """Return whether a result's numbers differ from the right ones in their last digits only."""
+    if not isinstance(wanted, np.ndarray) or not isinstance(value, np.ndarray):
+        return False
+    if (wanted.shape, wanted.dtype.kind, value.dtype.kind) != (value.shape, "f", "f"):
+        return False
+    return bool(
+        np.allclose(value, wanted, rtol=_NEARLY, atol=_NEARLY * np.abs(wanted).max(initial=0.0))
     )
 
 

@@ -71,6 +71,19 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "numpy records no gradients, so training could not go through it: stay with tensors.",
     ),
     (
+        r"must have same number of dimensions: got (\d+) and (\d+)",
+        "Tensors of {1} and of {2} axes are joined: give the smaller one the axis that it lacks.",
+    ),
+    (
+        r"grad can be implicitly created only for scalar outputs",
+        "A backward pass starts from one number: sum the results first.",
+    ),
+    (
+        r"'(\w+)' object is not callable",
+        "A {1} stands where a function is called: is a name used twice, or was the function "
+        "called before it was handed to the check?",
+    ),
+    (
         r"operator\.invert|bitwise|logical_not",
         "`~`, `&` and `|` want booleans: this mask holds numbers.",
     ),
@@ -143,11 +156,12 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "The names left of `=` and the values on its right differ in number.",
     ),
     (
-        r"ValueError",
-        "Sizes are refused: is the check too strict, or are two arguments exchanged in the call?",
+        r"backward through the graph a second time",
+        "The first backward pass frees what the next one needs: ask for all gradients in one call "
+        "(autograd.grad takes a list), or keep the graph with retain_graph=True.",
     ),
     (
-        r"does not require grad|backward through the graph",
+        r"does not require grad",
         "Gradients are asked of something that records none: look for detach, no_grad, item or a "
         "new tensor on the way.",
     ),
@@ -163,6 +177,8 @@ def usual_cause(problem: Problem) -> str:
     """
     if problem.kind not in (ProblemKind.EXCEPTION, ProblemKind.BACKWARD):
         return ""
+    if problem.line.startswith("raise "):
+        return "Your own `raise` stopped the call. The inputs are right: is its condition?"
     for pattern, cause in _CAUSES:
         if match := re.search(pattern, problem.message):
             return cause.format("", *match.groups())
@@ -176,7 +192,9 @@ def of_a_test(problem: Problem) -> str:
         problem: what stopped the test; its message is "Type: words".
 
     """
-    by_hand = re.match(r"(Exception|ValueError)\b", problem.message)
+    if problem.kind == ProblemKind.STUB:
+        return ""
+    by_hand = problem.line.startswith("raise ")
     cause = "" if by_hand else usual_cause(problem)
     return cause or (
         "Your test stopped with an error, which is no verdict. A test rejects a version by "

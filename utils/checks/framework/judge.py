@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from utils.checks.framework.compare import Finding, compare
+from utils.checks.framework.compare import Finding, compare, nearly
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, with_facts
 from utils.checks.framework.general_mistakes import general_mistake
@@ -82,7 +82,19 @@ def _causes(
 ) -> Named:
     """Return known mistakes or, where none explains an answer, what it behaves like."""
     known = name_mistakes(exercise, judged, shown)
-    return known if known[0] is not None else likeness(exercise, judged, shown, used)
+    if known[0] is not None or _is_nearly_right(exercise, shown):
+        return known  # what is as good as right behaves like all that is right in this case
+    return likeness(exercise, judged, shown, used)
+
+
+def _is_nearly_right(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether an answer's numbers are wrong in their last digits only."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None or finding.kind != ProblemKind.VALUES:
+        return False
+    name = finding.where.partition("[")[0]
+    wanted = expected_of(exercise, shown.result.case).values.get(name)
+    return nearly(wanted, seen.values.get(name))
 
 
 def _causes_in_another_form(
@@ -97,7 +109,7 @@ def _causes_in_another_form(
     for form, change in _other_forms(finding.kind, name, wanted, seen.values.get(name)):
         again = [_judged_again(exercise, j, change) for j in judged]
         failing = next((j for j in again if not j.result.idea_holds), None)
-        if failing is None and finding.kind == ProblemKind.RETURN:
+        if failing is None:
             return form, None
         cause = None if failing is None else _causes(exercise, again, failing, used)[0]
         if cause is not None:

@@ -22,6 +22,7 @@ from utils.checks.framework.verdict import Verdict
 from utils.checks.framework.words_used import functions_of, names_in
 
 _KEPT = (dict, list, set, torch.Tensor, type(None), bool, int, float, str, tuple)
+_ASKED = 4  # times: an answer that is random may be right once by chance
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,11 @@ def with_memory_named(
     shown = verdict.first_failure
     if shown is None or verdict.is_stub or shown.case.hidden:
         return verdict
-    for place in before:
-        place.put_back()
-    _forget_calls(answer)
-    (seen,) = observe_all(exercise.probe, (shown.case,), answer, quiet=True)
-    if judge_case(exercise, shown.case, with_facts(exercise, shown.case, seen)) is not None:
-        return verdict
+    for _ in range(_ASKED):
+        for place in before:
+            place.put_back()
+        _forget_calls(answer)
+        (seen,) = observe_all(exercise.probe, (shown.case,), answer, quiet=True)
+        if judge_case(exercise, shown.case, with_facts(exercise, shown.case, seen)) is not None:
+            return verdict
     return replace(verdict, mistake=REMEMBERS, second=None, symptoms=())

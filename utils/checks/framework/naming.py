@@ -13,7 +13,7 @@ from utils.checks.framework.combining import both
 from utils.checks.framework.compare import PREDICTION, compare, same, same_results
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
 from utils.checks.framework.expected import expected_of, observed, results_of
-from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.framework.observation import BY_CHANCE, Observation, ProblemKind
 from utils.checks.framework.prefilter import surely_differs, surely_right, surely_wrong
 from utils.checks.framework.rounded import is_rounded
 from utils.checks.framework.verdict import CaseResult
@@ -23,6 +23,7 @@ MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
 MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
 PREDICTED = 2e-3  # share by which a prediction may differ from what a mistake predicts
 LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
+RANDOM_TEST = "random_test"  # the mistake that says so
 _BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
 Named = tuple[Mistake | None, Mistake | None]
 
@@ -51,22 +52,42 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
     """
     if shown.result.finding is not None and shown.result.finding.kind == ProblemKind.FORBIDDEN:
         return None, None  # what is ruled out for answers is open to known mistakes
+    if (random := _random_test(exercise, shown)) is not None:
+        return random, None
     relevant = _relevant(judged, shown)
     if shown.result.finding is not None and shown.result.finding.kind == ProblemKind.CHANGED:
         exercise = _changing_inputs(exercise, shown.result.case)
     loosely = replace(exercise, tolerance=max(exercise.tolerance, LOOSE))
-    exact = exercise.probe.kind == ExerciseKind.PREDICT
-    if exact:  # a round guess may lie near a mistake's number by chance
+    several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
+    is_guess = exercise.probe.kind == ExerciseKind.PREDICT
+    exact = is_guess or _is_backward(shown)  # a lost gradient is no matter of digits
+    if is_guess:  # a round guess may lie near a mistake's number by chance
         exercise = replace(exercise, tolerance=min(exercise.tolerance, PREDICTED))
     for strictness in (exercise,) if exact else (exercise, loosely):
-        known = _best(strictness, relevant, shown, judged)
+        known = _best(strictness, relevant, shown, judged, several)
         if known is not None:
             return known, None
     part = _best_in_part(exercise, relevant, shown)
     if part is not None:
         return part, None
     pairs = (_pair(e, relevant, shown) for e in ((exercise,) if exact else (exercise, loosely)))
-    return next((pair for pair in pairs if pair is not None), (None, None))
+    pair = next((pair for pair in pairs if pair is not None), None)
+    if pair is None and is_guess:  # each case is a guess of its own
+        return _best(exercise, relevant, shown, judged, 1), None
+    return pair or (None, None)
+
+
+def _is_backward(shown: Judged) -> bool:
+    return shown.result.finding is not None and shown.result.finding.kind in _BACKWARD
+
+
+def _random_test(exercise: Exercise, shown: Judged) -> Mistake | None:
+    """Return the mistake of a student's test that decides by chance, if this one does."""
+    if exercise.probe.kind != ExerciseKind.TEST_THE_TEST or shown.seen is None:
+        return None
+    if BY_CHANCE not in shown.seen.values.values():
+        return None
+    return next((m for m in exercise.mistakes if m.name == RANDOM_TEST), None)
 
 
 def _changing_inputs(exercise: Exercise, case: Case) -> Exercise:
@@ -86,20 +107,23 @@ def _relevant(judged: Sequence[Judged], shown: Judged) -> list[Judged]:
 
 
 def _best(
-    exercise: Exercise, relevant: Sequence[Judged], shown: Judged, everything: Sequence[Judged]
+    exercise: Exercise,
+    relevant: Sequence[Judged],
+    shown: Judged,
+    everything: Sequence[Judged],
+    several: int,
 ) -> Mistake | None:
-    """Return the mistake that agrees most, of those that can be meant.
+    """Return the mistake that agrees most in at least `several` failing cases.
 
     Ties are broken by the cases of all demands, then by gradients.
 
     """
-    several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
     found: list[tuple[tuple[bool, int], Mistake]] = []
     holding = [judged for judged in relevant if judged.holds]
     for mistake in exercise.mistakes:
         if any(_is_ruled_out(exercise, mistake, judged) for judged in holding):
             continue  # known without a call of it
-        explains = _agrees(exercise, mistake, shown)
+        explains = _explains(exercise, mistake, shown)
         if not explains and not _may_explain(exercise, mistake, shown):
             continue
         if _misses_alike(exercise, mistake, shown):
@@ -112,6 +136,22 @@ def _best(
     best = _most(best, lambda m: sum(_agrees(exercise, m, judged) for judged in beside))
     best = _most(best, lambda m: _same_gradients(exercise, m, relevant))
     return best[0] if best else None
+
+
+def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake gives the result shown and is itself a fault in that case.
+
+    Where numbers are compared loosely, a variant that is right here would agree with an answer
+    that is nearly right.
+
+    """
+    if not _agrees(exercise, mistake, shown):
+        return False
+    finding = shown.result.finding
+    is_loose = exercise.tolerance >= LOOSE and exercise.probe.kind != ExerciseKind.PREDICT
+    if not is_loose or finding is None or finding.kind != ProblemKind.VALUES:
+        return True
+    return _is_wrong(exercise, mistake, shown.result.case)
 
 
 def _most(mistakes: list[Mistake], count: Callable[[Mistake], int]) -> list[Mistake]:
@@ -160,7 +200,9 @@ def _best_in_part(exercise: Exercise, relevant: Sequence[Judged], shown: Judged)
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None or finding.kind in _BACKWARD or len(seen.values) < 2:
         return None
-    where = finding.where
+    where = finding.where.partition("[")[0]
+    if where not in seen.values:
+        return None
     parts = [replace(j, seen=_only(j.seen, where)) for j in relevant]
     for mistake in exercise.mistakes:
         if (

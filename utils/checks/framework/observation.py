@@ -1,6 +1,6 @@
 """What was observed when an answer was called: plain data, no live objects."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -22,6 +22,8 @@ class Other:
 Plain: TypeAlias = (
     "Array | bool | int | float | str | Other | list[Plain] | dict[str, Plain] | None"
 )
+
+BY_CHANCE = "decides by chance"  # what is seen of a student's test that is random
 
 
 class ProblemKind(StrEnum):
@@ -98,6 +100,8 @@ def describe(value: object) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):
         return f"a numpy array of shape {value.shape}"
+    if isinstance(value, Generator):
+        return "a generator, which `yield` makes of a function: collect the results and return them"
     if isinstance(value, (list, tuple)):
         inside = ", ".join(describe(item) for item in value[:4])
         return f"a {type(value).__name__} of {len(value)} ({inside}{', ...' * (len(value) > 4)})"

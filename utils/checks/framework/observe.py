@@ -5,21 +5,16 @@ judged elsewhere.
 """
 
 import contextlib
-import io
-import linecache
 import operator
-import sys
-import traceback
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from utils.checks.framework.exercise import Case, Inputs, Probe
 from utils.checks.framework.forbidden import Forbidden, absent, refused
+from utils.checks.framework.heard import silence
 from utils.checks.framework.observation import (
     AnswerError,
     Observation,
@@ -28,10 +23,9 @@ from utils.checks.framework.observation import (
     ProblemKind,
     plain,
 )
+from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
 from utils.checks.framework.torch_state import put_back, usual_torch
-
-_COURSE = str(Path(__file__).resolve().parents[2])
 
 
 def observe(
@@ -49,7 +43,7 @@ def observe(
 
     """
     if trusted:
-        with usual_torch():
+        with silence(), usual_torch():
             return attempt(replace(probe, forbidden=()), case, answer, once=once)
     with conditions(probe, answer):
         return attempt(probe, case, answer)
@@ -69,9 +63,8 @@ def conditions(probe: Probe, answer: Any, *, quiet: bool = False) -> Iterator[No
 
     If quiet (as in grading), the answer's prints and warnings are discarded.
     """
-    silence = _silence() if quiet else contextlib.nullcontext()
     with (
-        silence,
+        silence() if quiet else contextlib.nullcontext(),
         usual_torch(),
         absent(probe.forbidden),
         standing_in(probe.stand_ins, answer),
@@ -114,7 +107,7 @@ def _observe_gradients(
     try:
         return _gradients(leaves, probe.call(answer, inputs)), None
     except (RuntimeError, ValueError) as error:
-        return {}, Problem(ProblemKind.BACKWARD, str(error), _student_line(error))
+        return {}, Problem(ProblemKind.BACKWARD, str(error), line_of(error))
 
 
 def _observe_once(probe: Probe, case: Case, answer: Any) -> Observation:
@@ -177,12 +170,12 @@ def explain_exception(error: BaseException) -> Problem:
     if isinstance(error, AnswerError):
         return Problem(error.kind, str(error))
     if _is_stub(error):
-        return Problem(ProblemKind.STUB, "This exercise is not written yet.", _student_line(error))
+        return Problem(ProblemKind.STUB, "This exercise is not written yet.", line_of(error))
     if isinstance(error, Forbidden):
-        return Problem(ProblemKind.FORBIDDEN, str(error), _student_line(error))
+        return Problem(ProblemKind.FORBIDDEN, str(error), line_of(error))
     message = " ".join(str(error).split())
     return Problem(
-        ProblemKind.EXCEPTION, f"{type(error).__name__}: {message[:400]}", _student_line(error)
+        ProblemKind.EXCEPTION, f"{type(error).__name__}: {message[:400]}", line_of(error)
     )
 
 
@@ -190,20 +183,6 @@ def _is_stub(error: BaseException) -> bool:
     """Return whether a stub was reached: its message, or lack of one, differs from torch's."""
     unwritten = isinstance(error, NotImplementedError)
     return unwritten and (not str(error) or str(error).endswith(" is not written yet"))
-
-
-def _student_line(error: BaseException) -> str:
-    """Return the innermost line that belongs neither to the course nor to an installed package."""
-    line = ""
-    for frame in traceback.extract_tb(error.__traceback__):
-        if not _is_ours(frame.filename) and frame.lineno is not None:
-            line = frame.line or linecache.getline(frame.filename, frame.lineno)
-    return line.strip()
-
-
-def _is_ours(filename: str) -> bool:
-    outside = (_COURSE, sys.prefix, sys.base_prefix)
-    return filename.startswith(outside) or "site-packages" in filename
 
 
 @contextlib.contextmanager
@@ -215,16 +194,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Discard prints and warnings: in grading they must cost nothing and hide nothing."""
-    nowhere = io.StringIO()
-    with (
-        contextlib.redirect_stdout(nowhere),
-        contextlib.redirect_stderr(nowhere),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        yield

@@ -1,6 +1,7 @@
 """Render a verdict: as HTML in a notebook, in the same words as text elsewhere."""
 
 import json
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -54,15 +55,24 @@ def as_text(verdict: Verdict) -> str:
     """Return the verdict as plain text."""
     lines = [f"{'✓' if verdict.passed else '✗'} {verdict.exercise}: {headline(verdict)}"]
     failure = verdict.first_failure
-    if failure is None or failure.finding is None:
-        return lines[0]
-    finding = failure.finding
+    if failure is not None and failure.finding is not None:
+        lines += _failure_as_text(verdict, failure.finding)
+    lines += [line for note in verdict.notes for line in (note.says, *_indented(note.lines))]
+    return "\n".join(lines)
+
+
+def _failure_as_text(verdict: Verdict, finding: Finding) -> list[str]:
+    lines = []
     if not verdict.is_stub:
         lines += [f"  {'✓' if r.passed else '✗'} {r.case.name}" for r in verdict.results]
     lines.append(f"{_opening(verdict)}{finding.message}")
-    lines += [f"  {detail}" for detail in finding.details]
+    lines += _indented(finding.details)
     lines += [f"  in your line: {finding.line}"] if finding.line and not verdict.is_stub else []
-    return "\n".join([*lines, *(f"{label} {text}" for label, text in _causes(verdict))])
+    return [*lines, *(f"{label} {text}" for label, text in _causes(verdict))]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
 
 
 def as_html(verdict: Verdict) -> str:
@@ -71,7 +81,8 @@ def as_html(verdict: Verdict) -> str:
     mark = "✓" if verdict.passed else "○" if verdict.is_stub else "✗"
     style = f"border-left: 4px solid {colour}; padding: 2px 0 2px 12px; line-height: 1.5;"
     title = f"<b style='color: {colour};'>{mark} {escape(verdict.exercise)}</b>: "
-    body = "".join(_body(verdict))
+    notes = (_paragraph(note.says) + _listing(note.lines) for note in verdict.notes)
+    body = "".join([*_body(verdict), *notes])
     return f"<div style='{style}'><div>{title}{headline(verdict)}</div>{body}</div>"
 
 
@@ -126,10 +137,14 @@ def _case_list(verdict: Verdict) -> str:
 
 def _evidence(finding: Finding) -> str:
     lines = [*finding.details, *([f"in your line: {finding.line}"] if finding.line else [])]
-    listing = "<br>".join(escape(line) for line in lines)
-    style = "font-family: monospace; font-size: 90%; margin-top: 4px;"
     pictures = "" if finding.pictures is None else _pictures(*finding.pictures)
-    return (f"<div style='{style}'>{listing}</div>" if listing else "") + pictures
+    return _listing(lines) + pictures
+
+
+def _listing(lines: Sequence[str]) -> str:
+    style = "font-family: monospace; font-size: 90%; margin-top: 4px;"
+    listing = "<br>".join(escape(line) for line in lines)
+    return f"<div style='{style}'>{listing}</div>" if listing else ""
 
 
 def _pictures(wanted: Array, got: Array) -> str:

@@ -13,18 +13,23 @@ from typing import Any, cast
 import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named
-from utils.checks.framework.compare import close, number
+from utils.checks.framework.compare import close, nearly, number
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
+from utils.words import axes, counted, listed, share
 
 MOST = 2
 SEVERAL = 2  # cases, of which some can be right and others wrong
 Sentences = Iterator[str]
 _LATER = " after "  # in the name of a result that is asked for twice
 _IN_TRAIN = " in train mode, before dropout"
+_NEARLY_RIGHT = (
+    "{} is right but for its last digits. That is what an epsilon does, or rounding, a difference "
+    "in place of a derivative, or a number type with fewer digits."
+)
 _BOTH_ERRORS = re.compile(r"\w+Error\w+Error")
 
 # A parameter of cases -> what a student calls the cases in which it is not at its plainest.
@@ -37,7 +42,6 @@ _WORDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "H": (lambda heads: heads > 1, "with several heads"),
     "L": (lambda layers: layers > 1, "with several layers"),
 }
-_PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
 _PLAIN: dict[str, Any] = {"mask": "none", "bias": True, "B": 1, "T": 1, "H": 1, "L": 1}
 
 
@@ -50,10 +54,14 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         is_test = exercise.probe.kind == ExerciseKind.TEST_THE_TEST
         return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
+    if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
+        return ()
     shared = _of_shared(expected, seen, finding.where.partition("[")[0], exercise.tolerance)
     if shared:
         return (shared,)
     whole = finding.where.partition("[")[0]
+    if nearly(expected.values.get(whole), seen.values.get(whole)):
+        return (_NEARLY_RIGHT.format(whole),)
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
@@ -111,7 +119,7 @@ def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
     if kind != ProblemKind.VALUES or len(cases) < SEVERAL:
         return
     if right:
-        yield f"It is right for {' and '.join(right[:MOST])}: look at what only the others have."
+        yield f"It is right for {listed(right[:MOST])}: look at what only the others have."
     else:
         yield (
             f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
@@ -147,10 +155,9 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     ratio = other / one
     if not ratio:
         return  # a number so small that it vanished
-    for share, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
-        if 1.5 < abs(share) < 1000 and abs(share - round(share)) < 1e-4:
-            part = _PARTS.get(round(share), f"one {round(share)}th")
-            what = number(ratio) if share == ratio else part
+    for part, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
+        if 1.5 < abs(part) < 1000 and abs(part - round(part)) < 1e-4:
+            what = number(ratio) if part == ratio else share(round(part))
             yield f"{name} is {what} {words}."
 
 
@@ -185,9 +192,9 @@ def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
     else:
         word = "fewer" if got.ndim < wanted.ndim else "more"
         yield (
-            f"{name} has {got.ndim} axes, {abs(got.ndim - wanted.ndim)} {word} than it should: a "
-            "sum, a mean, a maximum or an index takes an axis away; unsqueeze, keepdim and "
-            "broadcasting add one."
+            f"{name} has {counted(got.ndim, 'axis')}, {abs(got.ndim - wanted.ndim)} {word} than it "
+            "should: a sum, a mean, a maximum or an index takes an axis away; unsqueeze, keepdim "
+            "and broadcasting add one."
         )
 
 
@@ -214,8 +221,8 @@ def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sent
         if order == tuple(range(got.ndim)) or turned.shape != wanted.shape:
             continue
         if close(wanted, turned, tolerance).all():
-            moved = " and ".join(str(k) for k, n in enumerate(order) if k != n)
-            yield f"{name} holds the right numbers with axes {moved} exchanged."
+            moved = axes([k for k, n in enumerate(order) if k != n])
+            yield f"{name} holds the right numbers with {moved} exchanged."
 
 
 def _of_entries(
@@ -305,7 +312,7 @@ def _of_some_places(
     for axis, length in enumerate(wanted.shape):
         right = np.flatnonzero(alike.all(axis=tuple(k for k in range(wanted.ndim) if k != axis)))
         if 0 < len(right) < length - 1:
-            places = ", ".join(map(str, right))
+            places = listed(list(map(str, right)))
             yield f"{name} is right at {places} of axis {axis}, and wrong at the other indices."
         for move in (1, -1) if length > 2 and not len(right) else ():
             mine = got.astype(wanted.dtype).take(range(max(0, move), length + min(0, move)), axis)

@@ -9,6 +9,7 @@ import numpy as np
 from utils.checks.framework.exercise import Mistake
 from utils.checks.framework.general_mistakes import SEVERAL_FOR_ONE
 from utils.checks.framework.observation import Array, Observation, Plain
+from utils.words import axes
 
 Turn = Callable[[Array, Array], Array]  # a result, and the right one in the same case
 Unpack = Callable[[Plain, Plain], Plain]  # the same, for results that are no tensors
@@ -103,10 +104,10 @@ def _long_axes(array: Array) -> list[int]:
 
 
 def _exchanged(name: str, order: Sequence[int]) -> Mistake:
-    moved = " and ".join(str(place) for place, axis in enumerate(order) if place != axis)
+    moved = axes([place for place, axis in enumerate(order) if place != axis])
     return Mistake(
         "axes_in_another_order",
-        f"{name} has its axes {moved} in another order.",
+        f"{name} has its {moved} in another order.",
         "Which axis is which in the docstring, and where does your code move them?",
     )
 

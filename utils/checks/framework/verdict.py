@@ -31,6 +31,14 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What a student reads after a verdict: a sentence, and lines of code or of output."""
+
+    says: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The judgement of one answer.
 
@@ -41,6 +49,7 @@ class Verdict:
         second: a second known mistake, if only both together explain it.
         symptoms: true sentences that narrow a fault down, if no known mistake explains it.
         points: the exercise's points if it is graded, else None.
+        notes: what the answer printed and was warned of.
 
     """
 
@@ -50,6 +59,7 @@ class Verdict:
     second: Mistake | None = None
     symptoms: tuple[str, ...] = ()
     points: float | None = None
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def core(self) -> tuple[CaseResult, ...]:

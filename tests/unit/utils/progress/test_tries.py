@@ -84,3 +84,25 @@ def test_a_mended_part_and_a_lent_one_are_no_longer_warned_about():
 def test_two_wrong_parts_are_named_together():
     wrong("attend"), wrong("merge_heads")
     assert "attend and merge_heads are not right yet" in tries.warning("merge_heads(attend(1))")
+
+
+def test_a_cell_that_needs_what_a_stopped_one_should_have_made_names_the_wrong_part():
+    wrong("attend")
+    tries.note_stopped("answers = {}\ndef compare():\n    answers[1] = attend(2)\ncompare()")
+    assert "Your attend is not right yet" in tries.warning("print(answers[1])")
+    assert "Your attend is not right yet" in tries.warning("compare()")
+    tries.note_try("attend", right=True, tried=True, lendable=True)
+    assert tries.warning("print(answers[1])") == ""
+
+
+def test_a_cell_that_stops_for_another_reason_names_no_part():
+    wrong("attend")
+    tries.note_stopped("answers = missing(2)")
+    assert tries.warning("print(answers)") == ""
+
+
+def test_several_wrong_parts_are_listed_as_a_sentence_does():
+    for name in ("attend", "causal_mask", "padding_mask"):
+        wrong(name)
+    said = tries.warning("attend(1, causal_mask(2), padding_mask(3))")
+    assert said.startswith("Your attend, causal_mask and padding_mask are not right yet")

@@ -47,6 +47,7 @@ Masking = Literal[
     "zero times infinity, then zeroed",
     "renormalised",
     "renormalised safely",
+    "multiplied",
     "not None",
     "not None, by a method",
     "expanded to queries",
@@ -187,6 +188,11 @@ def _renormalised(least: float) -> Callable[..., Tensor]:
     return weights
 
 
+def _divided(powers: Tensor) -> Tensor:
+    sums = powers.sum(-1, keepdim=True)
+    return powers / (sums + (sums == 0))
+
+
 def _minus_infinity(mask: Tensor) -> Tensor:
     return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
 
@@ -210,6 +216,7 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     ),
     "renormalised": _renormalised(0.0),
     "renormalised safely": _renormalised(1e-9),
+    "multiplied": lambda scores, mask, weigh: _divided(scores.exp() * mask),
 }
 
 # They stop at None, each with its own message.

@@ -178,7 +178,7 @@ def test_rows_that_came_one_place_too_late_are_told():
 def test_the_indices_that_are_right_are_told():
     got = np.arange(12.0).reshape(4, 3)
     got[1:3] += 7
-    assert places(got) == ["x is right at 0, 3 of axis 0, and wrong at the other indices."]
+    assert places(got) == ["x is right at 0 and 3 of axis 0, and wrong at the other indices."]
 
 
 def scrambled(*keep):

@@ -80,6 +80,11 @@ def _first_of_batch(asked: Tensor) -> Tensor:
     return asked[:1].expand_as(asked)
 
 
+def _one_key_at_a_time(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+    scores = [additive_oracle(query, key[:, None], w_q, w_k, v) for key in keys.unbind(1)]
+    return torch.cat(scores, 1)
+
+
 _NO_AXIS = (
     "The query has no axis where the keys have theirs: its B rows meet the S keys.",
     "Write both shapes down, (B, A) and (B, S, A): they are matched from the last axis on. Where "
@@ -166,6 +171,12 @@ PARTS = (
     ),
 )
 SCORES = (
+    Mistake(
+        "loop",
+        "There is a loop, over keys or over sentences: more of them take more calls.",
+        "An axis of size one in the query lets a single sum reach all keys.",
+        _one_key_at_a_time,
+    ),
     Mistake(
         "v_left_out",
         "The hidden units are summed with equal weight: v is not used.",

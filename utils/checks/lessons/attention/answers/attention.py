@@ -1,10 +1,12 @@
 """Scaled dot-product attention, also under repair: right answers and common mistakes."""
 
+import torch
 from torch import Tensor
 
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import (
+    infinity_mistakes,
     large_score_mistakes,
     many_query_mistakes,
     mask_mistakes,
@@ -44,6 +46,15 @@ def _three_axes_only(
     return reference_attention(q, k, v, mask)
 
 
+def _causal_by_default(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    if mask is None:
+        mask = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
+    return reference_attention(q, k, v, mask)
+
+
+_ROOTS = "Powers come before quotients: `d ** 0.5` and math.sqrt(d) are roots."
 NUMBERS = (
     *scaling_mistakes(attention_variant),
     *axis_mistakes(attention_variant),
@@ -58,6 +69,25 @@ NUMBERS = (
         lambda q, k, v, mask=None: reference_attention(q, k, v, mask, scale=v.shape[-1] ** -0.5),
     ),
     overflow(attention_variant),
+    Mistake(
+        "all_axes_reversed",
+        "`k.T` reverses all axes, the batch too.",
+        "Only the last two axes of k are exchanged: transpose(-2, -1), or .mT.",
+        attention_variant(product=lambda q, k: q @ k.permute(*reversed(range(k.ndim)))),
+    ),
+    Mistake(
+        "half_of_one_over_d_k",
+        "The scores are divided by 2 Dk. Python takes `/ d ** 1 / 2` for a division by d and "
+        "another one by 2.",
+        _ROOTS,
+        attention_variant(scale=lambda q, k: 0.5 / k.shape[-1]),
+    ),
+    Mistake(
+        "two_over_d_k",
+        "The scores are divided by half of Dk: Python takes `d ** 1 / 2` for (d ** 1) / 2.",
+        _ROOTS,
+        attention_variant(scale=lambda q, k: 2 / k.shape[-1]),
+    ),
 )
 ATTENTION = (
     *NUMBERS,
@@ -86,7 +116,14 @@ ATTENTION = (
         "Nothing random is asked for here.",
         random_attention,
     ),
+    Mistake(
+        "causal_by_default",
+        "Where no mask is given, a causal one is made: every query sees earlier keys only.",
+        "No mask means that every key may be looked at.",
+        _causal_by_default,
+    ),
     *mask_mistakes(attention_variant),
+    *infinity_mistakes(attention_variant),
     *query_mask_mistakes(attention_variant)[:1],
     *large_score_mistakes(attention_variant),
     *many_query_mistakes(attention_variant),
@@ -111,6 +148,12 @@ REPAIR = (
         "key before the rows are divided.",
         "No second division is needed: one softmax along the right axis does it.",
         _rows_divided,
+    ),
+    Mistake(
+        "axis_counted_from_the_front",
+        "Softmax runs over axis 2. With an axis for heads in front that is no longer the keys'.",
+        "Count from the end: the keys are the last axis, whatever stands in front.",
+        attention_variant(axis=2),
     ),
     Mistake(
         "softmax_over_batch",

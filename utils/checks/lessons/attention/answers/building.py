@@ -83,6 +83,10 @@ def _without_axis(lengths: Tensor, max_len: int) -> Tensor:
     return (torch.arange(max_len) < lengths)[:, None]
 
 
+def _additive(size: int) -> Tensor:
+    return torch.full((size, size), -torch.inf).triu(1)
+
+
 def _first_of_all(lengths: Tensor) -> Tensor:
     return lengths[:1].expand_as(lengths)
 
@@ -192,7 +196,20 @@ AXES = (
         for name, message, kind in _NUMBERS
     ),
 )  # fmt: skip
+_ADDITIVE = (
+    "This is an additive mask: 0 where a position may look, minus infinity where it may not. Some "
+    "libraries add such a mask to the scores.",
+    "In this course a mask holds True, “may be attended to”, and False.",
+)
 CAUSAL = (
+    Mistake(
+        "nothing_allowed",
+        "The mask is False everywhere: no position may look at any.",
+        "Row t has True at positions 0 to t.",
+        _causal(values=torch.zeros_like),
+    ),
+    Mistake("additive", *_ADDITIVE, lambda size: _additive(size)[None]),
+    Mistake("additive_without_an_axis", *_ADDITIVE, _additive),
     Mistake(
         "looks_ahead",
         "Each position sees itself and what comes after it.",
@@ -267,8 +284,8 @@ CAUSAL = (
 DEVICE = (
     Mistake(
         "positions_on_the_cpu",
-        "The positions are made on the CPU: with lengths on a GPU the comparison stops with an "
-        "error.",
+        "Something is made on the CPU, whatever the device of lengths. With lengths on a GPU a "
+        "comparison would stop with an error, or the mask come out on the CPU.",
         "What makes a tensor (torch.arange, torch.zeros, ...) takes device=: lengths.device says "
         "which.",
         _padding(on_the_cpu=True),

@@ -9,7 +9,11 @@ from torch import Tensor
 from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
-from utils.checks.lessons.attention.answers.mask import large_score_mistakes, mask_mistakes
+from utils.checks.lessons.attention.answers.mask import (
+    infinity_mistakes,
+    large_score_mistakes,
+    mask_mistakes,
+)
 from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_mistakes
 from utils.checks.lessons.attention.masking import masked_softmax
 from utils.checks.lessons.attention.probes import PROBES
@@ -45,6 +49,7 @@ _CONTEXTS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "no axis": lambda scores, weights, values: weights @ values,
     "over features": lambda scores, weights, values: (weights[..., None] * values).sum(-1),
     "over batch": lambda scores, weights, values: (weights[..., None] * values).sum(0),
+    "largest": lambda scores, weights, values: (weights[..., None] * values).amax(1),
     "not summed": lambda scores, weights, values: weights[..., None] * values,
 }
 
@@ -125,6 +130,12 @@ CONTEXTS = tuple(
             _ONE_WEIGHT_EACH,
         ),
         (
+            "largest_weighted_value",
+            "largest",
+            "Of the weighted values the largest is taken; they are to be added up.",
+            _ONE_WEIGHT_EACH,
+        ),
+        (
             "not_summed",
             "not summed",
             "The values are weighted, and not added up: (B, S, D).",
@@ -183,6 +194,13 @@ EXERCISES = by_id(
                 0.125,
             ),
             Mistake(
+                "number_squared",
+                "The number of products is squared. It has to be the other way round.",
+                "Each of the 64 products has variance 1, and variances of independent terms add. "
+                "How does a deviation come from a variance?",
+                64**2,
+            ),
+            Mistake(
                 "both_variances_added",
                 "Products are multiplied, not added: a product of two unit normals has variance "
                 "one, not two.",
@@ -207,6 +225,7 @@ EXERCISES = by_id(
             ),
             *mask_mistakes(_attend),
             *large_score_mistakes(_attend),
+            *infinity_mistakes(_attend),
             *RESULTS,
         ),
         LAWS,

@@ -41,8 +41,8 @@ def _blocked_key_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         Mistake(
             "mask_ignored",
             "The mask changes nothing: keys under it still get weight.",
-            "masked_fill returns a new tensor and leaves the old one as it was. Is its result "
-            "used?",
+            "The mask has to act on the scores, before softmax. If you call masked_fill: it "
+            "returns a new tensor. Is its result used?",
             variant(masking="ignored"),
         ),
         Mistake(
@@ -200,6 +200,27 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "Zero times infinity is NaN: that is what allowed keys get.",
             "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
             variant(masking="zero times infinity, then zeroed"),
+        ),
+    )
+
+
+def infinity_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    """Return the mistakes in which an infinity of the wrong sign is hidden afterwards."""
+    return (
+        Mistake(
+            "fill_of_plus_infinity_zeroed",
+            "Blocked scores become plus infinity, and softmax gives NaN to the rest of the row: "
+            "setting the blocked weights to zero leaves those.",
+            "Which end of the scores does exp turn into zero? Count the minus signs.",
+            variant(masking="zeroed", fill=float("inf")),
+        ),
+        Mistake(
+            "exp_overflows_under_the_mask",
+            "exp of a large score is infinite, and infinity times zero, or divided by infinity, "
+            "is NaN.",
+            "Scores that are all lower by the same number give the same weights. Which number "
+            "makes the largest exp one? torch.softmax takes care of it.",
+            variant(masking="multiplied", softmax="unshifted"),
         ),
     )
 

@@ -35,6 +35,7 @@ def _reach(
     finish: Change = _same,
     times_x: bool = False,
     leaves: bool = False,
+    copied: bool = False,
 ) -> Any:
     """Build gradient_by_distance with the given choices.
 
@@ -45,11 +46,13 @@ def _reach(
         finish: applied in the end.
         times_x: whether the gradient is multiplied by x.
         leaves: whether the gradients stay where backward puts them.
+        copied: whether x is a copy of the caller's.
 
     """
 
     def measured(run: Run, x: Tensor) -> Tensor:
         if leaves:
+            x = x.detach().clone() if copied else x
             torch.autograd.backward(end(run(x.requires_grad_())).sum())
             gradient = x.grad
         else:
@@ -210,6 +213,13 @@ REACH = tuple(
             "torch.autograd.grad(result, x) returns the gradient and leaves nothing; work on a "
             "copy of x that asks for gradients: x.detach().requires_grad_().",
         ),
+        (
+            "left_behind_in_the_layer",
+            {"leaves": True, "copied": True},
+            "x is left alone, but backward() also puts gradients into the layer's parameters, to "
+            "which the next training step would add.",
+            "torch.autograd.grad(result, x) returns the one gradient and leaves nothing.",
+        ),
     )
 )
 
@@ -240,7 +250,7 @@ ORDER = tuple(
             "order_undone",
             {"after": lambda y, order: y[:, order.argsort()]},
             "The outputs are put into the inverse order: both sides move the same way.",
-            "No argsort: the same `order` on both sides.",
+            "Which word stands first on each side? It has to be the same one.",
         ),
         (
             "order_of_the_batch",

@@ -135,8 +135,9 @@ def product_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "queries_transposed",
-            "Queries and keys have changed places in the product: it gives a row for each key.",
-            "The result needs a row for each query: T stands before S.",
+            "Queries and keys have changed places: the weights have a row for each key.",
+            "The result needs a row for each query: T stands before S, in the product and after "
+            "softmax.",
             variant(product=lambda q, k: k @ q.transpose(-2, -1)),
         ),
     )

@@ -19,6 +19,44 @@ def _misread(name: str, message: str, hint: str, **named: str) -> Mistake:
     return Mistake(name, message, hint, _named(**named))
 
 
+_OTHERS = (
+    (
+        "a",
+        "scaling forgotten",
+        "Without the scale the scores are large, and rows become sharp. Those of A are flat.",
+        "Compare the largest weight of a row of A with the right one.",
+    ),
+    (
+        "a",
+        "softmax over queries",
+        "With softmax over the queries the rows would not sum to one. Those of A do.",
+        "The direction is right in A. What makes all weights alike, the padding's too?",
+    ),
+    (
+        "b",
+        "mask ignored",
+        "With the mask ignored the padding would have weight. In B it has none.",
+        "The mask works in B. What makes one key take nearly everything?",
+    ),
+    (
+        "b",
+        "masked too late",
+        "With a mask that comes late the rows sum to less than one. Those of B do not.",
+        "Nothing is lost in B. What makes one key take nearly everything?",
+    ),
+    (
+        "c",
+        "softmax twice",
+        "After a second softmax the padding has weight and rows sum to one. In C neither holds.",
+        "In C every row spends too little. When was the rest taken away?",
+    ),
+    (
+        "c",
+        "scaling forgotten",
+        "Whatever the scores are, softmax makes rows that sum to one. Those of C do not.",
+        "Something took weight away after the softmax.",
+    ),
+)
 EXERCISES = by_id(
     Exercise(
         PROBES["predict_bug_of_symptom"],
@@ -61,6 +99,12 @@ EXERCISES = by_id(
                 "In B the rows do.",
                 "The direction is right in B. What makes one key take nearly everything?",
                 b="softmax over queries",
+            ),
+            *(
+                _misread(
+                    f"{letter}_taken_for_{bug.replace(' ', '_')}", message, hint, **{letter: bug}
+                )
+                for letter, bug, message, hint in _OTHERS
             ),
             _misread(
                 "loss_taken_for_the_wrong_axis",

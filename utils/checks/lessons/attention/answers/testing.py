@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from utils.checks.authoring.weak_tests import Finder, Told, weak_tests
-from utils.checks.framework.exercise import Exercise, by_id
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.probes.versions import Attention
 from utils.reference.attention import reference_attention
@@ -47,6 +47,19 @@ def _weight_on_blocked(attention: Attention) -> bool:
     return mask is not None and bool((weights * ~mask).any())
 
 
+def _wants_no_scale(attention: Attention) -> None:
+    q, k, v, _ = _question(False)
+    wanted = reference_attention(q, k, v, scale=1.0)[1]
+    assert torch.allclose(attention(q, k, v)[1], wanted, atol=1e-5)
+
+
+def _wants_the_mask_inverted(attention: Attention) -> None:
+    q, k, v, mask = _question(True)
+    assert mask is not None
+    wanted = reference_attention(q, k, v, ~mask)[0]
+    assert torch.allclose(attention(q, k, v, mask)[0], wanted, atol=1e-5)
+
+
 # What tells each broken version from all others, what it is called, and what would find it.
 _FINDERS: dict[str, Finder] = {
     "scale": (
@@ -87,8 +100,24 @@ WEAK = weak_tests(
         nothing="All versions return the same shapes, so `assert` something about the numbers: "
         "what must a row of weights sum to, and what do one query and two keys give by hand?",
         everything="Your test rejects attentions that are right.",
-        right="Try it on your own scaled_dot_product_attention first. Compare with torch.allclose: "
-        "other right versions differ in the last digits.",
+        right="Try it on your own scaled_dot_product_attention and print both sides of each "
+        "assert. Often a row of the mask that allows nothing is behind it (its weights are 0), a "
+        "wrong axis or number in what is expected, or `==` where torch.allclose is needed.",
     ),
 )
-EXERCISES = by_id(Exercise(PROBES["test_attention"], good_test, WEAK))
+REJECTING = (
+    Mistake(
+        "wants_no_scale",
+        "Your test rejects attentions that are right, and wants what comes without the scale.",
+        "Is the root of Dk missing where the expected weights are worked out?",
+        _wants_no_scale,
+    ),
+    Mistake(
+        "wants_the_mask_inverted",
+        "Your test rejects attentions that are right, and accepts the one that inverts the mask.",
+        "Either True and False have changed places in your test, or a row of its mask allows "
+        "nothing: the weights of such a row are 0 and do not sum to one.",
+        _wants_the_mask_inverted,
+    ),
+)
+EXERCISES = by_id(Exercise(PROBES["test_attention"], good_test, (*WEAK, *REJECTING)))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
+from utils.checks.authoring.counting import MORE, counted_call
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.devices import elsewhere, is_made_there
 from utils.checks.authoring.inputs import Draw
@@ -39,8 +40,8 @@ KERNELS = (
 )
 
 
-def _additive_inputs(**params: Any) -> Inputs:
-    draw = Draw(**params)
+def _additive_inputs(grows: bool = False, **params: Any) -> Inputs:
+    draw = Draw(grows=grows, **params)
     size, hidden = params["B"], params["A"]
     return {
         "query": draw.normal(size, params["Dq"]),
@@ -48,7 +49,18 @@ def _additive_inputs(**params: Any) -> Inputs:
         "w_q": draw.normal(hidden, params["Dq"], scale=1.0),
         "w_k": draw.normal(hidden, params["Dk"], scale=1.0),
         "v": draw.normal(hidden, scale=1.0),
+        "grows": grows,
     }
+
+
+def _call_additive(answer: Any, i: Inputs) -> dict[str, object]:
+    """Return the scores, and whether twice as many sentences and keys take more calls."""
+    query, keys, *weights = (i[name] for name in ("query", "keys", "w_q", "w_k", "v"))
+    if not i["grows"]:
+        return {"scores": answer(query, keys, *weights)}
+    larger = (query.repeat(2, 1), keys.repeat(2, 2, 1), *weights)
+    scores, more = counted_call(answer, (query, keys, *weights), larger)
+    return {"scores": scores, MORE: more}
 
 
 def _multiplicative_inputs(**params: Any) -> Inputs:
@@ -147,13 +159,12 @@ PROBES = by_exercise(
     Probe(
         "additive_scores",
         _additive_inputs,
-        lambda answer, i: {
-            "scores": answer(i["query"], i["keys"], i["w_q"], i["w_k"], i["v"]),
-        },
+        _call_additive,
         (
             case("a batch", required=True, B=2, S=5, Dq=4, Dk=3, A=6),
             case("one sentence", demand="a batch of one", B=1, S=4, Dq=3, Dk=2, A=5),
             case("large inputs", B=2, S=3, Dq=4, Dk=5, A=6, scale=30.0),
+            case("without a loop", demand="no loop", B=3, S=4, Dq=5, Dk=2, A=6, grows=True),
             case("float64", demand="float64", B=3, S=4, Dq=2, Dk=5, A=6, dtype="float64"),
         ),
     ),
@@ -203,7 +214,7 @@ PROBES = by_exercise(
             case("the first sizes, with a mask", B=2, T=3, S=5, Dk=4, Dv=6, mask="random"),
             case("causal mask and heads", B=2, H=3, T=5, S=6, Dk=4, Dv=7, mask="causal"),
             case("large scores, any mask", B=2, T=4, S=5, Dk=3, Dv=6, mask="random", scale=12.0),
-            case("one key allowed", B=2, T=4, S=5, Dk=3, Dv=6, mask="keep-one", scale=60.0),
+            case("one key allowed", B=2, T=4, S=5, Dk=3, Dv=6, mask="keep-one", scale=300.0),
             case(
                 "a row with nothing allowed",
                 demand="a row with nothing allowed",
@@ -290,6 +301,16 @@ PROBES = by_exercise(
             case("one sentence", required=True, B=1, T=3, S=4, Dk=5, Dv=2),
             case("a batch", required=True, B=3, T=5, S=6, Dk=4, Dv=2),
             case("large scores", B=2, T=4, S=5, Dk=3, Dv=6, scale=12.0),
+            case(
+                "with a heads axis",
+                demand="any number of axes in front",
+                B=2,
+                H=3,
+                T=4,
+                S=5,
+                Dk=6,
+                Dv=7,
+            ),
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=SHORTCUTS,

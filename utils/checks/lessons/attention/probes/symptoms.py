@@ -31,7 +31,10 @@ def _named(answer: Any, i: Inputs) -> dict[str, object]:
         raise AnswerError(
             ProblemKind.RETURN, 'Keep the braces: {"A": "...", "B": "...", "C": "..."}.'
         )
-    named = prediction(bugs.get(letter))
+    answers = {str(key).strip().upper(): bug for key, bug in bugs.items()}
+    if answers.get(letter) is None and any(bug is not None for bug in answers.values()):
+        raise AnswerError(ProblemKind.RETURN, f"There is no answer for {letter} yet.")
+    named = prediction(answers.get(letter))
     words: dict[str, object] = {k: " ".join(str(v).lower().split()) for k, v in named.items()}
     if not set(words.values()) <= set(BUGS):
         raise AnswerError(

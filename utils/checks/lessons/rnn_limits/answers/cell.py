@@ -179,6 +179,12 @@ EXERCISES = by_id(
                 build_cell(bias=2),
             ),
             Mistake(
+                "bias_as_a_column",
+                "The bias stands as a column, (Hd, 1): its entries meet the batch, not the units.",
+                "(Hd,) meets the last axis of (B, Hd) as it is.",
+                build_cell(join=lambda x, h, b, activation: activation(x + h + b[:, None])),
+            ),
+            Mistake(
                 "bias_subtracted",
                 "The bias is subtracted.",
                 "Look at the sign between the terms.",

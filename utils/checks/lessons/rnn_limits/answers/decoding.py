@@ -59,6 +59,12 @@ def _counted_up(targets: Tensor, bos: int) -> Tensor:
     return torch.cat([torch.full_like(targets[:, :1], bos), targets[:, 1:] + 1], 1)
 
 
+def _overwritten(targets: Tensor, bos: int) -> Tensor:
+    inputs = targets[:, :1].expand_as(targets).clone()
+    inputs[:, 0] = bos
+    return inputs
+
+
 def decode_oracle(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
     """Write max_len tokens by recursion, then cut at the first end token."""
 
@@ -73,7 +79,12 @@ def decode_oracle(step: Step, state: Any, bos: int, eos: int, max_len: int) -> l
     return written[: written.index(eos)] if eos in written else written
 
 
-End = Literal["eos", "bos", "never", "skipped", "repetition"]
+End = Literal["eos", "bos", "never", "skipped", "repetition", "padding", "either"]
+
+
+def _ends(eos: int, bos: int) -> dict[End, tuple[int, ...]]:
+    also: dict[End, tuple[int, ...]] = {"padding": (eos, 0), "either": (eos, bos)}
+    return also | {"eos": (eos,), "repetition": (eos,), "bos": (bos,)}
 
 
 @by_choices
@@ -95,7 +106,7 @@ def _decode(
         carried: whether the new state is handed on.
         fed_back: whether the token written is read next; else bos is.
         end: what ends the answer; "skipped" leaves eos out and goes on, "repetition" ends it at a
-            token written before too.
+            token written before too, "padding" at 0 too, "either" at bos too.
         choose: logits -> token.
         room: how many more tokens than max_len there is room for.
         calls: how often `step` is called for a token.
@@ -112,7 +123,7 @@ def _decode(
                 logits, after = step(token, state)
                 state = after if carried else state
             best = int(choose(logits))
-            stops = best == {"eos": eos, "repetition": eos, "bos": bos}.get(end)
+            stops = best in _ends(eos, bos).get(end, ())
             if stops or (end == "repetition" and best in written):
                 written += [best] if last else []
                 break
@@ -205,6 +216,13 @@ EXERCISES = by_id(
                 _shifted(flat=True),
             ),
             Mistake(
+                "overwritten_before_it_is_read",
+                "Each entry is copied from the one before it, which has been overwritten already: "
+                "the first target runs through the whole sequence.",
+                "Read from the targets and write into another tensor.",
+                _overwritten,
+            ),
+            Mistake(
                 "counted_up",
                 "The ids themselves are raised by one; it is their places that move.",
                 "Entry t of the result is the target at t - 1.",
@@ -282,6 +300,18 @@ EXERCISES = by_id(
                 "Decoding stops at bos, not at eos.",
                 "Which of the two ends an answer?",
                 _decode(end="bos"),
+            ),
+            *(
+                Mistake(
+                    f"stops_at_{name}_too",
+                    f"{what} ends the answer too.",
+                    "Only eos ends an answer: every other token is written.",
+                    _decode(end=end),
+                )
+                for name, what, end in (
+                    ("padding", "The token 0", "padding"),
+                    ("the_begin_token", "The begin token", "either"),
+                )
             ),
             Mistake(
                 "stops_at_a_repetition",

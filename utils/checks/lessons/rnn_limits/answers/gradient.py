@@ -1,7 +1,7 @@
 """Gradients through time: right answers and common mistakes."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,10 +9,10 @@ from torch import Tensor
 
 from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.rnn_limits.answers.recording import RECORDING
 from utils.checks.lessons.rnn_limits.answers.recurrence import forward_oracle
 from utils.checks.lessons.rnn_limits.probes import PROBES
 from utils.reference.recurrence import reference_forward
-from utils.reference.recurrent_cell import reference_cell
 
 Norm = Callable[[Tensor], Tensor]
 Gradients = list[Tensor]
@@ -29,63 +29,6 @@ def gradient_oracle(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor)
         last = forward_oracle(x[:, t + 1 :], h_t, *weights)[1]
         norms.insert(0, torch.autograd.grad(last.sum(), h_t)[0].norm())
     return torch.stack(norms)
-
-
-def _states(x: Tensor, h_0: Tensor, *weights: Tensor) -> list[Tensor]:
-    """Return all states, h_0 first, in one graph that begins at h_0."""
-    states = [h_0.detach().requires_grad_()]
-    for x_t in x.unbind(1):
-        states.append(reference_cell(x_t, states[-1], *weights))
-    return states
-
-
-def _gradients(states: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Differentiate the sum of the last state with respect to each state."""
-    return torch.autograd.grad(states[-1].sum(), states)
-
-
-def _norm_by_step(gradient: Tensor) -> Tensor:
-    norms: Tensor = gradient.norm(dim=(0, 2))
-    return norms
-
-
-def _stacked(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
-    states, last = reference_forward(x, h_0.detach().requires_grad_(), *weights)
-    return _norm_by_step(torch.autograd.grad(last.sum(), states)[0])
-
-
-def _nothing_recorded(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
-    states, last = reference_forward(x, h_0, *weights)
-    return _norm_by_step(torch.autograd.grad(last.sum(), states)[0])
-
-
-def _nothing_recorded_in_a_list(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
-    states = [h_0]
-    for x_t in x.unbind(1):
-        states.append(reference_cell(x_t, states[-1], *weights))
-    return torch.stack([g.norm() for g in _gradients(states[1:])])
-
-
-def _nothing_to_retain(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
-    states = [h_0]
-    for x_t in x.unbind(1):
-        states.append(reference_cell(x_t, states[-1], *weights))
-        states[-1].retain_grad()
-    torch.autograd.backward(states[-1].sum())
-    return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
-
-
-def _left_behind(*args: Tensor) -> Tensor:
-    states = _states(*args)
-    for state in states:
-        state.retain_grad()
-    torch.autograd.backward(states[-1].sum())
-    return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
-
-
-def _nothing_retained(x: Tensor, *_: Tensor) -> Tensor:
-    kept: list[Any] = [None] * x.shape[1]  # a state's .grad, unless it is asked to keep one
-    return torch.stack([gradient.norm() for gradient in kept])
 
 
 def _ones(h: Tensor) -> Tensor:
@@ -148,10 +91,6 @@ def _norms(
     return norms
 
 
-_NOT_RECORDED = (
-    "No input asks for gradients, so torch recorded nothing.",
-    "A detached copy of h_0 with requires_grad_() starts the recording.",
-)
 _FOR_EACH_SEQUENCE = (
     "There is a norm for every sequence of the batch.",
     "One norm over batch and units together: T numbers in all.",
@@ -188,29 +127,6 @@ GRADIENT = Exercise(
             _norms(of=lambda states, inputs: inputs),
         ),
         Mistake(
-            "stacked_states",
-            "h_T was not computed from the stacked states: stacking makes a copy that leads "
-            "nowhere.",
-            "Keep the states in a list as they are made, and differentiate by those.",
-            _stacked,
-        ),
-        Mistake(
-            "nothing_recorded",
-            *_NOT_RECORDED,
-            _nothing_recorded,
-        ),
-        Mistake(
-            "nothing_recorded_in_a_list",
-            *_NOT_RECORDED,
-            _nothing_recorded_in_a_list,
-        ),
-        Mistake(
-            "nothing_to_retain",
-            "No input asks for gradients, so torch recorded nothing, and a state has none to keep.",
-            "A detached copy of h_0 with requires_grad_() starts the recording.",
-            _nothing_to_retain,
-        ),
-        Mistake(
             "through_a_stacked_copy",
             "Only the last gradient is there: no gradient of h_T reaches the states before it.",
             "Each step must be given the very state that is differentiated by: a detached copy, or "
@@ -230,20 +146,7 @@ GRADIENT = Exercise(
             "Differentiate h_T.sum().",
             _norms(start=lambda h: torch.full_like(h, 1 / h.numel())),
         ),
-        Mistake(
-            "nothing_retained",
-            "The states' .grad is None: after backward() torch keeps the gradients of leaves only.",
-            "retain_grad() asks a state to keep its own, before backward(). torch.autograd.grad "
-            "returns gradients, whoever keeps them.",
-            _nothing_retained,
-        ),
-        Mistake(
-            "gradients_left_behind",
-            "The norms are right, but backward() also adds to the .grad of the weights, which "
-            "belongs to whoever trains them.",
-            "torch.autograd.grad returns gradients and leaves no .grad behind.",
-            _left_behind,
-        ),
+        *RECORDING,
         Mistake(
             "squared",
             "These are squared norms.",

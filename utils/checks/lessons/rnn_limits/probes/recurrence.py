@@ -1,6 +1,5 @@
 """Probes that call the answers of lesson 01."""
 
-import copy
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +41,7 @@ RECURRENT = (
     "torch._VF.lstm_cell",
 )
 WEIGHTS = ("w_x", "w_h", "b")
+LEFT = "inputs that ask for gradients afterwards"
 MOST_CALLS = 200  # calls of `step` in one case: more than ten tokens ever need
 
 
@@ -61,7 +61,9 @@ def _cell_inputs(**params: Any) -> Inputs:
     return state | _weights(draw, params)
 
 
-def _sequence_inputs(trained: bool = False, twice: bool = False, **params: Any) -> Inputs:
+def _sequence_inputs(
+    trained: bool = False, twice: bool = False, after: bool = False, **params: Any
+) -> Inputs:
     draw = Draw(trained=trained, twice=twice, **params)
     size, width, units = params["B"], params["I"], params["Hd"]
     sequence = {
@@ -70,7 +72,7 @@ def _sequence_inputs(trained: bool = False, twice: bool = False, **params: Any) 
     }
     weights = _weights(draw, params)
     weights = {name: w.requires_grad_(trained) for name, w in weights.items()}
-    return sequence | weights | {"twice": twice}
+    return sequence | weights | {"twice": twice, "after": after}
 
 
 def _arguments(inputs: Inputs) -> list[Tensor]:
@@ -107,7 +109,10 @@ def _require_alike(first: object, second: object) -> None:
 def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
     norms = answer(*_arguments(i))
     behind = [name for name in WEIGHTS if i[name].grad is not None]
-    return {"norms": norms, "weights left with a gradient": behind}
+    found = {"norms": norms, "weights left with a gradient": behind}
+    if i["after"]:
+        found[LEFT] = [name for name in ("x", "h_0", *WEIGHTS) if i[name].requires_grad]
+    return found
 
 
 def _shift_inputs(dtype: str = "int64", **params: Any) -> Inputs:
@@ -125,17 +130,17 @@ def _decode_inputs(
     """
     draw = Draw(script=script, **params)
     vocabulary = params["V"]
-    table = draw.normal(len(script) + 1, vocabulary, vocabulary) + params.get("shift", 0.0)
-    highest = table.max() + 1
+    logits = draw.normal(len(script) + 1, vocabulary, vocabulary) + params.get("shift", 0.0)
+    highest = logits.max() + 1
     if endless:
-        table[:, :, params["eos"]] = table.min() - 1
+        logits[:, :, params["eos"]] = logits.min() - 1
     for place, (read, write) in enumerate(zip([params["bos"], *script], script, strict=False)):
-        table[place, read, write] = highest
+        logits[place, read, write] = highest
     sizes = {name: params[name] for name in ("bos", "eos", "max_len")}
-    return {"table": table, "twice": twice, **sizes}
+    return {"logits": logits, "twice": twice, **sizes}
 
 
-def _step(table: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
+def _step(logits: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
     """Build a step that looks its logits up: its state (1,) is its place in the script.
 
     Raises:
@@ -148,7 +153,7 @@ def _step(table: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, 
         if next(calls) > MOST_CALLS:
             raise RuntimeError(f"step was called {MOST_CALLS} times; max_len is {max_len}")
         place = int(state)
-        return table[place, token].clone(), torch.tensor([min(place + 1, len(table) - 1)])
+        return logits[place, token].clone(), torch.tensor([min(place + 1, len(logits) - 1)])
 
     return step
 
@@ -157,10 +162,11 @@ def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
     """Return the tokens; if `twice`, also those of a second call, which are the same."""
 
     def tokens() -> object:
-        step = _step(i["table"], i["max_len"])
+        step = _step(i["logits"], i["max_len"])
         return answer(step, torch.tensor([0]), i["bos"], i["eos"], i["max_len"])
 
-    found: dict[str, object] = {"tokens": copy.copy(settled(tokens, None, again=4))}
+    first = settled(tokens, None, again=4)
+    found = {"tokens": list(first) if isinstance(first, list) else first}
     return found | ({"tokens of a second call": tokens()} if i["twice"] else {})
 
 
@@ -205,6 +211,8 @@ PROBES = by_exercise(
             case("a single step", B=3, T=1, I=2, Hd=4),
             case("weights that are being trained", demand="weights that are being trained",
                  B=2, T=4, I=5, Hd=3, trained=True),
+            case("what is left behind", demand="nothing changed afterwards",
+                 B=3, T=5, I=2, Hd=4, after=True),
             case("float64", demand="float64", B=4, T=6, I=2, Hd=3, dtype="float64"),
         ),
         gradient=False,
@@ -230,12 +238,12 @@ PROBES = by_exercise(
             case("the end after three tokens", required=True,
                  V=7, bos=2, eos=3, max_len=9, script=[5, 4, 6, 3], twice=True),
             case("all logits below zero",
-                 V=8, bos=2, eos=3, max_len=10, script=[7, 4, 7, 5, 3], shift=-50.0),
+                 V=8, bos=2, eos=3, max_len=10, script=[7, 4, 7, 5, 3], shift=-50.0, scale=0.1),
             case("the end at once", V=6, bos=2, eos=3, max_len=5, script=[3]),
             case("no end in sight",
                  V=9, bos=2, eos=3, max_len=4, script=[8, 5, 8, 6, 7, 4], endless=True),
             case("other begin and end tokens",
-                 V=7, bos=5, eos=4, max_len=6, script=[3, 2, 6, 3, 4]),
+                 V=7, bos=5, eos=4, max_len=6, script=[3, 0, 5, 6, 4]),
             case("room for one token", V=8, bos=2, eos=3, max_len=1, script=[6, 5, 3]),
         ),
         gradient=False,

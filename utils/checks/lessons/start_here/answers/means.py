@@ -46,7 +46,7 @@ def _mean(
     summed: Change = _as_given,
     counted: Change = _as_given,
     count: Count = _sizes,
-    extra: int = 0,
+    extra: float = 0,
     least: int = 1,
     axis: int = 1,
     batch: bool = False,
@@ -89,6 +89,11 @@ def _mean_over_depth(divided: bool) -> Callable[[Tensor, Tensor], Tensor]:
         return total / x.shape[-1] if divided else total / kept.sum(-1).clamp(min=1)
 
     return mean
+
+
+def _zeros_not_counted(x: Tensor, mask: Tensor) -> Tensor:
+    kept = x * mask[..., None]
+    return kept.sum(1) / (kept != 0).sum(1).clamp(min=1)
 
 
 def _all_together(x: Tensor, mask: Tensor) -> Tensor:
@@ -158,6 +163,21 @@ EXERCISES = by_id(
                 "Adding 1 keeps zero away and changes all other means. Only a count of zero needs "
                 "another value.",
                 _mean(extra=1),
+            ),
+            *(
+                Mistake(
+                    f"epsilon_of_{epsilon:g}",
+                    "A small number is added to every count, so every mean is a little too small.",
+                    "Only a count of zero needs another value: clamp it.",
+                    _mean(extra=epsilon, least=0),
+                )
+                for epsilon in (1e-5, 1e-6)
+            ),
+            Mistake(
+                "zeros_not_counted",
+                "Entries are counted where x is not zero: a true position may hold a zero.",
+                "The mask alone says what counts.",
+                _zeros_not_counted,
             ),
             Mistake(
                 "sum_only",

@@ -77,6 +77,12 @@ def _equal_places(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
 
 
+def _one_sequence_at_a_time(a: Tensor, b: Tensor) -> Tensor:
+    return torch.cat(
+        [dot_oracle(one, other) for one, other in zip(a[:, None], b[:, None], strict=True)]
+    )
+
+
 _SAME_PLACES = (
     "Vectors at equal positions are multiplied; the table needs every pair.",
     "P[t, s] has two positions. What shape must `a` and `b` have, so that each of a's vectors "
@@ -181,6 +187,12 @@ EXERCISES = by_id(
                 "Every sequence gets the table of the first.",
                 "The table has one page for each sequence: (B, T, S).",
                 _dots(page=lambda products: products[:1].expand_as(products)),
+            ),
+            Mistake(
+                "loop",
+                "There is a loop, over sequences or over vectors: more of them take more calls.",
+                "A matrix product and einsum both take the whole batch at once.",
+                _one_sequence_at_a_time,
             ),
             Mistake("no_transpose", *_NO_TRANSPOSE, lambda a, b: a @ b),
             Mistake("all_axes_reversed", *_ALL_AXES, lambda a, b: a @ b.permute(2, 1, 0)),

@@ -79,6 +79,10 @@ def _softmax(
     return softmax
 
 
+def _with_epsilon(epsilon: float) -> AlongAxis:
+    return lambda powers, dim: _kept_sum(powers, dim) + epsilon
+
+
 def _pair_of_maxima(x: Tensor, dim: int) -> Any:
     return x.max(dim, keepdim=True)
 
@@ -136,6 +140,16 @@ _SMALLEST_WINS = (
     "The order is upside down: the smallest score gets the largest weight.",
     "Which entry must be subtracted from which? Look at the sign in front of x.",
 )
+_MEAN_TAKEN = (
+    "The mean is taken from the scores: what is left above it still overflows, and a mean of "
+    "minus infinity leaves nothing to compare.",
+    "Which number makes the largest exponent zero?",
+)
+_SMALLEST_TAKEN = (
+    "The smallest score is taken from the others, which leaves them as far apart above zero: exp "
+    "overflows.",
+    "Which number makes the largest exponent zero?",
+)
 _BASES = {"two": 2.0, "ten": 10.0}
 
 EXERCISES = by_id(
@@ -145,6 +159,22 @@ EXERCISES = by_id(
         (
             Mistake("no_shift", *_OVERFLOW, _softmax(shift=_unshifted, guarded=False)),
             Mistake("no_shift_blocked_rows_right", *_OVERFLOW, _softmax(shift=_unshifted)),
+            Mistake(
+                "large_weights_set_to_zero",
+                "The largest weights come out as 0 where scores are large: exp leaves the range of "
+                "numbers, and 0 is put where infinity / infinity or 0 / 0 has no value.",
+                _OVERFLOW[1],
+                _softmax(shift=_unshifted, guarded=False, after=torch.nan_to_num),
+            ),
+            *(
+                Mistake(
+                    f"epsilon_of_{epsilon:g}",
+                    "A small number is added to every sum, so every weight is a little too small.",
+                    "Only a sum of zero needs another value: torch.where chooses.",
+                    _softmax(total=_with_epsilon(epsilon)),
+                )
+                for epsilon in (1e-5, 1e-6)
+            ),
             Mistake(
                 "normalised_over_everything",
                 "All entries together sum to one, not each slice.",
@@ -284,18 +314,17 @@ EXERCISES = by_id(
                 "The weights of a slice sum to one.",
                 _softmax(total=lambda powers, dim: torch.ones_like(powers)),
             ),
+            Mistake("shift_by_the_mean", *_MEAN_TAKEN, _softmax(shift=_mean_of_finite)),
+            Mistake("shift_by_the_smallest", *_SMALLEST_TAKEN, _softmax(shift=_lowest_finite)),
             Mistake(
-                "shift_by_the_mean",
-                "The mean is taken from the scores, and what is left above it still overflows.",
-                "Which number makes the largest exponent zero?",
-                _softmax(shift=_mean_of_finite),
+                "shift_by_a_mean_of_minus_infinity",
+                *_MEAN_TAKEN,
+                _softmax(shift=lambda x, dim: x.mean(dim, keepdim=True), guarded=False),
             ),
             Mistake(
-                "shift_by_the_smallest",
-                "The smallest score is taken from the others, which leaves them as far apart "
-                "above zero: exp overflows.",
-                "Which number makes the largest exponent zero?",
-                _softmax(shift=_lowest_finite),
+                "shift_by_minus_infinity",
+                *_SMALLEST_TAKEN,
+                _softmax(shift=lambda x, dim: x.amin(dim, keepdim=True), guarded=False),
             ),
             Mistake(
                 "shift_by_the_largest_size",

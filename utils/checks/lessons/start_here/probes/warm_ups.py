@@ -3,8 +3,8 @@
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
+from utils.checks.authoring.counting import MORE, counted_call
 from utils.checks.authoring.inputs import ALIKE, Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import KERNELS, SHORTCUTS
@@ -22,9 +22,10 @@ def _softmax_inputs(
     return {"x": x, "dim": dim}
 
 
-def _mean_inputs(mask: str = "padding", **params: Any) -> Inputs:
-    draw = Draw(mask=mask, **params)
+def _mean_inputs(mask: str = "padding", zeros: bool = False, **params: Any) -> Inputs:
+    draw = Draw(mask=mask, zeros=zeros, **params)
     x = draw.normal(params["B"], params["T"], params["D"])
+    x = x.relu() if zeros else x
     return {"x": x, "mask": draw.mask(mask, params["B"], params["T"])}
 
 
@@ -38,30 +39,13 @@ def _dot_inputs(grows: bool = False, **params: Any) -> Inputs:
     }
 
 
-class _CallCount(TorchFunctionMode):
-    """A mode that counts the calls of torch."""
-
-    calls = 0
-
-    def __torch_function__(
-        self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """Count the call, then let torch do its work."""
-        self.calls += 1
-        return called(*args, **(kwargs or {}))
-
-
 def _call_dot(answer: Any, i: Inputs) -> dict[str, object]:
     """Return the products, and whether a batch twice as large in all sizes takes more calls."""
     a, b = i["a"], i["b"]
-    with _CallCount() as count:
-        products = answer(a, b)
     if not i["grows"]:
-        return {"products": products}
-    larger = a.repeat(2, 2, 2), b.repeat(2, 2, 2)
-    with _CallCount() as more:
-        answer(*larger)
-    return {"products": products, "more calls of torch for more vectors": more.calls > count.calls}
+        return {"products": answer(a, b)}
+    products, more = counted_call(answer, (a, b), (a.repeat(2, 2, 2), b.repeat(2, 2, 2)))
+    return {"products": products, MORE: more}
 
 
 PROBES = by_exercise(
@@ -137,6 +121,7 @@ PROBES = by_exercise(
                 D=2,
                 mask="empty",
             ),
+            case("some entries are zero", demand="entries of zero", B=3, T=6, D=4, zeros=True),
             case("as many positions as features", demand=ALIKE, B=2, T=3, D=3),
             case("float64", demand="float64", B=2, T=4, D=3, dtype="float64"),
         ),
