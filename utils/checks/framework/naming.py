@@ -148,7 +148,9 @@ def _best_in_part(exercise: Exercise, relevant: Sequence[Judged], shown: Judged)
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None or finding.kind in _BACKWARD or len(seen.values) < 2:
         return None
-    where = finding.where
+    where = finding.where.partition("[")[0]  # of a list or a dictionary, the whole
+    if where not in seen.values:
+        return None
     parts = [replace(j, seen=_only(j.seen, where)) for j in relevant]
     for mistake in exercise.mistakes:
         if (

@@ -6,6 +6,7 @@ first, and a student sees two of them.
 
 import itertools
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -25,19 +26,23 @@ SEVERAL = 2  # cases, of which some can be right and others wrong
 Sentences = Iterator[str]
 _LATER = " after "  # in the name of a result that is asked for twice
 _IN_TRAIN = " in train mode, before dropout"
-_BOTH_ERRORS = re.compile(r"\w+Error\w+Error")
+_BOTH_ERRORS = re.compile(r"\w+Error(\w+Error|Exception)")
 
-# A parameter of cases -> what a student calls the cases in which it is not at its plainest.
-_WORDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "mask": (lambda kind: kind not in ("none", None), "with a mask"),
-    "norm_first": (bool, "in pre-norm"),
-    "bias": (lambda bias: not bias, "without bias"),
-    "B": (lambda size: size > 1, "with more than one sentence"),
-    "T": (lambda size: size > 1, "with more than one position"),
-    "H": (lambda heads: heads > 1, "with several heads"),
-    "L": (lambda layers: layers > 1, "with several layers"),
+# A parameter of cases -> what a student calls those in which it is not at its plainest, and others.
+_WORDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "mask": (lambda kind: kind not in ("none", None), "with a mask", "without one"),
+    "norm_first": (bool, "in pre-norm", "in post-norm"),
+    "bias": (lambda bias: not bias, "without bias", "with one"),
+    "B": (lambda size: size > 1, "with more than one sentence", "with one sentence"),
+    "T": (lambda size: size > 1, "with more than one position", "with one position"),
+    "H": (lambda heads: heads > 1, "with several heads", "with one head"),
+    "L": (lambda layers: layers > 1, "with several layers", "with one layer"),
+    "features": (bool, "with features", "without features"),
+    "pad": (lambda kind: kind not in ("none", None), "with padding", "without padding"),
+    "lengths": (lambda sizes: len(set(sizes)) > 1, "with padding", "without padding"),
+    "train": (bool, "in train mode", "in eval mode"),
 }
-_PLAIN: dict[str, Any] = {"mask": "none", "bias": True, "B": 1, "T": 1, "H": 1, "L": 1}
+_PLAIN: dict[str, Any] = {"bias": True, "B": 1, "T": 1, "H": 1, "L": 1, "lengths": ()}
 
 
 def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> tuple[str, ...]:
@@ -63,7 +68,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         _of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
-        found = _or_else(found, lambda: _of_failing(judged, finding.kind))
+        found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
 
 
@@ -103,15 +108,10 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
     return otherwise() if first is None else itertools.chain([first], found)
 
 
-def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
-    """Say which visible cases are right, where nothing else is known about wrong numbers."""
+def _of_none_right(judged: Sequence[Judged], kind: str) -> Sentences:
+    """Say where to begin, if no visible case is right and nothing else is known."""
     cases = [j for j in judged if not j.result.case.hidden]
-    right = [f"“{j.result.case.name}”" for j in cases if j.result.passed]
-    if kind != ProblemKind.VALUES or len(cases) < SEVERAL:
-        return
-    if right:
-        yield f"It is right for {' and '.join(right[:MOST])}. What have the others besides?"
-    else:
+    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and not any(map(_passes, cases)):
         yield (
             f"No case is right. Follow the plainest, “{cases[0].result.case.name}”, by hand up to "
             "the first step that differs."
@@ -133,9 +133,10 @@ def _of_values(
 
 def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     if isinstance(wanted, str) and isinstance(got, str) and _BOTH_ERRORS.fullmatch(wanted + got):
+        by_assert = ", and an `assert` raises AssertionError" * (got == "AssertionError")
         yield (
-            f"It refuses, but by another error: `if ...: raise {wanted}(...)` is asked for, and an "
-            "`assert` raises AssertionError."
+            f"It refuses, but by another error: `if ...: raise {wanted}(...)` is asked for"
+            f"{by_assert}."
         )
     if isinstance(wanted, list) and isinstance(got, list):
         yield from _of_lists(name, wanted, got)
@@ -306,16 +307,31 @@ def _of_some_places(
                 yield f"{name} is right, but one index too {how} along axis {axis}."
 
 
+def _passes(judged: Judged) -> bool:
+    return judged.result.passed
+
+
 def _of_cases(judged: Sequence[Judged]) -> Sentences:
-    """Say what all failing cases have and all passing ones lack, if that is one thing."""
-    core = [j for j in judged if j.result.case.is_core and not j.result.case.hidden]
-    splitting = []
-    for name, (applies, words) in _WORDS.items():
-        has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in core]
-        if any(has) and not all(has) and has == [not j.holds for j in core]:
-            splitting.append(words)
-    if len(splitting) == 1:
-        yield f"It is wrong in every case {splitting[0]}, and right in all others."
+    """Say what all failing cases share and no other has or, failing that, what they all share."""
+    shown = [j for j in judged if not j.result.case.hidden]
+    wrong = [not j.holds for j in shown]
+    exactly, only = [], []
+    for name, (applies, words, others) in _WORDS.items():
+        has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in shown]
+        lacks = [not one for one in has]
+        if any(has) and any(lacks) and has == wrong:
+            exactly.append(f"It is wrong in every case {words}, and right in all others.")
+        for mine, where, elsewhere in ((has, words, others), (lacks, others, words)):
+            if _lie_in(wrong, mine):
+                only.append(f"Every case {elsewhere} is right: look at what happens {where}.")
+    if len(exactly or only) == 1:
+        yield (exactly or only)[0]
+
+
+def _lie_in(wrong: Sequence[bool], place: Sequence[bool]) -> bool:
+    """Return whether several cases are wrong, all of them in a place outside of which are some."""
+    outside = sum(not there for there in place)
+    return sum(wrong) >= SEVERAL <= outside and all(map(operator.ge, place, wrong))
 
 
 def _of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:

@@ -9,8 +9,12 @@ from torch import nn
 
 from utils.checks import check
 from utils.checks.framework.errors_explained import usual_cause
+from utils.checks.framework.compare import Finding
+from utils.checks.framework.exercise import Case
+from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
-from utils.checks.framework.symptoms import _of_numbers, _of_shapes, _of_some_places
+from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes, _of_some_places
+from utils.checks.framework.verdict import CaseResult
 from utils.checks.registry import find_exercise
 from utils.reference.modules import MultiHeadAttention
 
@@ -189,10 +193,21 @@ def scrambled(*keep):
     return answer
 
 
-def test_where_nothing_else_is_seen_the_cases_that_are_right_are_named():
+def test_what_all_failing_cases_share_is_said_though_some_that_share_it_pass():
+    one, other = Case("one", {"norm_first": True}), Case("other", {"norm_first": True})
+    posts = [Case(f"post {n}", {"norm_first": False}) for n in range(3)]
+    wrong = Finding(ProblemKind.VALUES, "", "")
+    judged = [Judged(CaseResult(case, None), None) for case in (one, other, posts[2])]
+    judged += [Judged(CaseResult(case, wrong), None) for case in posts[:2]]
+    said = ["Every case in pre-norm is right: look at what happens in post-norm."]
+    assert list(_of_cases(judged)) == said
+    demand = Case("float64", {"norm_first": True}, demand="float64")
+    assert list(_of_cases([*judged, Judged(CaseResult(demand, wrong), None)])) == []
+
+
+def test_where_failing_cases_share_nothing_no_case_is_pointed_at():
     verdict = check.masked_mean.verdict(scrambled(3), points=1.0)
-    passed = [f"“{r.case.name}”" for r in verdict.results if r.passed]
-    assert any(f"It is right for {' and '.join(passed[:2])}" in s for s in verdict.symptoms)
+    assert not any("besides" in s or "is right for" in s for s in verdict.symptoms)
 
 
 def test_where_nothing_is_right_the_plainest_case_is_named():
@@ -207,6 +222,23 @@ def test_a_refusal_by_assert_is_told_which_error_is_asked_for():
 
     (said,) = check.noam_rate.verdict(noam_rate).symptoms
     assert "`if ...: raise ValueError(...)` is asked for" in said
+
+
+def test_a_value_error_is_put_down_to_a_check_of_sizes_only_where_that_check_raised_it():
+    def raised(line):
+        return usual_cause(Problem(ProblemKind.EXCEPTION, "ValueError: 0 is not in list", line))
+
+    assert "Your own check refuses" in raised('raise ValueError("too long")')
+    assert not raised("found.append(tags.index(t))")
+
+
+def test_none_is_only_blamed_where_the_error_is_about_it():
+    def said(message):
+        return usual_cause(Problem(ProblemKind.EXCEPTION, f"TypeError: {message}"))
+
+    assert not said("mean() received an invalid combination - got (dtype=NoneType, axis=int)")
+    assert "Something is None" in said("'NoneType' object is not subscriptable")
+    assert "Something is None" in said("can't assign a NoneType to a torch.LongTensor")
 
 
 @pytest.mark.parametrize("error", [ValueError, Exception, RuntimeError])

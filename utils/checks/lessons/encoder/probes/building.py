@@ -102,8 +102,12 @@ def _call_repaired_layer(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _call_stack(answer: Any, i: Inputs) -> dict[str, object]:
-    stack = answer(lambda: torch.nn.Linear(i["D"], i["D"] + 1), i["L"])
-    if not isinstance(stack, torch.nn.ModuleList):
+    def make_layer() -> nn.Module:
+        return nn.Linear(i["D"], i["D"] + 1)
+
+    make_layer.__module__, make_layer.__qualname__ = "", "make_layer"  # errors quote them
+    stack = answer(make_layer, i["L"])
+    if not isinstance(stack, nn.ModuleList):
         kind = ProblemKind.NOTHING if stack is None else ProblemKind.RETURN
         raise AnswerError(kind, f"It should return an nn.ModuleList, not {describe(stack)}.")
     return {

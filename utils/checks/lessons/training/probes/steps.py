@@ -17,13 +17,13 @@ from utils.checks.lessons.training.probes.data import untouched
 from utils.checks.lessons.training.probes.watched import (
     BACKWARD_PRECISION,
     LOSS_PRECISION,
-    Descent,
+    Optimizer,
     Elsewhere,
     LossWatch,
     MoveWatch,
-    Reader,
-    Slowing,
-    Watched,
+    TaggingModel,
+    Scheduler,
+    Model,
     as_if_on_a_gpu,
 )
 
@@ -91,10 +91,10 @@ def _step_inputs(
 
 
 def _call_step(answer: Any, i: Inputs) -> dict[str, object]:
-    model = Watched(i["table"], i["weight"])
+    model = Model(i["table"], i["weight"])
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, i["leftover"])
-    optimizer = Descent(model)
+    optimizer = Optimizer(model)
     before = [part.clone() for part in i["batch"]]
     results: dict[str, object] = {}
     for step in range(1, i["steps"] + 1):
@@ -106,12 +106,12 @@ def _call_step(answer: Any, i: Inputs) -> dict[str, object]:
     return results | {"the batch is as it was": same}
 
 
-def _one_step(answer: Any, i: Inputs, model: Watched, optimizer: Descent) -> dict[str, object]:
+def _one_step(answer: Any, i: Inputs, model: Model, optimizer: Optimizer) -> dict[str, object]:
     """Take one step; return what was noted during it and what is there afterwards."""
     away = i["looks"] == "device"
     device, batch = torch.device("cuda" if away else "cpu"), i["batch"]
     # In a single step the rate stays: what a scheduler does shows in the case with two.
-    scheduler = Slowing(optimizer, by=4.0 if i["steps"] > 1 else 1.0)
+    scheduler = Scheduler(optimizer, by=4.0 if i["steps"] > 1 else 1.0)
     with (
         warnings.catch_warnings(),
         as_if_on_a_gpu() if away else contextlib.nullcontext(),
@@ -159,7 +159,7 @@ def _tagging_inputs(
 
 
 def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
-    model = Reader(i["weight"], i["places"]).train(i["train"])
+    model = TaggingModel(i["weight"], i["places"]).train(i["train"])
     before = copy.deepcopy(i["sentences"])
     options = () if i["batch_size"] is None else (i["batch_size"],)
     with MoveWatch(model) as watch:

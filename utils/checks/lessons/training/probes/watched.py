@@ -16,7 +16,7 @@ LOSS_PRECISION = "precision of the loss on the GPU"
 BACKWARD_PRECISION = "precision of backward on the GPU"
 
 
-class Watched(nn.Module):
+class Model(nn.Module):
     """A small tagger without context that notes how it is run.
 
     Args:
@@ -33,7 +33,7 @@ class Watched(nn.Module):
         leaf.register_hook(self._note_backward)
         self.noted: dict[str, object] = {}
 
-    def begin(self) -> "Watched":
+    def begin(self) -> "Model":
         """Forget what was noted and set eval mode, as after an evaluation."""
         self.noted = {"backward passes": 0, "steps of the optimiser": 0}
         self.eval()
@@ -66,7 +66,7 @@ class Watched(nn.Module):
         self.noted = facts | self.noted  # if it runs twice, the first run counts
         return torch.tanh(self.table[ids.as_subclass(Tensor)]) @ self.weight.T
 
-    def to(self, *_args: Any, **_kwargs: Any) -> "Watched":
+    def to(self, *_args: Any, **_kwargs: Any) -> "Model":
         """Stay, because there may be no such device here."""
         return self
 
@@ -99,7 +99,7 @@ class LossWatch(TorchFunctionMode):
         | {Tensor.log_softmax, Tensor.logsumexp}
     )
 
-    def __init__(self, model: Watched) -> None:
+    def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
@@ -145,7 +145,7 @@ def _is_device(value: object) -> bool:
     return isinstance(value, torch.device | str)
 
 
-class Descent:
+class Optimizer:
     """Plain gradient descent with the methods of torch's optimisers.
 
     torch.optim would first load a compiler, which takes seconds.
@@ -155,7 +155,7 @@ class Descent:
 
     """
 
-    def __init__(self, model: Watched) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
         self.param_groups: list[dict[str, Any]] = [{"params": list(model.parameters()), "lr": 0.5}]
 
@@ -172,10 +172,10 @@ class Descent:
                 parameter.sub_(self.param_groups[0]["lr"] * parameter.grad)
 
 
-class Slowing:
+class Scheduler:
     """A scheduler that divides the learning rate by the same number at every step."""
 
-    def __init__(self, optimizer: Descent, by: float) -> None:
+    def __init__(self, optimizer: Optimizer, by: float) -> None:
         self.optimizer, self.by = optimizer, by
 
     def step(self) -> None:
@@ -215,7 +215,7 @@ def as_if_on_a_gpu() -> Iterator[None]:
         yield
 
 
-class Reader(nn.Module):
+class TaggingModel(nn.Module):
     """A tagger whose answers depend on position and neighbours; it notes how it is run.
 
     With any part in train mode its answers are nonsense, as with dropout.
