@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from utils.checks import check
-from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.compare import Finding
+from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Observation, Problem, ProblemKind

@@ -17,13 +17,13 @@ from utils.checks.lessons.training.probes.data import untouched
 from utils.checks.lessons.training.probes.watched import (
     BACKWARD_PRECISION,
     LOSS_PRECISION,
-    Optimizer,
     Elsewhere,
     LossWatch,
-    MoveWatch,
-    TaggingModel,
-    Scheduler,
     Model,
+    MoveWatch,
+    Optimizer,
+    Scheduler,
+    TaggingModel,
     as_if_on_a_gpu,
 )
 
