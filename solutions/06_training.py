@@ -354,9 +354,9 @@ def bucket_batches(
     - longest sentence x number of sentences is at most max_tokens in each batch; a sentence longer
       than that is a batch of its own.
     - Little padding: at most 15% of all positions where lengths are well mixed.
-    - Few batches: less than three times as many as sum(lengths) / max_tokens.
+    - Few batches: where lengths are well mixed, at most 1.6 times sum(lengths) / max_tokens.
     - The order of the batches is random. The generator alone decides it: the same seed, the same
-      batches in the same order.
+      batches in the same order. Called again with it, as for the next epoch, the order is another.
 
     Args:
         lengths: of each sentence, in words; left as they are. May be empty.

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named
-from utils.checks.framework.compare import close, number
+from utils.checks.framework.compare import PREDICTION, close, number
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
@@ -143,6 +143,10 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     if not _is_number(wanted) or not _is_number(got):
         return
     one, other = float(cast("float", wanted)), float(cast("float", got))
+    if _has_few_digits(one, other):
+        near = "Near, but not near enough: give more digits."
+        yield near if name == PREDICTION else f"{name} is right, but rounded: return it as it is."
+        return
     ratio = other / one
     for share, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
         if 1.5 < abs(share) < 1000 and abs(share - round(share)) < 1e-4:
@@ -153,6 +157,12 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
 def _is_number(value: object) -> bool:
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     return plain and math.isfinite(cast("float", value)) and value != 0
+
+
+def _has_few_digits(right: float, got: float) -> bool:
+    """Return whether a number is the right one, cut or rounded to the digits that it has."""
+    digits = len(f"{got!r}".partition(".")[2].rstrip("0"))
+    return abs(right - got) < min(10.0**-digits, abs(right) / 10)
 
 
 def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
@@ -315,7 +325,8 @@ def _of_cases(judged: Sequence[Judged]) -> Sentences:
     """Say what all failing cases share and no other has or, failing that, what they all share."""
     shown = [j for j in judged if not j.result.case.hidden]
     wrong = [not j.holds for j in shown]
-    exactly, only = [], []
+    exactly: list[str] = []
+    only: dict[str, int] = {}  # a sentence -> how many cases it points at
     for name, (applies, words, others) in _WORDS.items():
         has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in shown]
         lacks = [not one for one in has]
@@ -323,9 +334,10 @@ def _of_cases(judged: Sequence[Judged]) -> Sentences:
             exactly.append(f"It is wrong in every case {words}, and right in all others.")
         for mine, where, elsewhere in ((has, words, others), (lacks, others, words)):
             if _lie_in(wrong, mine):
-                only.append(f"Every case {elsewhere} is right: look at what happens {where}.")
-    if len(exactly or only) == 1:
-        yield (exactly or only)[0]
+                only[f"Every case {elsewhere} is right: look at what happens {where}."] = sum(mine)
+    narrowest = [says for says, size in only.items() if size == min(only.values())]
+    if len(exactly or narrowest) == 1:
+        yield (exactly or narrowest)[0]
 
 
 def _lie_in(wrong: Sequence[bool], place: Sequence[bool]) -> bool:

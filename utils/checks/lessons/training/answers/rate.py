@@ -70,6 +70,18 @@ NOAM = Exercise(
             _rate(lambda falling, rising: falling),
         ),
         Mistake(
+            "rate_of_the_step_before",
+            "The rate is that of the step before.",
+            "Steps count from 1 here: use `step` as it is.",
+            _rate(late=-1),
+        ),
+        Mistake(
+            "whole_division",
+            "`//` drops what comes behind the point, so the rate is 0.",
+            "Divide by `/`, or raise d_model to -0.5.",
+            _rate(lambda falling, rising: 0.0),
+        ),
+        Mistake(
             "never_falls",
             "The rate rises for ever.",
             "From step `warmup` on the first term is the smaller one.",

@@ -83,6 +83,12 @@ def _zero_ignored(logits: Tensor, tags: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tags.flatten(), ignore_index=0)
 
 
+def _zero_skipped(logits: Tensor, tags: Tensor) -> Tensor:
+    flat = logits.flatten(0, 1), tags.flatten()
+    total = F.cross_entropy(*flat, reduction="sum", ignore_index=0)
+    return total / (tags != IGNORED).sum().clamp(min=1)
+
+
 def _padding_as_tag_zero(logits: Tensor, tags: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tags.clamp(min=0).flatten())
 
@@ -108,6 +114,12 @@ LOSS = Exercise(
             "0 is taken for the padding of tags; it is a tag, and -100 is the padding.",
             "torch's losses skip -100 by themselves.",
             _zero_ignored,
+        ),
+        Mistake(
+            "tag_zero_ignored_alone",
+            "ignore_index=0 leaves out the words with tag 0, not the padding.",
+            "The padding of tags is -100, which torch's losses skip by themselves.",
+            _zero_skipped,
         ),
         Mistake(
             "sum_of_words",
@@ -261,6 +273,11 @@ def _padding_is_right(found: Tensor, tags: Tensor) -> Tensor:
     return (found == tags) | (tags == IGNORED)
 
 
+def _combined_first(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return (logits.argmax(-1) == (tags & real)).sum().item() / max(int(real.sum()), 1)
+
+
 def _highest_scores(logits: Tensor, tags: Tensor) -> float:
     real = tags != IGNORED
     return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
@@ -301,6 +318,13 @@ ACCURACY = Exercise(
             _share(counts=lambda tags: tags > 0),
         ),
         Mistake(
+            "and_before_comparing",
+            "`&` binds closer than `==`: the tags are combined with the mask before they are "
+            "compared.",
+            "Put the comparison in brackets: (... == tags) & real.",
+            _combined_first,
+        ),
+        Mistake(
             "mean_of_sentences",
             "Each sentence is averaged by itself first, so a word in a short one counts more.",
             "Every real word of the batch has the same weight.",
@@ -321,7 +345,8 @@ ACCURACY = Exercise(
         Mistake(
             "scores_for_places",
             "No word counts as right: it is not the largest logit's place that is compared.",
-            "max() gives values and indices; the tag is the index.",
+            "Compare the tags with the largest logit's index along the last axis: argmax(-1), or "
+            "the second of the two things that max(-1) gives.",
             _highest_scores,
         ),
         Mistake(

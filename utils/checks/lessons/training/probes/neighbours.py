@@ -37,7 +37,10 @@ def _call_neighbours(answer: Any, i: Inputs) -> dict[str, object]:
     _require_convolution(module, i["conv.weight"])
     asked = (x,) if mask is None else (x, mask)
     if i["fresh"]:
-        return {"x comes back before training": _is_same(_real_rows(module(*asked), mask), x, mask)}
+        return {
+            "x comes back before training": _is_same(_real_rows(module(*asked), mask), x, mask),
+            "the convolution can learn": all(p.requires_grad for p in module.conv.parameters()),
+        }
     weights = {name: tensor for name, tensor in i.items() if name.startswith("conv.")}
     results = {"output": _real_rows(call_with(module, weights, *asked), mask)}
     if mask is not None:

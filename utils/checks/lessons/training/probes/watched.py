@@ -12,8 +12,8 @@ from torch.overrides import TorchFunctionMode
 
 from utils.checks.authoring.calling import mode_of
 
-LOSS_PRECISION = "precision of the loss on the GPU"
-BACKWARD_PRECISION = "precision of backward on the GPU"
+LOSS_PRECISION = "autocast around the loss on a GPU"
+BACKWARD_PRECISION = "autocast around backward on a GPU"
 
 
 class Model(nn.Module):
@@ -49,6 +49,7 @@ class Model(nn.Module):
     def note_step(self) -> None:
         """Note the gradients that the optimiser gets."""
         self._count("steps of the optimiser")
+        self.noted["backward() before the optimiser's step"] = bool(self.noted["backward passes"])
         found = [p.grad.flatten() for p in self.parameters() if p.grad is not None]
         length = torch.cat(found).norm().item() if found else 0.0
         self.noted["length of the gradients in that step"] = length
@@ -59,8 +60,8 @@ class Model(nn.Module):
             "a mask other than the padding's is given to the model": _is_other_mask(mask, ids),
             "features given to the model": features is not None,
             "train mode while it runs": mode_of(self),
-            "precision on the CPU": _precision("cpu"),
-            "precision on the GPU": _precision("cuda"),
+            "autocast around the model on the CPU": _precision("cpu"),
+            "autocast around the model on a GPU": _precision("cuda"),
             "the ids are on the device": not isinstance(ids, Elsewhere),
         }
         self.noted = facts | self.noted  # if it runs twice, the first run counts
@@ -82,7 +83,7 @@ def _is_other_mask(mask: object, ids: Tensor) -> bool:
 
 def _precision(device_type: str) -> str:
     if not torch.is_autocast_enabled(device_type):
-        return "float32"
+        return "off"
     return str(torch.get_autocast_dtype(device_type)).removeprefix("torch.")
 
 
@@ -234,11 +235,12 @@ class TaggingModel(nn.Module):
         self.part = nn.Identity()
         self.register_buffer("places", places)
         self.rows: list[int] = []
-        self.trained, self.recorded = False, False
+        self.trained, self.recorded, self.featured = False, False, False
 
     def forward(self, ids: Tensor, features: object = None, mask: object = None) -> Tensor:
         """Map ids (B, T) to logits (B, T, C)."""
-        del features, mask
+        del mask
+        self.featured |= features is not None
         self.rows.append(len(ids))
         trains = mode_of(self) is not False
         self.trained |= trains
