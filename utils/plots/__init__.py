@@ -138,7 +138,7 @@ def heat_map(
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     limits: tuple[float, float] | None = None,
-    bar: bool | None = None,
+    bar: bool | str | None = None,
     numbers: bool | None = None,
 ) -> None:
     """Draw a matrix: white is zero, blue more; with signs, purple is positive, orange negative.
@@ -150,7 +150,7 @@ def heat_map(
         rows: names of the rows, top to bottom.
         columns: names of the columns.
         limits: values at the ends of the colour scale; by default from the matrix.
-        bar: whether to add a colour bar; by default if there are no numbers.
+        bar: whether to add a colour bar, or its label; by default if there are no numbers.
         numbers: whether to write each value; by default for up to 64 cells.
 
     """
@@ -165,7 +165,8 @@ def heat_map(
     if with_numbers:
         _write_numbers(ax, values, image.norm(values))
     if bar or (bar is None and not with_numbers):
-        ax.figure.colorbar(image, ax=ax, shrink=0.9)
+        label = bar if isinstance(bar, str) else ""
+        ax.figure.colorbar(image, ax=ax, shrink=0.9, label=label)
 
 
 def your_guess(ax: Axes, guess: object, *, across: bool = True) -> None:

@@ -295,14 +295,14 @@ ACCURACY = Exercise(
         Mistake(
             "padding_counts_as_wrong",
             "Padding counts as words tagged wrongly: the score is too low.",
-            "Leave the positions out where the tag is -100, below the line as well.",
+            "Leave the positions out where the tag is -100, in the count that you divide by too.",
             _share(counts=_everything),
         ),
         Mistake(
             "padding_counts_as_right",
             "Padding counts as words tagged rightly: the score is too high, the more the more "
             "padding there is.",
-            "Leave the positions out where the tag is -100, above and below the line.",
+            "Leave the positions out where the tag is -100, in both counts.",
             _share(counts=_everything, hit=_padding_is_right),
         ),
         Mistake(
