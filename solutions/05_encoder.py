@@ -423,10 +423,11 @@ plots.show(
 
 # %% [markdown]
 # With a single network the residual costs something (a loss of 0.27 against 0.14), with four it
-# makes no difference, with twelve it decides: 0.1 against 1.4. At 24 the stack without residuals has
-# learned nothing, though its gradients had a good *size*. The right plot tells why: on their way all
-# words become nearly the same vector, and what cannot be told apart cannot be named. So the sentence
-# is half of the truth. A norm can mend the size of a gradient; a residual keeps what it is about.
+# makes no difference, with twelve it decides: 0.1 against 1.4. At 24 the stack without residuals
+# has learned nothing, though its gradients had a good *size*. The right plot tells why: on their
+# way all words become nearly the same vector, and what cannot be told apart cannot be named. So the
+# sentence is half of the truth. A norm can mend the size of a gradient; a residual keeps what it is
+# about.
 #
 # ## 4. The encoder layer
 #

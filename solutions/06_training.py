@@ -145,8 +145,8 @@ if treebank.ceilings:
 # %% [markdown]
 # Unknown words pull the dictionary down: the more there are, the further it falls below what it has
 # of the ambiguous ones. A network that sees one word at a time can make more of endings than this
-# table, but it has no more to go on. So it is the yardstick below: what is above *it* comes from the
-# words around.
+# table, but it has no more to go on. So it is the yardstick below: what is above *it* comes from
+# the words around.
 #
 # ## 3. From words to batches
 #
@@ -808,7 +808,13 @@ check.noam_rate(
         dict(case="the middle of the warm-up", step=2000, d_model=1024, warmup=4000),
         dict(case="long after it", step=100000, d_model=64, warmup=500),
         dict(case="one step of warm-up", step=3, d_model=16, warmup=1),
-        dict(case="below zero", demand="ValueError below step 1", step=-3, d_model=32, warmup=40),
+        dict(
+            case="below zero",
+            demand="ValueError for a step below 0",
+            step=-3,
+            d_model=32,
+            warmup=40,
+        ),
     ],
 )
 # END HIDDEN TESTS

@@ -13,7 +13,7 @@ from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Judged, Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
-from utils.checks.framework.symptoms import symptoms_of
+from utils.checks.framework.symptoms import is_cut, symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
 
@@ -78,7 +78,9 @@ def _verdict(
 def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
     """Return known mistakes or, where none explains an answer, what it behaves like."""
     known = name_mistakes(exercise, judged, shown)
-    return known if known[0] is not None else likeness(exercise, judged, shown)
+    if known[0] is not None or is_cut(exercise, shown):
+        return known
+    return likeness(exercise, judged, shown)
 
 
 def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:

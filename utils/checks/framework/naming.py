@@ -84,11 +84,12 @@ def _best(
     several = 1 if exercise.probe.kind == ExerciseKind.TEST_THE_TEST else SEVERAL
     found: list[tuple[tuple[bool, int], Mistake]] = []
     holding = [judged for judged in relevant if judged.holds]
+    is_loose = exercise.tolerance >= LOOSE  # what agrees by its first digits must do so where shown
     for mistake in exercise.mistakes:
         if any(_is_ruled_out(exercise, mistake, judged) for judged in holding):
             continue  # known without a call of it
         explains = _agrees(exercise, mistake, shown) and _differs_as_far(exercise, mistake, shown)
-        if not explains and not _may_explain(exercise, mistake, shown):
+        if not explains and (is_loose or not _may_explain(exercise, mistake, shown)):
             continue
         if _misses_alike(exercise, mistake, shown):
             agrees = _where_it_agrees(exercise, mistake, relevant, several)

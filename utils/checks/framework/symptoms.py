@@ -159,6 +159,17 @@ def _is_number(value: object) -> bool:
     return plain and math.isfinite(cast("float", value)) and value != 0
 
 
+def is_cut(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether what is shown is the right number with too few digits."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None or seen.problem is not None:
+        return False
+    wanted = expected_of(exercise, shown.result.case).values.get(finding.where)
+    got = seen.values.get(finding.where)
+    both = _is_number(wanted) and _is_number(got)
+    return both and _has_few_digits(float(cast("float", wanted)), float(cast("float", got)))
+
+
 def _has_few_digits(right: float, got: float) -> bool:
     """Return whether a number is the right one, cut or rounded to the digits that it has."""
     digits = len(f"{got!r}".partition(".")[2].rstrip("0"))

@@ -306,3 +306,17 @@ def test_dropout_on_what_weights_are_made_of_is_told_so_and_not_that_weights_are
     said = check.MultiHeadAttention.verdict(Dropped).symptoms
     assert any(one.startswith("In eval mode weights is right, and in train mode") for one in said)
     assert not any("right in every case" in one for one in said)
+
+
+def test_a_rounded_number_is_told_to_be_rounded_and_given_no_other_cause():
+    def train_step(model, batch, optimizer, scheduler, device, clip=1.0):
+        step = find_exercise("train_step").oracle
+        return round(step(model, batch, optimizer, scheduler, device, clip), 3)
+
+    assert "is right, but rounded" in symptoms(train_step, "train_step")
+
+
+def test_a_prediction_with_too_few_digits_is_asked_for_more():
+    said = list(_of_numbers("prediction", 4.159, 4.1))
+    assert said == ["Near, but not near enough: give more digits."]
+    assert not list(_of_numbers("prediction", 0.667, 1))

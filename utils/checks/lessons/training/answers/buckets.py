@@ -186,9 +186,9 @@ def _as_tensors(batches: Batches, *_: object) -> Any:
     return [list(torch.tensor(batch)) for batch in batches]
 
 
-def _one_list(batches: Batches, *_: object) -> Batches:
+def _one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:
     """Return the last list in the place of all: it was appended, cleared and filled again."""
-    return batches[-1:] * len(batches)
+    return [batch for batch in batches if order[-1] in batch] * len(batches)
 
 
 def _first_of_equals(batches: Batches, _: object, lengths: Sequence[int]) -> Batches:

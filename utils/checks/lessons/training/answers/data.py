@@ -154,7 +154,7 @@ def _collated(
 
 def _floats_from_nothing(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
     ids, lengths, tags = reference_collate(batch)
-    return (ids, lengths, tags) if lengths.all() else (ids.float(), lengths, tags.float())
+    return (ids, lengths, tags) if lengths[0] else (ids.float(), lengths, tags.float())
 
 
 def _in_front(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
@@ -441,8 +441,8 @@ COLLATE = Exercise(
         ),
         Mistake(
             "floats_from_an_empty_list",
-            "torch.tensor([]) holds floating-point numbers, so one empty sentence turns the whole "
-            "batch into such.",
+            "torch.tensor([]) holds floating-point numbers, and an empty sentence can turn the "
+            "whole batch into such.",
             "Say dtype=torch.long wherever a tensor is made.",
             _floats_from_nothing,
         ),

@@ -113,6 +113,12 @@ def neighbours_variant(**choices: Any) -> type[NeighboursVariant]:
     return type("Neighbours", (NeighboursVariant,), choices)
 
 
+class _Unpadded(NeighboursVariant):
+    """Neighbours without zeros beyond the ends; no other mistake is tried together with it."""
+
+    padded = False
+
+
 MISTAKES = (
     Mistake(
         "padding_seen",
@@ -203,7 +209,7 @@ MISTAKES = (
         "no_padding",
         "The convolution has no padding: what it gives is shorter than the sentence.",
         "padding=width // 2 puts zeros beyond both ends.",
-        neighbours_variant(padded=False),
+        _Unpadded,
     ),
     Mistake(
         "never_learns",

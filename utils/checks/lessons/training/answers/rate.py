@@ -53,6 +53,12 @@ def _width_inside(step: int, d_model: int, warmup: int) -> float:
     return float(min(d_model**-0.5 * step**-0.5, step * warmup**-1.5))
 
 
+def _only_zero_refused(step: int, d_model: int, warmup: int) -> Any:
+    if step == 0:
+        raise ValueError("steps count from 1")
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
 NOAM = Exercise(
     PROBES["noam_rate"],
     rate_oracle,
@@ -152,6 +158,12 @@ NOAM = Exercise(
             "d_model and warmup have changed places.",
             "The arguments are (step, d_model, warmup).",
             lambda step, d_model, warmup: rate_oracle(step, warmup, d_model),
+        ),
+        Mistake(
+            "only_step_zero_refused",
+            "Only step 0 is refused; a negative one gets as far as its root, which is no number.",
+            "Raise ValueError where step is below 1.",
+            _only_zero_refused,
         ),
         Mistake(
             "step_zero_accepted",

@@ -344,9 +344,9 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "scores_for_places",
-            "No word counts as right: it is not the largest logit's place that is compared.",
-            "Compare the tags with the largest logit's index along the last axis: argmax(-1), or "
-            "the second of the two things that max(-1) gives.",
+            "The result is 0: no word counts as right, or what is counted is lost.",
+            "Compare the tags with the largest logit's index along the last axis, argmax(-1), and "
+            "divide by `/`.",
             _highest_scores,
         ),
         Mistake(
@@ -360,6 +360,12 @@ ACCURACY = Exercise(
             "The highest probabilities are averaged; no tag is compared.",
             "A word is right or wrong, however sure the model is: compare the best tag with tags.",
             _confidence,
+        ),
+        Mistake(
+            "whole_division",
+            "`//` drops what comes behind the point: the share is 0 unless every word is right.",
+            "Divide by `/`.",
+            lambda logits, tags: float(math.floor(accuracy_oracle(logits, tags))),
         ),
         Mistake(
             "percent",

@@ -198,7 +198,9 @@ PROBES = by_exercise(
             case("after the warm-up", step=9000, d_model=256, warmup=1000),
             case("the first step", step=1, d_model=128, warmup=300),
             case("step 0", demand="ValueError below step 1", step=0, d_model=64, warmup=200),
-            case("step -1", demand="ValueError below step 1", step=-1, d_model=32, warmup=100),
+            case(
+                "step -1", demand="ValueError for a step below 0", step=-1, d_model=32, warmup=100
+            ),
         ),
         gradient=False,
     ),
