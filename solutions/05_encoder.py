@@ -353,7 +353,7 @@ for ax, title in zip(axes, PANELS, strict=True):
             print("    mean:", said(f"gradient left, {name}", change.mean().item()))
     ax.set(title=title, xlabel="depth (networks)", xticks=[1, 4, *DEPTHS[3:]])
 axes[0].set(ylabel="gradient at first input (2-norm)", yscale="log")
-axes[1].set(ylabel="the same, not logarithmic", ylim=(0, None))
+axes[1].set(ylabel="the same, linear axis", ylim=(0, None))
 plots.show(fig, about="Gradient at the first input against depth, mean of three seeds.")
 
 # %% [markdown]
@@ -1526,11 +1526,12 @@ by_distance = {  # (distances, seeds), each seed relative to its own mean over n
     / many[:, distance == 1].mean(1)
     for name, many in found.items()
 }
+BAR = "share of the largest"
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2))
 for ax, (name, many) in zip(axes, found.items(), strict=False):
     others = many[0].masked_fill(distance == 0, 0.0)
     shares = others / others.max()
-    plots.heat_map(ax, shares, title=f"{name}: influence of s on t", numbers=False, bar="share")
+    plots.heat_map(ax, shares, title=f"{name}: influence of s on t", numbers=False, bar=BAR)
     ax.set(xlabel="source s", ylabel="target t")
 plots.lines(axes[2], far, {name: seeds.mean(1) for name, seeds in by_distance.items()})
 for place, seeds in enumerate(by_distance.values()):

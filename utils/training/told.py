@@ -33,7 +33,10 @@ def of_warm_ups(
         at_once: the same with the rate at its height from step 1.
 
     """
-    kinds = {"The rate is too high for both": [], "The rise alone saves the run": []}
+    kinds: dict[str, list[int]] = {
+        "The rate is too high for both": [],
+        "The rise alone saves the run": [],
+    }
     best = max(rising)
     for warm_up, one, other in zip(steps, rising, at_once, strict=True):
         if max(one, other) < HALF and steps.index(warm_up) < rising.index(best):
