@@ -30,8 +30,7 @@ def count_oracle(encoder: nn.Module) -> dict[str, int]:
     """Count every parameter once, sorted by the words in its name."""
     counts = dict.fromkeys([*_PARTS, "total"], 0)
     for name, parameter in encoder.named_parameters():
-        if not name.startswith("positions"):
-            counts[_part_of(name)] += parameter.numel()
+        counts[_part_of(name)] += parameter.numel()
         counts["total"] += parameter.numel()
     return counts
 

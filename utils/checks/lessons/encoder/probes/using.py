@@ -24,7 +24,10 @@ def _count(answer: Any, i: Inputs) -> dict[str, object]:
         encoder.positions = nn.Embedding(10, i["D"])
     if i["shared"]:
         encoder.layers = nn.ModuleList([encoder.layers[0]] * i["L"])
-    return {"counts": answer(encoder)}
+    counts = answer(encoder)
+    if i["learned"] and isinstance(counts, dict):  # to which part positions belong is left open
+        counts = {"total": counts.get("total")}
+    return {"counts": counts}
 
 
 def _load_inputs(
@@ -237,7 +240,7 @@ PROBES = by_exercise(
                 D=8,
                 H=4,
                 F=5,
-                L=2,
+                L=6,
                 deeper=-1,
             ),
         ),

@@ -121,7 +121,9 @@ def _dropped_share(encoder: Any, i: Inputs) -> str:
     """Return whether embed drops out what it is asked to: a share of 0.5, give or take 0.1."""
     embedded = encoder.embed(i["ids"].expand(400, -1))
     share = (embedded == 0).float().mean().item()
-    return "as asked" if abs(share - 0.5) < 0.1 else f"{share:.0%}, not 50%"
+    if abs(share - 0.5) < 0.1:
+        return "as asked"
+    return "more than asked" if share > 0.5 else "less than asked"
 
 
 def _past_the_end(encoder: Any, i: Inputs) -> str:

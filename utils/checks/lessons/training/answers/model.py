@@ -64,7 +64,6 @@ class TaggerVariant(nn.Module):
         positions: how often positions are added.
         table: the class of the feature tables.
         ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
-        drops: a rate of dropout before the last layer.
         output_bias: whether the last layer has a bias.
         registered: whether feature tables are in a ModuleList.
         frozen: whether the encoder gets no gradient.
@@ -82,7 +81,6 @@ class TaggerVariant(nn.Module):
     output_bias = True
     registered = True
     frozen = False
-    drops = 0.0
 
     def __init__(self, encoder: Any, n_tags: int, feature_sizes: Sequence[int] = ()) -> None:
         super().__init__()
@@ -103,7 +101,6 @@ class TaggerVariant(nn.Module):
         extra = self._extra(features)
         x = self.encoder.encode(self._embed(ids, extra), mask)
         x = x.detach() if self.frozen else x
-        x = F.dropout(x, self.drops, self.training)
         logits: Tensor = self.output(x + extra if self.add == "after" else x)
         ends: dict[str, Any] = {"softmax": logits.softmax, "log_softmax": logits.log_softmax}
         ends["argmax"] = logits.argmax
@@ -181,12 +178,6 @@ TAGGER = Exercise(
             "The best tags come back, not the logits.",
             "The loss needs a number for every tag; the best is chosen later.",
             tagger_variant(ends="argmax"),
-        ),
-        Mistake(
-            "dropout_of_its_own",
-            "Something is dropped out beside what the encoder drops.",
-            "The exercise asks for a sum, the encoder and one linear layer.",
-            tagger_variant(drops=0.5),
         ),
         Mistake(
             "given_mask_ignored",
