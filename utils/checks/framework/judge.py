@@ -9,6 +9,7 @@ import numpy as np
 from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, with_facts
+from utils.checks.framework.fingerprints import print_of, same_print
 from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Judged, Named, name_mistakes
@@ -78,9 +79,15 @@ def _verdict(
 def _causes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
     """Return known mistakes or, where none explains an answer, what it behaves like."""
     known = name_mistakes(exercise, judged, shown)
-    if known[0] is not None or is_cut(exercise, shown):
+    if known[0] is not None or is_cut(exercise, shown) or _looks_right(exercise, shown):
         return known
     return likeness(exercise, judged, shown)
+
+
+def _looks_right(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether a wrong result is too near the right one for fingerprints to tell them."""
+    right, mine = print_of(expected_of(exercise, shown.result.case)), print_of(shown.seen)
+    return same_print(right, mine)
 
 
 def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:

@@ -320,3 +320,24 @@ def test_a_prediction_with_too_few_digits_is_asked_for_more():
     said = list(_of_numbers("prediction", 4.159, 4.1))
     assert said == ["Near, but not near enough: give more digits."]
     assert not list(_of_numbers("prediction", 0.667, 1))
+
+
+def test_numbers_that_are_nearly_right_behave_like_no_mistake():
+    class LayerNorm(nn.Module):
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.weight, self.bias = (
+                nn.Parameter(torch.ones(d_model)),
+                nn.Parameter(torch.zeros(d_model)),
+            )
+            self.eps = eps
+
+        def forward(self, x):
+            y = x.float()
+            centred = y - y.mean(-1, keepdim=True)
+            spread = (centred.square().mean(-1, keepdim=True) + self.eps).sqrt()
+            return self.weight * centred / spread + self.bias
+
+    verdict = check.LayerNorm.verdict(LayerNorm)
+    assert not verdict.passed
+    assert verdict.mistake is None
