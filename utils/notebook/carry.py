@@ -98,11 +98,23 @@ def _tried(notebook: Path, name: str) -> str:
     """Try a block in a separate process, once for each state of its notebook."""
     tried = _key(notebook, name)
     if tried not in _verdicts:
-        with tempfile.TemporaryDirectory(prefix="carry-") as folder:
+        waiting = f"{name}: trying yours, which can take some seconds ..."
+        with shown_meanwhile(waiting), tempfile.TemporaryDirectory(prefix="carry-") as folder:
             answer = Path(folder) / "answer.json"
             in_time = _run_child(notebook, name, answer)
             _verdicts.update(_read(answer) if in_time else {tried: TOO_LONG})
     return _verdicts.setdefault(tried, "ended its process without an answer")
+
+
+@contextlib.contextmanager
+def shown_meanwhile(text: str) -> Iterator[None]:
+    """Show a line while something runs, and take it away again for what is printed next."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    try:
+        yield
+    finally:
+        sys.stdout.write(f"\r{' ' * len(text)}\r")
 
 
 def _key(notebook: Path, name: str) -> str:

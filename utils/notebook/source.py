@@ -62,9 +62,18 @@ def source_of(notebook: Path, name: str) -> str:
             seen |= new
             wanted += sorted(new)
     if not any(name in definitions[i].names for i in chosen):
-        raise NotFoundInNotebook(f"it does not define {name}")
+        raise NotFoundInNotebook(_why_undefined(notebook, name))
     in_order = sorted(chosen, key=lambda i: (not _is_future(definitions[i].statement), i))
     return "\n".join(ast.unparse(definitions[i].statement) for i in in_order) + "\n"
+
+
+def _why_undefined(notebook: Path, name: str) -> str:
+    """Say why nothing defines a name: perhaps a cell that does cannot be read as Python."""
+    begins = re.compile(rf"(?m)^(?:def|class) {re.escape(name)}\b|^{re.escape(name)}\s*=")
+    for cell in _code_cells(notebook):
+        if not _statements(cell) and begins.search(_text_of(cell)):
+            return f"the cell that defines {name} has a syntax error"
+    return f"it does not define {name}"
 
 
 def _globals_read(scope: symtable.SymbolTable) -> Iterator[str]:
@@ -102,14 +111,18 @@ def _code_cells(notebook: Path) -> list[dict[str, Any]]:
 
 
 def _statements(cell: dict[str, Any]) -> list[ast.stmt]:
-    lines = cell.get("source", "")
-    source = lines if isinstance(lines, str) else "".join(map(str, lines))
+    source = _text_of(cell)
     for text in (source, MAGIC.sub("", source)):
         try:
             return ast.parse(text).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return []
+
+
+def _text_of(cell: dict[str, Any]) -> str:
+    lines = cell.get("source", "")
+    return lines if isinstance(lines, str) else "".join(map(str, lines))
 
 
 def _exercise_of(cell: dict[str, Any]) -> str | None:

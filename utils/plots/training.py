@@ -133,7 +133,8 @@ def doubts(rows: Mapping[str, Sequence[float]], words: Sequence[str]) -> None:
 
     """
     fig, ax = plt.subplots(figsize=(9, 4.5))
-    plots.heat_map(ax, list(rows.values()), rows=list(rows), columns=words, limits=(0, 1))
+    named: dict[str, Any] = {"rows": list(rows), "columns": words, "bar": "1 - p(tag given first)"}
+    plots.heat_map(ax, list(rows.values()), limits=(0, 1), **named)
     ax.set_title("Doubt about each tag, with heads switched off")
     _slanted(ax)
     most = "; ".join(f"{name} {max(row):.0%}" for name, row in rows.items())

@@ -20,9 +20,10 @@ def reference_collate(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
     lengths = torch.tensor([len(words) for words, _ in batch], dtype=torch.long)
     shape = (len(batch), max((len(words) for words, _ in batch), default=0))
     ids, tags = torch.zeros(shape, dtype=torch.long), torch.full(shape, IGNORED)
-    for row, pair in enumerate(batch):
-        for place, (word, tag) in enumerate(zip(*pair, strict=True)):
-            ids[row, place], tags[row, place] = word, tag
+    for row, pair in enumerate(batch):  # a sentence to be tagged may come without tags
+        for table, entries in zip((ids, tags), pair, strict=True):
+            for place, entry in enumerate(entries):
+                table[row, place] = entry
     return ids, lengths, tags
 
 

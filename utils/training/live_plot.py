@@ -45,18 +45,21 @@ class LiveCurves:
 
     def picture(self) -> plots.Picture:
         """Draw the curves so far."""
-        fig, axes = plt.subplots(1, 3, figsize=(11, 3.2))
+        fig, axes = plt.subplots(1, 3, figsize=(11, 3.8))
         for number, (name, history) in enumerate(self.histories.items()):
-            style = {"linestyle": plots.STYLES[number % 4][0], "label": name}
+            dash, marker = plots.STYLES[number % 4]
+            style: dict[str, Any] = {"linestyle": dash, "label": name}
             accuracies = [100 * epoch.accuracy for epoch in history.epochs]
             axes[0].plot(smooth(history.losses), **style)
+            # Curves that lie on one another stay visible: large and hollow below, small above.
+            style |= {"marker": marker, "mfc": "none", "ms": max(3, 12 - 1.5 * number)}
             axes[1].plot(range(1, len(accuracies) + 1), accuracies, **style)
         axes[2].plot(history.rates, color=plots.INK)
         axes[0].set_yscale("log")  # otherwise all runs end up on the axis
         _name(axes[0], "Loss", "step", f"mean of {WINDOW} steps (nats per word)")
         _name(axes[1], "Accuracy", "epoch", f"{self.measured} (%)")
         _name(axes[2], "Learning rate of the last run", "step", "rate")
-        axes[1].legend(fontsize=8)
+        fig.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         made = plots.Picture(fig, self._in_words())
         plt.close(fig)
         return made

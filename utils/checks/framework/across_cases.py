@@ -77,7 +77,8 @@ def _numbers(value: Any) -> Array | None:
 
 
 def _alike(right: Array, got: Array, tolerance: float) -> bool:
-    return bool(np.allclose(right, got, 10 * tolerance, 10 * tolerance))
+    largest = float(np.abs(right).max())  # numbers may all be far smaller than one
+    return bool(np.allclose(right, got, 10 * tolerance, 10 * tolerance * min(largest, 1.0)))
 
 
 def _factor(name: str, pairs: Pairs, tolerance: float) -> Iterator[str]:

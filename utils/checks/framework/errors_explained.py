@@ -127,14 +127,14 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "`{1}` is asked of None: which value can be None here?",
     ),
     (
-        r"NoneType",
+        r"'NoneType'|(?:not|found|assign)(?: an?)? NoneType",
         "Something is None where a value is used: a mask that is not given, or a function without "
         "`return`?",
     ),
     (
         r"AttributeError: '(\w+)' object has no attribute '(\w+)'",
-        "`{2}` is used on a {1}, which has none: is it made in __init__ under this very name, or "
-        "is the object not what you think?",
+        "`{2}` is asked of an object of type {1}, which has none: is it made in __init__ under "
+        "this very name, or is the object not what you think?",
     ),
     (
         r"(?:NameError|UnboundLocalError).*?'(\w+)'",
@@ -166,6 +166,10 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "new tensor on the way.",
     ),
 )
+_REFUSED: Final = (
+    "Your own check refuses what it should let through: is it too strict, or are two arguments "
+    "exchanged in the call?"
+)
 
 
 def usual_cause(problem: Problem) -> str:
@@ -182,7 +186,7 @@ def usual_cause(problem: Problem) -> str:
     for pattern, cause in _CAUSES:
         if match := re.search(pattern, problem.message):
             return cause.format("", *match.groups())
-    return ""
+    return _REFUSED if re.search(r"\braise ValueError\b", problem.line) else ""
 
 
 def of_a_test(problem: Problem) -> str:

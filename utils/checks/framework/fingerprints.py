@@ -80,7 +80,7 @@ def alike(one: Numbers, other: Numbers, margin: float = MARGIN, least: float = 0
         least: a difference that always counts as none.
 
     """
-    if one[:2] != other[:2]:
+    if (_FORMS.get(one[0], one[0]), one[1]) != (_FORMS.get(other[0], other[0]), other[1]):
         return False
     most = margin * max(one[2], other[2], 1e-6) + least
     return all(abs(a - b) <= most for a, b in zip(one[2:], other[2:], strict=True))
@@ -141,3 +141,6 @@ def _together(parts: Sequence[tuple[object, Numbers]]) -> Numbers:
 
 def _checksum(text: str) -> int:
     return zlib.crc32(text.encode()) % 1_000_000
+
+
+_FORMS = {_checksum("int"): _checksum("float")}  # numbers are compared whatever their type

@@ -9,11 +9,12 @@ import numpy as np
 from utils.checks.framework.compare import Finding, compare, nearly
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, with_facts
+from utils.checks.framework.fingerprints import print_of, same_print
 from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Judged, Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
-from utils.checks.framework.symptoms import symptoms_of
+from utils.checks.framework.symptoms import is_cut, symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
 
@@ -82,9 +83,15 @@ def _causes(
 ) -> Named:
     """Return known mistakes or, where none explains an answer, what it behaves like."""
     known = name_mistakes(exercise, judged, shown)
-    if known[0] is not None or _is_nearly_right(exercise, shown):
+    if known[0] is not None or is_cut(exercise, shown) or _looks_right(exercise, shown):
         return known  # what is as good as right behaves like all that is right in this case
     return likeness(exercise, judged, shown, used)
+
+
+def _looks_right(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether a wrong result is too near the right one for fingerprints to tell them."""
+    right, mine = print_of(expected_of(exercise, shown.result.case)), print_of(shown.seen)
+    return same_print(right, mine) or _is_nearly_right(exercise, shown)
 
 
 def _is_nearly_right(exercise: Exercise, shown: Judged) -> bool:

@@ -120,11 +120,12 @@ def _best(
     """
     found: list[tuple[tuple[bool, int], Mistake]] = []
     holding = [judged for judged in relevant if judged.holds]
+    is_loose = exercise.tolerance >= LOOSE  # what agrees by its first digits must do so where shown
     for mistake in exercise.mistakes:
         if any(_is_ruled_out(exercise, mistake, judged) for judged in holding):
             continue  # known without a call of it
-        explains = _explains(exercise, mistake, shown)
-        if not explains and not _may_explain(exercise, mistake, shown):
+        explains = _explains(exercise, mistake, shown) and _differs_as_far(exercise, mistake, shown)
+        if not explains and (is_loose or not _may_explain(exercise, mistake, shown)):
             continue
         if _misses_alike(exercise, mistake, shown):
             agrees = _where_it_agrees(exercise, mistake, relevant, several)
@@ -200,7 +201,9 @@ def _best_in_part(exercise: Exercise, relevant: Sequence[Judged], shown: Judged)
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None or finding.kind in _BACKWARD or len(seen.values) < 2:
         return None
-    where = finding.where.partition("[")[0]
+    if exercise.facts is not None:
+        return None  # a fact has few values, so that many mistakes share one
+    where = finding.where.partition("[")[0]  # of a list or a dictionary, the whole
     if where not in seen.values:
         return None
     parts = [replace(j, seen=_only(j.seen, where)) for j in relevant]
@@ -242,6 +245,15 @@ def _agrees_in(exercise: Exercise, mistake: Mistake, judged: Judged, name: str) 
         return judged.seen is not None
     variant = _only(results_of(exercise, mistake.name, mistake.answer, judged.result.case), name)
     return variant is not None and same_results(variant, judged.seen, exercise.tolerance)
+
+
+def _differs_as_far(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake that agrees loosely is not loosely right as well."""
+    finding, case = shown.result.finding, shown.result.case
+    if finding is None or finding.kind != ProblemKind.VALUES or finding.demand or not finding.where:
+        return True  # where a law is broken, the numbers may be as right as can be told
+    variant = results_of(exercise, mistake.name, mistake.answer, case)
+    return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
 
 
 def _may_explain(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:

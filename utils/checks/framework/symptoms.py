@@ -6,6 +6,7 @@ first, and a student sees two of them.
 
 import itertools
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -30,19 +31,24 @@ _NEARLY_RIGHT = (
     "{} is right but for its last digits. That is what an epsilon does, or rounding, a difference "
     "in place of a derivative, or a number type with fewer digits."
 )
-_BOTH_ERRORS = re.compile(r"\w+Error\w+Error")
+_NEAR = "Near, but not near enough: give more digits."
+_BOTH_ERRORS = re.compile(r"\w+Error(\w+Error|Exception)")
 
-# A parameter of cases -> what a student calls the cases in which it is not at its plainest.
-_WORDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "mask": (lambda kind: kind not in ("none", None), "with a mask"),
-    "norm_first": (bool, "in pre-norm"),
-    "bias": (lambda bias: not bias, "without bias"),
-    "B": (lambda size: size > 1, "with more than one sentence"),
-    "T": (lambda size: size > 1, "with more than one position"),
-    "H": (lambda heads: heads > 1, "with several heads"),
-    "L": (lambda layers: layers > 1, "with several layers"),
+# A parameter of cases -> what a student calls those in which it is not at its plainest, and others.
+_WORDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "mask": (lambda kind: kind not in ("none", None), "with a mask", "without one"),
+    "norm_first": (bool, "in pre-norm", "in post-norm"),
+    "bias": (lambda bias: not bias, "without bias", "with one"),
+    "B": (lambda size: size > 1, "with more than one sentence", "with one sentence"),
+    "T": (lambda size: size > 1, "with more than one position", "with one position"),
+    "H": (lambda heads: heads > 1, "with several heads", "with one head"),
+    "L": (lambda layers: layers > 1, "with several layers", "with one layer"),
+    "features": (bool, "with features", "without features"),
+    "pad": (lambda kind: kind not in ("none", None), "with padding", "without padding"),
+    "lengths": (lambda sizes: len(set(sizes)) > 1, "with padding", "without padding"),
+    "train": (bool, "in train mode", "in eval mode"),
 }
-_PLAIN: dict[str, Any] = {"mask": "none", "bias": True, "B": 1, "T": 1, "H": 1, "L": 1}
+_PLAIN: dict[str, Any] = {"bias": True, "B": 1, "T": 1, "H": 1, "L": 1, "lengths": ()}
 
 
 def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> tuple[str, ...]:
@@ -55,7 +61,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
     if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
-        return ()
+        return (_NEAR,) if is_cut(exercise, shown) else ()
     shared = _of_shared(expected, seen, finding.where.partition("[")[0], exercise.tolerance)
     if shared:
         return (shared,)
@@ -72,7 +78,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         _of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
-        found = _or_else(found, lambda: _of_failing(judged, finding.kind))
+        found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
 
 
@@ -112,15 +118,10 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
     return otherwise() if first is None else itertools.chain([first], found)
 
 
-def _of_failing(judged: Sequence[Judged], kind: str) -> Sentences:
-    """Say which visible cases are right, where nothing else is known about wrong numbers."""
-    cases = [j for j in judged if j.result.case.is_core and not j.result.case.hidden]
-    right = [f"“{j.result.case.name}”" for j in cases if j.result.passed]
-    if kind != ProblemKind.VALUES or len(cases) < SEVERAL:
-        return
-    if right:
-        yield f"It is right for {listed(right[:MOST])}: look at what only the others have."
-    else:
+def _of_none_right(judged: Sequence[Judged], kind: str) -> Sentences:
+    """Say where to begin, if no visible case is right and nothing else is known."""
+    cases = [j for j in judged if not j.result.case.hidden]
+    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and not any(map(_passes, cases)):
         yield (
             f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
             "step that differs."
@@ -145,6 +146,8 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
         asked = f"`if ...: raise {wanted}(...)` is asked for"
         if got == "AssertionError":
             yield f"It refuses, but by another error: {asked}, and an `assert` raises {got}."
+        elif got == "Exception":
+            yield f"It refuses, but by another error: {asked}."
         else:
             yield f"It stops with {got}, which helps no caller: {asked}, before anything else."
     if isinstance(wanted, list) and isinstance(got, list):
@@ -152,6 +155,9 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     if not _is_number(wanted) or not _is_number(got):
         return
     one, other = float(cast("float", wanted)), float(cast("float", got))
+    if _has_few_digits(one, other):
+        yield f"{name} is right, but rounded: return it as it is."
+        return
     ratio = other / one
     if not ratio:
         return  # a number so small that it vanished
@@ -164,6 +170,23 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
 def _is_number(value: object) -> bool:
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     return plain and math.isfinite(cast("float", value)) and value != 0
+
+
+def is_cut(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether what is shown is the right number with too few digits."""
+    finding, seen = shown.result.finding, shown.seen
+    if finding is None or seen is None or seen.problem is not None:
+        return False
+    wanted = expected_of(exercise, shown.result.case).values.get(finding.where)
+    got = seen.values.get(finding.where)
+    both = _is_number(wanted) and _is_number(got)
+    return both and _has_few_digits(float(cast("float", wanted)), float(cast("float", got)))
+
+
+def _has_few_digits(right: float, got: float) -> bool:
+    """Return whether a number is the right one, cut or rounded to the digits that it has."""
+    digits = len(f"{got!r}".partition(".")[2].rstrip("0"))
+    return abs(right - got) < min(10.0**-digits, abs(right) / 10)
 
 
 def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
@@ -322,16 +345,33 @@ def _of_some_places(
                 yield f"{name} is right, but one index too {how} along axis {axis}."
 
 
+def _passes(judged: Judged) -> bool:
+    return judged.result.passed
+
+
 def _of_cases(judged: Sequence[Judged]) -> Sentences:
-    """Say what all failing cases have and all passing ones lack, if that is one thing."""
-    core = [j for j in judged if j.result.case.is_core and not j.result.case.hidden]
-    splitting = []
-    for name, (applies, words) in _WORDS.items():
-        has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in core]
-        if any(has) and not all(has) and has == [not j.holds for j in core]:
-            splitting.append(words)
-    if len(splitting) == 1:
-        yield f"It is wrong in every case {splitting[0]}, and right in all others."
+    """Say what all failing cases share and no other has or, failing that, what they all share."""
+    shown = [j for j in judged if not j.result.case.hidden]
+    wrong = [not j.holds for j in shown]
+    exactly: list[str] = []
+    only: dict[str, int] = {}  # a sentence -> how many cases it points at
+    for name, (applies, words, others) in _WORDS.items():
+        has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in shown]
+        lacks = [not one for one in has]
+        if any(has) and any(lacks) and has == wrong:
+            exactly.append(f"It is wrong in every case {words}, and right in all others.")
+        for mine, where, elsewhere in ((has, words, others), (lacks, others, words)):
+            if _lie_in(wrong, mine):
+                only[f"Every case {elsewhere} is right: look at what happens {where}."] = sum(mine)
+    narrowest = [says for says, size in only.items() if size == min(only.values())]
+    if len(exactly or narrowest) == 1:
+        yield (exactly or narrowest)[0]
+
+
+def _lie_in(wrong: Sequence[bool], place: Sequence[bool]) -> bool:
+    """Return whether several cases are wrong, all of them in a place outside of which are some."""
+    outside = sum(not there for there in place)
+    return sum(wrong) >= SEVERAL <= outside and all(map(operator.ge, place, wrong))
 
 
 def _of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:

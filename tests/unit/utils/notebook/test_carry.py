@@ -67,6 +67,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def said(capsys: pytest.CaptureFixture[str]) -> str:
     out, err = capsys.readouterr()
     assert err == ""
+    out = out.rpartition("\r")[2]  # what replaced the line that was shown meanwhile
     assert out.count("\n") == 1
     return out
 
@@ -80,6 +81,16 @@ def test_a_block_that_passes_is_carried_and_its_notebook_named(learn, capsys):
     q, k, v = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
     torch.testing.assert_close(own(q, k, v)[0], modules.scaled_dot_product_attention(q, k, v)[0])
     assert not list(learn.rglob("trace"))
+
+
+def test_while_a_notebook_is_tried_a_line_says_so_and_is_replaced(learn, capsys, monkeypatch):
+    write(learn, LESSON, IMPORTS, cell(OWN, NAME))
+    monkeypatch.setattr(carry, "_run_child", lambda *_: True)
+    carry.carry(LESSON, NAME)
+    first, blank, last = capsys.readouterr().out.split("\r")
+    assert first == f"{NAME}: trying yours, which can take some seconds ..."
+    assert blank == " " * len(first)
+    assert last.startswith(f"{NAME}: the course's stand-in")
 
 
 def test_a_notebook_is_tried_once_until_it_changes(learn, capsys, monkeypatch):
@@ -225,6 +236,11 @@ class TestWithoutAProcess:
         write(learn, LESSON, IMPORTS, "def other(): pass", "def broken(:")
         assert carry.carry(LESSON, NAME) is modules.scaled_dot_product_attention
         assert f"it does not define {NAME}" in said(capsys)
+
+    def test_a_cell_that_is_no_python_is_not_said_to_define_nothing(self, learn, capsys):
+        write(learn, LESSON, IMPORTS, cell(OWN.replace("(-2, -1)", "(-2, -1"), NAME))
+        assert carry.carry(LESSON, NAME) is modules.scaled_dot_product_attention
+        assert f"the cell that defines {NAME} has a syntax error" in said(capsys)
 
     def test_notebooks_that_carry_from_one_another_come_to_an_end(self, learn, capsys, monkeypatch):
         monkeypatch.setenv(carry.DEPTH, str(len(carry.SECONDS)))

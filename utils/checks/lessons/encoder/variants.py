@@ -27,8 +27,8 @@ class LayerVariant(modules.EncoderLayer):
         norms: "two" norms, one for each sub-layer; "one" for both; two that are "swapped"; the
             "first" called twice; or made "anew", without what gain and bias have learned.
         normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
-        mask_as: whether attention gets the mask as "given", "inverted", "none", or as it was in
-            the "first" call.
+        mask_as: whether attention gets the mask as "given", "inverted", "none", "unsqueezed", or
+            as it was in the "first" call.
         masked_wrongly: the orders, "post" and "pre", that "mask_as" is about.
         drops: sub-layers whose result is dropped out, in post-norm and in pre-norm.
         dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found",
@@ -41,6 +41,7 @@ class LayerVariant(modules.EncoderLayer):
         turns: the order of the sub-layers.
         last_norm: whether a norm follows the last sum in pre-norm.
         pair: whether attention's pair is "unpacked", goes to "dropout", or into the "sum".
+        always_drops: whether what sub-layers add is dropped out in eval mode too.
         other_dropout, other_order: what stands for dropout and norm_first if they are not given.
 
     """
@@ -63,6 +64,7 @@ class LayerVariant(modules.EncoderLayer):
     turns = "af"
     last_norm = False
     pair = "unpacked"
+    always_drops = False
     other_dropout: float | None = None
     other_order: bool | None = None
 
@@ -109,7 +111,8 @@ class LayerVariant(modules.EncoderLayer):
             return cast("Tensor | None", self.first_mask[0])
         if mask is None or self.mask_as == "given" or self._order() not in self.masked_wrongly:
             return mask
-        return ~mask if self.mask_as == "inverted" else None
+        changed = {"inverted": ~mask, "unsqueezed": mask.unsqueeze(1)}
+        return changed.get(self.mask_as)
 
     def _norms(self) -> dict[str, Callable[[Tensor], Tensor]]:
         norms: list[Callable[[Tensor], Tensor]] = [self.norm_1, self.norm_2]
@@ -137,7 +140,7 @@ class LayerVariant(modules.EncoderLayer):
         dropped = self.dropped[order == "pre"] if which in self.drops[order == "pre"] else "nothing"
         read = norm(x) if order == "pre" else x
         found = run(read, x)
-        found = self.dropout(found) if dropped == "found" and self.pair != "sum" else found
+        found = self._dropped(found) if dropped == "found" and self.pair != "sum" else found
         source = self.residual_from if which in self.astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
@@ -147,6 +150,9 @@ class LayerVariant(modules.EncoderLayer):
         total = self.dropout(total) if dropped == "sum" else total
         total = total if order == "pre" else norm(total)
         return self.dropout(total) if dropped == "result" else total
+
+    def _dropped(self, x: Any) -> Any:
+        return F.dropout(x, self.dropout.p) if self.always_drops else self.dropout(x)
 
     def _order(self) -> str:
         return self.orders[self.norm_first]
@@ -180,12 +186,14 @@ class EncoderVariant(modules.TransformerEncoder):
             made but "unused", called in "forward" in place of encode, or after "each" layer.
         pooled: whether forward gives the "mean" over positions, or the "first" alone.
         default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), "queries"
-            (padding is blocked as a query, not as a key), "flat" (B, T), "float" or "long".
+            (padding is blocked as a query, not as a key), "flat" (B, T), "deep" (B, 1, 1, T),
+            "float" or "long".
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
         passes: options handed on: dropout to "positions" and to "layers", padding_idx to the
             embedding, norm_first and max_len.
         scaled: how often embed multiplies by sqrt(D).
         words_twice: whether embed adds the words to what the positions were added to.
+        drops_again: whether embed drops out once more.
         without_positions: whether embed adds none.
         exchanged: whether n_heads and d_ff change places on their way to the layers.
         remembers: whether the padding mask of the first call is kept.
@@ -203,6 +211,7 @@ class EncoderVariant(modules.TransformerEncoder):
     pooled = ""
     scaled = 1
     words_twice = False
+    drops_again = False
     without_positions = False
     exchanged = False
     remembers = False
@@ -261,6 +270,8 @@ class EncoderVariant(modules.TransformerEncoder):
         x: Tensor = self.embedding(ids)
         x = x * x.shape[-1] ** ((self.scaled - 1) / 2)
         placed: Tensor = x if self.without_positions else self.positions(x)
+        if self.drops_again:
+            placed = F.dropout(placed, cast("Any", self.positions).dropout.p, self.training)
         return x + placed if self.words_twice else placed
 
     def encode(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -288,7 +299,7 @@ class EncoderVariant(modules.TransformerEncoder):
     def _padding(self, ids: Tensor) -> Tensor | None:
         real = (ids != (0 if self.default_mask == "zero" else self.padding_idx)).unsqueeze(1)
         others = {"none": None, "inverted": ~real, "queries": real.mT, "flat": real.squeeze(1)}
-        others |= {"float": real.float(), "long": real.long()}
+        others |= {"float": real.float(), "long": real.long(), "deep": real.unsqueeze(1)}
         found = others.get(self.default_mask, real)
         if self.remembers and found is not None:
             if not self.kept_mask or self.kept_mask[0].shape[-1] != ids.shape[-1]:

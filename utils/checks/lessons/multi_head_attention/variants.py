@@ -56,8 +56,8 @@ class HeadsVariant(nn.Module):
             ("kv"), or nothing.
         keys, values: the argument ("query", "key" or "value") that they come from.
         as_long: whether keys and values are cut as if there were as many as queries.
-        placed: the mask's axis for heads: "shared", "none", or "repeated" for heads that stand in
-            front of the batch, where they stand behind it.
+        placed: the mask's axis for heads: "shared", "none", "two" axes, or "repeated" for heads
+            that stand in front of the batch, where they stand behind it.
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
@@ -164,8 +164,8 @@ class HeadsVariant(nn.Module):
     def _placed(self, scores: Tensor, mask: Tensor | None) -> Tensor | None:
         if mask is None or self.placed == "none":
             return mask
-        if self.placed == "shared":
-            return mask.unsqueeze(1)
+        if self.placed in {"shared", "two"}:
+            return mask.unsqueeze(1) if self.placed == "shared" else mask[:, None, None]
         size, heads, queries, keys = scores.shape
         copies = mask.expand(size, queries, keys).repeat(heads, 1, 1)
         return copies.view(size, heads, queries, keys)

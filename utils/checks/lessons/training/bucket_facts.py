@@ -8,25 +8,33 @@ from utils.checks.framework.exercise import Inputs
 from utils.checks.framework.observation import Plain
 
 MOST_WASTE = 0.15  # share of padding in mixed batches
-MOST_BATCHES = 3  # times the number that the tokens alone need
+MOST_BATCHES = 1.6  # times the number that the tokens alone need
 
-RUNS = ("with a seed", "with the same seed", "with another seed", "without a generator")
+RUNS = (
+    "with a seed",
+    "with the same seed",
+    "with another seed",
+    "epoch 1 with one generator",
+    "epoch 2 with one generator",
+    "without a generator",
+)
 
 Batches = list[list[int]]
 
 
 def bucket_facts(i: Inputs, values: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Return facts about four runs.
+    """Return facts about six runs.
 
     Raises:
         ValueError: the values are not batches.
 
     """
-    first, again, other, without = (_batches(values[run]) for run in RUNS)
+    *drawn, without = (_batches(values[run]) for run in RUNS)
+    first = drawn[0]
     facts = _facts(first, i["lengths"], i)
     same = _facts(without, i["lengths"], i) == facts
     said = "without a generator" if same else "other faults without a generator"
-    order = _order(first, again, other) if i["mixed"] else {}
+    order = _order(*drawn) if i["mixed"] else {}
     kept = "the lengths are as they were"
     return facts | order | {"called": said, kept: values[kept]}
 
@@ -46,7 +54,7 @@ def _facts(batches: Batches, lengths: Sequence[int], i: Inputs) -> dict[str, Pla
     known = [[n for n in batch if 0 <= n < len(lengths)] for batch in batches]
     sizes = [len(batch) * max((lengths[n] for n in batch), default=0) for batch in known]
     facts: dict[str, Plain] = {
-        "a sentence is left out": any(n not in counts for n in range(len(lengths))),
+        "a sentence is left out": _left_out(counts, lengths),
         "a sentence is there twice": any(count > 1 for count in counts.values()),
         "an index is of no sentence": any(not 0 <= n < len(lengths) for n in counts),
         "a batch is empty": not all(batches),
@@ -64,7 +72,21 @@ def _past(
     if not past:
         return False
     words = max(sum(lengths[n] for n in batch) for batch in past)
-    return "even by its words alone" if words > max_tokens else "by its padding"
+    if words <= max_tokens:
+        return "by its padding"
+    longest = {id(batch): max(lengths[n] for n in batch) for batch in past}
+    by_one = all((len(batch) - 1) * longest[id(batch)] <= max_tokens for batch in past)
+    return "by one sentence" if by_one else "even by its words alone"
+
+
+def _left_out(counts: Mapping[int, int], lengths: Sequence[int]) -> bool | str:
+    """Return whether a sentence is missing, and if so, whether only the longest or shortest are."""
+    missing = [lengths[n] for n in range(len(lengths)) if n not in counts]
+    kept = [lengths[n] for n in range(len(lengths)) if n in counts]
+    if not missing:
+        return False
+    at_an_end = not kept or min(missing) >= max(kept) or max(missing) <= min(kept)
+    return "the longest or the shortest" if at_an_end else "sentences of all lengths"
 
 
 def _thrift(
@@ -72,17 +94,24 @@ def _thrift(
 ) -> dict[str, Plain]:
     share = 1 - sum(lengths) / max(sum(sizes), 1)
     few = len(batches) <= MOST_BATCHES * math.ceil(sum(lengths) / max_tokens)
+    in_a_row = all(max(batch) - min(batch) < len(batch) for batch in batches if batch)
+    alone = len(batches) >= len(lengths)
     return {
         "padding": f"{'at most' if share <= MOST_WASTE else 'more than'} {MOST_WASTE:.0%}",
-        "batches": "filled" if few else "nearly empty",
+        "batches": "filled" if few else "of one sentence" if alone else "half empty",
+        "every batch holds numbers in a row": in_a_row and not alone,
     }
 
 
-def _order(first: Batches, again: Batches, other: Batches) -> dict[str, Plain]:
-    """Compare the order of batches between seeds; the order inside a batch does not count."""
+def _order(
+    first: Batches, again: Batches, other: Batches, epoch: Batches, next_epoch: Batches
+) -> dict[str, Plain]:
+    """Compare the order of batches between runs; the order inside a batch does not count."""
     one, two, three = ([sorted(batch) for batch in run] for run in (first, again, other))
     kept = "the same order" if first == other else "the same order, changed inside the batches"
+    repeats = list(map(sorted, epoch)) == list(map(sorted, next_epoch))
     return {
         "the same seed gives": "the same batches" if one == two else "other batches",
         "another seed gives": kept if one == three else "another order",
+        "the next epoch has": "the same order" if repeats else "another order",
     }

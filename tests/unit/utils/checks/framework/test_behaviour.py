@@ -51,6 +51,20 @@ def test_an_answer_that_uses_the_sizes_of_the_call_before_is_told_that_it_rememb
     assert symptoms(late)[0] == MEMORY
 
 
+def test_a_name_that_only_the_check_knows_is_not_told():
+    def blind(model, sentences, vocab, tags, batch_size=32):
+        return [["VERB" for _ in sentence] for sentence in sentences]
+
+    assert not any("`weight`" in s or "`places`" in s for s in symptoms(blind, "tag_sentences"))
+
+
+def test_where_right_results_are_drawn_an_answer_is_not_called_random():
+    def loses_one(lengths, max_tokens, generator=None):
+        return [[n] for n in torch.randperm(len(lengths), generator=generator).tolist()[1:]]
+
+    assert RANDOM not in symptoms(loses_one, "bucket_batches")
+
+
 def test_an_input_without_effect_is_named():
     def blind(scores, values, mask=None):
         return right(scores, torch.ones_like(values), mask)

@@ -48,7 +48,23 @@ def test_an_error_that_does_not_depend_on_an_input_is_said_to_be_added():
         return torch.tanh(x_t @ w_x.T + h @ w_h.T + b) + torch.arange(len(b)) / 7
 
     said = symptoms(shifted, "rnn_cell")
-    assert "state is off by the same numbers whatever `x_t` is" in said
+    assert "state is off by the same numbers whatever goes in" in said
+
+
+def test_what_is_added_to_a_wrong_result_is_not_said_to_leave_its_error_alone():
+    class MeanDeviation(torch.nn.Module):
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(d_model))
+            self.bias = torch.nn.Parameter(torch.zeros(d_model))
+            self.eps = eps
+
+        def forward(self, x):
+            centred = x - x.mean(-1, keepdim=True)
+            spread = centred.abs().mean(-1, keepdim=True) + self.eps
+            return self.weight * centred / spread + self.bias
+
+    assert "off by the same numbers" not in symptoms(MeanDeviation, "LayerNorm")
 
 
 def test_answers_with_huge_numbers_warn_nobody(recwarn):

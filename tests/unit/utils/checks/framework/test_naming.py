@@ -47,6 +47,20 @@ def test_what_agrees_everywhere_is_named():
     assert named([1.0, 2.0, 30.0, 40.0, 50.0], shrunk=[1.0, 2.0, 30.0, 40.0, 50.0]) == "shrunk"
 
 
+def test_a_wrong_entry_of_a_list_is_explained_by_no_mistake_that_has_the_list_otherwise():
+    cases = tuple(Case(f"place {n}", {"place": n}) for n in range(3))
+
+    def call(answer, inputs):
+        return {"entries": [answer(inputs["place"]), 7], "beside": True}
+
+    probe = Probe("two_results", dict, call, cases, gradient=False)
+    mistake = Mistake("elsewhere", "says", "hint", by_place([10.0, 20.0, 3.0]))
+    exercise = Exercise(probe, by_place(RIGHT), (mistake,))
+    verdict = judge(exercise, cases, observe_all(probe, cases, by_place([1.0, 2.0, 30.0])))
+    assert verdict.first_failure.finding.where == "entries[0]"
+    assert verdict.mistake is None
+
+
 def test_what_explains_one_of_four_failing_cases_is_not_named():
     assert named([1.0, 2.0, 3.0, 4.0, 50.0], shrunk=[1.0, 7.0, 7.0, 7.0, 50.0]) is None
 

@@ -8,9 +8,13 @@ import torch
 from torch import nn
 
 from utils.checks import check
+from utils.checks.framework.compare import Finding
 from utils.checks.framework.errors_explained import usual_cause
+from utils.checks.framework.exercise import Case
+from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
-from utils.checks.framework.symptoms import _of_numbers, _of_shapes, _of_some_places
+from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes, _of_some_places
+from utils.checks.framework.verdict import CaseResult
 from utils.checks.registry import find_exercise
 from utils.reference.modules import MultiHeadAttention
 
@@ -192,10 +196,21 @@ def scrambled(*keep):
     return answer
 
 
-def test_where_nothing_else_is_seen_the_cases_that_are_right_are_named():
+def test_what_all_failing_cases_share_is_said_though_some_that_share_it_pass():
+    one, other = Case("one", {"norm_first": True}), Case("other", {"norm_first": True})
+    posts = [Case(f"post {n}", {"norm_first": False}) for n in range(3)]
+    wrong = Finding(ProblemKind.VALUES, "", "")
+    judged = [Judged(CaseResult(case, None), None) for case in (one, other, posts[2])]
+    judged += [Judged(CaseResult(case, wrong), None) for case in posts[:2]]
+    said = ["Every case in pre-norm is right: look at what happens in post-norm."]
+    assert list(_of_cases(judged)) == said
+    demand = Case("float64", {"norm_first": True}, demand="float64")
+    assert list(_of_cases([*judged, Judged(CaseResult(demand, wrong), None)])) == []
+
+
+def test_where_failing_cases_share_nothing_no_case_is_pointed_at():
     verdict = check.masked_mean.verdict(scrambled(3), points=1.0)
-    passed = [f"“{r.case.name}”" for r in verdict.results if r.passed and r.case.is_core]
-    assert any(f"It is right for {' and '.join(passed[:2])}" in s for s in verdict.symptoms)
+    assert not any("besides" in s or "is right for" in s for s in verdict.symptoms)
 
 
 def test_where_nothing_is_right_the_plainest_case_is_named():
@@ -210,6 +225,23 @@ def test_a_refusal_by_assert_is_told_which_error_is_asked_for():
 
     (said,) = check.noam_rate.verdict(noam_rate).symptoms
     assert "`if ...: raise ValueError(...)` is asked for" in said
+
+
+def test_a_value_error_is_put_down_to_a_check_of_sizes_only_where_that_check_raised_it():
+    def raised(line):
+        return usual_cause(Problem(ProblemKind.EXCEPTION, "ValueError: 0 is not in list", line))
+
+    assert "Your own check refuses" in raised('raise ValueError("too long")')
+    assert not raised("found.append(tags.index(t))")
+
+
+def test_none_is_only_blamed_where_the_error_is_about_it():
+    def said(message):
+        return usual_cause(Problem(ProblemKind.EXCEPTION, f"TypeError: {message}"))
+
+    assert not said("mean() received an invalid combination - got (dtype=NoneType, axis=int)")
+    assert "Something is None" in said("'NoneType' object is not subscriptable")
+    assert "Something is None" in said("can't assign a NoneType to a torch.LongTensor")
 
 
 @pytest.mark.parametrize("error", [ValueError, Exception, RuntimeError])
@@ -277,3 +309,38 @@ def test_dropout_on_what_weights_are_made_of_is_told_so_and_not_that_weights_are
     said = check.MultiHeadAttention.verdict(Dropped).symptoms
     assert any(one.startswith("In eval mode weights is right, and in train mode") for one in said)
     assert not any("right in every case" in one for one in said)
+
+
+def test_a_rounded_number_is_told_to_be_rounded_and_given_no_other_cause():
+    def train_step(model, batch, optimizer, scheduler, device, clip=1.0):
+        step = find_exercise("train_step").oracle
+        return round(step(model, batch, optimizer, scheduler, device, clip), 3)
+
+    assert "is right, but rounded" in symptoms(train_step, "train_step")
+
+
+def test_a_prediction_with_too_few_digits_is_asked_for_more():
+    said = list(_of_numbers("prediction", 4.159, 4.1))
+    assert said == ["Near, but not near enough: give more digits."]
+    assert not list(_of_numbers("prediction", 0.667, 1))
+
+
+def test_numbers_that_are_nearly_right_behave_like_no_mistake():
+    class LayerNorm(nn.Module):
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.weight, self.bias = (
+                nn.Parameter(torch.ones(d_model)),
+                nn.Parameter(torch.zeros(d_model)),
+            )
+            self.eps = eps
+
+        def forward(self, x):
+            y = x.float()
+            centred = y - y.mean(-1, keepdim=True)
+            spread = (centred.square().mean(-1, keepdim=True) + self.eps).sqrt()
+            return self.weight * centred / spread + self.bias
+
+    verdict = check.LayerNorm.verdict(LayerNorm)
+    assert not verdict.passed
+    assert verdict.mistake is None

@@ -63,8 +63,9 @@ def _miscount(
     def count(encoder: nn.Module) -> dict[str, Any]:
         named = list(encoder.named_parameters(remove_duplicate=shared == "once"))
         counts = dict.fromkeys(_PARTS, 0)
+        patterns = (*left_out.values(), "^positions")
         for name, parameter in named:
-            if not any(re.search(pattern, name) for pattern in left_out.values()):
+            if not any(re.search(pattern, name) for pattern in patterns):
                 counts[_part_of(name)] += unit(parameter)
         counts["total"] = _total(encoder, counts, total, unit)
         return {k: torch.tensor(n) for k, n in counts.items()} if as_tensors else counts
@@ -195,6 +196,12 @@ EXERCISES = by_id(
         count_oracle,
         (
             *(found for parts in _LEFT_OUT for found in _in_two_ways(*parts)),
+            Mistake(
+                "total_of_the_four_parts",
+                "The total is the sum of the four parts: what belongs to none of them is missing.",
+                "Ask the whole encoder for its parameters.",
+                _miscount(total="sum"),
+            ),
             Mistake(
                 "embedding_left_out_of_the_total",
                 "The total has the layers alone.",

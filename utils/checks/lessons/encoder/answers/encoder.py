@@ -70,6 +70,12 @@ EXERCISES = by_id(
                 variant(EncoderVariant, words_twice=True),
             ),
             Mistake(
+                "dropped_out_twice",
+                "embed drops out what the positions have dropped out already.",
+                "self.positions has its own dropout: call it last.",
+                variant(EncoderVariant, drops_again=True),
+            ),
+            Mistake(
                 "not_scaled",
                 "The words are not multiplied by sqrt(D).",
                 "TokenEmbedding does it, nn.Embedding does not.",
@@ -194,6 +200,13 @@ EXERCISES = by_id(
                 "The mask made from the ids is (B, T): it has no axis for the queries.",
                 "(B, 1, T) fits every query. Where is an axis of size one missing?",
                 variant(EncoderVariant, default_mask="flat"),
+            ),
+            Mistake(
+                "mask_with_an_axis_too_many",
+                "The mask made from the ids is (B, 1, 1, T): it has an axis for the heads, which "
+                "attention adds itself.",
+                "(B, 1, T) is what the layers take.",
+                variant(EncoderVariant, default_mask="deep"),
             ),
             *(
                 Mistake(

@@ -277,6 +277,18 @@ EXERCISES = by_id(
                 for where in ("dropout", "sum")
             ),
             Mistake(
+                "drops_in_eval_mode",
+                "What the sub-layers add is dropped out in eval mode too.",
+                "F.dropout must be told whether the model is training; nn.Dropout knows.",
+                variant(LayerVariant, always_drops=True),
+            ),
+            Mistake(
+                "mask_with_an_axis_too_many",
+                "The mask gets an axis that self_attention gives it already.",
+                "Hand the mask on as it came: (B, T, T) or (B, 1, T).",
+                variant(LayerVariant, mask_as="unsqueezed"),
+            ),
+            Mistake(
                 "pre_norm_by_default",
                 "Where norm_first is not given, the layer normalises first.",
                 "Look at the defaults in the first line of __init__.",

@@ -37,7 +37,8 @@ def _loader(
         swaps_norms: whether norm_1 gets norm2's weights.
         shares: how a parameter gets its numbers: "copy", the same "tensor", a new "parameter", or
             written while gradients are "recorded".
-        depth_checked: whether depths are compared "first", "last" or "never".
+        depth_checked: whether depths are compared "first", "last" or "never", or only to refuse
+            one that has more ("if deeper").
         final: whether the last norm is copied "if there", "always" or "never".
         most: how many layers are loaded.
         from_first: whether all layers get the weights of torch's first.
@@ -47,7 +48,10 @@ def _loader(
 
     def load(encoder: Any, torch_encoder: Any) -> None:
         same_depth = len(encoder.layers) == len(torch_encoder.layers)
-        if depth_checked == "first" and not same_depth:
+        deeper = len(torch_encoder.layers) > len(encoder.layers)
+        if not same_depth and (
+            depth_checked == "first" or (depth_checked == "if deeper" and deeper)
+        ):
             raise ValueError("different numbers of layers")
         theirs = [dict(layer.named_parameters()) for layer in torch_encoder.layers]
         theirs = theirs[:1] * len(encoder.layers) if from_first else theirs
@@ -111,6 +115,25 @@ def _then(change: Callable[[Any], object]) -> Any:
         change(encoder)
 
     return load
+
+
+def _to_theirs(change: Callable[[Any], object]) -> Any:
+    """Build a right load_torch_encoder that then does something to torch's encoder."""
+
+    def load(encoder: Any, torch_encoder: Any) -> None:
+        _loader()(encoder, torch_encoder)
+        change(torch_encoder)
+
+    return load
+
+
+def _backwards(encoder: Any, torch_encoder: Any) -> None:
+    """Write into torch's encoder, and leave one's own as it was."""
+    if len(encoder.layers) != len(torch_encoder.layers):
+        raise ValueError("different numbers of layers")
+    with torch.no_grad():
+        for mine, theirs in zip(encoder.layers, torch_encoder.layers, strict=True):
+            theirs.linear1.weight.copy_(mine.feed_forward.linear_1.weight)
 
 
 EXERCISES = by_id(
@@ -268,6 +291,24 @@ EXERCISES = by_id(
                 "The embedding has other numbers than before; torch's encoder has none to give.",
                 "Only the layers and final_norm are loaded.",
                 _then(lambda encoder: nn.init.zeros_(encoder.embedding.weight)),
+            ),
+            Mistake(
+                "torch_encoder_left_in_eval_mode",
+                "torch's encoder is in another mode than before.",
+                "Read its weights, and leave the rest to whoever made it.",
+                _to_theirs(lambda theirs: theirs.eval()),
+            ),
+            Mistake(
+                "copied_the_other_way",
+                "The copy goes the wrong way: torch's encoder gets your weights.",
+                "Left of copy_ stands what is written: your parameter.",
+                _backwards,
+            ),
+            Mistake(
+                "deeper_encoders_alone_refused",
+                "A torch encoder with fewer layers is loaded in part and in silence.",
+                "The depths have to be equal: compare them by !=.",
+                _loader(depth_checked="if deeper"),
             ),
             Mistake(
                 "depths_not_compared",

@@ -35,6 +35,12 @@ def _input_added_at_the_end(layer: Any, x: Tensor, mask: Tensor | None = None) -
     return output
 
 
+def _normed_input_added(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    x = layer.norm_1(x) + layer.self_attention(x, x, x, mask)[0]
+    output: Tensor = layer.norm_2(x + layer.feed_forward(x))
+    return output
+
+
 EXERCISES = by_id(
     Exercise(
         PROBES["repaired_layer"],
@@ -63,6 +69,12 @@ EXERCISES = by_id(
                 "The residual is there, but the sum is not normalised.",
                 "Post-norm: first the sum, then the norm.",
                 _as_function(LayerVariant, orders=("inside", "pre"), inside="a"),
+            ),
+            Mistake(
+                "norm_of_the_input_added",
+                "The residual is normalised, the sum is not.",
+                "Post-norm: first the sum, then the norm.",
+                _normed_input_added,
             ),
             Mistake(
                 "both_norms_before_the_sum",

@@ -24,6 +24,12 @@ def _zeros_wanted(encoder: Encode) -> None:
     assert not encoder(torch.tensor([[3, 7, 0]]))[0, 2].any()
 
 
+def _difference_wanted(encoder: Encode) -> None:
+    ids = _SENTENCES[2]
+    alone, padded = (encoder(torch.tensor([row])) for row in (ids, [*ids, 0, 0]))
+    assert not torch.allclose(padded[:, : len(ids)], alone, atol=1e-4)
+
+
 def _finder(name: str, called: str, hint: str) -> Finder:
     return lambda encoder: name_of(encoder) == name, called, hint
 
@@ -61,6 +67,13 @@ WEAK = (
             right="Compare the rows of words alone: what stands at padding may be anything. And "
             "use torch.allclose, because the last digits differ.",
         ),
+    ),
+    Mistake(
+        "demands_a_difference",
+        "Your test asks that a sentence changes with the padding behind it, and rejects encoders "
+        "in which it does not.",
+        "assert says what must hold: is there a `not` too many?",
+        _difference_wanted,
     ),
     Mistake(
         "zeros_wanted_at_padding",

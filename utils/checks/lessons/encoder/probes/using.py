@@ -20,9 +20,14 @@ def _count(answer: Any, i: Inputs) -> dict[str, object]:
     encoder = borrowed(ENCODER)(
         i["V"], i["D"], i["H"], i["L"], i["F"], 10, norm_first=i["norm_first"]
     )
+    if i["learned"]:
+        encoder.positions = nn.Embedding(10, i["D"])
     if i["shared"]:
         encoder.layers = nn.ModuleList([encoder.layers[0]] * i["L"])
-    return {"counts": answer(encoder)}
+    counts = answer(encoder)
+    if i["learned"] and isinstance(counts, dict):  # to which part positions belong is left open
+        counts = {"total": counts.get("total")}
+    return {"counts": counts}
 
 
 def _load_inputs(
@@ -54,8 +59,11 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
     encoder, torch_encoder = _encoder_for(i), _torch_encoder_for(i, i["n_layers"])
     torch_encoder.load_state_dict({name: tensor for name, tensor in i.items() if "." in name})
     before, own = encoder.embedding.weight.detach().clone(), list(encoder.parameters())
+    torch_encoder.train(i["train"])
     answer(encoder, torch_encoder)
     kept = _left_alone(encoder, before) if i["train"] else {}
+    if i["train"]:
+        kept["train mode of torch's encoder afterwards"] = mode_of(torch_encoder)
     if i["same"]:
         still = list(map(id, own)) == list(map(id, encoder.parameters()))
         kept["the parameters are the same objects"] = still
@@ -69,7 +77,7 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _load_another_depth(answer: Any, i: Inputs) -> dict[str, object]:
-    """Observe what loading from a deeper torch encoder does: it must raise and change nothing."""
+    """Observe what loading from another depth does: it must raise and change nothing."""
     encoder = _encoder_for(i)
     before = [parameter.detach().clone() for parameter in encoder.parameters()]
     try:
@@ -148,8 +156,9 @@ _SMALL: dict[str, Any] = {"D": 8, "H": 4, "F": 5, "L": 3}
 PROBES = by_exercise(
     Probe(
         "count_parameters",
-        lambda shared=False, norm_first=False, **params: {
+        lambda shared=False, norm_first=False, learned=False, **params: {
             "shared": shared,
+            "learned": learned,
             "norm_first": norm_first,
             **params,
         },
@@ -166,6 +175,16 @@ PROBES = by_exercise(
                 L=3,
                 F=5,
                 shared=True,
+            ),
+            case(
+                "positions that are learned",
+                demand="a total of all that is trained",
+                V=9,
+                D=8,
+                H=2,
+                L=1,
+                F=6,
+                learned=True,
             ),
         ),
         gradient=False,
@@ -212,6 +231,17 @@ PROBES = by_exercise(
                 F=5,
                 L=1,
                 deeper=1,
+            ),
+            case(
+                "fewer layers",
+                demand="ValueError for another depth",
+                B=2,
+                T=3,
+                D=8,
+                H=4,
+                F=5,
+                L=6,
+                deeper=-1,
             ),
         ),
         gradient=False,

@@ -86,6 +86,11 @@ def version(name: str) -> Encode:
     def encode(ids: Tensor) -> Tensor:
         if ids.dtype != torch.int64 or ids.ndim != 2 or not ids.numel():
             raise ValueError("ids are whole numbers, (B, T)")
+        if ids.min() < 0 or ids.max() >= WORDS:
+            most = WORDS - 1
+            raise IndexError(
+                f"words have the ids 1 to {most} here, padding has 0; yours: {ids.tolist()}"
+            )
         with torch.no_grad():
             return encodes(encoder, ids)
 

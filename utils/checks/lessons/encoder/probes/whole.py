@@ -38,6 +38,7 @@ def _encoder_inputs(
     too_long: bool = False,
     again: bool = False,
     defaults: bool = False,
+    half: bool = False,
     **params: Any,
 ) -> Inputs:
     draw = Draw(mask=mask, pad=pad, padding_idx=padding_idx, norm_first=norm_first, **params)
@@ -56,6 +57,7 @@ def _encoder_inputs(
         "too_long": too_long,
         "again": again,
         "defaults": defaults,
+        "half": half,
         "embedding.weight": table,
         **{name: tensor for weights in stack for name, tensor in weights.items()},
         **(final if norm_first else {}),
@@ -93,6 +95,8 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
         for earlier in (ids[:1, 1:], ids.roll(1, 0)):
             call_with(encoder, weights, earlier)
     embedded = whole.call(weights, lambda own: own.embed(ids))
+    if i["half"]:
+        return {"what embed drops out": _dropped_share(encoder, i)}
     results = {"embed": embedded}
     lengths = (ids != i["options"][2]).sum(1)
     if i["mask"] is None and (lengths == ids.shape[1]).all():
@@ -107,10 +111,19 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
 def _real_rows(output: Any, ids: Tensor, i: Inputs) -> Any:
     """Set the output at padding to zero, because right answers differ there."""
     padding = ids == i["options"][2]
-    padding &= ~padding.all(1, keepdim=True)  # keep an empty sentence: it must not become NaN
     if not isinstance(output, Tensor) or output.shape[:2] != ids.shape:
         return output
-    return output.masked_fill(padding.unsqueeze(-1), 0.0)
+    stays = padding.all(1, keepdim=True).unsqueeze(-1) & output.isnan()  # in an empty sentence
+    return output.masked_fill(padding.unsqueeze(-1) & ~stays, 0.0)
+
+
+def _dropped_share(encoder: Any, i: Inputs) -> str:
+    """Return whether embed drops out what it is asked to: a share of 0.5, give or take 0.1."""
+    embedded = encoder.embed(i["ids"].expand(400, -1))
+    share = (embedded == 0).float().mean().item()
+    if abs(share - 0.5) < 0.1:
+        return "as asked"
+    return "more than asked" if share > 0.5 else "less than asked"
 
 
 def _past_the_end(encoder: Any, i: Inputs) -> str:
@@ -184,6 +197,21 @@ PROBES = by_exercise(
                 F=7,
                 dropout=1.0,
                 train=True,
+            ),
+            case(
+                "half of all dropped out",
+                demand="dropout once in embed",
+                results_only=True,
+                V=7,
+                B=1,
+                T=5,
+                D=8,
+                H=2,
+                L=1,
+                F=6,
+                dropout=0.5,
+                train=True,
+                half=True,
             ),
             case(
                 "made with its defaults",

@@ -14,7 +14,7 @@ from utils.checks.lessons.training.probes import PROBES
 Batches = list[list[int]]
 Fits = Callable[[Sequence[int], int], bool]
 Change = Callable[[Batches, Sequence[int], Sequence[int]], Batches]
-Shuffle = Literal["batches", "nothing", "inside", "unseeded"]
+Shuffle = Literal["batches", "nothing", "inside", "unseeded", "by the seed"]
 
 
 def buckets_oracle(
@@ -45,6 +45,10 @@ def _count_fits(sizes: Sequence[int], budget: int) -> bool:
 
 def _fits_before(sizes: Sequence[int], budget: int) -> bool:
     return len(sizes) == 1 or padded_fits(sizes[:-1], budget)
+
+
+def _fits_without_the_new(sizes: Sequence[int], budget: int) -> bool:
+    return max(sizes) * (len(sizes) - 1) <= budget
 
 
 @by_choices
@@ -128,6 +132,32 @@ def _cut_without_last(
     return _cut(order, lengths, budget, fits)[:-1]
 
 
+def _cut_without_borders(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Close a batch where a sentence does not fit, and forget that sentence."""
+    batches: Batches = [[]]
+    for n in order:
+        if not batches[-1] or fits([lengths[m] for m in (*batches[-1], n)], budget):
+            batches[-1].append(n)
+        else:
+            batches.append([])
+    return [batch for batch in batches if batch]
+
+
+def _cut_for_the_longest(
+    order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits
+) -> Batches:
+    longest = max(lengths, default=0)
+    return _cut(order, lengths, budget, lambda sizes, most: longest * len(sizes) <= most)
+
+
+def _cut_with_an_empty_end(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    return _cut(order, lengths, budget, fits) or [[]]
+
+
 def _cut_without_long(
     order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
 ) -> Batches:
@@ -141,6 +171,8 @@ def _cut_singly(order: Sequence[int], *_: object) -> Batches:
 def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
     if shuffle == "nothing":
         return batches
+    if shuffle == "by the seed" and generator is not None:
+        generator = torch.Generator().manual_seed(generator.initial_seed())
     if shuffle == "inside":
         return [_permuted(batch, generator) for batch in batches]
     return _permuted(batches, None if shuffle == "unseeded" else generator)
@@ -152,6 +184,15 @@ def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
 
 def _as_tensors(batches: Batches, *_: object) -> Any:
     return [list(torch.tensor(batch)) for batch in batches]
+
+
+def _one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:
+    """Return the last list in the place of all: it was appended, cleared and filled again."""
+    return [batch for batch in batches if order[-1] in batch] * len(batches)
+
+
+def _first_of_equals(batches: Batches, _: object, lengths: Sequence[int]) -> Batches:
+    return [[list(lengths).index(lengths[n]) for n in batch] for batch in batches]
 
 
 def _places(batches: Batches, order: Sequence[int], _: object) -> Batches:
@@ -183,6 +224,12 @@ BUCKETS = Exercise(
             buckets(fits=_fits_before),
         ),
         Mistake(
+            "new_sentence_not_counted",
+            "The room of the sentence that is added is not counted: batches are one too large.",
+            "With it, the batch has one sentence more than it holds now.",
+            buckets(fits=_fits_without_the_new),
+        ),
+        Mistake(
             "newest_taken_for_the_longest",
             "Where sentences come longest first, the longest of a batch is its first, not the one "
             "that you add.",
@@ -194,6 +241,39 @@ BUCKETS = Exercise(
             "All batches have the same number of sentences, so those of long ones are too large.",
             "Where sentences are long, fewer fit: look at the longest of each batch.",
             buckets(cut=_cut_once),
+        ),
+        Mistake(
+            "room_for_the_longest_of_all",
+            "Every batch has room for the longest sentence of all, so those of short ones are "
+            "half empty.",
+            "What counts is the longest sentence of this batch.",
+            buckets(cut=_cut_for_the_longest),
+        ),
+        Mistake(
+            "unsorted_newest_taken_for_the_longest",
+            "The sentences are not in order of length, so the newest is not the longest, and short "
+            "ones are padded to long ones.",
+            "Sort the indices, with the lengths as the key, before you cut.",
+            buckets(by_length=False, cut=_cut_by_the_newest),
+        ),
+        Mistake(
+            "one_list_cleared",
+            "One list stands in for all batches: it was emptied after it had been appended.",
+            "clear() empties the list that was appended too. Begin a new one: `batch = []`.",
+            buckets(change=_one_list),
+        ),
+        Mistake(
+            "sentence_at_the_border_lost",
+            "The sentence that does not fit any more goes into no batch.",
+            "It is the first of the next one.",
+            buckets(cut=_cut_without_borders),
+        ),
+        Mistake(
+            "first_of_equals",
+            "Of several sentences of one length the first comes again and again.",
+            "lengths.index(n) finds the first that is so long. Sort the indices, with the lengths "
+            "as the key.",
+            buckets(change=_first_of_equals),
         ),
         Mistake(
             "last_batch_lost",
@@ -259,6 +339,12 @@ BUCKETS = Exercise(
             buckets(shuffle="unseeded"),
         ),
         Mistake(
+            "order_of_the_seed",
+            "Every epoch has the same order: the generator's seed decides, not the generator.",
+            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            buckets(shuffle="by the seed"),
+        ),
+        Mistake(
             "long_sentence_dropped",
             "A sentence longer than max_tokens is left out.",
             "It gets a batch of its own.",
@@ -269,6 +355,12 @@ BUCKETS = Exercise(
             "There is a batch with nothing in it, before a sentence that is too long.",
             "Close a batch only when something is in it.",
             buckets(cut=_cut_with_empty),
+        ),
+        Mistake(
+            "empty_batch_without_sentences",
+            "Without a sentence there is a batch with nothing in it.",
+            "Append the last batch only when something is in it.",
+            buckets(cut=_cut_with_an_empty_end),
         ),
         Mistake(
             "tensors_in_batches",

@@ -84,6 +84,18 @@ def _ties_as_met(counts: Counts) -> list[str]:
     return sorted(counts, key=lambda word: -counts[word])
 
 
+def _ties_in_small_letters(counts: Counts) -> list[str]:
+    return sorted(counts, key=lambda word: (-counts[word], word.casefold()))
+
+
+def _special_last(ids: Counts) -> Counts:
+    return {word: (n - len(SPECIALS)) % len(ids) for word, n in ids.items()}
+
+
+def _bare(sentences: Sentences) -> Counts:
+    return _count([[word.strip(".,") for word in sentence] for sentence in sentences])
+
+
 def _small_letters(sentences: Sentences) -> Counts:
     return _count([[word.lower() for word in sentence] for sentence in sentences])
 
@@ -140,6 +152,11 @@ def _collated(
     return collate
 
 
+def _floats_from_nothing(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+    ids, lengths, tags = reference_collate(batch)
+    return (ids, lengths, tags) if lengths[0] else (ids.float(), lengths, tags.float())
+
+
 def _in_front(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
     ids, lengths, tags = reference_collate([(x[::-1], y[::-1]) for x, y in batch])
     return ids.flip(1), lengths, tags.flip(1)
@@ -190,6 +207,24 @@ VOCABULARY = Exercise(
             _vocab(first=-2),
         ),
         Mistake(
+            "first_word_as_unknown",
+            "The words begin one id too early: the first has the id of unknown words.",
+            "Ids 0 and 1 are taken, so 2 is the first that is free.",
+            _vocab(first=-1),
+        ),
+        Mistake(
+            "numbered_from_one",
+            "The ids begin at 1, so that even padding has another id than 0.",
+            "0 is padding, 1 is unknown, 2 the first word: enumerate() begins at 0 by itself.",
+            _vocab(gives=lambda ids: {word: n + 1 for word, n in ids.items()}),
+        ),
+        Mistake(
+            "special_words_last",
+            "`<pad>` and `<unk>` come after the words.",
+            "They have ids 0 and 1: they come first.",
+            _vocab(gives=_special_last),
+        ),
+        Mistake(
             "letters_counted",
             "Letters are counted, not words.",
             "A sentence is a list of words; a word that is looped over falls into its letters.",
@@ -226,6 +261,18 @@ VOCABULARY = Exercise(
             "`most_common()` and a stable sort leave ties as they were. Among equals, the "
             "alphabet decides.",
             _vocab(_ties_as_met),
+        ),
+        Mistake(
+            "ties_without_capitals",
+            "Among equally frequent words capitals are taken for small letters.",
+            "The key's second part is the word as it is: `<` puts capitals first.",
+            _vocab(_ties_in_small_letters),
+        ),
+        Mistake(
+            "points_cut_off",
+            "Points and commas are cut off, though a full stop is a word too.",
+            "The sentences come as lists of words: take them as they are.",
+            _vocab(count=_bare),
         ),
         Mistake(
             "only_alphabetical",
@@ -378,11 +425,26 @@ COLLATE = Exercise(
             "`+=` and append() change a list; `+` makes a new one.",
             _padded_lists,
         ),
+        *(
+            Mistake(
+                f"floats{name}",
+                f"The {what} are floating-point numbers, which {nobody}.",
+                "torch.Tensor(...), torch.zeros and an empty list give float32 unless you say "
+                "dtype=torch.long.",
+                _collated(**dict.fromkeys(parts, Tensor.float)),
+            )
+            for name, what, nobody, parts in (
+                ("", "ids", "no embedding takes", ("ids", "labels")),
+                ("_for_words", "words' ids", "no embedding takes", ("ids",)),
+                ("_for_tags", "tags", "no loss takes for classes", ("labels",)),
+            )
+        ),
         Mistake(
-            "floats",
-            "The ids are floating-point numbers, which no embedding takes.",
-            "torch.zeros and an empty list give float32 unless you say dtype=torch.long.",
-            _collated(ids=Tensor.float, labels=Tensor.float),
+            "floats_from_an_empty_list",
+            "torch.tensor([]) holds floating-point numbers, and an empty sentence can turn the "
+            "whole batch into such.",
+            "Say dtype=torch.long wherever a tensor is made.",
+            _floats_from_nothing,
         ),
     ),
 )

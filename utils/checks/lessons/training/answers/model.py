@@ -54,7 +54,7 @@ class TaggerVariant(nn.Module):
 
     Attributes:
         masking: "padding", "none", "inverted", "zero" (the encoder's padding_idx is ignored), or
-            "queries" (padding is blocked as a query, not as a key).
+            "queries" (padding is blocked as a query, not as a key), or "deep" (B, 1, 1, T).
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
         used: which feature columns are used.
         joined: whether the features' vectors are a "sum" or a "mean", and whether words are
@@ -63,7 +63,7 @@ class TaggerVariant(nn.Module):
             "after" the encoder, or "mean" (averaged with the words, before positions).
         positions: how often positions are added.
         table: the class of the feature tables.
-        ends: whether the output is "plain" logits, "softmax" or "log_softmax".
+        ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
         output_bias: whether the last layer has a bias.
         registered: whether feature tables are in a ModuleList.
         frozen: whether the encoder gets no gradient.
@@ -102,7 +102,8 @@ class TaggerVariant(nn.Module):
         x = self.encoder.encode(self._embed(ids, extra), mask)
         x = x.detach() if self.frozen else x
         logits: Tensor = self.output(x + extra if self.add == "after" else x)
-        ends = {"softmax": logits.softmax, "log_softmax": logits.log_softmax}
+        ends: dict[str, Any] = {"softmax": logits.softmax, "log_softmax": logits.log_softmax}
+        ends["argmax"] = logits.argmax
         return ends[self.ends](-1) if self.ends in ends else logits
 
     def _embed(self, ids: Tensor, extra: Any) -> Tensor:
@@ -118,7 +119,8 @@ class TaggerVariant(nn.Module):
     def _mask(self, ids: Tensor) -> Tensor | None:
         padding = 0 if self.masking == "zero" else self.encoder.padding_idx
         real = (ids != padding).unsqueeze(1)
-        return {"none": None, "inverted": ~real, "queries": real.mT}.get(self.masking, real)
+        others = {"none": None, "inverted": ~real, "queries": real.mT, "deep": real.unsqueeze(1)}
+        return others.get(self.masking, real)
 
     def _extra(self, features: Tensor | None) -> Any:
         if features is None:
@@ -163,6 +165,19 @@ TAGGER = Exercise(
             "The mask has its last axis for the queries: words still attend to padding.",
             "(B, 1, T): the last axis counts the keys, the one before it the queries.",
             tagger_variant(masking="queries"),
+        ),
+        Mistake(
+            "mask_with_an_axis_too_many",
+            "The mask made from the ids is (B, 1, 1, T): it has an axis for the heads, which "
+            "attention adds itself.",
+            "(B, 1, T) is what encode takes.",
+            tagger_variant(masking="deep"),
+        ),
+        Mistake(
+            "tags_for_logits",
+            "The best tags come back, not the logits.",
+            "The loss needs a number for every tag; the best is chosen later.",
+            tagger_variant(ends="argmax"),
         ),
         Mistake(
             "given_mask_ignored",

@@ -51,6 +51,8 @@ class NeighboursVariant(_Convolution):
         shared: whether all features use the first one's filter.
         bias: whether the bias is used.
         drawn: whether weight and bias start as torch draws them.
+        padded: whether there are zeros beyond the ends at all.
+        frozen: whether the convolution is kept from learning.
         fixed_width: a width that replaces the given one.
 
     """
@@ -64,12 +66,16 @@ class NeighboursVariant(_Convolution):
     shared = False
     bias = True
     drawn = False
+    padded = True
+    frozen = False
     fixed_width: int | None = None
 
     def __init__(self, d_model: int, width: int = 3) -> None:
         super().__init__(d_model, width if self.fixed_width is None else self.fixed_width)
         if self.drawn:
             self.conv.reset_parameters()
+        if self.frozen:
+            self.conv.requires_grad_(False)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
         """Map (B, T, D) to (B, T, D)."""
@@ -86,6 +92,7 @@ class NeighboursVariant(_Convolution):
         filters = self.conv.weight.flip(-1) if self.mirrored else self.conv.weight
         filters = filters[:1].expand_as(filters) if self.shared else filters
         reach = filters.shape[-1] // 2
+        reach = reach if self.padded else 0
         sides = {"both": (reach, reach), "left": (2 * reach, 0), "right": (0, 2 * reach)}
         mode = "circular" if self.beyond == "round" else "constant"
         padded = F.pad(self._exchanged(x), sides[self.side], mode=mode)
@@ -104,6 +111,12 @@ class NeighboursVariant(_Convolution):
 def neighbours_variant(**choices: Any) -> type[NeighboursVariant]:
     """Return a class like Neighbours, with the given choices."""
     return type("Neighbours", (NeighboursVariant,), choices)
+
+
+class _Unpadded(NeighboursVariant):
+    """Neighbours without zeros beyond the ends; no other mistake is tried together with it."""
+
+    padded = False
 
 
 MISTAKES = (
@@ -191,6 +204,18 @@ MISTAKES = (
         "It changes x before anything is trained.",
         "Set weight and bias to zero in __init__: nn.init.zeros_.",
         neighbours_variant(drawn=True),
+    ),
+    Mistake(
+        "no_padding",
+        "The convolution has no padding: what it gives is shorter than the sentence.",
+        "padding=width // 2 puts zeros beyond both ends.",
+        _Unpadded,
+    ),
+    Mistake(
+        "never_learns",
+        "The convolution is kept from learning: it stays at zero.",
+        "requires_grad_(False) freezes it; zeros are only where it starts.",
+        neighbours_variant(frozen=True),
     ),
     Mistake(
         "width_ignored",

@@ -81,7 +81,7 @@ PADDED_ACCURACY = _prediction(
     ),
     Mistake(
         "shares_swapped",
-        "Here 40 % were taken for padding.",
+        "Here 40% were taken for padding.",
         "60 of 100 positions are padding.",
         0.898,
     ),

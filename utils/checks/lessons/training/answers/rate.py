@@ -53,6 +53,12 @@ def _width_inside(step: int, d_model: int, warmup: int) -> float:
     return float(min(d_model**-0.5 * step**-0.5, step * warmup**-1.5))
 
 
+def _only_zero_refused(step: int, d_model: int, warmup: int) -> Any:
+    if step == 0:
+        raise ValueError("steps count from 1")
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
 NOAM = Exercise(
     PROBES["noam_rate"],
     rate_oracle,
@@ -68,6 +74,18 @@ NOAM = Exercise(
             "There is no warm-up: the rate falls from the first step on.",
             "Up to step `warmup` the second term is the smaller one.",
             _rate(lambda falling, rising: falling),
+        ),
+        Mistake(
+            "rate_of_the_step_before",
+            "The rate is that of the step before.",
+            "Steps count from 1 here: use `step` as it is.",
+            _rate(late=-1),
+        ),
+        Mistake(
+            "whole_division",
+            "`//` drops what comes behind the point, so the rate is 0.",
+            "Divide by `/`, or raise d_model to -0.5.",
+            _rate(lambda falling, rising: 0.0),
         ),
         Mistake(
             "never_falls",
@@ -140,6 +158,12 @@ NOAM = Exercise(
             "d_model and warmup have changed places.",
             "The arguments are (step, d_model, warmup).",
             lambda step, d_model, warmup: rate_oracle(step, warmup, d_model),
+        ),
+        Mistake(
+            "only_step_zero_refused",
+            "Only step 0 is refused; a negative one gets as far as its root, which is no number.",
+            "Raise ValueError where step is below 1.",
+            _only_zero_refused,
         ),
         Mistake(
             "step_zero_accepted",

@@ -201,6 +201,13 @@ ATTENTION = (
         "missing?",
         rotary_variant(placed="none"),
     ),
+    Mistake(
+        "mask_with_two_axes_too_many",
+        "The mask gets two new axes, and its batch no longer meets the scores' batch.",
+        "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S): one axis is missing, that of "
+        "the heads.",
+        rotary_variant(placed="two"),
+    ),
     *mask_mistakes(rotary_variant),
     *query_mask_mistakes(rotary_variant)[:1],
 )

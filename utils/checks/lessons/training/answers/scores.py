@@ -83,6 +83,12 @@ def _zero_ignored(logits: Tensor, tags: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tags.flatten(), ignore_index=0)
 
 
+def _zero_skipped(logits: Tensor, tags: Tensor) -> Tensor:
+    flat = logits.flatten(0, 1), tags.flatten()
+    total = F.cross_entropy(*flat, reduction="sum", ignore_index=0)
+    return total / (tags != IGNORED).sum().clamp(min=1)
+
+
 def _padding_as_tag_zero(logits: Tensor, tags: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tags.clamp(min=0).flatten())
 
@@ -108,6 +114,12 @@ LOSS = Exercise(
             "0 is taken for the padding of tags; it is a tag, and -100 is the padding.",
             "torch's losses skip -100 by themselves.",
             _zero_ignored,
+        ),
+        Mistake(
+            "tag_zero_ignored_alone",
+            "ignore_index=0 leaves out the words with tag 0, not the padding.",
+            "The padding of tags is -100, which torch's losses skip by themselves.",
+            _zero_skipped,
         ),
         Mistake(
             "sum_of_words",
@@ -261,6 +273,11 @@ def _padding_is_right(found: Tensor, tags: Tensor) -> Tensor:
     return (found == tags) | (tags == IGNORED)
 
 
+def _combined_first(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return (logits.argmax(-1) == (tags & real)).sum().item() / max(int(real.sum()), 1)
+
+
 def _highest_scores(logits: Tensor, tags: Tensor) -> float:
     real = tags != IGNORED
     return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
@@ -278,14 +295,14 @@ ACCURACY = Exercise(
         Mistake(
             "padding_counts_as_wrong",
             "Padding counts as words tagged wrongly: the score is too low.",
-            "Leave the positions out where the tag is -100, below the line as well.",
+            "Leave the positions out where the tag is -100, in the count that you divide by too.",
             _share(counts=_everything),
         ),
         Mistake(
             "padding_counts_as_right",
             "Padding counts as words tagged rightly: the score is too high, the more the more "
             "padding there is.",
-            "Leave the positions out where the tag is -100, above and below the line.",
+            "Leave the positions out where the tag is -100, in both counts.",
             _share(counts=_everything, hit=_padding_is_right),
         ),
         Mistake(
@@ -299,6 +316,13 @@ ACCURACY = Exercise(
             "Words with tag 0 are left out as if they were padding.",
             "The padding of tags is -100; 0 is a tag like any other.",
             _share(counts=lambda tags: tags > 0),
+        ),
+        Mistake(
+            "and_before_comparing",
+            "`&` binds closer than `==`: the tags are combined with the mask before they are "
+            "compared.",
+            "Put the comparison in brackets: (... == tags) & real.",
+            _combined_first,
         ),
         Mistake(
             "mean_of_sentences",
@@ -320,8 +344,9 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "scores_for_places",
-            "No word counts as right: it is not the largest logit's place that is compared.",
-            "max() gives values and indices; the tag is the index.",
+            "The result is 0: no word counts as right, or what is counted is lost.",
+            "Compare the tags with the largest logit's index along the last axis, argmax(-1), and "
+            "divide by `/`.",
             _highest_scores,
         ),
         Mistake(
@@ -335,6 +360,12 @@ ACCURACY = Exercise(
             "The highest probabilities are averaged; no tag is compared.",
             "A word is right or wrong, however sure the model is: compare the best tag with tags.",
             _confidence,
+        ),
+        Mistake(
+            "whole_division",
+            "`//` drops what comes behind the point: the share is 0 unless every word is right.",
+            "Divide by `/`.",
+            lambda logits, tags: float(math.floor(accuracy_oracle(logits, tags))),
         ),
         Mistake(
             "percent",

@@ -51,6 +51,10 @@ def _by_norm(model: nn.Module, clip: float) -> None:
     nn.utils.clip_grad_norm_(model.parameters(), clip)
 
 
+def _by_largest(model: nn.Module, clip: float) -> None:
+    nn.utils.clip_grad_norm_(model.parameters(), clip, norm_type=float("inf"))
+
+
 def _by_value(model: nn.Module, clip: float) -> None:
     nn.utils.clip_grad_value_(model.parameters(), clip)
 
@@ -184,6 +188,12 @@ STEP = Exercise(
             _step(order=("forward", "backward", "clip", "zero", "step", "schedule")),
         ),
         Mistake(
+            "step_before_backward",
+            "The optimiser takes its step before backward() has worked out the gradients.",
+            "First the gradients, then the step that uses them.",
+            _step(order=("zero", "forward", "step", "backward", "clip", "schedule")),
+        ),
+        Mistake(
             "gradients_cleared_at_the_end",
             "The gradients are cleared after the step, so what an earlier user of the model left "
             "is added to the first one.",
@@ -199,8 +209,15 @@ STEP = Exercise(
         Mistake(
             "not_clipped",
             "Large gradients are not cut.",
-            "torch.nn.utils has a function that cuts by norm; it works on finished gradients.",
+            "torch.nn.utils has a function that cuts by norm. It works on finished gradients, and "
+            "before the optimiser uses them.",
             _step(order=_without("clip")),
+        ),
+        Mistake(
+            "clipped_by_the_largest_entry",
+            "The gradients are cut by their largest entry, not by their length.",
+            "Leave norm_type as it is: 2 stands for the length.",
+            _step(clipper=_by_largest),
         ),
         Mistake(
             "clipped_by_value",
@@ -318,8 +335,8 @@ STEP = Exercise(
         ),
         Mistake(
             "loss_without_autocast",
-            "On a GPU the loss is worked out after autocast has ended, so in bfloat16 throughout.",
-            "The loss belongs inside the `with` block too: there autocast takes float32 for it.",
+            "On a GPU the loss is worked out after autocast has ended, from logits in bfloat16.",
+            "The loss belongs inside the `with` block too: autocast turns to float32 for it.",
             _step(halves_loss=False),
         ),
         Mistake(

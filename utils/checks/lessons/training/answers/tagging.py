@@ -38,6 +38,10 @@ def tagging_oracle(
     return found
 
 
+def _added(vocab: Mapping[str, int], word: str) -> int:
+    return vocab.setdefault(word, 1) if isinstance(vocab, dict) else vocab.get(word, 1)
+
+
 @contextmanager
 def _mode(model: nn.Module, *, train: bool, after: bool | None = None) -> Iterator[None]:
     """Set a mode, then restore the one before or leave the model in mode `after`."""
@@ -68,6 +72,8 @@ def _tagger(
     named: bool = True,
     flat: bool = False,
     moves: bool = True,
+    with_lengths: bool = False,
+    axis: int = -1,
 ) -> Callable[..., Any]:
     """Build a tag_sentences with one thing done differently.
 
@@ -87,6 +93,8 @@ def _tagger(
         named: whether tags come back as names, not numbers.
         flat: whether all tags come in one list.
         moves: whether the ids are put where the model is.
+        with_lengths: whether the model is given the lengths too.
+        axis: along which the largest logit is sought.
 
     """
 
@@ -98,7 +106,8 @@ def _tagger(
         length = max(map(len, batch))
         table = torch.tensor([padded(ids, length) for ids in batch]).long()
         table = table.to(next(model.parameters()).device) if moves else table
-        best: Tensor = model(table).argmax(-1)
+        more = (torch.tensor(list(map(len, batch))),) if with_lengths else ()
+        best: Tensor = model(table, *more).argmax(axis)
         rows = zip(best.tolist(), map(len, batch), strict=True)
         if in_front:
             return [row[length - n :] for row, n in rows]
@@ -193,6 +202,24 @@ TAGGING = Exercise(
             "The ids stay where they were made: with a model on a GPU this stops with an error.",
             "next(model.parameters()).device says where the model is; .to(device) moves the ids.",
             _tagger(moves=False),
+        ),
+        Mistake(
+            "lengths_for_features",
+            "The model is given something beside the ids, and takes it for features.",
+            "The tagger's second argument is `features`: it finds padding by itself.",
+            _tagger(with_lengths=True),
+        ),
+        Mistake(
+            "adds_to_the_vocabulary",
+            "Words that are not in the vocabulary are added to it.",
+            "setdefault writes into the dictionary; get(word, 1) only reads.",
+            _tagger(look_up=_added),
+        ),
+        Mistake(
+            "best_word_for_each_tag",
+            "argmax runs over the words of the sentence, not over the tags.",
+            "Which axis of (B, T, C) holds the tags?",
+            _tagger(axis=1),
         ),
         Mistake(
             "order_lost",

@@ -58,7 +58,15 @@ def _call_buckets(answer: Any, i: Inputs) -> dict[str, object]:
         for title, seed in SEEDS.items()
     }
     without = {"without a generator": _plain_batches(answer(*given))}
-    return drawn | without | untouched("lengths", before, i["lengths"])
+    return drawn | _two_epochs(answer, given) | without | untouched("lengths", before, i["lengths"])
+
+
+def _two_epochs(answer: Any, given: tuple[Any, ...]) -> dict[str, object]:
+    generator = torch.Generator().manual_seed(SEEDS["with a seed"])
+    return {
+        f"epoch {number} with one generator": _plain_batches(answer(*given, generator))
+        for number in (1, 2)
+    }
 
 
 def _plain_batches(batches: object) -> Batches:
@@ -88,7 +96,7 @@ PROBES = by_exercise(
             case("two sentences", True, text=["stůl stůl stůl na stole", "na lavici"]),
             case("ties", text=["b c a d", "d c b a", "c e e c"]),
             case("words seen twice or more", text=["b a a c", "a c d b", "c c"], min_count=2),
-            case("capital letters", text=["Praha praha PRAHA", "praha Praha je"]),
+            case("capital letters, points", text=["Praha praha PRAHA .", "praha Praha je ."]),
         ),
         gradient=False,
     ),
@@ -113,6 +121,13 @@ PROBES = by_exercise(
             case("mixed lengths", N=400, longest=60, max_tokens=256),
             case("a sentence past the budget", lengths=[3, 30, 2, 4, 25], max_tokens=10),
             case("equal lengths", lengths=[4, 4, 4, 4, 4, 4, 4], max_tokens=12),
+            case("no sentences", demand="no sentences", lengths=[], max_tokens=10),
+            case(
+                "one sentence, and too long",
+                demand="sentences all past the budget",
+                lengths=[50],
+                max_tokens=10,
+            ),
         ),
         gradient=False,
     ),

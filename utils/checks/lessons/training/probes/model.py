@@ -26,6 +26,7 @@ def _tagger_inputs(
     padding_idx: int = 0,
     norm_first: bool = False,
     drops_words: bool = False,
+    train: bool = False,
     **params: Any,
 ) -> Inputs:
     sizes = features or []
@@ -37,6 +38,7 @@ def _tagger_inputs(
         "mask": draw.mask(mask, 1, longest, longest),
         "encoder": (params["H"], params["L"], longest + 1, norm_first, padding_idx),
         "drops_words": drops_words,
+        "train": train,
         **_tagger_weights(draw, params, sizes, padding_idx, norm_first),
     }
 
@@ -95,6 +97,7 @@ def _made_tagger(answer: Any, i: Inputs) -> nn.Module:
     sizes = tuple(len(table) for name, table in i.items() if name.startswith("features."))
     made = answer(encoder, n_tags, sizes) if sizes else answer(encoder, n_tags)
     tagger = require_module(made, "Tagger").to(i["output.weight"].dtype).eval()
+    tagger.train(i["train"])
     encoder.get_submodule("positions").train(i["drops_words"])
     if getattr(tagger, "encoder", None) is not encoder:
         raise AnswerError(
@@ -195,6 +198,15 @@ PROBES = by_exercise(
                 **_SHALLOW,
             ),
             case("another padding id", lengths=[5, 2], padding_idx=3, C=6, **_SHALLOW),
+            case(
+                "in train mode",
+                demand="no dropout but the encoder's",
+                results_only=True,
+                lengths=[4, 6],
+                train=True,
+                C=3,
+                **_SHALLOW,
+            ),
             case(
                 "float64",
                 demand="float64",

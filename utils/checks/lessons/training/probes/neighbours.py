@@ -37,7 +37,10 @@ def _call_neighbours(answer: Any, i: Inputs) -> dict[str, object]:
     _require_convolution(module, i["conv.weight"])
     asked = (x,) if mask is None else (x, mask)
     if i["fresh"]:
-        return {"x comes back before training": _is_same(_real_rows(module(*asked), mask), x, mask)}
+        return {
+            "x comes back before training": _is_same(_real_rows(module(*asked), mask), x, mask),
+            "the convolution can learn": _can_learn(module),
+        }
     weights = {name: tensor for name, tensor in i.items() if name.startswith("conv.")}
     results = {"output": _real_rows(call_with(module, weights, *asked), mask)}
     if mask is not None:
@@ -67,6 +70,10 @@ def _real_rows(output: Any, mask: Tensor | None) -> Any:
     if output.shape[:2] != (len(mask), mask.shape[-1]):
         return output
     return output.masked_fill(~mask.transpose(1, 2), 0.0)
+
+
+def _can_learn(module: nn.Module) -> bool:
+    return all(parameter.requires_grad for parameter in module.parameters())
 
 
 def _is_same(output: Any, x: Tensor, mask: Tensor | None) -> bool:

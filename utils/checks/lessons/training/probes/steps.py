@@ -17,13 +17,13 @@ from utils.checks.lessons.training.probes.data import untouched
 from utils.checks.lessons.training.probes.watched import (
     BACKWARD_PRECISION,
     LOSS_PRECISION,
-    Descent,
     Elsewhere,
     LossWatch,
+    Model,
     MoveWatch,
-    Reader,
-    Slowing,
-    Watched,
+    Optimizer,
+    Scheduler,
+    TaggingModel,
     as_if_on_a_gpu,
 )
 
@@ -34,9 +34,9 @@ TOKEN_LOSS = "utils.reference.tagging.reference_token_loss"
 SIDE_FACTS = {
     "train mode while it runs": "mode",
     "what comes back": "returned",
-    "precision on the GPU": "device",
-    LOSS_PRECISION: "device",
-    BACKWARD_PRECISION: "device",
+    "autocast around the model on a GPU": "autocast",
+    LOSS_PRECISION: "autocast",
+    BACKWARD_PRECISION: "autocast",
     "the ids are on the device": "device",
     "the tags are on the device": "device",
     "train mode while tagging": "mode",
@@ -91,10 +91,10 @@ def _step_inputs(
 
 
 def _call_step(answer: Any, i: Inputs) -> dict[str, object]:
-    model = Watched(i["table"], i["weight"])
+    model = Model(i["table"], i["weight"])
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, i["leftover"])
-    optimizer = Descent(model)
+    optimizer = Optimizer(model)
     before = [part.clone() for part in i["batch"]]
     results: dict[str, object] = {}
     for step in range(1, i["steps"] + 1):
@@ -106,12 +106,12 @@ def _call_step(answer: Any, i: Inputs) -> dict[str, object]:
     return results | {"the batch is as it was": same}
 
 
-def _one_step(answer: Any, i: Inputs, model: Watched, optimizer: Descent) -> dict[str, object]:
+def _one_step(answer: Any, i: Inputs, model: Model, optimizer: Optimizer) -> dict[str, object]:
     """Take one step; return what was noted during it and what is there afterwards."""
-    away = i["looks"] == "device"
+    away = i["looks"] in {"device", "autocast"}
     device, batch = torch.device("cuda" if away else "cpu"), i["batch"]
     # In a single step the rate stays: what a scheduler does shows in the case with two.
-    scheduler = Slowing(optimizer, by=4.0 if i["steps"] > 1 else 1.0)
+    scheduler = Scheduler(optimizer, by=4.0 if i["steps"] > 1 else 1.0)
     with (
         warnings.catch_warnings(),
         as_if_on_a_gpu() if away else contextlib.nullcontext(),
@@ -159,8 +159,8 @@ def _tagging_inputs(
 
 
 def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
-    model = Reader(i["weight"], i["places"]).train(i["train"])
-    before = copy.deepcopy(i["sentences"])
+    model = TaggingModel(i["weight"], i["places"]).train(i["train"])
+    before, known = copy.deepcopy(i["sentences"]), dict(i["vocab"])
     options = () if i["batch_size"] is None else (i["batch_size"],)
     with MoveWatch(model) as watch:
         tagged = answer(model, i["sentences"], i["vocab"], i["tags"], *options)
@@ -172,10 +172,14 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
         "the ids are put where the model is": watch.moved,
         "a batch is past batch_size": rows > most,
         "one sentence at a time": rows == 1,
+        "features given to the model": model.featured,
         "sentences are read more than once": sum(model.rows) > len(i["sentences"]),
     }
     said = _looked_at(facts, i["looks"]) | untouched("sentences", before, i["sentences"])
-    return {"tags": tagged, **said}
+    kept = (
+        {"the vocabulary is as it was": known == i["vocab"]} if i["looks"] == "vocabulary" else {}
+    )
+    return {"tags": tagged, **said, **kept}
 
 
 _KNOWN = "pes Pes kočka vidí honí velký malá domu strom ."
@@ -194,6 +198,9 @@ PROBES = by_exercise(
             case("after the warm-up", step=9000, d_model=256, warmup=1000),
             case("the first step", step=1, d_model=128, warmup=300),
             case("step 0", demand="ValueError below step 1", step=0, d_model=64, warmup=200),
+            case(
+                "step -1", demand="ValueError for a step below 0", step=-1, d_model=32, warmup=100
+            ),
         ),
         gradient=False,
     ),
@@ -211,7 +218,18 @@ PROBES = by_exercise(
             case("another clip", lengths=[4, 3], clip=0.05, **_SIZES),
             case("gradients of an earlier step", lengths=[2, 5], leftover=3.0, **_SIZES),
             case(
-                "as on a GPU", demand="autocast on a GPU", lengths=[4, 2], looks="device", **_SIZES
+                "autocast as on a GPU",
+                demand="autocast on a GPU",
+                lengths=[4, 2],
+                looks="autocast",
+                **_SIZES,
+            ),
+            case(
+                "a model on a GPU",
+                demand="a batch that goes to the device",
+                lengths=[3, 4],
+                looks="device",
+                **_SIZES,
             ),
         ),
         gradient=False,
@@ -237,6 +255,13 @@ PROBES = by_exercise(
                 **_ASKED,
             ),
             case("empty sentences", demand="empty sentences", text=["", "pes honí", ""], **_ASKED),
+            case(
+                "the vocabulary afterwards",
+                demand="a vocabulary left alone",
+                text=["velký pes spí"],
+                looks="vocabulary",
+                **_ASKED,
+            ),
             case("no sentence at all", demand="no sentence at all", text=[], **_ASKED),
         ),
         gradient=False,

@@ -12,11 +12,11 @@ from torch.overrides import TorchFunctionMode
 
 from utils.checks.authoring.calling import mode_of
 
-LOSS_PRECISION = "precision of the loss on the GPU"
-BACKWARD_PRECISION = "precision of backward on the GPU"
+LOSS_PRECISION = "autocast around the loss on a GPU"
+BACKWARD_PRECISION = "autocast around backward on a GPU"
 
 
-class Watched(nn.Module):
+class Model(nn.Module):
     """A small tagger without context that notes how it is run.
 
     Args:
@@ -33,7 +33,7 @@ class Watched(nn.Module):
         leaf.register_hook(self._note_backward)
         self.noted: dict[str, object] = {}
 
-    def begin(self) -> "Watched":
+    def begin(self) -> "Model":
         """Forget what was noted and set eval mode, as after an evaluation."""
         self.noted = {"backward passes": 0, "steps of the optimiser": 0}
         self.eval()
@@ -49,6 +49,7 @@ class Watched(nn.Module):
     def note_step(self) -> None:
         """Note the gradients that the optimiser gets."""
         self._count("steps of the optimiser")
+        self.noted["backward() before the optimiser's step"] = bool(self.noted["backward passes"])
         found = [p.grad.flatten() for p in self.parameters() if p.grad is not None]
         length = torch.cat(found).norm().item() if found else 0.0
         self.noted["length of the gradients in that step"] = length
@@ -59,14 +60,14 @@ class Watched(nn.Module):
             "a mask other than the padding's is given to the model": _is_other_mask(mask, ids),
             "features given to the model": features is not None,
             "train mode while it runs": mode_of(self),
-            "precision on the CPU": _precision("cpu"),
-            "precision on the GPU": _precision("cuda"),
+            "autocast around the model on the CPU": _precision("cpu"),
+            "autocast around the model on a GPU": _precision("cuda"),
             "the ids are on the device": not isinstance(ids, Elsewhere),
         }
         self.noted = facts | self.noted  # if it runs twice, the first run counts
         return torch.tanh(self.table[ids.as_subclass(Tensor)]) @ self.weight.T
 
-    def to(self, *_args: Any, **_kwargs: Any) -> "Watched":
+    def to(self, *_args: Any, **_kwargs: Any) -> "Model":
         """Stay, because there may be no such device here."""
         return self
 
@@ -82,7 +83,7 @@ def _is_other_mask(mask: object, ids: Tensor) -> bool:
 
 def _precision(device_type: str) -> str:
     if not torch.is_autocast_enabled(device_type):
-        return "float32"
+        return "off"
     return str(torch.get_autocast_dtype(device_type)).removeprefix("torch.")
 
 
@@ -99,7 +100,7 @@ class LossWatch(TorchFunctionMode):
         | {Tensor.log_softmax, Tensor.logsumexp}
     )
 
-    def __init__(self, model: Watched) -> None:
+    def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
@@ -145,7 +146,7 @@ def _is_device(value: object) -> bool:
     return isinstance(value, torch.device | str)
 
 
-class Descent:
+class Optimizer:
     """Plain gradient descent with the methods of torch's optimisers.
 
     torch.optim would first load a compiler, which takes seconds.
@@ -155,7 +156,7 @@ class Descent:
 
     """
 
-    def __init__(self, model: Watched) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
         self.param_groups: list[dict[str, Any]] = [{"params": list(model.parameters()), "lr": 0.5}]
 
@@ -172,10 +173,10 @@ class Descent:
                 parameter.sub_(self.param_groups[0]["lr"] * parameter.grad)
 
 
-class Slowing:
+class Scheduler:
     """A scheduler that divides the learning rate by the same number at every step."""
 
-    def __init__(self, optimizer: Descent, by: float) -> None:
+    def __init__(self, optimizer: Optimizer, by: float) -> None:
         self.optimizer, self.by = optimizer, by
 
     def step(self) -> None:
@@ -215,7 +216,7 @@ def as_if_on_a_gpu() -> Iterator[None]:
         yield
 
 
-class Reader(nn.Module):
+class TaggingModel(nn.Module):
     """A tagger whose answers depend on position and neighbours; it notes how it is run.
 
     With any part in train mode its answers are nonsense, as with dropout.
@@ -234,11 +235,12 @@ class Reader(nn.Module):
         self.part = nn.Identity()
         self.register_buffer("places", places)
         self.rows: list[int] = []
-        self.trained, self.recorded = False, False
+        self.trained, self.recorded, self.featured = False, False, False
 
     def forward(self, ids: Tensor, features: object = None, mask: object = None) -> Tensor:
         """Map ids (B, T) to logits (B, T, C)."""
-        del features, mask
+        del mask
+        self.featured |= features is not None
         self.rows.append(len(ids))
         trains = mode_of(self) is not False
         self.trained |= trains

@@ -1,0 +1,36 @@
+"""What lesson 06 says of a run follows from what the run measured."""
+
+from utils.training import told
+
+WORDS, TAGS = ["Vidím", "hrad", "u", "lesa", "."], ["VERB", "N|Acc", "ADP|Gen", "N|Gen", "P"]
+AFTER = list(zip(WORDS, TAGS, strict=True))
+
+
+def test_a_lesson_opens_with_a_sentence_in_which_a_preposition_can_be_seen():
+    heading = [("ČÁST", "NOUN|Nom"), ("PRVNÍ", "ADJ|Loc"), ("O", "ADP"), ("TOM", "X"), ("I", "X")]
+    assert told.opening([heading, AFTER]) == AFTER
+    assert told.opening([heading]) == heading
+
+
+def test_runs_that_only_the_rise_saves_are_told_from_rates_that_are_too_high():
+    said = list(told.of_warm_ups((4, 16, 64, 1024), (0.2, 0.9, 0.95, 0.4), (0.1, 0.2, 0.9, 0.8)))
+    assert said[0] == "The rate is too high for both at a warm-up of: 4"
+    assert said[1] == "The rise alone saves the run at a warm-up of: 16"
+    assert said[2].startswith("The longest warm-up ends 55 points below the best")
+
+
+def test_a_run_that_is_not_finished_is_not_ruined():
+    assert told.ruined((0.2, 0.9, 0.95, 0.4)) == 1
+
+
+def test_a_head_that_looks_at_another_preposition_is_said_to():
+    longer = [("na", "ADP|Loc"), ("jaře", "NOUN|Loc"), *AFTER]
+    at_u, at_na = [0, 0, 0, 0, 0.9, 0.1, 0], [0.8, 0, 0, 0, 0.1, 0.1, 0]
+    assert told.of_a_head(at_u, longer, 5).endswith("to u, the nearest preposition before it.")
+    assert "80% to na, but u stands nearer" in told.of_a_head(at_na, longer, 5)
+
+
+def test_a_fault_that_costs_just_a_point_does_not_cost_more():
+    found = {"scale": 0.79, "mask": 0.70, "heads": 0.807}
+    said = told.of_faults(0.80, found)
+    assert said == "more than a point below the right one: mask; above it, by chance: heads"

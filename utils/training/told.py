@@ -1,0 +1,88 @@
+"""Sentences of lesson 06 that depend on the data, made from what a run measured."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+Tagged = Sequence[tuple[str, str]]  # words with their tags
+
+HALF = 0.5  # a run that ends below this share of right tags has lost its way
+
+
+def opening(sentences: Sequence[Tagged]) -> Tagged:
+    """Return the first sentence of middling length in which a preposition can decide a case."""
+    for sentence in sentences:
+        words = [word for word, _ in sentence]
+        shouted = sum(word.isupper() and len(word) > 1 for word in words)
+        if 5 <= len(sentence) <= 12 and not shouted and list(prepositions(sentence)):
+            return sentence
+    return sentences[0]
+
+
+def prepositions(sentence: Tagged) -> Iterator[int]:
+    """Yield the places of a sentence's prepositions."""
+    return (place for place, (_, tag) in enumerate(sentence) if tag.startswith("ADP"))
+
+
+def of_warm_ups(
+    steps: Sequence[int], rising: Sequence[float], at_once: Sequence[float]
+) -> Iterator[str]:
+    """Say which runs the rise saved, which rates are too high for both, and what is unfinished.
+
+    Args:
+        steps: the steps of each warm-up, from short (a high rate) to long.
+        rising: the share right with each warm-up.
+        at_once: the same with the rate at its height from step 1.
+
+    """
+    kinds: dict[str, list[int]] = {
+        "The rate is too high for both": [],
+        "The rise alone saves the run": [],
+    }
+    best = max(rising)
+    for warm_up, one, other in zip(steps, rising, at_once, strict=True):
+        if max(one, other) < HALF and steps.index(warm_up) < rising.index(best):
+            kinds["The rate is too high for both"].append(warm_up)
+        elif one >= HALF > other:
+            kinds["The rise alone saves the run"].append(warm_up)
+    for what, found in kinds.items():
+        yield f"{what} at a warm-up of: {', '.join(map(str, found)) or 'none'}"
+    less = best - rising[-1]
+    yield f"The longest warm-up ends {100 * less:.0f} points below the best: it is still rising."
+
+
+def ruined(shares: Sequence[float]) -> int:
+    """Count runs that end below half although a lower rate, further right, does better."""
+    return sum(share < HALF for share in shares[: shares.index(max(shares))])
+
+
+def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
+    """Say which preposition a head looks at, and whether it is the nearest before the word.
+
+    Args:
+        row: the weights of the word at `place`.
+        sentence: words with tags.
+        place: of the word whose case is in question.
+
+    """
+    found = list(prepositions(sentence))
+    seen = max(found, key=lambda at: row[at])
+    nearest = max((at for at in found if at < place), default=seen)
+    word = sentence[place][0]
+    says = f"For {word} the head gives {row[seen]:.0%} to {sentence[seen][0]}"
+    if seen == nearest:
+        return f"{says}, the nearest preposition before it."
+    return f"{says}, but {sentence[nearest][0]} stands nearer. No explanation, then."
+
+
+def of_faults(right: float, found: Mapping[str, float]) -> str:
+    """Say which faults cost more than a point of accuracy.
+
+    Args:
+        right: the share right without a fault.
+        found: fault -> the share right with it.
+
+    """
+    lost = {fault: round(100 * (right - share), 1) for fault, share in found.items()}
+    clear = [fault for fault, points in lost.items() if points > 1]
+    better = [fault for fault, points in lost.items() if points < 0]
+    says = f"more than a point below the right one: {', '.join(clear) or 'none'}"
+    return f"{says}; above it, by chance: {', '.join(better)}" if better else says
