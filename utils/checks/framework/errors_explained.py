@@ -167,8 +167,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
 )
 _REFUSED: Final = (
-    "Your own check refuses what it should let through: is it too strict, or are two arguments "
-    "exchanged in the call?"
+    "Your own `raise` stopped a call that should go through: is its condition too strict, or are "
+    "two arguments exchanged in the call?"
 )
 
 
@@ -181,12 +181,12 @@ def usual_cause(problem: Problem) -> str:
     """
     if problem.kind not in (ProblemKind.EXCEPTION, ProblemKind.BACKWARD):
         return ""
-    if problem.line.startswith("raise "):
-        return "Your own `raise` stopped the call. The inputs are right: is its condition?"
+    if re.search(r"\braise \w", problem.line):
+        return _REFUSED
     for pattern, cause in _CAUSES:
         if match := re.search(pattern, problem.message):
             return cause.format("", *match.groups())
-    return _REFUSED if re.search(r"\braise ValueError\b", problem.line) else ""
+    return ""
 
 
 def of_a_test(problem: Problem) -> str:

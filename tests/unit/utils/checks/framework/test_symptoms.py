@@ -231,7 +231,7 @@ def test_a_value_error_is_put_down_to_a_check_of_sizes_only_where_that_check_rai
     def raised(line):
         return usual_cause(Problem(ProblemKind.EXCEPTION, "ValueError: 0 is not in list", line))
 
-    assert "Your own check refuses" in raised('raise ValueError("too long")')
+    assert "Your own `raise` stopped" in raised('raise ValueError("too long")')
     assert not raised("found.append(tags.index(t))")
 
 
@@ -320,9 +320,8 @@ def test_a_rounded_number_is_told_to_be_rounded_and_given_no_other_cause():
 
 
 def test_a_prediction_with_too_few_digits_is_asked_for_more():
-    said = list(_of_numbers("prediction", 4.159, 4.1))
-    assert said == ["Near, but not near enough: give more digits."]
-    assert not list(_of_numbers("prediction", 0.667, 1))
+    assert symptoms(4.1, "predict_first_loss") == "Near, but not near enough: give more digits."
+    assert not symptoms(5.2, "predict_first_loss")
 
 
 def test_numbers_that_are_nearly_right_behave_like_no_mistake():
