@@ -18,7 +18,7 @@ from grader.errors import CourseError
 
 # Nothing but bytes is to come back: neither results nor what workers say are unpickled as data.
 SERIALIZERS: Final = {"serializers": ["msgpack"], "deserializers": ["dask", "msgpack"]}
-LOCAL_SETTINGS: Final = {
+LOCAL_SETTINGS: Final[dict[str, list[str]]] = {
     "distributed.scheduler.http.routes": [],  # Dask's web pages have no password
     "distributed.worker.http.routes": [],
 }
