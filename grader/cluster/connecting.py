@@ -16,7 +16,7 @@ from grader.cluster.patience import Patience
 from grader.cluster.scheduler import Scheduler
 from grader.errors import CourseError
 
-# Nothing but bytes is to come back: neither results nor what workers say are unpickled as data.
+# Nothing but bytes is to come back: a result is never unpickled.
 SERIALIZERS: Final = {"serializers": ["msgpack"], "deserializers": ["dask", "msgpack"]}
 LOCAL_SETTINGS: Final[dict[str, list[str]]] = {
     "distributed.scheduler.http.routes": [],  # Dask's web pages have no password
