@@ -1,6 +1,7 @@
 """Open a way to the workers: to a scheduler that runs, or to one of this run's own."""
 
 import logging
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,10 +16,9 @@ from grader.cluster.patience import Patience
 from grader.cluster.scheduler import Scheduler
 from grader.errors import CourseError
 
-# Nothing but bytes is to come back: neither results nor what workers say are unpickled as data.
+# Nothing but bytes is to come back: a result is never unpickled.
 SERIALIZERS: Final = {"serializers": ["msgpack"], "deserializers": ["dask", "msgpack"]}
-LOCAL_SETTINGS: Final = {
-    "distributed.scheduler.worker-ttl": "60s",
+LOCAL_SETTINGS: Final[dict[str, list[str]]] = {
     "distributed.scheduler.http.routes": [],  # Dask's web pages have no password
     "distributed.worker.http.routes": [],
 }
@@ -63,7 +63,7 @@ def _on_this_machine(where: Local, scratch: Path, patience: Patience) -> Iterato
     """Start workers; encrypted too, for other users of this machine can reach their ports."""
     security = Security.temporary()
     try:
-        with dask.config.set(LOCAL_SETTINGS):
+        with dask.config.set(LOCAL_SETTINGS), _deaf_to_ctrl_c():
             cluster = LocalCluster(
                 n_workers=where.n_workers,
                 threads_per_worker=1,
@@ -83,6 +83,16 @@ def _on_this_machine(where: Local, scratch: Path, patience: Patience) -> Iterato
             yield Scheduler(client, patience)
     finally:
         cluster.close(timeout=CLOSING)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Have the processes that are started meanwhile ignore Ctrl-C, which is for the client."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
