@@ -134,6 +134,24 @@ def result_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
+def _dropped_twice(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return the mistakes of two dropouts where one is asked for."""
+    return (
+        Mistake(
+            "dropout_twice",
+            "Dropout acts on the weights, and once more after w_o.",
+            "One dropout is asked for: between softmax and the product with the values.",
+            variant(dropped="twice"),
+        ),
+        Mistake(
+            "dropout_on_weights_and_context",
+            "Dropout acts on the weights, and once more on what the heads found.",
+            "One dropout is asked for: between softmax and the product with the values.",
+            variant(dropped="inside"),
+        ),
+    )
+
+
 def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     """Return the mistakes with dropout, made with a builder of variants."""
     return (
@@ -180,18 +198,7 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             "It belongs between softmax and the product with the values.",
             variant(dropped="output"),
         ),
-        Mistake(
-            "dropout_twice",
-            "Dropout acts on the weights, and once more after w_o.",
-            "One dropout is asked for: between softmax and the product with the values.",
-            variant(dropped="twice"),
-        ),
-        Mistake(
-            "dropout_on_weights_and_context",
-            "Dropout acts on the weights, and once more on what the heads found.",
-            "One dropout is asked for: between softmax and the product with the values.",
-            variant(dropped="inside"),
-        ),
+        *_dropped_twice(variant),
         Mistake(
             "kept_weights_not_scaled_up",
             "What is kept is not scaled up, so that the output shrinks in train mode.",

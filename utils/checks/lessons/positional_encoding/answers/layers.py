@@ -139,11 +139,8 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
-def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ...]:
-    """Return the mistakes at the table's end, in dropout, and in how the table is kept.
-
-    `alone` is on what dropout can act alone with the same results.
-    """
+def _refusal_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return the mistakes at the table's end."""
     return (
         Mistake(
             "too_long_is_no_value_error",
@@ -195,6 +192,16 @@ def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ..
             "Positions 0 to max_len - 1 are max_len positions.",
             layer(limit=-1),
         ),
+    )
+
+
+def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ...]:
+    """Return the mistakes at the table's end, in dropout, and in how the table is kept.
+
+    `alone` is on what dropout can act alone with the same results.
+    """
+    return (
+        *_refusal_mistakes(layer),
         Mistake(
             "dropout_forgotten",
             "Dropout does nothing.",
