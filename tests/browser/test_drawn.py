@@ -55,6 +55,12 @@ def by_hand() -> drawn.Drawn:
     return drawn.attention_by_hand(WORDS, Q, K, V)
 
 
+def test_words_with_the_same_weight_are_all_named(browser: Chrome, tmp_path: Path) -> None:
+    alike = torch.tensor([[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]]).float()
+    show(browser, tmp_path, drawn.attention_by_hand(WORDS, 9 * alike, alike, V))
+    assert told(browser).startswith("“a” gives most weight, 0.33, to “a”, “c” and “d” each;")
+
+
 def test_a_click_on_a_query_shows_its_weights(browser, tmp_path):
     show(browser, tmp_path, by_hand())
     assert "“a” gives most" in told(browser)

@@ -28,8 +28,8 @@ const draw = () => {
   write("size-shown", size);
   const most = Math.max(...weights).toFixed(2);
   const first = data.names.filter((_, i) => weights[i].toFixed(2) === most).map((name) => `“${name}”`);
-  const last = first.pop();
-  const all = first.length ? `${first.join(", ")} and ${last} each` : last;
+  const end = first.pop();
+  const all = first.length ? `${first.join(", ")} and ${end} each` : end;
   write("told", `“${data.names[query]}” gives most weight, ${most}, to ${all}; ` +
     `it gets ${vector(mixed)}.`);
 };

@@ -160,3 +160,14 @@ def test_learning_rates_are_drawn_by_depth_order_and_warm_up_with_a_point_for_ea
     )
     points = [line for line in axes[1].lines if line.get_linestyle() == "None"]
     assert [list(line.get_ydata()) for line in points[-2:]] == [[0.2, 0.2], [0.3, 0.5]]
+
+
+def test_a_soft_look_up_gives_the_keys_own_values_and_means_between_them(shown):
+    attention.soft_look_up(keys=[0, 1], values=[1.0, 3.0], sharpness=40.0)
+    alt, (ax,) = shown[0]
+    nearest, soft = (dict(zip(*line.get_data(), strict=True)) for line in ax.lines[:2])
+    assert set(nearest.values()) == {1.0, 3.0}
+    middle = min(soft, key=lambda query: abs(query - 0.5))
+    assert soft[middle] == pytest.approx(2.0, abs=0.1)
+    assert soft[min(soft)] == pytest.approx(1.0, abs=1e-3)
+    assert "smooth curve" in alt

@@ -131,3 +131,10 @@ def test_a_line_is_told_with_the_names_that_stand_below_it(ax):
     plots.lines(ax, [0, 1, 2], {"loss": [4, 2, 1]})
     ax.set_xticks([0, 1, 2], ["1", "12", "24"])
     assert plots.in_words(ax.figure).endswith("loss 4 at 1, 2 at 12, 1 at 24.")
+
+
+def test_a_colour_bar_can_have_a_label():
+    fig, ax = plt.subplots()
+    plots.heat_map(ax, np.eye(3), bar="value")
+    assert fig.axes[1].get_ylabel() == "value"
+    plt.close(fig)
