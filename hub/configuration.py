@@ -16,7 +16,8 @@ from utils.lab.page import NAME as START_PAGE
 
 INSTRUCTORS: Final = "instructors"
 CULLER: Final = "idle-culler"
-PROXY: Final = ".venv/proxy/node_modules/.bin/configurable-http-proxy"
+# setup.sh puts it beside the environment's Python.
+PROXY: Final = Path(sys.prefix, "proxy/node_modules/.bin/configurable-http-proxy")
 WELCOME: Final = "The Transformer encoder, from scratch"
 SECONDS_TO_START: Final = 180  # the first start copies the course; many start at once
 
@@ -73,7 +74,7 @@ def _addresses(config: Any, hub: Hub) -> None:
     """Put the hub's parts beside each other; only the proxy is for browsers."""
     settings = hub.settings
     config.JupyterHub.bind_url = settings.address
-    config.ConfigurableHTTPProxy.command = [str(hub.root / PROXY)]
+    config.ConfigurableHTTPProxy.command = [str(PROXY)]
     config.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{settings.port + 1}"
     config.JupyterHub.hub_ip = "127.0.0.1"
     config.JupyterHub.hub_port = settings.port + 2
@@ -144,9 +145,8 @@ def first_page(handler: Any) -> str:
 
 def _by_password(config: Any, hub: Hub) -> None:
     config.JupyterHub.authenticator_class = "hub.authenticators.PasswordAuthenticator"
-    config.JupyterHub.template_paths = [
-        str(Path(nativeauthenticator.__file__).parent / "templates")
-    ]
+    templates = Path(nativeauthenticator.__file__).parent / "templates"
+    config.JupyterHub.template_paths = [str(templates)]
     config.PasswordAuthenticator.first_passwords = str(hub.passwords)
     config.NativeAuthenticator.enable_signup = hub.settings.sign_up
     config.NativeAuthenticator.minimum_password_length = 10

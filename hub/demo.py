@@ -29,7 +29,7 @@ def prepare_demo(root: Path, port: int) -> HubSettings:
         CourseError: the course cannot be cloned, or a part is missing.
 
     """
-    verify_proxy(root)
+    verify_proxy()
     settings = demo_settings(root, port)
     shutil.rmtree(settings.place, ignore_errors=True)
     clone = settings.place / "clone"
@@ -61,9 +61,6 @@ def demo_configuration(root: Path) -> Config:
     """Return JupyterHub's configuration: nobody becomes somebody else, no account is made."""
     hub = demo_hub(root)
     config: Any = common(hub)
-    config.ConfigurableHTTPProxy.command = common(
-        Hub(root, hub.settings)
-    ).ConfigurableHTTPProxy.command
     config.JupyterHub.authenticator_class = "dummy"
     config.DummyAuthenticator.password = PASSWORD
     config.Authenticator.allowed_users = {*STUDENTS, INSTRUCTOR}

@@ -5,7 +5,6 @@ pages to stand inside others.
 """
 
 import os
-import sys
 from pathlib import Path
 
 from jupyterhub.singleuser.extension import JupyterHubSingleUser
@@ -49,4 +48,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":  # tests and tools import every module
-    sys.exit(main())
+    main()

@@ -33,18 +33,18 @@ def verify_machine(root: Path) -> None:
             "grades and give it the clone:\n  useradd --create-home --shell /bin/bash grading\n"
             f"  chown -R grading: {root}"
         )
-    verify_proxy(root)
+    verify_proxy()
     _verify_python()
 
 
-def verify_proxy(root: Path) -> None:
+def verify_proxy() -> None:
     """Check that the program is there which stands between browsers and servers.
 
     Raises:
         CourseError: it is not.
 
     """
-    if not (root / PROXY).is_file():
+    if not PROXY.is_file():
         raise CourseError("The hub's proxy is not installed. Run: sh setup.sh hub")
 
 

@@ -123,8 +123,8 @@ def from_table(found: dict[str, Any]) -> HubSettings:
         raise CourseError('it names no instructors; write such as instructors = ["ada"]')
     if "lti" in values:
         values["lti"] = _lti(values["lti"])
-    for name in values:
-        _verify_type(name, values[name])
+    for name, value in values.items():
+        _verify_type(name, value)
     values["instructors"] = tuple(values["instructors"])
     values["place"] = Path(values.get("place", HubSettings.place))
     settings = HubSettings(**values)

@@ -1,4 +1,4 @@
-"""The course on a class's hub: `python -m utils.lab.on_hub [options]`, run by the hub for a learner.
+"""The course on a class's hub: the hub runs `python -m utils.lab.on_hub` for each learner.
 
 The hub serves one copy of what students get, which they cannot change. A learner works on a copy of
 that one in the home folder, as with a bundle: a newer course arrives at the next start.

@@ -1,4 +1,4 @@
-"""Submit for a class's exchange: only the student and those who grade can read what is handed in."""
+"""Submit to a class's exchange, where only those who grade can read what is handed in."""
 
 import os
 import stat
