@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -53,6 +54,8 @@ def class_hub(root: Path, arguments: argparse.Namespace) -> int:
     """Get the clone ready for its class, then become JupyterHub."""
     verify_machine(root)
     settings = settings_of(root, may_ask=not arguments.yes)
+    if not arguments.prepare:
+        verify_ports(settings)
     todo = steps(root, settings)
     print("As root, this will")
     print("\n".join(f"  {i}. {step.says}" for i, step in enumerate(todo, 1)))
@@ -86,11 +89,13 @@ def demo(root: Path, arguments: argparse.Namespace) -> int:
 
 
 def _become_hub(root: Path, settings: HubSettings, config: str) -> int:
-    verify_ports(settings)
     os.chdir(settings.state)
     os.environ["PYTHONPATH"] = str(root)
     words = [sys.executable, "-m", "jupyterhub", "-f", str(CONFIGS / config)]
     sys.stdout.flush()
+    # Started in a shell's background it would ignore Ctrl-C's signal, and so would its parts, which
+    # the hub stops by it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.execv(sys.executable, words)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import bcrypt
+from jupyterhub.handlers.login import LoginHandler
 from ltiauthenticator.lti13.auth import LTI13Authenticator
 from nativeauthenticator import NativeAuthenticator
 from nativeauthenticator.orm import UserInfo
@@ -31,6 +32,11 @@ class PasswordAuthenticator(NativeAuthenticator):
                 kept = bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS))
                 self.db.add(UserInfo(username=name, password=kept, is_authorized=True))
         self.db.commit()
+
+    def get_handlers(self, app: Any) -> list[tuple[str, Any]]:
+        """Return the pages, with JupyterHub's own to log in: NativeAuthenticator 1.3's fails."""
+        pages = super().get_handlers(app)
+        return [("/login", LoginHandler), *(each for each in pages if each[0] != "/login")]
 
 
 class LearningSystemAuthenticator(LTI13Authenticator):

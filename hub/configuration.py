@@ -8,9 +8,8 @@ from typing import Any, Final
 import nativeauthenticator
 from traitlets.config import Config
 
-from hub import desk
 from hub.passwords import FILE as PASSWORDS
-from hub.settings import HubSettings
+from hub.settings import DESK, DESK_PREFIX, HubSettings
 from hub.spawners import has_systemd, make_account
 from utils.lab.page import NAME as START_PAGE
 
@@ -18,7 +17,15 @@ INSTRUCTORS: Final = "instructors"
 CULLER: Final = "idle-culler"
 # setup.sh puts it beside the environment's Python.
 PROXY: Final = Path(sys.prefix, "proxy/node_modules/.bin/configurable-http-proxy")
-WELCOME: Final = "The Transformer encoder, from scratch"
+COURSE: Final = "The Transformer encoder, from scratch"
+WELCOME: Final = (
+    f"<b>{COURSE}</b><br>Your name and first password come from your instructor.<br>To change the "
+    "password, log in and choose File, Hub Control Panel, Change Password."
+)
+SIGN_UP: Final = (
+    '<br>You have none yet? <a href="/hub/signup">Sign up</a>, and wait until an instructor has '
+    "granted it."
+)
 SECONDS_TO_START: Final = 180  # the first start copies the course; many start at once
 
 
@@ -66,7 +73,6 @@ def common(hub: Hub) -> Config:
     _files(config, hub.settings)
     _students_servers(config, hub)
     _services(config, hub)
-    config.JupyterHub.template_vars = {"announcement_login": WELCOME}
     return Config(config)
 
 
@@ -99,13 +105,15 @@ def _students_servers(config: Any, hub: Hub) -> None:
     }
     config.Spawner.start_timeout = config.Spawner.http_timeout = SECONDS_TO_START
     config.JupyterHub.concurrent_spawn_limit = 20
+    # Jupyter takes an interrupt for a question; it stops when it is told to end.
+    config.LocalProcessSpawner.interrupt_timeout = 1
 
 
 def _services(config: Any, hub: Hub) -> None:
     """Add the grading desk, which only instructors enter, and what stops idle servers."""
     settings = hub.settings
     grading = {
-        "name": desk.NAME,
+        "name": DESK,
         "url": f"http://127.0.0.1:{settings.port + 3}",
         "command": [hub.python, "-m", "hub.desk"],
         "cwd": str(hub.root),
@@ -123,7 +131,7 @@ def _services(config: Any, hub: Hub) -> None:
     config.JupyterHub.load_roles = [
         {
             "name": INSTRUCTORS,
-            "scopes": ["self", f"access:services!service={desk.NAME}"],
+            "scopes": ["self", f"access:services!service={DESK}"],
             "groups": [INSTRUCTORS],
         },
         {
@@ -137,16 +145,21 @@ def _services(config: Any, hub: Hub) -> None:
 
 
 def first_page(handler: Any) -> str:
-    """Return where somebody who logs in goes: instructors to the desk, students to their server."""
+    """Return where somebody goes: instructors to the desk, students to their server."""
     user = handler.current_user
-    grades = user is not None and any(group.name == INSTRUCTORS for group in user.groups)
-    return f"{desk.PREFIX}lab" if grades else "/hub/spawn"
+    if user is None:
+        return ""  # to log in first, then here again
+    grades = any(group.name == INSTRUCTORS for group in user.groups)
+    return f"{DESK_PREFIX}lab" if grades else "/hub/spawn"
 
 
 def _by_password(config: Any, hub: Hub) -> None:
     config.JupyterHub.authenticator_class = "hub.authenticators.PasswordAuthenticator"
     templates = Path(nativeauthenticator.__file__).parent / "templates"
     config.JupyterHub.template_paths = [str(templates)]
+    config.JupyterHub.template_vars = {
+        "announcement_login": WELCOME + SIGN_UP * hub.settings.sign_up
+    }
     config.PasswordAuthenticator.first_passwords = str(hub.passwords)
     config.NativeAuthenticator.enable_signup = hub.settings.sign_up
     config.NativeAuthenticator.minimum_password_length = 10
@@ -170,7 +183,7 @@ def _by_learning_system(config: Any, hub: Hub) -> None:
     config.LTI13Authenticator.authorize_url = lti.authorize_url
     config.LTI13Authenticator.jwks_endpoint = lti.jwks_endpoint
     config.LTI13Authenticator.username_key = lti.username_key
-    config.LTI13Authenticator.tool_name = WELCOME
+    config.LTI13Authenticator.tool_name = COURSE
 
 
 def _in_units(config: Any, settings: HubSettings) -> None:

@@ -12,12 +12,15 @@ from traitlets.config import Config
 from grader.errors import CourseError
 from hub import folders
 from hub.configuration import Hub, common
-from hub.machine import verify_proxy
+from hub.machine import verify_ports, verify_proxy
 from hub.settings import HubSettings
 
 STUDENTS: Final = ("ada", "ben")
 INSTRUCTOR: Final = "teacher"
 PASSWORD: Final = "look-around"  # for a hub that only this machine reaches
+WHO_IS_WHO: Final = (
+    f"Log in as {' or '.join(STUDENTS)}, students, or as {INSTRUCTOR}. The password is {PASSWORD}."
+)
 FOLDER: Final = ".course/hub-demo"
 PORT_FILE: Final = "port.json"
 
@@ -31,6 +34,7 @@ def prepare_demo(root: Path, port: int) -> HubSettings:
     """
     verify_proxy()
     settings = demo_settings(root, port)
+    verify_ports(settings)
     shutil.rmtree(settings.place, ignore_errors=True)
     clone = settings.place / "clone"
     _clone(root, clone)
@@ -38,8 +42,8 @@ def prepare_demo(root: Path, port: int) -> HubSettings:
     folders.serve(clone, settings)
     (settings.state / PORT_FILE).write_text(json.dumps(port))
     print(f"A hub of this machine alone: {settings.address}")
-    print(f"Log in as {' or '.join(STUDENTS)}, students, or as {INSTRUCTOR}; the password of all")
-    print(f"is {PASSWORD}. Ctrl-C stops it. Everything is in {FOLDER}, and new at each start.")
+    print(WHO_IS_WHO)
+    print(f"Ctrl-C stops it. Everything is in {FOLDER}, and new at each start.")
     return settings
 
 
@@ -63,6 +67,7 @@ def demo_configuration(root: Path) -> Config:
     config: Any = common(hub)
     config.JupyterHub.authenticator_class = "dummy"
     config.DummyAuthenticator.password = PASSWORD
+    config.JupyterHub.template_vars = {"announcement_login": WHO_IS_WHO}
     config.Authenticator.allowed_users = {*STUDENTS, INSTRUCTOR}
     config.JupyterHub.spawner_class = SimpleLocalProcessSpawner
     homes = hub.settings.place / "homes"

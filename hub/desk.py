@@ -11,11 +11,10 @@ from jupyterhub.singleuser.extension import JupyterHubSingleUser
 
 from grader.authoring.files import find_root
 from grader.commands import teach
+from hub.settings import DESK_PREFIX
 from utils.lab.exchange import Course
 from utils.lab.start import common_options, launch, top_bar, write_appearance
 
-NAME = "grading"
-PREFIX = f"/services/{NAME}/"
 FORMGRADER = "@jupyter/nbgrader:formgrader"  # it opens inside JupyterLab
 
 
@@ -27,7 +26,7 @@ def write_settings(course: Course) -> Path:
         teach.BUTTON,
         "nbgrader's formgrader, in a tab of its own: change scores and write comments",
         "help:open",
-        url=f"{PREFIX}formgrader",
+        url=f"{DESK_PREFIX}formgrader",
         text="Formgrader",
         newBrowserTab=True,
     )

@@ -28,10 +28,6 @@ def steps(root: Path, settings: HubSettings) -> list[Step]:
     owner = owner_of(root).pw_name
     found = [
         Step(
-            f"close {root} to all but {owner}; {folders.OPEN} stays readable",
-            lambda: folders.close(root),
-        ),
-        Step(
             f"make the group {GROUP}; each student's account follows at the first start",
             ensure_group,
         ),
@@ -47,7 +43,8 @@ def steps(root: Path, settings: HubSettings) -> list[Step]:
     if settings.lti is None:
         says = f"give everyone in the class without one a first password, in {PASSWORDS}"
         found.append(Step(says, lambda: _give_passwords(root, settings)))
-    return found
+    says = f"close {root} to all but {owner}; {folders.OPEN} stays readable"
+    return [*found, Step(says, lambda: folders.close(root))]
 
 
 def _give_passwords(root: Path, settings: HubSettings) -> None:
