@@ -34,16 +34,22 @@ RUNNING = "JupyterHub is now running"
 
 def require_accounts() -> str:
     """Give a Python that every account can run; skip where accounts or the proxy cannot be."""
-    if not sys.platform.startswith("linux") or os.geteuid() != 0:
-        pytest.skip("a hub with accounts needs root on Linux")
+    python = require_users()
     if not shutil.which("useradd"):
         pytest.skip("this machine has no useradd")
     if not (PROXY / "installed").is_file():
         pytest.skip("the hub's proxy is not installed: it needs Node 20 with npm (sh setup.sh hub)")
+    return python
+
+
+def require_users() -> str:
+    """Give a Python that every user can run; skip where a test cannot become another user."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        pytest.skip("other users' rights are tried as root on Linux")
     for python in (sys.executable, f"/usr/bin/{VERSION}", f"/usr/local/bin/{VERSION}"):
         if is_for_everyone(python):
             return python
-    pytest.skip(f"no {VERSION} of this machine, with these packages, can be run by all accounts")
+    pytest.skip(f"no {VERSION} of this machine can be run by all users with these packages")
 
 
 def is_for_everyone(python: str) -> bool:
