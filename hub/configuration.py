@@ -9,7 +9,7 @@ import nativeauthenticator
 from traitlets.config import Config
 
 from hub.passwords import FILE as PASSWORDS
-from hub.settings import DESK, DESK_PREFIX, HubSettings
+from hub.settings import DESK, DESK_PAGE, DESK_PREFIX, HubSettings
 from hub.spawners import has_systemd, make_account
 from utils.lab.page import NAME as START_PAGE
 
@@ -118,7 +118,7 @@ def _services(config: Any, hub: Hub) -> None:
         "command": [hub.python, "-m", "hub.desk"],
         "cwd": str(hub.root),
         "user": hub.owner,
-        "environment": {"PYTHONPATH": str(hub.root), "JUPYTERHUB_DEFAULT_URL": "/lab"},
+        "environment": {"PYTHONPATH": str(hub.root), "JUPYTERHUB_DEFAULT_URL": DESK_PAGE},
         "oauth_no_confirm": True,
     }
     seconds = settings.idle_minutes * 60
@@ -150,7 +150,7 @@ def first_page(handler: Any) -> str:
     if user is None:
         return ""  # to log in first, then here again
     grades = any(group.name == INSTRUCTORS for group in user.groups)
-    return f"{DESK_PREFIX}lab" if grades else "/hub/spawn"
+    return DESK_PREFIX if grades else "/hub/spawn"
 
 
 def _by_password(config: Any, hub: Hub) -> None:

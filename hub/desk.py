@@ -30,7 +30,12 @@ def write_settings(course: Course) -> Path:
         text="Formgrader",
         newBrowserTab=True,
     )
-    write_appearance(folder, (*teach.NOT_FOR_INSTRUCTORS, FORMGRADER), button)
+    reading = {
+        "@jupyterlab/docmanager-extension:plugin": {
+            "defaultViewers": {"markdown": "Markdown Preview"}
+        }
+    }
+    write_appearance(folder, (*teach.NOT_FOR_INSTRUCTORS, FORMGRADER), button | reading)
     return folder
 
 

@@ -13,6 +13,7 @@ from grader.errors import CourseError, verify_known
 FILE: Final = "hub.toml"
 DESK: Final = "grading"  # the service at which instructors grade
 DESK_PREFIX: Final = f"/services/{DESK}/"
+DESK_PAGE: Final = "/lab/tree/docs/desk.md"  # what instructors read first
 # A system account's name as every Linux takes it. With the hub's name for a person it is the same.
 NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 MEMORY: Final = re.compile(r"[1-9]\d*(\.\d+)?[KMGT]")

@@ -194,16 +194,17 @@ def test_grading_at_the_desk_gives_each_student_their_score(hub: HubClass) -> No
 
 def test_the_button_opens_formgrader_in_a_tab_of_its_own(teacher: Chrome) -> None:
     teacher.click(element("[data-command]", "Grade by hand"))
-    ours = lambda: [tab for tab in tabs(teacher) if tab.endswith(f"{DESK}formgrader")]  # noqa: E731
-    (opened,) = wait_for(ours, "formgrader in a tab")
-    teacher.open(opened)
+    opened = wait_for(lambda: formgrader_tab(teacher), "formgrader in a tab")
+    teacher.call("Target.closeTarget", targetId=opened["targetId"])  # behind a tab nothing is drawn
+    teacher.open(opened["url"])
     teacher.wait(f"!!({element('td a', LESSON)})")
 
 
-def tabs(page: Chrome) -> list[str]:
-    """The addresses of the browser's tabs."""
+def formgrader_tab(page: Chrome) -> dict[str, str] | None:
+    """The browser's tab in which formgrader is, if there is one."""
     found = page.call("Target.getTargets")["targetInfos"]
-    return [tab["url"] for tab in found if tab["type"] == "page"]
+    ours = [tab for tab in found if tab["type"] == "page" and f"{DESK}formgrader" in tab["url"]]
+    return ours[0] if ours else None
 
 
 def test_a_submission_can_be_opened_there_and_is_shown(teacher: Chrome) -> None:

@@ -96,7 +96,7 @@ def test_idle_servers_are_stopped_after_the_minutes_that_are_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("groups", "page"), [(["instructors"], "/services/grading/lab"), ([], "/hub/spawn")]
+    ("groups", "page"), [(["instructors"], "/services/grading/"), ([], "/hub/spawn")]
 )
 def test_who_logs_in_comes_to_where_they_work(groups: list[str], page: str) -> None:
     user = SimpleNamespace(groups=[SimpleNamespace(name=name) for name in groups])
