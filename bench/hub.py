@@ -4,7 +4,8 @@ Each student is an account of this machine, made and removed as root, and a proc
 that account, what the start of a server and Submit do; JupyterLab itself does not run. The grader
 is another account, which grades again and again. Every eighth student hands in twice.
 
-`python -m bench.hub --students 20 --seconds 30` runs a smaller one and keeps no figures.
+`python -m bench hub` keeps the figures; `python -m bench.hub --students 20 --seconds 30` runs a
+smaller one.
 """
 
 import argparse

@@ -1,11 +1,13 @@
 """A class's hub with real accounts, as `make hub` starts it on a clone; all is removed after.
 
-The accounts' names begin with PREFIX. Nothing of the machine's own accounts is touched.
+The accounts' names begin with PREFIX, which is another one in each run of tests. Nothing of the
+machine's own accounts is touched.
 """
 
 import grp
 import os
 import pwd
+import secrets
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,7 @@ from tests.browser.chrome import wait_for
 from tests.browser.jupyterlab import ROOT, free_port, is_listening
 from tests.course.clones import make_clone
 
-PREFIX = "hubtest-"
+PREFIX = f"hubtest-{secrets.token_hex(2)}-"
 GRADER, INSTRUCTOR = f"{PREFIX}grader", f"{PREFIX}teacher"
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 PROXY = ROOT / ".venv/proxy"
@@ -134,7 +136,6 @@ class HubClass:
 @contextmanager
 def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
     """Make a clone with a roster, owned by an account of its own."""
-    had_group = _has_group()
     with tempfile.TemporaryDirectory(prefix="hub-") as name:
         folder = Path(name).resolve()
         folder.chmod(0o711)
@@ -146,8 +147,7 @@ def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
             yield made
         finally:
             remove_accounts()
-            if not had_group:
-                _run("groupdel", GROUP, may_fail=True)
+            remove_group()
 
 
 def _make_clone(made: HubClass, python: str, students: Sequence[str]) -> None:
@@ -227,12 +227,11 @@ def _end_processes(uid: int) -> None:
                 os.kill(int(folder.name), 9)
 
 
-def _has_group() -> bool:
-    try:
-        grp.getgrnam(GROUP)
-    except KeyError:
-        return False
-    return True
+def remove_group() -> None:
+    """Remove the hub's group, unless a hub of this machine or another run has accounts in it."""
+    with suppress(KeyError):
+        if not grp.getgrnam(GROUP).gr_mem:
+            _run("groupdel", GROUP, may_fail=True)
 
 
 def _run(*words: str, may_fail: bool = False) -> None:
