@@ -45,6 +45,7 @@ from utils.lab.on_hub import NAME
 ADA, BEN = f"{PREFIX}ada", f"{PREFIX}ben"
 CAUSE = "Without tanh the query only adds the same number to every score."
 REFUSED = 403
+CHOSEN = "a-password-of-ones-own"
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +65,14 @@ def browser(chromium: str, folder: Path, hub: HubClass, name: str) -> Iterator[C
 
 def log_in(page: Chrome, name: str, password: str) -> None:
     page.wait("!!document.querySelector('#password_input')")
-    for field, value in (("username", name), ("password", password)):
-        page.run(f"document.querySelector('#{field}_input').value = {json.dumps(value)}")
+    fill(page, username=name, password=password)
     page.click("document.querySelector('#login_submit, [type=submit]')")
+
+
+def fill(page: Chrome, **fields: str) -> None:
+    """Type into a form's fields."""
+    for field, value in fields.items():
+        page.run(f"document.querySelector('#{field}_input').value = {json.dumps(value)}")
 
 
 @pytest.fixture(scope="module")
@@ -234,3 +240,60 @@ def test_released_feedback_is_fetched_and_read_by_its_student_alone(
     assert hub.run(ADA, "ls", str(pages)).returncode != 0
     assert hub.run(BEN, "ls", str(pages)).returncode != 0
     assert hub.run(GRADER, "ls", str(pages)).stdout.count(".html") == 2
+
+
+def test_a_student_changes_the_first_password(ada: Chrome, hub: HubClass) -> None:
+    ada.open(f"{hub.settings.address}/hub/change-password")
+    ada.wait("!!document.querySelector('#old_password_input')")
+    fill(ada, old_password=hub.password(ADA), new_password=CHOSEN, new_password_confirmation=CHOSEN)
+    ada.click("document.querySelector('[type=submit]')")
+    ada.wait("document.body.innerText.includes('changed successfully')")
+    ada.open(f"{hub.settings.address}/hub/logout")
+    ada.open(f"{hub.settings.address}/hub/login")
+    log_in(ada, ADA, CHOSEN)
+    wait_for_start_page(ada)
+
+
+@pytest.fixture
+def stranger(chromium: str, tmp_path: Path) -> Iterator[Chrome]:
+    with Chrome(chromium, tmp_path / "stranger") as page:
+        yield page
+
+
+def sign_up(page: Chrome, hub: HubClass, name: str) -> None:
+    page.open(f"{hub.settings.address}/hub/signup")
+    page.wait("!!document.querySelector('#password_confirmation_input')")
+    fill(page, username=name, password=CHOSEN, password_confirmation=CHOSEN)
+    page.click("document.querySelector('#signup_submit')")
+    page.wait("!!document.querySelector('.alert')")
+    page.open(f"{hub.settings.address}/hub/login")
+    log_in(page, name, CHOSEN)
+
+
+def grant(page: Chrome, hub: HubClass, name: str) -> None:
+    """Grant an account as an instructor does, who finds the link at /hub/authorize."""
+    page.open(f"{hub.settings.address}/hub/authorize")
+    page.wait(f"!!document.querySelector('a[href$=\"authorize/{name}\"]')")
+    page.run(f"document.querySelector('a[href$=\"authorize/{name}\"]').click()")
+    page.wait(f"location.hash === '#{name}'")
+
+
+def test_who_signs_up_gets_in_once_an_instructor_has_granted_it(
+    stranger: Chrome, teacher: Chrome, hub: HubClass
+) -> None:
+    name = f"{PREFIX}cleo"
+    sign_up(stranger, hub, name)
+    stranger.wait("document.body.innerText.includes('Invalid username or password')")
+    grant(teacher, hub, name)
+    log_in(stranger, name, CHOSEN)
+    wait_for_start_page(stranger)
+    assert course_of(name).learn.owner() == name
+
+
+def test_who_takes_the_name_of_an_account_of_the_machine_gets_no_server(
+    stranger: Chrome, teacher: Chrome, hub: HubClass
+) -> None:
+    sign_up(stranger, hub, GRADER)
+    grant(teacher, hub, GRADER)
+    log_in(stranger, GRADER, CHOSEN)
+    stranger.wait("document.body.innerText.includes('is an account of this machine')")

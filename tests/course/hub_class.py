@@ -118,6 +118,23 @@ class HubClass:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start `python -m hub` as root, or with words as who grades; it writes into `log`."""
+        account = pwd.getpwnam(GRADER if words else "root")
+        environment = {**self.environment(), "HOME": account.pw_dir}
+        with self.log.open("w") as written:
+            return subprocess.Popen(
+                [self.python, "-m", "hub", *(words or ("--yes",))],
+                cwd=self.clone,
+                user=account.pw_uid,
+                group=account.pw_gid,
+                extra_groups=[],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=subprocess.STDOUT,
+            )
+
     def prepare(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run `make hub` without its start."""
         command = [self.python, "-m", "hub", "--yes", "--prepare", *words]
@@ -140,7 +157,7 @@ def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
         folder = Path(name).resolve()
         folder.chmod(0o711)
         first = f"http://127.0.0.1:{free_ports()}"
-        made = HubClass(folder, HubSettings((INSTRUCTOR,), folder / "place", first))
+        made = HubClass(folder, HubSettings((INSTRUCTOR,), folder / "place", first, sign_up=True))
         try:
             _run("useradd", "--create-home", GRADER)
             _make_clone(made, python, students)
@@ -157,7 +174,8 @@ def _make_clone(made: HubClass, python: str, students: Sequence[str]) -> None:
     (made.clone / "class.csv").write_text("\n".join(["student_id", *students, ""]))
     _make_environment(made.clone, python)
     _run("chown", "-R", f"{GRADER}:", str(made.clone))
-    made.grader("roster", "class.csv")
+    if students:
+        made.grader("roster", "class.csv")
 
 
 def _make_environment(clone: Path, python: str) -> None:
@@ -180,17 +198,9 @@ def _make_environment(clone: Path, python: str) -> None:
 
 
 @contextmanager
-def running_hub(made: HubClass) -> Iterator[HubClass]:
-    """Run `make hub` until the block ends."""
-    with made.log.open("w") as written:
-        process = subprocess.Popen(
-            [made.python, "-m", "hub", "--yes"],
-            cwd=made.clone,
-            env=made.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=subprocess.STDOUT,
-        )
+def running_hub(made: HubClass, *words: str) -> Iterator[HubClass]:
+    """Run `make hub` until the block ends; with words, another hub of the same clone."""
+    process = made.start(*words)
     try:
         wait_for(
             lambda: RUNNING in made.log.read_text() or process.poll() is not None, "JupyterHub"
