@@ -42,7 +42,11 @@ POINTS: Final = {"ada": 27, "ben": 22, "cleo": 26, "dan": 0, "eve": 25, "finn": 
 KINDS: Final = tuple(POINTS)
 TWICE: Final = 8  # each such student hands in the stubs first
 DONE: Final = "all-handed-in"
-GRADE: Final = f"while :; do python -m grader grade {LESSON} || exit; [ -e {DONE} ] && exit; done"
+# The last run must begin after the last hand-in.
+GRADE: Final = (
+    f"while :; do last=; [ -e {DONE} ] && last=1; python -m grader grade {LESSON} || exit; "
+    '[ "$last" ] && exit; done'
+)
 
 
 def measure(n_students: int = N_STUDENTS, seconds: float = SECONDS) -> dict[str, Any]:

@@ -242,22 +242,24 @@ def test_released_feedback_is_fetched_and_read_by_its_student_alone(
     assert hub.run(GRADER, "ls", str(pages)).stdout.count(".html") == 2
 
 
-def test_a_student_changes_the_first_password(ada: Chrome, hub: HubClass) -> None:
-    ada.open(f"{hub.settings.address}/hub/change-password")
-    ada.wait("!!document.querySelector('#old_password_input')")
-    fill(ada, old_password=hub.password(ADA), new_password=CHOSEN, new_password_confirmation=CHOSEN)
-    ada.click("document.querySelector('[type=submit]')")
-    ada.wait("document.body.innerText.includes('changed successfully')")
-    ada.open(f"{hub.settings.address}/hub/logout")
-    ada.open(f"{hub.settings.address}/hub/login")
-    log_in(ada, ADA, CHOSEN)
-    wait_for_start_page(ada)
-
-
 @pytest.fixture
 def stranger(chromium: str, tmp_path: Path) -> Iterator[Chrome]:
     with Chrome(chromium, tmp_path / "stranger") as page:
         yield page
+
+
+def test_a_student_changes_the_first_password(stranger: Chrome, hub: HubClass) -> None:
+    stranger.open(f"{hub.settings.address}/hub/login?next=%2Fhub%2Fchange-password")
+    log_in(stranger, BEN, hub.password(BEN))
+    stranger.wait("!!document.querySelector('#old_password_input')")
+    new = {"new_password": CHOSEN, "new_password_confirmation": CHOSEN}
+    fill(stranger, old_password=hub.password(BEN), **new)
+    stranger.click("document.querySelector('#signup_submit')")
+    stranger.wait("document.body.innerText.includes('changed successfully')")
+    stranger.open(f"{hub.settings.address}/hub/logout")
+    stranger.wait("location.pathname === '/hub/login'")
+    log_in(stranger, BEN, CHOSEN)
+    wait_for_start_page(stranger)
 
 
 def sign_up(page: Chrome, hub: HubClass, name: str) -> None:
