@@ -255,7 +255,7 @@ def test_a_student_changes_the_first_password(stranger: Chrome, hub: HubClass) -
     new = {"new_password": CHOSEN, "new_password_confirmation": CHOSEN}
     fill(stranger, old_password=hub.password(BEN), **new)
     stranger.click("document.querySelector('#signup_submit')")
-    stranger.wait("document.body.innerText.includes('changed successfully')")
+    stranger.wait("document.body?.innerText?.includes('changed successfully')")
     stranger.open(f"{hub.settings.address}/hub/logout")
     stranger.wait("location.pathname === '/hub/login'")
     log_in(stranger, BEN, CHOSEN)
@@ -285,7 +285,7 @@ def test_who_signs_up_gets_in_once_an_instructor_has_granted_it(
 ) -> None:
     name = f"{PREFIX}cleo"
     sign_up(stranger, hub, name)
-    stranger.wait("document.body.innerText.includes('Invalid username or password')")
+    stranger.wait("document.body?.innerText?.includes('Invalid username or password')")
     grant(teacher, hub, name)
     log_in(stranger, name, CHOSEN)
     wait_for_start_page(stranger)
@@ -298,4 +298,4 @@ def test_who_takes_the_name_of_an_account_of_the_machine_gets_no_server(
     sign_up(stranger, hub, GRADER)
     grant(teacher, hub, GRADER)
     log_in(stranger, GRADER, CHOSEN)
-    stranger.wait("document.body.innerText.includes('is an account of this machine')")
+    stranger.wait("document.body?.innerText?.includes('is an account of this machine')")

@@ -31,7 +31,7 @@ def test_the_login_page_says_who_is_who_and_a_student_finds_the_lessons(
 ) -> None:
     with Chrome(chromium, tmp_path / "student") as page:
         page.open(address)
-        page.wait(f"document.body.innerText.includes({PASSWORD!r})")
+        page.wait(f"document.body?.innerText?.includes({PASSWORD!r})")
         log_in(page, STUDENTS[0], PASSWORD)
         wait_for_start_page(page)
         assert page.run("location.pathname").startswith(f"/user/{STUDENTS[0]}/")
@@ -42,7 +42,7 @@ def test_the_instructor_comes_to_the_desk_with_its_page_open(
 ) -> None:
     with Chrome(chromium, tmp_path / "teacher") as page:
         page.open(address)
-        page.wait(f"document.body.innerText.includes({PASSWORD!r})")
+        page.wait(f"document.body?.innerText?.includes({PASSWORD!r})")
         log_in(page, INSTRUCTOR, PASSWORD)
         page.wait(f"location.pathname.startsWith({DESK_PREFIX + 'lab'!r})")
         page.wait(f"!!({element('.jp-MarkdownViewer h1', 'The grading desk')})")
