@@ -2,7 +2,8 @@
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899". LESSON=02_attention chooses
 # one where there is a choice: make grade LESSON=02_attention
 PY := .venv/bin/python
-.PHONY: help lab test build grade teach release report archive demo bench bundle site clean
+.PHONY: help lab test build grade teach release report archive demo bench bundle site hub hub-demo \
+	clean
 
 help:
 	@echo "make lab      take the course: sets up .venv, opens JupyterLab on your copies in learn/"
@@ -17,6 +18,8 @@ help:
 	@echo "make bench    run the measurements"
 	@echo "make bundle   zip what students need, as last committed, into dist/"
 	@echo "make site     build the public web site into site/_build"
+	@echo "make hub      serve the course to a class from this machine, with JupyterHub (as root)"
+	@echo "make hub-demo look at such a hub, on this machine alone"
 	@echo "make clean    remove caches and build leftovers; your work and grades stay"
 
 lab:
@@ -35,11 +38,19 @@ site:
 	@sh setup.sh site
 	@$(PY) -m grader site $(ARGS)
 
+hub:
+	@sh setup.sh hub
+	@$(PY) -m hub $(ARGS)
+
+hub-demo:
+	@sh setup.sh hub
+	@$(PY) -m hub demo $(ARGS)
+
 bench:
 	@sh setup.sh test
 	@$(PY) -m bench $(ARGS)
 
 clean:
 	@rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find $(wildcard bench grader notebooks solutions tests utils) -type d \
+	@find $(wildcard bench grader hub notebooks solutions tests utils) -type d \
 		\( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +

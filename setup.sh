@@ -2,7 +2,7 @@
 # Makes .venv and installs the course into it, at the versions of constraints.txt. Does nothing, and
 # needs no network, when that is done already and neither the versions nor the folder have changed.
 #
-#   sh setup.sh [lab|grader|site|test]      each level holds the one before it
+#   sh setup.sh [lab|grader|site|hub|test]   site and hub hold grader, which holds lab; test holds all
 #   PYTHON=/path/to/python             chooses the Python; without it the first that fits is taken
 set -eu
 cd "$(dirname "$0")"
@@ -13,8 +13,9 @@ case $level in
     lab) extras= levels=lab ;;
     grader) extras='[grader]' levels='lab grader' ;;
     site) extras='[grader,site]' levels='lab grader site' ;;
-    test) extras='[grader,site,test]' levels='lab grader site test' ;;
-    *) echo "setup.sh: there is no level '$level'; take lab, grader, site or test." >&2; exit 2 ;;
+    hub) extras='[grader,hub]' levels='lab grader hub' ;;
+    test) extras='[grader,site,hub,test]' levels='lab grader site hub test' ;;
+    *) echo "setup.sh: there is no level '$level'; take lab, grader, site, hub or test." >&2; exit 2 ;;
 esac
 
 # A virtual environment names its folder and its Python in its programs: moved, or with that Python
@@ -71,20 +72,50 @@ install() {
         -c constraints.txt -e ".$extras"
 }
 
-usable && current && exit 0
+# The hub's proxy is a program for Node. It lies in .venv, at the versions of hub/proxy.
+proxy=.venv/proxy
+without_proxy() {
+    case $level in hub | test) ;; *) return 1 ;; esac
+    [ -d hub/proxy ] && ! cmp -s hub/proxy/package-lock.json $proxy/installed
+}
 
-if ! usable; then
-    find_python
-    echo "Making .venv with $("$python" --version) ..."
-    "$python" -m venv --clear .venv
-    echo "$here" > .venv/made-in
-fi
-echo "Installing the course ($level) into .venv; the first time takes some minutes ..."
-if ! install; then
-    echo "The installation stopped; the lines above say why. It needs the network this once." >&2
-    echo "Run the same command again: what was downloaded is kept." >&2
-    exit 1
-fi
-for done_level in $levels; do
-    cat constraints.txt pyproject.toml > ".venv/set-up-$done_level"
-done
+has_node() {
+    command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'
+}
+
+install_proxy() {
+    if ! has_node; then
+        echo "The class's hub needs Node 20 or later with npm (Debian 13: apt install npm)." >&2
+        # Tests of the hub say that they are left out; the others need no Node.
+        [ "$level" = test ]
+        return
+    fi
+    mkdir -p $proxy
+    cp hub/proxy/package.json hub/proxy/package-lock.json $proxy
+    if ! (cd $proxy && npm ci --silent --no-audit --no-fund --no-update-notifier); then
+        echo "npm could not install the hub's proxy. It needs the network this once." >&2
+        return 1
+    fi
+    cp hub/proxy/package-lock.json $proxy/installed
+}
+
+set_up_python() {
+    if ! usable; then
+        find_python
+        echo "Making .venv with $("$python" --version) ..."
+        "$python" -m venv --clear .venv
+        echo "$here" > .venv/made-in
+    fi
+    echo "Installing the course ($level) into .venv; the first time takes some minutes ..."
+    if ! install; then
+        echo "The installation stopped; the lines above say why. It needs the network this once." >&2
+        echo "Run the same command again: what was downloaded is kept." >&2
+        exit 1
+    fi
+    for done_level in $levels; do
+        cat constraints.txt pyproject.toml > ".venv/set-up-$done_level"
+    done
+}
+
+if ! usable || ! current; then set_up_python; fi
+if without_proxy; then install_proxy; fi

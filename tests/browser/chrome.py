@@ -80,7 +80,8 @@ class Chrome:
                 break
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']['message']}")
-        return answer["result"]
+        result: dict[str, Any] = answer["result"]
+        return result
 
     def open(self, url: str) -> None:
         """Go to a page; it may still be loading when this returns."""

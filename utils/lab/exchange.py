@@ -92,6 +92,7 @@ def exchange_settings(course: Course) -> Config:
     """Return nbgrader's settings for the exchange, the same for learners and instructors."""
     return Config(
         CourseDirectory={"course_id": COURSE_ID},
+        ExchangeFactory={"submit": "utils.lab.submit.Submit"},
         Exchange={
             "root": str(course.exchange),
             "cache": str(course.private / "submitted"),

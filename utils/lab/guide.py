@@ -30,10 +30,9 @@ FEEDBACK = (
     "5. **Feedback** appears in the Assignment List when your instructor has released it: Fetch "
     "Feedback, and the table above links the page."
 )
-START_OVER = (
-    "To start a lesson over, rename its folder (right-click in the list of files) and start the "
-    "course again: a fresh copy appears, and your old one stays."
-)
+RENAME = "To start a lesson over, rename its folder (right-click in the list of files) and "
+START_OVER = f"{RENAME}start the course again: a fresh copy appears, and your old one stays."
+FETCH_AGAIN = f"{RENAME}choose Fetch in the Assignment List: a fresh copy appears."
 
 
 def where_to_upload(course: Course) -> str:
@@ -61,7 +60,8 @@ def how_it_goes(course: Course) -> str:
         steps = [CHECK, SAVE, _upload(course), GRADED]
     else:
         steps = [CHECK, SAVE, _submit(course), GRADED, FEEDBACK]
-    return "\n".join(["## How it goes", "", *steps, "", START_OVER])
+    over = FETCH_AGAIN if course.settings.shared and course.has_submit else START_OVER
+    return "\n".join(["## How it goes", "", *steps, "", over])
 
 
 def about_the_page(at: str) -> str:

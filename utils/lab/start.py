@@ -8,6 +8,7 @@ from typing import Any
 
 from jupyterlab.labapp import LabApp
 from nbgrader.exchange import ExchangeError
+from traitlets.config import Config
 
 from utils.lab import guide
 from utils.lab.exchange import Course, exchange_settings, prepare
@@ -29,17 +30,24 @@ EXTENSIONS = Path(__file__).resolve().parent / "extension"  # lets links lead to
 WITHOUT_SUBMIT = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
 
 
-def write_settings(course: Course) -> Path:
+def write_settings(course: Course, more: Config | None = None) -> Path:
     """Write the lab's settings into a folder inside the course, and return that folder.
 
     Jupyter reads it before the user's settings and leaves those as they are.
+
+    Args:
+        course: whose settings to write.
+        more: nbgrader's settings besides those of the course's exchange.
+
     """
     folder = course.private / "jupyter"
     without = NOT_FOR_LEARNERS + (() if course.has_submit else WITHOUT_SUBMIT)
     write_appearance(folder, without, _defaults())
+    settings = exchange_settings(course)
+    settings.merge(more or Config())
     lines = [
         f"c.{section}.{name} = {value!r}"
-        for section, values in exchange_settings(course).items()
+        for section, values in settings.items()
         for name, value in values.items()
     ]
     text = "\n".join(["# Written by utils/lab at every start.", "c = get_config()", *lines, ""])
@@ -109,8 +117,26 @@ def _as_root() -> list[str]:
 
 
 def main(options: list[str]) -> None:
-    """Copy what the learner lacks, then run JupyterLab until it is closed."""
-    course = Course(Path(__file__).resolve().parents[2])
+    """Open the course that this module belongs to."""
+    open_course(Course(Path(__file__).resolve().parents[2]), options)
+
+
+def open_course(
+    course: Course,
+    options: list[str],
+    *,
+    application: Any = LabApp,
+    settings: Config | None = None,
+) -> None:
+    """Copy what the learner lacks, then run JupyterLab until it is closed.
+
+    Args:
+        course: the learner's.
+        options: of JupyterLab, besides the course's own.
+        application: what serves JupyterLab: its own application, or a hub's.
+        settings: of nbgrader, besides those of the course's exchange.
+
+    """
     try:
         lines = prepare(course)
         write_page(course)
@@ -123,14 +149,15 @@ def main(options: list[str]) -> None:
         )
     for line in filter(None, [*lines, guide.where_to_upload(course)]):
         print(line)
-    launch(course, write_settings(course), lab_options(course, options))
+    folder = write_settings(course, settings)
+    launch(course, folder, lab_options(course, options), application)
 
 
-def launch(course: Course, settings: Path, options: list[str]) -> None:
+def launch(course: Course, settings: Path, options: list[str], application: Any = LabApp) -> None:
     """Run JupyterLab with a folder of settings until it is closed."""
     os.environ["JUPYTER_CONFIG_PATH"] = str(settings)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not the user's
     # Kernels import this course's modules, whichever clone or bundle is installed.
     path = [str(course.root), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))
-    LabApp.launch_instance(options)
+    application.launch_instance(options)

@@ -43,6 +43,8 @@ FILES = [
     f"{private.ARCHIVE}/transformer-encoder-2026-11-23.tar.gz",
     "dist/transformer-encoder-course.zip",
     "grades.csv",  # nbgrader's own export
+    "hub-passwords.csv",
+    "hub.toml",
     f"learn/{DEEP}",
 ]
 

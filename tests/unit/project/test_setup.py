@@ -103,7 +103,8 @@ def test_a_chosen_python_is_the_only_one_tried(machine: Machine) -> None:
         ("lab", "."),
         ("grader", ".[grader]"),
         ("site", ".[grader,site]"),
-        ("test", ".[grader,site,test]"),
+        ("hub", ".[grader,hub]"),
+        ("test", ".[grader,site,hub,test]"),
     ],
 )
 def test_each_level_installs_its_extras_under_the_constraints(

@@ -1,0 +1,1 @@
+"""A class's hub: JupyterHub on one machine, from a clone of the course."""

@@ -1,0 +1,83 @@
+"""System accounts of those who use the hub: made when they first start a server, and no others.
+
+Whoever may choose a name must not get what an account of this machine has. So a server runs only
+as an account that the hub has made, which its group tells.
+"""
+
+import grp
+import hashlib
+import pwd
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from grader.errors import CourseError
+from hub.settings import NAME, verify_name
+
+GROUP: Final = "course-hub"
+ONLY_OWNER: Final = 0o700
+
+
+class AccountError(Exception):
+    """A server cannot be started for somebody; the message is for that person."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.jupyterhub_message = message  # JupyterHub shows it in place of its own
+
+
+def ensure_group() -> None:
+    """Make the group that marks the hub's accounts, unless it is there."""
+    try:
+        grp.getgrnam(GROUP)
+    except KeyError:
+        _run("groupadd", GROUP)
+
+
+def ensure_account(name: str) -> None:
+    """Make an account for somebody who has none, its home closed to all others.
+
+    Raises:
+        AccountError: the name is that of an account which the hub has not made, or cannot be one.
+
+    """
+    try:
+        verify_name(name)
+        account = pwd.getpwnam(name)
+    except CourseError as error:
+        raise AccountError(str(error)) from None
+    except KeyError:
+        _make(name)
+        return
+    if name not in grp.getgrnam(GROUP).gr_mem:
+        raise AccountError(
+            f"{name} is an account of this machine that is not the class's, so no server is "
+            "started for it. Ask your instructor for another name on the hub."
+        )
+    Path(account.pw_dir).chmod(ONLY_OWNER)
+
+
+def _make(name: str) -> None:
+    options = ("--create-home", "--user-group", "--groups", GROUP, "--shell", "/bin/bash")
+    _run("useradd", *options, "--key", "HOME_MODE=0700", name)
+    Path(pwd.getpwnam(name).pw_dir).chmod(ONLY_OWNER)  # older tools know no HOME_MODE
+
+
+def _run(*words: str) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AccountError(f"{words[0]} could not do it: {done.stderr.strip()}")
+
+
+def account_name(told: str) -> str:
+    """Return the account's name for somebody whom a learning system calls by any text.
+
+    A text that is a name stays. Of another one the part that can be a name is kept, with a
+    checksum of the whole, so that no two people share an account.
+    """
+    if NAME.fullmatch(told):
+        return told
+    checksum = hashlib.sha256(told.encode()).hexdigest()[:8]
+    kept = re.sub(r"[^a-z0-9_-]+", "-", told.lower().partition("@")[0]).strip("-_")[:20]
+    return f"{kept if kept[:1].isalpha() else f'u{kept}'}-{checksum}"
