@@ -21,10 +21,12 @@ from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.framework.observe import observe
 from utils.checks.lessons.training import probes
 from utils.checks.lessons.training.answers.buckets import buckets, buckets_oracle
-from utils.checks.lessons.training.answers.data import collate_oracle, vocab_oracle
+from utils.checks.lessons.training.answers.collating import collate_oracle
+from utils.checks.lessons.training.answers.data import vocab_oracle
 from utils.checks.lessons.training.answers.model import TaggerOracle
 from utils.checks.lessons.training.answers.rate import rate_oracle
-from utils.checks.lessons.training.answers.scores import accuracy_oracle, loss_oracle
+from utils.checks.lessons.training.answers.right_share import accuracy_oracle
+from utils.checks.lessons.training.answers.scores import loss_oracle
 from utils.checks.lessons.training.answers.steps import step_oracle
 from utils.checks.lessons.training.answers.tagging import tagging_oracle
 from utils.checks.lessons.training.probes.watched import Model, Optimizer, Scheduler, TaggingModel

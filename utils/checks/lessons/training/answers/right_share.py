@@ -1,0 +1,190 @@
+"""Accuracy over real words: right answers and common mistakes."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training.probes import PROBES
+from utils.reference.tagging import IGNORED
+
+
+def accuracy_oracle(logits: Tensor, tags: Tensor) -> float:
+    """Count hits word by word."""
+    hits = []
+    for row, sentence in zip(logits.tolist(), tags.tolist(), strict=True):
+        for scores, tag in zip(row, sentence, strict=True):
+            if tag != IGNORED:
+                hits.append(scores.index(max(scores)) == tag)
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+@by_choices
+def _share(
+    *,
+    counts: Callable[[Tensor], Tensor] = lambda tags: tags != IGNORED,
+    hit: Callable[[Tensor, Tensor], Tensor] = lambda found, tags: found == tags,
+    axis: int = -1,
+    empty: float = 0.0,
+    share: bool = True,
+) -> Callable[[Tensor, Tensor], float]:
+    """Build an accuracy from what counts and what counts as right."""
+
+    def accuracy(logits: Tensor, tags: Tensor) -> float:
+        kept = counts(tags)
+        right = hit(logits.argmax(axis), tags) & kept
+        total = float(kept.sum()) if share else 1.0
+        return right.sum().item() / total if kept.any() else empty
+
+    return accuracy
+
+
+def _mean_of_accuracies(logits: Tensor, tags: Tensor) -> float:
+    alone = [accuracy_oracle(logits[b : b + 1], tags[b : b + 1]) for b in range(len(tags))]
+    return sum(alone) / len(alone)
+
+
+def _everything(tags: Tensor) -> Tensor:
+    return torch.ones_like(tags, dtype=torch.bool)
+
+
+def _padding_is_right(found: Tensor, tags: Tensor) -> Tensor:
+    return (found == tags) | (tags == IGNORED)
+
+
+def _combined_first(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return (logits.argmax(-1) == (tags & real)).sum().item() / max(int(real.sum()), 1)
+
+
+def _highest_scores(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
+
+
+def _confidence(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    return logits.softmax(-1).amax(-1)[real].mean().item() if real.any() else 0.0
+
+
+ACCURACY = Exercise(
+    PROBES["accuracy"],
+    accuracy_oracle,
+    (
+        Mistake(
+            "padding_counts_as_wrong",
+            "Padding counts as words tagged wrongly: the score is too low.",
+            "Leave the positions out where the tag is -100, in the count that you divide by too.",
+            _share(counts=_everything),
+        ),
+        Mistake(
+            "padding_counts_as_right",
+            "Padding counts as words tagged rightly: the score is too high, the more the more "
+            "padding there is.",
+            "Leave the positions out where the tag is -100, in both counts.",
+            _share(counts=_everything, hit=_padding_is_right),
+        ),
+        Mistake(
+            "padding_as_tag_zero",
+            "At padding the model is asked for tag 0.",
+            "Leave the positions out where the tag is -100.",
+            _share(counts=_everything, hit=lambda found, tags: found == tags.clamp(min=0)),
+        ),
+        Mistake(
+            "tag_zero_left_out",
+            "Words with tag 0 are left out as if they were padding.",
+            "The padding of tags is -100; 0 is a tag like any other.",
+            _share(counts=lambda tags: tags > 0),
+        ),
+        Mistake(
+            "and_before_comparing",
+            "`&` binds closer than `==`: the tags are combined with the mask before they are "
+            "compared.",
+            "Put the comparison in brackets: (... == tags) & real.",
+            _combined_first,
+        ),
+        Mistake(
+            "mean_of_sentences",
+            "Each sentence is averaged by itself first, so a word in a short one counts more.",
+            "Every real word of the batch has the same weight.",
+            _mean_of_accuracies,
+        ),
+        Mistake(
+            "best_word_for_each_tag",
+            "argmax runs over the words of the sentence, not over the tags.",
+            "Which axis of (B, T, C) holds the tags?",
+            _share(axis=1),
+        ),
+        Mistake(
+            "share_of_errors",
+            "That is the share of errors.",
+            "Count what is equal.",
+            _share(hit=lambda found, tags: found != tags),
+        ),
+        Mistake(
+            "scores_for_places",
+            "The result is 0: no word counts as right, or what is counted is lost.",
+            "Compare the tags with the largest logit's index along the last axis, argmax(-1), and "
+            "divide by `/`.",
+            _highest_scores,
+        ),
+        Mistake(
+            "number_of_hits",
+            "The right words are counted, not their share.",
+            "Divide by the number of real words.",
+            _share(share=False),
+        ),
+        Mistake(
+            "mean_confidence",
+            "The highest probabilities are averaged; no tag is compared.",
+            "A word is right or wrong, however sure the model is: compare the best tag with tags.",
+            _confidence,
+        ),
+        Mistake(
+            "whole_division",
+            "`//` drops what comes behind the point: the share is 0 unless every word is right.",
+            "Divide by `/`.",
+            lambda logits, tags: float(math.floor(accuracy_oracle(logits, tags))),
+        ),
+        Mistake(
+            "percent",
+            "The share is in percent.",
+            "A share lies between 0 and 1.",
+            lambda logits, tags: 100 * accuracy_oracle(logits, tags),
+        ),
+        Mistake(
+            "a_tensor",
+            "The result is a tensor.",
+            "Return a plain number: .item() or float(...).",
+            lambda logits, tags: torch.tensor(accuracy_oracle(logits, tags)),
+        ),
+        Mistake(
+            "not_a_number_without_words",
+            "Without a real word the share is 0 / 0.",
+            "Say 0.0 there.",
+            _share(empty=float("nan")),
+        ),
+        Mistake(
+            "divides_by_zero",
+            "Without a real word the code divides by zero.",
+            "Say 0.0 there.",
+            lambda logits, tags: _divided(logits.argmax(-1) == tags, tags != IGNORED),
+        ),
+        Mistake(
+            "one_without_words",
+            "Without a real word the share is said to be 1.",
+            "Say 0.0 there, as the text asks.",
+            _share(empty=1.0),
+        ),
+    ),
+)
+
+
+def _divided(hits: Tensor, real: Tensor) -> float:
+    return int(hits.sum()) / int(real.sum())
+
+
+EXERCISES = by_id(ACCURACY)
