@@ -51,6 +51,11 @@ def _mode(model: nn.Module, *, train: bool, after: bool | None = None) -> Iterat
     model.train(before if after is None else after)
 
 
+def _padded(ids: list[int], length: int, padding: int, *, in_front: bool) -> list[int]:
+    filling = [padding] * (length - len(ids))
+    return filling + ids if in_front else ids + filling
+
+
 Order = Literal["as given", "by length, restored", "by length", "rising by length"]
 
 
@@ -98,13 +103,10 @@ def _tagger(
 
     """
 
-    def padded(ids: list[int], length: int) -> list[int]:
-        filling = [padding] * (length - len(ids))
-        return filling + ids if in_front else ids + filling
-
     def read(model: nn.Module, batch: list[list[int]]) -> list[list[int]]:
         length = max(map(len, batch))
-        table = torch.tensor([padded(ids, length) for ids in batch]).long()
+        rows_of = [_padded(ids, length, padding, in_front=in_front) for ids in batch]
+        table = torch.tensor(rows_of).long()
         table = table.to(next(model.parameters()).device) if moves else table
         more = (torch.tensor(list(map(len, batch))),) if with_lengths else ()
         best: Tensor = model(table, *more).argmax(axis)
