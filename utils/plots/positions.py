@@ -208,9 +208,9 @@ def neighbours_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
         ax.plot(steps, rows, marker, color=colour, ms=4, alpha=0.7)
         apart, cosine = found["distance of neighbours"], found["cosine of neighbours"]
         labels.append(f"{name}   {apart:.1f}   {cosine:5.2f}")
-        for place, text in ((1.07, f"{apart:.1f}"), (1.19, f"{cosine:.2f}")):
+        for place, text in ((1.055, f"{apart:.1f}"), (1.172, f"{cosine:.2f}")):
             ax.text(place, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center")
-    for place, header in ((1.07, "distance"), (1.19, "cosine")):
+    for place, header in ((1.055, "distance"), (1.172, "cosine")):
         ax.text(place, 1.02, header, transform=ax.transAxes, ha="center", fontweight="bold")
     ax.set_yticks(range(len(kinds)), [name for name, _ in far_first])
     ax.invert_yaxis()
