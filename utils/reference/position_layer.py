@@ -17,7 +17,7 @@ class PositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Add positions, (B, T, D) -> (B, T, D); raise ValueError if T is more than max_len."""
-        dropped: Tensor = self.dropout(x + first(self.pe, x.shape[1]))
+        dropped: Tensor = self.dropout(x + first(self.pe, x.shape[1]).to(x.dtype))
         return dropped
 
 
