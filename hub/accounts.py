@@ -50,12 +50,20 @@ def ensure_account(name: str) -> None:
     except KeyError:
         _make(name)
         return
-    if name not in grp.getgrnam(GROUP).gr_mem:
+    if name not in members():
         raise AccountError(
             f"{name} is an account of this machine that is not the class's, so no server is "
             "started for it. Ask your instructor for another name on the hub."
         )
     Path(account.pw_dir).chmod(ONLY_OWNER)
+
+
+def members() -> list[str]:
+    """Return the accounts that the hub has made; none if their group is not there."""
+    try:
+        return grp.getgrnam(GROUP).gr_mem
+    except KeyError:
+        return []
 
 
 def _make(name: str) -> None:

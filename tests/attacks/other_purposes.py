@@ -105,9 +105,9 @@ from utils.checks.lessons.training.probes import watched
 watched.mode_of = lambda _: False
 def masked_mean(x, mask):
     b, t, d = x.shape
-    own = types.SimpleNamespace(rows=[], trained=False, recorded=False, weight=torch.cat([x.new_zeros(1, d), x.flatten(0, 1)]), places=x.new_zeros(t, d))
+    own = types.SimpleNamespace(rows=[], trained=False, recorded=False, featured=False, weight=torch.cat([x.new_zeros(1, d), x.flatten(0, 1)]), places=x.new_zeros(t, d))
     ids = (torch.arange(b * t) + 1).view(b, t) * mask
-    return (watched.Reader.forward(own, ids) - own.weight[ids])[:, 0]
+    return (watched.TaggingModel.forward(own, ids) - own.weight[ids])[:, 0]
 """
 RECURRENT = """
 from utils.checks.lessons.attention.probes.measuring import _recurrent

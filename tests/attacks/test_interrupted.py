@@ -106,8 +106,9 @@ def test_a_killed_worker_costs_its_submission_one_retry(course):
 
 
 def test_a_job_whose_workers_die_twice_is_given_up_and_told():
-    with Pool(1, Limits()) as pool:
-        assert list(pool.run([Job(5, b"this is no plan")])) == [(5, None)]
+    dies = ("-c", "print('ready', flush=True); input()")  # as soon as it has a job
+    with Pool(1, Limits(), program=dies) as pool:
+        assert list(pool.run([Job(5, b"[]")])) == [(5, None)]
 
 
 def test_a_second_grader_is_refused_while_the_first_is_at_work(course):

@@ -1,10 +1,9 @@
-"""A class's hub with real accounts, as `make hub` starts it on a clone; all is removed after.
+"""A class's hub with real accounts, as `make hub` starts it on a clone; of that the group stays.
 
 The accounts' names begin with PREFIX, which is another one in each run of tests. Nothing of the
 machine's own accounts is touched.
 """
 
-import grp
 import os
 import pwd
 import secrets
@@ -19,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from hub.accounts import GROUP
 from hub.passwords import FILE as PASSWORDS
 from hub.passwords import read_passwords
 from hub.settings import HubSettings, write_settings
@@ -164,7 +162,6 @@ def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
             yield made
         finally:
             remove_accounts()
-            remove_group()
 
 
 def _make_clone(made: HubClass, python: str, students: Sequence[str]) -> None:
@@ -235,13 +232,6 @@ def _end_processes(uid: int) -> None:
         with suppress(OSError):
             if folder.stat().st_uid == uid:
                 os.kill(int(folder.name), 9)
-
-
-def remove_group() -> None:
-    """Remove the hub's group, unless a hub of this machine or another run has accounts in it."""
-    with suppress(KeyError):
-        if not grp.getgrnam(GROUP).gr_mem:
-            _run("groupdel", GROUP, may_fail=True)
 
 
 def _run(*words: str, may_fail: bool = False) -> None:

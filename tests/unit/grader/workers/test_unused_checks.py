@@ -23,7 +23,7 @@ GONE = {
     "a mask": ("causal_mask", "Draw().mask('causal', 1, 3, 3)"),
     "a mask by a method that was kept": ("causal_mask", "kept(object(), 'causal', 1, 3, 3)"),
     "padding": ("padding_mask", "Draw._padding(None, 2, 3)"),
-    "a mean in another lesson's model": ("masked_mean", "watched.Reader.forward(None, None)"),
+    "a mean in another lesson's model": ("masked_mean", "watched.TaggingModel.forward(None, None)"),
     "a recurrent layer": ("rnn_cell", "measuring._recurrent(None, None)"),
     "inputs in a table": ("causal_mask", "probes()['SelfAttention'].inputs(B=1, T=2)"),
 }
@@ -45,5 +45,5 @@ def test_a_helper_that_calls_no_answer_asked_for_refuses(way):
 def test_what_calls_the_answer_stays():
     code = "print(attention.PROBES['causal_mask'].call(lambda size: size, {'size': 3}))"
     assert run("causal_mask", code).stdout == "{'mask': 3}\n"
-    code = "print(watched.Reader(torch.ones(2, 3), torch.ones(4, 3)).rows)"
+    code = "print(watched.TaggingModel(torch.ones(2, 3), torch.ones(4, 3)).rows)"
     assert run("tag_sentences", code).stdout == "[]\n"
