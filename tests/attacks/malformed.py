@@ -133,7 +133,7 @@ HARMLESS = [
         "causal_mask": "import warnings\ndef causal_mask(size):\n    print('hello'); warnings.warn('careful')\n"
                        "    return torch.ones(1, size, size, dtype=torch.bool).tril()"}),
     Attack("merely slow", "slowness costs points", right=True, score=ALL, answers={
-        "causal_mask": "import time\ndef causal_mask(size):\n    time.sleep(0.3)\n"
+        "causal_mask": "import time\ndef causal_mask(size):\n    time.sleep(0.1)\n"
                        "    return torch.ones(1, size, size, dtype=torch.bool).tril()"}),
     Attack("a cell that fails", "one error costs all that follows", right=True, score=ALL, code=["1 / 0"]),
     Attack("magics and shell commands", "notebook habits cost points", right=True, score=ALL,
