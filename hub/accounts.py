@@ -12,6 +12,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from tornado import web
+
 from grader.errors import CourseError
 from hub.settings import NAME, verify_name
 
@@ -19,12 +21,15 @@ GROUP: Final = "course-hub"
 ONLY_OWNER: Final = 0o700
 
 
-class AccountError(Exception):
-    """A server cannot be started for somebody; the message is for that person."""
+class AccountError(web.HTTPError):
+    """A server cannot be started for somebody; the message is for that person.
+
+    JupyterHub shows a message of its own in place of any other error's.
+    """
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.jupyterhub_message = message  # JupyterHub shows it in place of its own
+        super().__init__(403, message)
+        self.jupyterhub_message = message
 
 
 def ensure_group() -> None:
