@@ -16,7 +16,7 @@ from utils.checks.registry import exercises
 
 
 def helpers() -> dict[str, object]:
-    """Every public function and class of utils; neither checks nor commands: these start servers."""
+    """Every public function and class of utils, but checks and commands, which start servers."""
     names = [m.name for m in pkgutil.walk_packages(utils.__path__, "utils.")]
     modules = [importlib.import_module(n) for n in names if not n.startswith("utils.checks")]
     return {
