@@ -107,3 +107,17 @@ def test_forks_without_a_process_namespace_are_refused(
     monkeypatch.setattr(capabilities, "capabilities_here", lambda: less)
     with pytest.raises(CannotIsolate, match=r"(?s)process namespace.*Lack\..*--no-isolation"):
         Supervisor(Limits(forks=True))
+
+
+def test_a_held_task_has_all_its_time_once_it_is_let_go() -> None:
+    def task(channel: Channel) -> None:
+        channel.send(channel.wait())
+        time.sleep(60)
+
+    with Supervisor(Limits(wall_seconds=0.2)) as supervisor:
+        number = supervisor.start(task, held=True)
+        assert supervisor.poll(timeout=1.0) == {}  # no time runs for it
+        supervisor.let_go(number, b"go", 2.0)
+        ended = supervisor.poll()[number]
+    assert (ended.status, ended.messages) == ("timed out", (b"go",))
+    assert ended.wall_seconds >= 2.0
