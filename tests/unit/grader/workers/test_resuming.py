@@ -98,3 +98,19 @@ def test_what_a_job_has_spent_is_taken_from_its_next_process():
     limits = Limits(wall_seconds=20)
     assert rest_of(limits, 12.5).wall_seconds == 7.5
     assert rest_of(limits, 25).wall_seconds == LEAST_SECONDS
+
+
+def test_all_processes_of_a_job_start_before_anything_hidden_is_read(monkeypatch):
+    told = []
+
+    def hidden(_job):
+        told.append("hidden")
+        raise LookupError
+
+    tried = {"source": "", "exercise": "test_padding", "cases": 3}
+    monkeypatch.setattr(forkserver, "read_steps", lambda _: [tried])
+    monkeypatch.setattr(forkserver, "read_hidden", hidden)
+    supervisor = SimpleNamespace(start=lambda *_, **__: told.append("start"))
+    with pytest.raises(LookupError):
+        next(forkserver.trial_runs(supervisor, "job", 0.0))
+    assert told == ["start", "start", "hidden"]
