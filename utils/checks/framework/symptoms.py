@@ -20,6 +20,7 @@ from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
+from utils.checks.framework.structure import of_results, of_structure
 from utils.words import axes, counted, listed, share
 
 MOST = 2
@@ -73,8 +74,9 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
-        _of_results(exercise, judged, finding.where),
+        of_results(exercise, judged, finding.where),
         of_all_cases(exercise, judged, finding.where),
+        of_structure(whole, expected.values.get(whole), seen.values.get(whole), exercise.tolerance),
         _of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
@@ -372,25 +374,3 @@ def _lie_in(wrong: Sequence[bool], place: Sequence[bool]) -> bool:
     """Return whether several cases are wrong, all of them in a place outside of which are some."""
     outside = sum(not there for there in place)
     return sum(wrong) >= SEVERAL <= outside and all(map(operator.ge, place, wrong))
-
-
-def _of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:
-    """Say which of several results is right in every case."""
-    core = [j for j in judged if j.result.case.is_core and j.seen and j.seen.problem is None]
-    names = [n for n in ("weights", "states", "scores") if core and n in _values(core[0])]
-    for name in names:
-        if not wrong.startswith(name) and all(_is_right(exercise, j, name) for j in core):
-            yield f"{name} is right in every case, so look at what comes after it."
-
-
-def _values(judged: Judged) -> Mapping[str, object]:
-    return judged.seen.values if judged.seen is not None else {}
-
-
-def _is_right(exercise: Exercise, judged: Judged, name: str) -> bool:
-    wanted = expected_of(exercise, judged.result.case).values.get(name)
-    got = judged.seen.values.get(name) if judged.seen is not None else None
-    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
-        same_form = (wanted.shape, wanted.dtype) == (got.shape, got.dtype)
-        return same_form and bool(close(wanted, got, exercise.tolerance).all())
-    return type(wanted) is type(got) and wanted == got

@@ -1,0 +1,99 @@
+"""What is said of the rows and the diagonal of a wrong result: it must be true."""
+
+import numpy as np
+import pytest
+import torch
+
+from utils.checks import check
+from utils.checks.framework.structure import of_structure
+
+TOLERANCE = 1e-5
+
+
+def told(right, got, name="output"):
+    return list(of_structure(name, np.asarray(right), np.asarray(got), TOLERANCE))
+
+
+def drawn(*sizes):
+    return np.random.default_rng(len(sizes)).normal(size=sizes) + 2.0
+
+
+def test_rows_with_factors_of_their_own_are_told_with_the_smallest_and_the_largest():
+    right = drawn(2, 4, 5)
+    factors = np.linspace(0.5, 3, 8).reshape(2, 4, 1)
+    assert told(right, factors * right) == [
+        "Each row of output is right up to a factor of its own, from 0.5 to 3: look at what a row "
+        "is divided by."
+    ]
+
+
+def test_columns_with_factors_of_their_own_are_told():
+    right = drawn(4, 5)
+    (sentence,) = told(right, np.linspace(-1, 2, 5) * right + 0)
+    assert sentence.startswith("Each column of output is right up to a factor of its own, from -1")
+
+
+def test_rows_that_are_moved_too_are_told():
+    right = drawn(3, 4)
+    (sentence,) = told(right, right * [[2], [3], [4]] + [[1], [0], [-1]])
+    assert "a factor and a number added, each row's own" in sentence
+
+
+def test_one_factor_for_all_is_left_to_the_sentence_on_factors():
+    right = drawn(3, 4)
+    assert told(right, 2 * right) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "got"),
+    [
+        (drawn(3, 2), drawn(3, 2) ** 2),
+        (drawn(4, 5), drawn(5, 4).T),
+        (drawn(4, 5), np.zeros((4, 5))),
+        (drawn(3, 4), np.full((3, 4), np.nan)),
+        (np.zeros((3, 4)), drawn(3, 4)),
+    ],
+    ids=["rows of two", "no likeness", "zeros", "NaN", "nothing to compare with"],
+)
+def test_what_only_looks_alike_is_told_nothing(right, got):
+    assert told(right, got) == []
+
+
+def test_a_result_right_on_its_diagonal_alone_and_one_wrong_there_alone_are_told_apart():
+    right = drawn(4, 4)
+    beside = right + 1 - np.eye(4)
+    assert told(right, beside) == ["output is right on its diagonal, and wrong beside it."]
+    assert told(right, right + np.diag([1.0, 2, 4, 3])) == [
+        "output is wrong on its diagonal, and right everywhere else."
+    ]
+
+
+def test_weights_under_a_causal_mask_that_nobody_asked_for_are_told():
+    def causal(q, k, v, mask=None):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        scores = scores + torch.full(scores.shape[-2:], -torch.inf).triu(1)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(-1).nan_to_num()
+        return weights @ v, weights
+
+    scores = torch.from_numpy(drawn(2, 4, 4))
+    got = (scores + torch.full((4, 4), -torch.inf).triu(1)).softmax(-1)
+    assert told(scores.softmax(-1), got, "weights")[0].startswith("No query looks at a later key")
+    verdict = check.scaled_dot_product_attention.verdict(causal)
+    assert verdict.mistake is not None or "later key" in " ".join(verdict.symptoms)
+
+
+def test_results_that_are_right_are_named_and_facts_beside_them_are_not():
+    def fuse_heads(heads):
+        w_q, w_k, w_v = (torch.cat([head[n] for head in heads]) for n in range(3))
+        return w_q, w_k, w_v.sin()
+
+    symptoms = check.fuse_heads.verdict(fuse_heads).symptoms
+    assert "w_q and w_k are right in every case, and w_v is not." in symptoms
+
+    def sinusoidal_encoding(max_len, d_model):
+        return torch.ones(max_len, d_model).cumsum(0).sin()
+
+    verdict = check.sinusoidal_encoding.verdict(sinusoidal_encoding)
+    assert not any("in every case, and" in says for says in verdict.symptoms)

@@ -1,0 +1,137 @@
+"""True sentences on the structure of a wrong result: its rows, its diagonal, its neighbours.
+
+A row that is right up to a factor of its own was divided by something else; weights that vanish
+after the diagonal saw a causal mask. No bank of mistakes is needed to see that.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from utils.checks.framework.compare import close, number
+from utils.checks.framework.exercise import Exercise
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.naming import Judged
+from utils.checks.framework.observation import Array, Observation
+from utils.words import listed
+
+Sentences = Iterator[str]
+
+_LEAST = 3  # entries of a row: two numbers are always alike up to a factor and a shift
+_STAGES = ("weights", "states", "scores")  # results that later ones are made of
+
+
+def of_structure(name: str, wanted: object, got: object, tolerance: float) -> Sentences:
+    """Say what the rows or the diagonal of a result have that the right ones have too, or lack."""
+    if not _are_alike(wanted, got):
+        return
+    right, mine = np.asarray(wanted, np.float64), np.asarray(got, np.float64)
+    yield from _of_later_keys(name, right, mine)
+    yield from _of_lines(name, right, mine, tolerance)
+    yield from _of_diagonal(name, right, mine, tolerance)
+
+
+def _are_alike(wanted: object, got: object) -> bool:
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return False
+    numbers = wanted.dtype.kind == got.dtype.kind == "f" and wanted.shape == got.shape
+    finite = numbers and bool(np.isfinite(wanted).all() and np.isfinite(got).all())
+    return finite and wanted.ndim >= 2 and wanted.size > 0
+
+
+def _of_later_keys(name: str, right: Array, got: Array) -> Sentences:
+    """Say that weights vanish wherever a key comes after its query, and should not."""
+    later = np.triu(np.ones(right.shape[-2:], dtype=bool), 1)
+    if name != "weights" or right.shape[-2] < 2 or not later.any():
+        return
+    if not got[..., later].any() and right[..., later].any() and got[..., ~later].any():
+        yield "No query looks at a later key, as under a causal mask. Here none is asked for."
+
+
+def _of_lines(name: str, right: Array, got: Array, tolerance: float) -> Sentences:
+    """Say that each row, or each column, is right up to a factor of its own."""
+    columns = np.moveaxis(right, -2, -1), np.moveaxis(got, -2, -1)
+    if _scaled(right, got, tolerance):
+        yield from _of_factors("row", name, _factors(right, got), "what a row is divided by")
+    elif _scaled(_centred(right), _centred(got), tolerance) and right.shape[-1] > _LEAST:
+        yield (
+            f"Each row of {name} is right up to a factor and a number added, each row's own: look "
+            "at what is subtracted from a row, and what it is divided by."
+        )
+    elif _scaled(*columns, tolerance):
+        yield from _of_factors("column", name, _factors(*columns), "what a column is multiplied by")
+
+
+def _of_factors(line: str, name: str, factors: Array, where: str) -> Sentences:
+    least, most = float(factors.min()), float(factors.max())
+    if number(least) != number(most):  # else all of the result is right up to one factor
+        yield (
+            f"Each {line} of {name} is right up to a factor of its own, from {number(least)} to "
+            f"{number(most)}: look at {where}."
+        )
+
+
+def _centred(lines: Array) -> Array:
+    middle: Array = lines - lines.mean(-1, keepdims=True)
+    return middle
+
+
+def _factors(right: Array, got: Array) -> Array:
+    """Return by what each line that is not zero is multiplied."""
+    sizes = (right * right).sum(-1)
+    found: Array = ((right * got).sum(-1) / np.where(sizes > 0, sizes, 1.0))[sizes > 0]
+    return found
+
+
+def _near(right: Array, got: Array, tolerance: float) -> Array:
+    return np.isclose(right, got, rtol=10 * tolerance, atol=10 * tolerance)
+
+
+def _scaled(right: Array, got: Array, tolerance: float) -> bool:
+    """Return whether every line of a result is the right one, times a number that is not zero."""
+    sizes = (right * right).sum(-1, keepdims=True)
+    factors = (right * got).sum(-1, keepdims=True) / np.where(sizes > 0, sizes, 1.0)
+    same = right.shape[-1] >= _LEAST and bool(_near(factors * right, got, tolerance).all())
+    return same and bool((np.abs(factors[sizes > 0]) > tolerance).all() and (sizes > 0).any())
+
+
+def _of_diagonal(name: str, right: Array, got: Array, tolerance: float) -> Sentences:
+    """Say that a square result is right on its diagonal alone, or everywhere else."""
+    rows, columns = right.shape[-2:]
+    if rows != columns or rows < _LEAST:
+        return
+    alike, on = _near(right, got, tolerance), np.eye(rows, dtype=bool)
+    if alike[..., on].all() and not alike[..., ~on].all():
+        yield f"{name} is right on its diagonal, and wrong beside it."
+    elif alike[..., ~on].all() and not alike[..., on].any():
+        yield f"{name} is wrong on its diagonal, and right everywhere else."
+
+
+def of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:
+    """Say which of several results is right in every case."""
+    core = [j for j in judged if j.result.case.is_core and j.seen and j.seen.problem is None]
+    whole = wrong.partition("[")[0]
+    names = _results(exercise, core[0]) if core else []
+    right = [n for n in names if n != whole and all(_is_right(exercise, j, n) for j in core)]
+    stages = [name for name in right if name in _STAGES]
+    for name in stages:
+        yield f"{name} is right in every case, so look at what comes after it."
+    if right and not stages and whole in names:
+        are = "is" if len(right) == 1 else "are"
+        yield f"{listed(right)} {are} right in every case, and {whole} is not."
+
+
+def _results(exercise: Exercise, judged: Judged) -> list[str]:
+    """Return the names of what an answer returns; facts beside it have names of several words."""
+    values = expected_of(exercise, judged.result.case).values
+    return [n for n, value in values.items() if isinstance(value, np.ndarray) and n.isidentifier()]
+
+
+def _is_right(exercise: Exercise, judged: Judged, name: str) -> bool:
+    seen: Observation | None = judged.seen
+    wanted = expected_of(exercise, judged.result.case).values.get(name)
+    got = seen.values.get(name) if seen is not None else None
+    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        same_form = (wanted.shape, wanted.dtype) == (got.shape, got.dtype)
+        return same_form and bool(close(wanted, got, exercise.tolerance).all())
+    return type(wanted) is type(got) and wanted == got
