@@ -53,7 +53,7 @@ def _of_lines(name: str, right: Array, got: Array, tolerance: float) -> Sentence
     columns = np.moveaxis(right, -2, -1), np.moveaxis(got, -2, -1)
     if _scaled(right, got, tolerance):
         yield from _of_factors("row", name, _factors(right, got), "what a row is divided by")
-    elif _scaled(_centred(right), _centred(got), tolerance) and right.shape[-1] > _LEAST:
+    elif _scaled(_centred(right), _centred(got), tolerance):
         yield (
             f"Each row of {name} is right up to a factor and a number added, each row's own: look "
             "at what is subtracted from a row, and what it is divided by."

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from utils.checks import check
 from utils.checks.framework.structure import of_structure
@@ -47,13 +48,16 @@ def test_one_factor_for_all_is_left_to_the_sentence_on_factors():
 @pytest.mark.parametrize(
     ("right", "got"),
     [
-        (drawn(3, 2), drawn(3, 2) ** 2),
+        (drawn(3, 1), drawn(3, 1) ** 2),
+        (drawn(2, 2), drawn(2, 2) ** 2),
+        (drawn(4, 4), drawn(4, 4).T + 1),
         (drawn(4, 5), drawn(5, 4).T),
         (drawn(4, 5), np.zeros((4, 5))),
-        (drawn(3, 4), np.full((3, 4), np.nan)),
+        (drawn(3, 4), np.full((3, 4), np.inf)),
         (np.zeros((3, 4)), drawn(3, 4)),
+        (np.zeros((3, 4)), np.zeros((3, 4))),
     ],
-    ids=["rows of two", "no likeness", "zeros", "NaN", "nothing to compare with"],
+    ids=["one", "two", "a square", "no likeness", "zeros", "infinite", "zeros wanted", "the same"],
 )
 def test_what_only_looks_alike_is_told_nothing(right, got):
     assert told(right, got) == []
@@ -80,6 +84,8 @@ def test_weights_under_a_causal_mask_that_nobody_asked_for_are_told():
     scores = torch.from_numpy(drawn(2, 4, 4))
     got = (scores + torch.full((4, 4), -torch.inf).triu(1)).softmax(-1)
     assert told(scores.softmax(-1), got, "weights")[0].startswith("No query looks at a later key")
+    whole = scores.softmax(-1)
+    assert told(whole, (scores * scores).softmax(-1), "weights") == []
     verdict = check.scaled_dot_product_attention.verdict(causal)
     assert verdict.mistake is not None or "later key" in " ".join(verdict.symptoms)
 
@@ -92,8 +98,15 @@ def test_results_that_are_right_are_named_and_facts_beside_them_are_not():
     symptoms = check.fuse_heads.verdict(fuse_heads).symptoms
     assert "w_q and w_k are right in every case, and w_v is not." in symptoms
 
-    def sinusoidal_encoding(max_len, d_model):
-        return torch.ones(max_len, d_model).cumsum(0).sin()
+    class LayerNorm(nn.Module):
+        def __init__(self, d_model, eps=1e-5):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(d_model))
+            self.bias = nn.Parameter(torch.zeros(d_model))
 
-    verdict = check.sinusoidal_encoding.verdict(sinusoidal_encoding)
-    assert not any("in every case, and" in says for says in verdict.symptoms)
+        def forward(self, x):
+            return self.weight * x.atan() + self.bias
+
+    verdict = check.LayerNorm.verdict(LayerNorm)
+    assert verdict.mistake is None
+    assert not any("at first" in says for says in verdict.symptoms)
