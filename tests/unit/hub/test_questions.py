@@ -1,5 +1,7 @@
 """What `make hub` asks where `hub.toml` does not say it."""
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -32,9 +34,19 @@ def test_answers_are_written_down_and_not_asked_again(
     settings = settings_of(tmp_path, may_ask=True)
     assert settings == HubSettings(("ada", "ben"), address="http://127.0.0.1:9000", memory="3G")
     assert read_settings(tmp_path) == settings
-    assert (tmp_path / FILE).owner() == tmp_path.owner()
     answer(monkeypatch)
     assert settings_of(tmp_path, may_ask=True) == settings
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write for another account")
+def test_what_root_writes_down_belongs_to_who_owns_the_clone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = pwd.getpwnam("nobody")
+    os.chown(tmp_path, nobody.pw_uid, nobody.pw_gid)
+    answer(monkeypatch, "ada", "", "")
+    settings_of(tmp_path, may_ask=True)
+    assert (tmp_path / FILE).owner() == "nobody"
 
 
 def test_no_answer_takes_what_stands_in_brackets(
