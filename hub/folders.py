@@ -33,12 +33,19 @@ def make_place(root: Path, settings: HubSettings) -> None:
     """Make the hub's folders, and say in the clone that work is handed in there.
 
     Raises:
-        CourseError: `course.toml` says that it is handed in elsewhere.
+        CourseError: `course.toml` says that it is handed in elsewhere, or others cannot enter the
+            place, which was there before.
 
     """
     tell_course(root, settings.exchange)
-    settings.place.mkdir(parents=True, exist_ok=True)
-    settings.place.chmod(0o755)
+    if not settings.place.exists():
+        settings.place.mkdir(parents=True)
+        settings.place.chmod(0o755)  # whatever the umask
+    elif not settings.place.stat().st_mode & stat.S_IXOTH:  # not ours to open
+        raise CourseError(
+            f"Students cannot enter {settings.place}. Run chmod o+x {settings.place}, or write "
+            f"another place into {FILE}."
+        )
     settings.state.mkdir(mode=0o700, exist_ok=True)
     course = settings.exchange / COURSE_ID
     for folder, mode in (
