@@ -1,0 +1,50 @@
+"""docs/claims/ says for each lesson which cell measures what the text claims."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.authoring.lesson import lessons
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "claims"
+NAMES = [lesson.name for lesson in lessons(ROOT)]
+SOURCE = re.compile(r"\b(paper|source|section|arithmetic|definition)\b", re.IGNORECASE)
+LEAST = 5  # claims of a lesson
+
+
+@cache
+def cells(name: str) -> dict[str, dict[str, Any]]:
+    text = (ROOT / "solutions" / name / f"{name}.ipynb").read_text(encoding="utf-8")
+    return {cell["id"]: cell for cell in json.loads(text)["cells"]}
+
+
+def rows(name: str) -> list[tuple[str, str]]:
+    """Return the claims of a lesson, and in what each is measured."""
+    lines = (PAGES / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    table = [line.strip().strip("|").rpartition("|") for line in lines if line.startswith("|")]
+    return [(claim.strip(), where.strip()) for claim, _, where in table][2:]  # the head goes
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_has_a_page_of_claims(name):
+    assert len(rows(name)) >= LEAST
+    assert all(claim and where for claim, where in rows(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_measures_a_claim_is_a_cell_with_results_or_a_source(name):
+    for claim, where in rows(name):
+        named = re.findall(r"`([\w-]+)`", where)
+        assert named or SOURCE.search(where), claim
+        for cell in named:
+            assert cell in cells(name), f"{claim}: the lesson has no cell {cell}"
+            assert cells(name)[cell]["cell_type"] == "code", f"{claim}: {cell} is no code"
+
+
+def test_no_page_is_left_of_a_lesson_that_is_gone():
+    assert sorted(page.stem for page in PAGES.glob("*.md")) == sorted(NAMES)
