@@ -1,7 +1,9 @@
-"""Run everything that must pass, stage by stage, and say how long each took.
+"""Run everything that must pass, in stages, and say how long each took.
 
-`python tests/stages.py` runs all of them, `python tests/stages.py mypy nbval` the named ones. A
-stage that fails does not stop the others. The last line is pytest's own count.
+`python tests/stages.py` runs all of them, `python tests/stages.py mypy nbval` the named ones. The
+tests run beside the other stages, which follow one another; where something runs beside, a stage's
+output comes whole when it ends. A stage that fails stops no other. The last line is pytest's own
+count.
 """
 
 import os
@@ -9,30 +11,81 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIES = ROOT / "build" / "nbval"
 # Warnings of nbval's own code must not fail it: the suite's "error" filter is for our code.
 NBVAL = "pytest --nbval build/nbval -p tests.executed --nbval-current-env -W default"
+WORKERS = (os.cpu_count() or 1) + 1  # one more than cores: tests wait for servers and browsers
+# Modules in the order of their folders: what takes longest comes first, and the short unit tests
+# fill up the end. In xdist's own order modules of few and long tests would come last.
+SPREAD = "--dist loadscope --no-loadscope-reorder"
+LONGEST = "tests"
 STAGES = {
     "ruff": "ruff check .",
     "format": "ruff format --check .",
     "mypy": "mypy",
     "build": "grader build --check",
     "nbval": f"{NBVAL} --nbval-cell-timeout=300 -n 2 --dist loadscope -q",
-    "tests": "pytest -n 2 --dist loadscope",
+    LONGEST: f"pytest -n {WORKERS} {SPREAD}",
 }
 COUNT = re.compile(
     r"=*\s*((?:\d+ (?:passed|failed|errors?|skipped|\w+)(?:, )?)+ in [\d.]+s.*?)\s*=*"
 )
 
 
-def run(arguments: str) -> tuple[int, str]:
-    """Run a module, passing its output through; give its exit status and pytest's last count."""
+PRINTING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a stage ended, and pytest's count if it was one of pytest's."""
+
+    name: str
+    failed: bool
+    count: str
+    seconds: float
+
+    def __str__(self) -> str:
+        verdict = "FAILED" if self.failed else "passed"
+        return f"{self.name:8}{verdict:8}{self.seconds:7.1f} s"
+
+
+def run_stage(name: str, *, at_once: bool) -> Ended:
+    """Run a stage; its output is printed line by line, at once, or as a whole when it ends."""
+    start = time.monotonic()
+    if name == "nbval":
+        copy_notebooks()
+    held, count = [f"\n--- {name}: {STAGES[name]}\n"], ""
+    with started(STAGES[name]) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            held.append(line)
+            if at_once:
+                show(held)
+            if match := COUNT.fullmatch(line.strip()):
+                count = match[1]
+    show(held)
+    return Ended(name, process.returncode != 0, count, time.monotonic() - start)
+
+
+def show(lines: list[str]) -> None:
+    """Print lines, nothing of another stage between them, and forget them."""
+    with PRINTING:
+        print("".join(lines), end="", flush=True)
+    lines.clear()
+
+
+def started(arguments: str) -> subprocess.Popen[str]:
+    """Start a module."""
     defaults = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "COURSE_DATA": "made-up"}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-m", *arguments.split()],
         cwd=ROOT,
         env=defaults | os.environ,
@@ -40,13 +93,6 @@ def run(arguments: str) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    count = ""
-    assert process.stdout is not None
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        if match := COUNT.fullmatch(line.strip()):
-            count = match[1]
-    return process.wait(), count
 
 
 def copy_notebooks() -> None:
@@ -58,23 +104,25 @@ def copy_notebooks() -> None:
         shutil.copy(notebook, home)
 
 
+def run_row(names: Sequence[str], *, at_once: bool) -> list[Ended]:
+    """Run stages one after another."""
+    return [run_stage(name, at_once=at_once) for name in names]
+
+
 def main(names: list[str]) -> int:
     """Run the named stages, or all; give 1 when one of them failed."""
     if unknown := [name for name in names if name not in STAGES]:
         sys.exit(f"There is no stage {', '.join(unknown)}. There are: {', '.join(STAGES)}.")
-    lines, count, failed = [], "", False
-    for name in names or STAGES:
-        print(f"\n--- {name}: {STAGES[name]}", flush=True)
-        start = time.monotonic()
-        if name == "nbval":
-            copy_notebooks()
-        status, counted = run(STAGES[name])
-        failed |= status != 0
-        count = counted or count
-        verdict = "FAILED" if status else "passed"
-        lines.append(f"{name:8}{verdict:8}{time.monotonic() - start:7.1f} s")
-    print("", *lines, f"===== {count or 'no test was run'} =====", sep="\n", flush=True)
-    return int(failed)
+    chosen = names or list(STAGES)
+    longest = [name for name in chosen if name == LONGEST]
+    others = [name for name in chosen if name != LONGEST]
+    with ThreadPoolExecutor() as rows:
+        beside = rows.submit(run_row, others, at_once=not longest)
+        last = run_row(longest, at_once=True)
+        ended = [*beside.result(), *last]
+    count = next((stage.count for stage in reversed(ended) if stage.count), "no test was run")
+    print("", *ended, f"===== {count} =====", sep="\n", flush=True)
+    return int(any(stage.failed for stage in ended))
 
 
 if __name__ == "__main__":

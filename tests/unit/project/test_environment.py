@@ -118,6 +118,13 @@ def test_every_installed_package_that_the_course_needs_has_its_pinned_version() 
     assert found.items() - pins().items() == set()
 
 
+def test_the_pinned_jsonschema_is_the_last_that_compiles_no_grammar_at_every_start() -> None:
+    # From 4.25 on it takes rfc3987-syntax, whose import costs each process that reads a notebook a
+    # second: nbformat imports it, and so do JupyterLab, nbgrader, the hub and the grader.
+    assert SpecifierSet("<4.25").contains(pins()["jsonschema"])
+    assert "rfc3987-syntax" not in pins()
+
+
 def test_conda_users_get_the_same_constraints() -> None:
     (pip,) = [entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict)]
     assert pip == ["-c constraints.txt", "-e ."]

@@ -25,6 +25,9 @@ PREDICTED = 2e-3  # share by which a prediction may differ from what a mistake p
 LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
 RANDOM_TEST = "random_test"  # the mistake that says so
 _BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
+# What is ruled out for answers is open to known mistakes. And where nothing is written, or nothing
+# came back, all of them and all their pairs would be tried in vain, which takes half a second.
+_NAMELESS = (ProblemKind.FORBIDDEN, ProblemKind.STUB, ProblemKind.MISSING)
 Named = tuple[Mistake | None, Mistake | None]
 
 
@@ -50,8 +53,8 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
         shown: the failing case that the student sees.
 
     """
-    if shown.result.finding is not None and shown.result.finding.kind == ProblemKind.FORBIDDEN:
-        return None, None  # what is ruled out for answers is open to known mistakes
+    if shown.result.finding is not None and shown.result.finding.kind in _NAMELESS:
+        return None, None
     if (random := _random_test(exercise, shown)) is not None:
         return random, None
     relevant = _relevant(judged, shown)

@@ -1,8 +1,11 @@
 """What is taken out of a process is gone for good, by whatever road it is sought."""
 
+import json
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FunctionType
 
 import pytest
@@ -23,16 +26,77 @@ from torch.ao.nn import quantizable
 kept, heads = F.multi_head_attention_forward, F.scaled_dot_product_attention
 absence.kernels(), absence.in_python()
 gc.freeze()
-absence.take_out([probes()[sys.argv[1]]])
+"""
+TAKE_OUT = """
+absence.take_out([probes()[exercise]])
 q = torch.rand(2, 3, 4)
-exec(sys.argv[2])
+"""
+# One process sets up and runs each code in a fork of its own, as a fork server does.
+FORKS = """
+import json, os, tempfile, traceback
+
+def run(setup, code, **names):
+    with tempfile.TemporaryFile("w+") as errors:
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(errors.fileno(), 2)
+            failed = 1
+            try:
+                exec(setup + code, globals() | names)
+                failed = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(failed)
+        ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        errors.seek(0)
+        return ended, errors.read()
+
+for line in sys.stdin:
+    print(json.dumps(run(**json.loads(line))), flush=True)
 """
 
 
-def run(exercise: str, code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SETUP, exercise, code], capture_output=True, text=True, check=False
-    )
+@dataclass(frozen=True)
+class Done:
+    """How a code ended in a process of its own."""
+
+    returncode: int
+    stderr: str
+
+
+class Warm:
+    """A process that has set up once, and runs codes in forks."""
+
+    def __init__(self, setup: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", setup + FORKS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, setup: str, code: str, **names: str) -> Done:
+        asked = json.dumps({"setup": setup, "code": code} | names)
+        print(asked, file=self._process.stdin, flush=True)
+        return Done(*json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Warm]:
+    made = Warm(SETUP)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def run(warm: Warm):
+    """Run a code where what an exercise forbids is taken out."""
+    return lambda exercise, code: warm.run(TAKE_OUT, code, exercise=exercise)
 
 
 GONE = {
@@ -57,7 +121,7 @@ GONE = {
 
 
 @pytest.mark.parametrize("way", GONE)
-def test_what_an_exercise_forbids_is_refused_in_a_sentence(way):
+def test_what_an_exercise_forbids_is_refused_in_a_sentence(run, way):
     exercise, code = GONE[way]
     done = run(exercise, code)
     assert "Forbidden: " in done.stderr, done.stderr
@@ -99,17 +163,17 @@ STAYS = {
 
 
 @pytest.mark.parametrize("way", STAYS)
-def test_what_it_does_not_forbid_stays(way):
+def test_what_it_does_not_forbid_stays(run, way):
     done = run(*STAYS[way])
     assert done.returncode == 0, done.stderr
 
 
-def test_what_was_taken_out_cannot_be_loaded_afresh():
+def test_what_was_taken_out_cannot_be_loaded_afresh(run):
     code = "import importlib; importlib.reload(F)"
     assert "is not here while grading" in run("SelfAttention", code).stderr
 
 
-def test_torchs_warning_of_replaced_kernels_is_not_shown():
+def test_torchs_warning_of_replaced_kernels_is_not_shown(run):
     assert "Overriding" not in run("SelfAttention", "pass").stderr
 
 
@@ -119,10 +183,18 @@ import torch
 from grader.workers import absence
 base = torch._C.Graph.__base__
 graph = torch._C.parse_ir("graph(%x : Tensor):\\n  %y : Tensor = aten::relu(%x)\\n  return (%y)")
-absence.close_other_engines()
-absence.close_other_engines()
-exec(sys.argv[1])
 """
+CLOSE = """
+absence.close_other_engines()
+absence.close_other_engines()
+"""
+
+
+@pytest.fixture(scope="module")
+def with_engines() -> Iterator[Warm]:
+    made = Warm(ENGINES)
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize(
@@ -143,10 +215,8 @@ exec(sys.argv[1])
         ),
     ],
 )
-def test_an_engine_beside_the_dispatcher_is_reached_by_no_road(code, error):
-    done = subprocess.run(
-        [sys.executable, "-c", ENGINES, code], capture_output=True, text=True, check=False
-    )
+def test_an_engine_beside_the_dispatcher_is_reached_by_no_road(with_engines, code, error):
+    done = with_engines.run(CLOSE, code)
     assert error in done.stderr
     assert "close_other_engines" not in done.stderr
 
@@ -154,8 +224,9 @@ def test_an_engine_beside_the_dispatcher_is_reached_by_no_road(code, error):
 def test_a_function_that_was_frozen_for_the_collector_is_found_and_refuses():
     frozen_first = SETUP.replace("kept, heads", "gc.freeze()\nkept, heads")
     code = "try:\n    kept()\nexcept Forbidden:\n    print('refused')"
+    whole = "exercise = 'MultiHeadAttention'" + frozen_first + TAKE_OUT + code
     ended = subprocess.run(
-        [sys.executable, "-c", frozen_first, "MultiHeadAttention", code],
+        [sys.executable, "-c", whole],
         capture_output=True,
         text=True,
         check=False,

@@ -100,6 +100,22 @@ def test_an_exception_that_is_shown_must_be_explained():
     assert named(["it broke", 2.0, 3.0, 40.0, 50.0], late=late, same=same) == "same"
 
 
+@pytest.mark.parametrize("came_back", [True, False], ids=["a stub", "nothing"])
+def test_where_nothing_is_written_no_mistake_is_tried(came_back):
+    tried = []
+
+    def stub(_place):
+        raise NotImplementedError("five_numbers is not written yet")
+
+    cases = tuple(Case(f"place {n}", {"place": n}) for n in range(len(RIGHT)))
+    probe = Probe("five_numbers", dict, lambda f, i: {"number": f(i["place"])}, cases)
+    mistakes = tuple(Mistake(name, "says", "hint", tried.append) for name in ("one", "two"))
+    seen = observe_all(probe, cases, stub) if came_back else [None] * len(cases)
+    verdict = judge(Exercise(probe, by_place(RIGHT), mistakes), cases, seen)
+    assert (verdict.is_stub, verdict.mistake, verdict.score) == (came_back, None, 0)
+    assert tried == []
+
+
 def test_two_mistakes_at_once_are_named_one_after_the_other():
     def name_of(**changes):
         answer = attention_variant(**changes)
