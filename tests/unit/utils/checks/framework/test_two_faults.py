@@ -106,7 +106,7 @@ def test_of_two_pairs_the_one_that_explains_the_other_demands_too_is_named():
 
 
 class Attention(nn.Module):
-    """Attention without w_o and with softmax over the queries, which leaves NaN under a mask."""
+    """Attention without w_o and with softmax over the queries, all zero where a key is blocked."""
 
     def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
         super().__init__()
@@ -124,7 +124,7 @@ class Attention(nn.Module):
         scores = q @ k.mT / q.shape[-1] ** 0.5
         if mask is not None:
             scores = scores.masked_fill(~mask.unsqueeze(1), -torch.inf)
-        weights = scores.softmax(-2)
+        weights = scores.softmax(-2).nan_to_num(0.0)
         return (self.dropout(weights) @ v).transpose(1, 2).flatten(-2), weights
 
 
