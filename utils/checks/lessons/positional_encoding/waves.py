@@ -210,6 +210,7 @@ def rotary_variant(
     exchanged: bool = False,
     ignores_base: bool = False,
     of_offset: int = 1,
+    to_angles: bool = False,
     added: bool = False,
     second_from_turned: bool = False,
     both: Literal["", "plus", "minus"] = "",
@@ -232,6 +233,7 @@ def rotary_variant(
         exchanged: whether sines and cosines change places.
         ignores_base: whether base is always 10,000.
         of_offset: how many times the offset is added to the positions.
+        to_angles: whether the offset is added to the angles.
         added: whether sines and cosines are added instead of rotating.
         second_from_turned: whether the second column uses the new value of the first.
         both: the sign before both sines, where one is plus and the other minus.
@@ -253,6 +255,7 @@ def rotary_variant(
         rates = frequencies(width, base=BASE if ignores_base else base, **spaced_so)
         rates[-1] *= 0 if last_left else 1
         angles = direction * _angles(x, rates, axis, first + of_offset * offset, short=short_angles)
+        angles = angles + offset if to_angles else angles
         angles = angles.floor() if whole else angles
         ways = _per_column(angles, repeated=repeated)
         cos, sin = [w.cos() for w in ways], [w.sin() for w in ways]
