@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from utils import drawn
 from utils.checks import check
 from utils.notebook.lend import lend
-from utils.experiments import buggy
+from utils.experiments import buggy, head_bugs
 from utils.experiments import lookup_task as lookups
 from utils.experiments import reversal_task as reversal
 from utils.experiments import topic_task as topics
@@ -661,8 +661,7 @@ for length in (16, 64, 256):
 
 # %% [markdown]
 # For short sentences fusing pays: the list starts sixteen times as many small operations. For long
-# ones it pays little or nothing: both ways fill the same tables of weights, and that takes most of
-# the time.
+# ones it pays little or nothing: both ways fill the same tables of weights.
 #
 # ### What is `w_o` for?
 #
@@ -860,7 +859,11 @@ guess("worst symbol, one of 8 heads off", None)
 
 
 # %% tags=["skip-grading", "measured", "folded"]
-def without_head(model: lookups.LookupModel, head: int, n_heads: int) -> lookups.LookupModel:
+def without_head(
+    model: lookups.LookupModel,
+    head: int,
+    n_heads: int,
+) -> lookups.LookupModel:
     """Copy a model and switch one of its heads off."""
     changed, size = copy.deepcopy(model), 32 // n_heads
     with torch.no_grad():
@@ -969,8 +972,8 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
     ours = MultiHeadAttention(d_model, n_heads)
     load_torch_attention(ours, theirs)
     gaps = against_torch(ours, theirs, batch=3, length=7)  # on padded sentences
-    same = {name: gap < 1e-5 for name, gap in gaps.items()}
-    print(f"{n_heads} heads of {d_model // n_heads:2} features, the same up to 1e-5: {same}")
+    same = ", ".join(f"{name} {gap < 1e-5}" for name, gap in gaps.items())
+    print(f"{n_heads} heads of {d_model // n_heads:2}, the same up to 1e-5: {same}")
 
 # %% [markdown]
 # Where it says True everywhere, yours is the same attention, gradients and padding included. Where
@@ -1040,23 +1043,36 @@ print("breaking the law:", said("faults that break the law", broken))
 # The checks of this course are full of such laws: rows sum to one, padding changes nothing, a
 # sentence alone gives what it gives in company. They are worth more than a score.
 #
-# ## 10. A split to repair
+# ## 10. Three bugs that no shape shows
 #
-# Someone's tagger is right about every sentence that is tagged alone, and wrong in batches. Here
-# is the symptom. Two sentences, *a* and *b*, go through their `split_heads` with three heads. Each
-# cell shows which sentence the features in it came from. (One sentence is changed at a time, to
-# see what moves.) With a right split the first row would be all *a*, the second all *b*.
-
+# Three programs attend in three heads, and each has a bug: *heads paired with the batch* (the split
+# takes pieces of another sentence), *keys from the query*, or *mask repeated in the wrong order*
+# (the heads get copies a, b, a, b, a, b and not a, a, a, b, b, b). Two sentences, *a* and *b*, go
+# through each. One thing at a time is changed, and a cell is blue where the weights of *a* move.
 
 # %% tags=["skip-grading"]
-pictures.sentences_in_heads(buggy.broken_split_heads)
+panels = {"right": head_bugs.moves()}
+panels |= {letter: head_bugs.moves(bug) for letter, bug in head_bugs.PANELS.items()}
+pictures.what_moves(panels, head_bugs.CHANGED)
+
+# %% [markdown]
+# **Predict:** which of the bugs is A, which B, and which C?
+
+# %% tags=["skip-grading"]
+guess("bug A", None, choices=head_bugs.BUGS)
+guess("bug B", None, choices=head_bugs.BUGS)
+guess("bug C", None, choices=head_bugs.BUGS)
+
+# %% tags=["skip-grading"]
+for letter, bug in head_bugs.PANELS.items():
+    print(f"{letter}:", said(f"bug {letter}", bug))
 
 # %% [markdown]
 # ### Exercise: `repaired_split_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Below is the function that made this picture. First say to yourself in which order its pieces lie
-# after `cat`; then repair it.
+# Below is the split of B. With one sentence it is right. First say to yourself in which order its
+# pieces lie after `cat`; then repair it.
 
 
 # %% exercise="repaired_split_heads"
@@ -1087,8 +1103,8 @@ check.repaired_split_heads(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# With one sentence the picture would be right. `cat` along axis 0 puts head 0 of all sentences
-# first, then head 1 of all sentences: (H B, T, Dh). The `view` reads them in another order.
+# `cat` along axis 0 puts head 0 of all sentences first, then head 1 of all sentences: (H B, T, Dh).
+# The `view` reads them in another order.
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
@@ -1096,10 +1112,11 @@ check.repaired_split_heads(
 # `split_heads` does.
 # </details>
 #
-# ### The same picture with your repair
+# ### B with your repair
 
 # %% tags=["skip-grading"]
-pictures.sentences_in_heads(repaired_split_heads)
+repaired = {"right": head_bugs.moves(), "yours": head_bugs.moves(split=repaired_split_heads)}
+pictures.what_moves(repaired, head_bugs.CHANGED)
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -1,10 +1,9 @@
 """The pictures of lesson 03. Descriptions are made from what is drawn, right or wrong."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
-import torch
 from torch import Tensor
 
 from utils import plots
@@ -160,40 +159,39 @@ def score_and_law(
     plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")
 
 
-def sentences_in_heads(split: Callable[[Tensor, int], Tensor], n_heads: int = 3) -> None:
-    """Show from which of two sentences each head's features come, by changing one at a time.
+def what_moves(panels: Mapping[str, Tensor], things: Sequence[str]) -> None:
+    """Show in which heads the weights of sentence a move when one thing changes.
 
     Args:
-        split: (B, T, D), H -> (B, H, T, Dh).
-        n_heads: H.
+        panels: title -> (things, H), 1 where the weights move.
+        things: what is changed, a name for each row.
 
     """
-    moved = _moved(split, n_heads)
-    fig, ax = plt.subplots(figsize=(5.2, 2.2))
-    heads = [f"head {h}" for h in range(n_heads)]
-    names: dict[str, Any] = {"rows": ("a", "b"), "columns": heads}
-    plots.heat_map(ax, moved[1], limits=(0, 2), numbers=False, bar=False, **names)
-    found = [
-        [
-            "".join(n for n, m in zip("ab", both, strict=True) if m)
-            for both in zip(*rows, strict=True)
+    width = 2.2 + 1.75 * len(panels)
+    fig, grid = plt.subplots(1, len(panels), figsize=(width, 2.6), sharey=True, squeeze=False)
+    said = []
+    for ax, (title, moved) in zip(grid[0], panels.items(), strict=True):
+        heads = [str(h) for h in range(moved.shape[1])]
+        plots.heat_map(
+            ax,
+            moved,
+            title=title,
+            rows=things,
+            columns=heads,
+            limits=(0, 1.4),
+            numbers=False,
+            bar=False,
+        )
+        ax.set(xlabel="head")
+        ax.set_yticks([row - 0.5 for row in range(1, len(things))], minor=True)
+        ax.set_xticks([column - 0.5 for column in range(1, len(heads))], minor=True)
+        ax.grid(visible=True, which="minor", color="0.7", lw=0.8)
+        ax.tick_params(which="minor", length=0)
+        found = [
+            f"{thing} {', '.join(map(str, row.nonzero().flatten().tolist()))}"
+            for thing, row in zip(things, moved, strict=True)
+            if row.any()
         ]
-        for rows in zip(*moved.tolist(), strict=True)
-    ]
-    for b, row in enumerate(found):
-        for h, sentence in enumerate(row):
-            ax.text(h, b, sentence or "neither", ha="center", va="center", color="black")
-    ax.set(ylabel="sentence", title="Which sentence is in it?")
-    said = "; ".join(f"row {n}: {', '.join(row)}" for n, row in zip("ab", found, strict=True))
-    plots.show(fig, alt=f"A table, sentences by heads, of the sentences found there. {said}.")
-
-
-def _moved(split: Callable[[Tensor, int], Tensor], n_heads: int) -> Tensor:
-    """Return (2, 2, H): 1 where changing a sentence changes a head of a sentence."""
-    x = torch.randn(2, 4, 5 * n_heads, generator=torch.Generator().manual_seed(0))
-    tables = []
-    for sentence in range(2):
-        changed = x.clone()
-        changed[sentence] += 1.0
-        tables.append((split(changed, n_heads) != split(x, n_heads)).flatten(2).any(-1))
-    return torch.stack(tables).float()
+        said.append(f"{title}: {'; '.join(found)}")
+    alt = "Tables, what is changed by heads whose weights move. " + ". ".join(said) + "."
+    plots.show(fig, alt=alt)

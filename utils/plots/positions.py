@@ -249,11 +249,11 @@ def ranges(rows: Mapping[str, Sequence[Sequence[float]]], columns: Sequence[str]
         columns: names of the columns.
 
     """
-    width = max(map(len, rows))
-    lines = [" " * width + "".join(f"{name:>24}" for name in columns)]
+    width, wide = max(map(len, rows)), max(18, *(len(name) + 2 for name in columns))
+    lines = [" " * width + "".join(f"{name:>{wide}}" for name in columns)]
     for name, cells in rows.items():
-        texts = [f"{np.mean(c):.2f} ({min(c):.2f} to {max(c):.2f})" for c in cells]
-        lines.append(f"{name:{width}}" + "".join(f"{text:>24}" for text in texts))
+        texts = [f"{np.mean(c):.2f} ({min(c):.2f}–{max(c):.2f})" for c in cells]
+        lines.append(f"{name:{width}}" + "".join(f"{text:>{wide}}" for text in texts))
     return "\n".join(lines)
 
 

@@ -27,10 +27,20 @@ def own_dropout_rate(answer: type[nn.Module]) -> Mistake:
     """Make the mistake of dropping out at a rate that nobody gave."""
     return Mistake(
         "dropout_rate_not_used",
-        "Two calls differ where nothing may be left to chance: dropout does not use the rate that "
-        "the caller gave, or something random is made anew in each forward.",
-        "nn.Dropout() drops half, whatever __init__ was given: which argument holds the rate? "
-        "Layers and tables are made once, in __init__.",
+        "Two calls differ where nothing may be left to chance: dropout acts at a rate that the "
+        "caller did not give, or something random is made anew in each forward.",
+        "Is the default of `dropout` in __init__ the stub's? nn.Dropout() drops half, whatever "
+        "__init__ was given. Layers and tables are made once, in __init__.",
+        answer,
+    )
+
+
+def dropout_by_default(answer: type[nn.Module]) -> Mistake:
+    """Make the mistake of dropping out where the caller gives no rate."""
+    return Mistake(
+        "dropout_by_default",
+        "Nobody asked for dropout here, and it acts: without a rate from the caller it is not 0.",
+        "Look at the defaults in the first line of __init__: are they the stub's?",
         answer,
     )
 

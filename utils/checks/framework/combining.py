@@ -29,9 +29,12 @@ def both(one: Any, other: Any) -> Any:
     first, second = (getattr(x, "__dict__", {}).get("_built") for x in (one, other))
     if first is None or second is None or first[:2] != second[:2]:
         return None
-    if first[2].keys() & second[2].keys() or not first[2] or not second[2]:
+    shared = first[2].keys() & second[2].keys()  # as of two variants of one sibling
+    if any(first[2][name] != second[2][name] for name in shared):
         return None
+    if shared in (first[2].keys(), second[2].keys()):
+        return None  # one of them makes no choice of its own
     try:
-        return first[0](*first[1], **first[2], **second[2])
+        return first[0](*first[1], **(first[2] | second[2]))
     except (TypeError, ValueError):
         return None

@@ -181,7 +181,7 @@ def usual_cause(problem: Problem) -> str:
     """
     if problem.kind not in (ProblemKind.EXCEPTION, ProblemKind.BACKWARD):
         return ""
-    if re.search(r"\braise \w", problem.line):
+    if problem.is_raised:
         return _REFUSED
     for pattern, cause in _CAUSES:
         if match := re.search(pattern, problem.message):

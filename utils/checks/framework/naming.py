@@ -19,6 +19,7 @@ from utils.checks.framework.rounded import is_rounded
 from utils.checks.framework.verdict import CaseResult
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
+SEVERAL_OF_PAIRS = 3  # and two at once, which agree by chance more often
 MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
 MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
 PREDICTED = 2e-3  # share by which a prediction may differ from what a mistake predicts
@@ -73,7 +74,9 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
     part = _best_in_part(exercise, relevant, shown)
     if part is not None:
         return part, None
-    pairs = (_pair(e, relevant, shown) for e in ((exercise,) if exact else (exercise, loosely)))
+    beside = _beside(judged, relevant)
+    tolerances = (exercise,) if exact else (exercise, loosely)
+    pairs = (_pair(one, relevant, shown, beside) for one in tolerances)
     pair = next((pair for pair in pairs if pair is not None), None)
     if pair is None and is_guess:  # each case is a guess of its own
         return _best(exercise, relevant, shown, judged, 1), None
@@ -109,6 +112,11 @@ def _relevant(judged: Sequence[Judged], shown: Judged) -> list[Judged]:
     return [j for j in judged if j.result.case.demand in demands]
 
 
+def _beside(everything: Sequence[Judged], relevant: Sequence[Judged]) -> list[Judged]:
+    """Return the other demands' cases, which decide between causes that are as good."""
+    return [judged for judged in everything if not any(judged is one for one in relevant)]
+
+
 def _best(
     exercise: Exercise,
     relevant: Sequence[Judged],
@@ -136,7 +144,7 @@ def _best(
                 found.append(((explains, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]
-    beside = [judged for judged in everything if not any(judged is one for one in relevant)]
+    beside = _beside(everything, relevant)
     best = _most(best, lambda m: sum(_agrees(exercise, m, judged) for judged in beside))
     best = _most(best, lambda m: _same_gradients(exercise, m, relevant))
     return best[0] if best else None
@@ -299,10 +307,13 @@ def _same_gradients(exercise: Exercise, mistake: Mistake, relevant: Sequence[Jud
     return count
 
 
-def _pair(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Named | None:
-    """Return two mistakes that explain an answer only together.
+def _pair(
+    exercise: Exercise, relevant: Sequence[Judged], shown: Judged, beside: Sequence[Judged]
+) -> Named | None:
+    """Return the two mistakes that best explain an answer only together.
 
-    Two faults together are wrong where either is, so only those are tried.
+    Two faults together are wrong where either is, so only those are tried. Some cases may hold a
+    third one, but then several must agree to the last digit.
 
     """
     failing = frozenset(n for n, judged in enumerate(relevant) if not judged.holds)
@@ -318,11 +329,19 @@ def _pair(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Name
                     others.append(found)
 
     tried = itertools.islice(fitting(), MOST_PAIRS), itertools.islice(others, MOST_OTHERS)
+    several = len(relevant) if exercise.tolerance >= LOOSE or exercise.facts else SEVERAL_OF_PAIRS
+    best: tuple[tuple[bool, int], Named] | None = None
     for one, other, answer in itertools.chain(*tried):
         pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
-        if _agrees(exercise, pair, shown) and all(_agrees(exercise, pair, j) for j in relevant):
-            return one, other
-    return None
+        if not _agrees(exercise, pair, shown):
+            continue
+        agrees = _where_it_agrees(exercise, pair, relevant, several)
+        rank = all(agrees), sum(_agrees(exercise, pair, judged) for judged in beside)
+        if agrees and (best is None or rank > best[0]):
+            best = rank, (one, other)
+        if best is not None and best[0] == (True, len(beside)):
+            break
+    return None if best is None else best[1]
 
 
 def _fit_alone(

@@ -1,5 +1,6 @@
 """What was observed when an answer was called: plain data, no live objects."""
 
+import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -71,6 +72,11 @@ class Problem:
     kind: ProblemKind
     message: str
     line: str = ""
+
+    @property
+    def is_raised(self) -> bool:
+        """Return whether a `raise` of the student's own stopped it, in words of their own."""
+        return re.search(r"\braise \w", self.line) is not None
 
 
 @dataclass(frozen=True)

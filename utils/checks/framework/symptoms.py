@@ -20,8 +20,9 @@ from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
+from utils.checks.framework.places import of_places, of_repeats, of_some_places
 from utils.checks.framework.structure import of_results, of_structure
-from utils.words import axes, counted, listed, share
+from utils.words import axes, counted, share
 
 MOST = 2
 SEVERAL = 2  # cases, of which some can be right and others wrong
@@ -77,10 +78,10 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         of_results(exercise, judged, finding.where),
         of_all_cases(exercise, judged, finding.where),
         of_structure(whole, expected.values.get(whole), seen.values.get(whole), exercise.tolerance),
-        _of_some_places(expected, seen, finding.where, exercise.tolerance),
+        of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
-        found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
+        found = _or_else(found, lambda: _where_to_begin(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
 
 
@@ -120,14 +121,15 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
     return otherwise() if first is None else itertools.chain([first], found)
 
 
-def _of_none_right(judged: Sequence[Judged], kind: str) -> Sentences:
-    """Say where to begin, if no visible case is right and nothing else is known."""
+def _where_to_begin(judged: Sequence[Judged], kind: str) -> Sentences:
+    """Say where to begin, if nothing else is known."""
     cases = [j for j in judged if not j.result.case.hidden]
-    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and not any(map(_passes, cases)):
-        yield (
-            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
-            "step that differs."
+    wrong = [j.result.case.name for j in cases if not _passes(j)]
+    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and wrong:
+        which = (
+            "the plainest case" if len(wrong) == len(cases) else "the plainest one that is wrong"
         )
+        yield f"Follow {which}, “{wrong[0]}”, by hand up to the first step that differs."
 
 
 def _of_values(
@@ -262,7 +264,8 @@ def _of_entries(
         yield from _as_permuted(name, wanted, got, tolerance)
         yield from _of_factor(name, wanted, got, tolerance)
         yield from _of_sums(name, wanted, got)
-    yield from _of_places(name, far, sizes)
+        yield from of_repeats(name, wanted, got, sizes)
+    yield from of_places(name, far, sizes)
     if wanted.dtype.kind == "f" and np.allclose(
         np.sort(wanted, None), np.sort(got, None), tolerance * 10, tolerance * 10
     ):
@@ -308,43 +311,6 @@ def _of_sums(name: str, wanted: Array, got: Array) -> Sentences:
     elif not rows and got.size and np.isfinite(got).all():
         at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
         yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to one."
-
-
-def _of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
-    """Say on which index of an axis all differences lie, if they lie on one."""
-    if far.sum() == 1 and far.size > 1:
-        yield f"Only the entry {list(map(int, np.argwhere(far)[0]))} of {name} is wrong."
-        return
-    for axis in range(far.ndim):
-        others = tuple(k for k in range(far.ndim) if k != axis)
-        wrong = np.flatnonzero(far.any(axis=others))
-        if far.shape[axis] > 2 and len(wrong) == 1:
-            letters = [k for k, n in sizes.items() if n == far.shape[axis] and k[:1].isupper()]
-            called = f"axis {axis}" + (f" ({letters[0]})" if len(letters) == 1 else "")
-            yield f"{name} is wrong only at index {wrong[0]} of {called}."
-
-
-def _of_some_places(
-    expected: Observation, seen: Observation, name: str, tolerance: float
-) -> Sentences:
-    """Say where along an axis all is right, or by how many places all is moved."""
-    wanted, got = expected.values.get(name), seen.values.get(name)
-    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
-        return
-    if wanted.shape != got.shape or wanted.dtype.kind not in "fi" or wanted.ndim < 2:
-        return
-    alike = close(wanted, got.astype(wanted.dtype), tolerance)
-    for axis, length in enumerate(wanted.shape):
-        right = np.flatnonzero(alike.all(axis=tuple(k for k in range(wanted.ndim) if k != axis)))
-        if 0 < len(right) < length - 1:
-            places = listed(list(map(str, right)))
-            yield f"{name} is right at {places} of axis {axis}, and wrong at the other indices."
-        for move in (1, -1) if length > 2 and not len(right) else ():
-            mine = got.astype(wanted.dtype).take(range(max(0, move), length + min(0, move)), axis)
-            whole = wanted.take(range(max(0, -move), length + min(0, -move)), axis)
-            if close(whole, mine, tolerance).all():
-                how = "late" if move > 0 else "early"
-                yield f"{name} is right, but one index too {how} along axis {axis}."
 
 
 def _passes(judged: Judged) -> bool:

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from utils import plots
-from utils.experiments.buggy import broken_split_heads
 from utils.plots import attention, encoder, heads, positions
 
 
@@ -103,9 +102,8 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
          "2 heads: the worse symbol is right in 90%, 20%"),
         (lambda: heads.score_and_law({"right": [0.9, 0.95]}, {"right": [0.0, 2.0]}),
          "right: 90% or more right, changes up to 2"),
-        (lambda: heads.sentences_in_heads(lambda x, h: x.unflatten(2, (h, -1)).transpose(1, 2)),
-         "row a: a, a, a; row b: b, b, b"),
-        (lambda: heads.sentences_in_heads(broken_split_heads), "row a: a, b, a; row b: b, a, b"),
+        (lambda: heads.what_moves({"A": torch.tensor([[1, 0, 1], [0, 0, 0]])}, ("keys", "mask")),
+         "A: keys 0, 2."),
         (lambda: attention.symptoms({"A": torch.full((3, 4), 0.2)}, torch.arange(4) > 2),
          "A: rows sum to 0.80, 0.80, 0.80, largest weight 0.20, at padding up to 0.20"),
         (lambda: heads.cut_cells(torch.arange(4).view(2, 2), {"view": torch.ones(1, 2, 2)}),
@@ -120,7 +118,7 @@ def test_the_description_tells_what_is_drawn(shown, draw, said):
 def test_a_table_has_mean_lowest_and_highest_of_each_cell():
     head, row = positions.ranges({"a": [[0.0, 1.0], [0.5]]}, columns=["x", "y"]).splitlines()
     assert head.split() == ["x", "y"]
-    assert " ".join(row.split()) == "a 0.50 (0.00 to 1.00) 0.50 (0.50 to 0.50)"
+    assert " ".join(row.split()) == "a 0.50 (0.00–1.00) 0.50 (0.50–0.50)"
 
 
 RECORD = {

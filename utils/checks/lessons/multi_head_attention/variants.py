@@ -67,6 +67,7 @@ class HeadsVariant(nn.Module):
             queries before heads.
         results: what comes back, a name in RETURNED of lesson 02.
         own_rate: a dropout rate that replaces the given one.
+        default_rate: the dropout rate if none is given.
         checked: whether D must be divisible by H.
         told: whether the error's message has both numbers.
         shared_bias, always_bias: whether the layers heed the given bias, or always have one.
@@ -97,6 +98,7 @@ class HeadsVariant(nn.Module):
     out = "end"
     added = False
     own_rate: float | None = None
+    default_rate = 0.0
     dropped = "weights"
     returned = "weights"
     results = "both"
@@ -107,13 +109,16 @@ class HeadsVariant(nn.Module):
     tied = ""
     in_lists = False
 
-    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, dropout: float | None = None, bias: bool = True
+    ) -> None:
         super().__init__()
         if self.checked and d_model % n_heads:
             numbers = f": {d_model} features, {n_heads} heads" if self.told else ""
             raise ValueError(f"the features cannot be shared out among the heads{numbers}")
         self.n_heads = n_heads
-        self.p = dropout if self.own_rate is None else self.own_rate
+        asked = self.default_rate if dropout is None else dropout
+        self.p = asked if self.own_rate is None else self.own_rate
         given = self.always_bias or (bias and self.shared_bias)
         for name in "qkvo":
             if name not in self.missing:

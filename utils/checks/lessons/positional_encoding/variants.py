@@ -26,6 +26,7 @@ class LayerVariant(nn.Module):
         shaped: whether the learned table has a "row" for each position, one "number" for each, or
             is "turned".
         along: the axis of x that positions run along; "longer" for the longer of the first two.
+        turned: whether rows that run along the batch get an axis for the words.
         rows: which rows of the table are taken.
         remembers: whether the rows of the first call are kept.
         limit: how many positions past max_len are accepted before ValueError; None for no
@@ -50,6 +51,7 @@ class LayerVariant(nn.Module):
     kept_as = ""
     shaped: Literal["row", "number", "turned"] = "row"
     along: int | Literal["longer"] = 1
+    turned = True
     rows: str = "first"
     remembers = False
     limit: int | None = 0
@@ -106,7 +108,7 @@ class LayerVariant(nn.Module):
             x = x[:, : self.max_len]
         along = int(x.shape[1] >= x.shape[0]) if self.along == "longer" else self.along
         rows = self._chosen(x.shape[along])
-        rows = rows if along == 1 else rows.unsqueeze(1)
+        rows = rows if along == 1 or not self.turned else rows.unsqueeze(1)
         rows = rows.to(x.dtype) if self.keeps_type else rows
         width = x.shape[-1]
         result: Tensor = self._joined(x * type(self).factor(width), rows)
@@ -177,7 +179,7 @@ class EmbeddingVariant(nn.Module):
         factor: (V, D) -> what the rows are multiplied by.
         trained_factor: whether that factor is a second parameter.
         zeroed: whether the padding row starts at zero.
-        masked: whether the padding row is kept out of the result (and so of training).
+        masked: whether gradients are kept from the padding row.
         fixed_padding: whether padding_idx is ignored and 0 used instead.
         frozen: whether the table is not trained.
         turned: whether the table is (D, V).
@@ -187,6 +189,7 @@ class EmbeddingVariant(nn.Module):
         remembers: whether the scaled table of the first call is kept.
         grows: whether the table itself is scaled, at every call.
         no_row_0: whether a padding_idx of 0 is taken for none.
+        clears_0: whether the result for id 0 is set to zero, whatever padding_idx is.
         float32: whether the result is cast to float32.
 
     """
@@ -204,6 +207,7 @@ class EmbeddingVariant(nn.Module):
     remembers = False
     grows = False
     no_row_0 = False
+    clears_0 = False
     float32 = False
 
     def __init__(self, vocab_size: int, d_model: int, padding_idx: int = 0) -> None:
@@ -232,10 +236,12 @@ class EmbeddingVariant(nn.Module):
         table = table * (1.0 if self.grows else type(self).factor(words, width))
         if self.remembers:
             table = self.scaled = table if self.scaled is None else self.scaled
-        one_hot = F.one_hot(ids, words).to(table.dtype)
         if self.masked:
-            one_hot = one_hot * (torch.arange(words) != self.row)
-        result: Tensor = one_hot @ table
+            is_row = (torch.arange(words) == self.row).unsqueeze(1)
+            table = torch.where(is_row, table.detach(), table)
+        result: Tensor = F.one_hot(ids, words).to(table.dtype) @ table
+        if self.clears_0:
+            result = result.masked_fill((ids == 0).unsqueeze(-1), 0.0)
         return result.float() if self.float32 else result
 
 

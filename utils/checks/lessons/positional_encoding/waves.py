@@ -4,6 +4,7 @@ Frequencies are computed in float32, as people do: where they grow to thousands,
 its variant then agree to the last digit.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -14,10 +15,30 @@ from utils.checks.framework.combining import by_choices
 from utils.reference.positions import BASE
 
 Layout = Literal["pairs", "halves", "swapped", "sines", "cosines"]
-Spacing = Literal["", "one", "floored", "to the base", "power divided", "width divided"]
+Spacing = Literal[
+    "",
+    "one",
+    "floored",
+    "to the base",
+    "power divided",
+    "width divided",
+    "index behind",
+    "index below",
+    "exp of the index",
+]
+Taken = Literal["", "every other", "every other, apart", "halves", "all"]
 Odd = Literal["ValueError", "RuntimeError", "AssertionError", "accepted"]
 _ERRORS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (ValueError, RuntimeError, AssertionError)
+}
+
+
+# (frequencies of so many columns, D) -> those of the sines and those of the cosines.
+_TAKEN: dict[Taken, Callable[[Callable[[int], Tensor], int], tuple[Tensor, Tensor]]] = {
+    "every other": lambda of, width: (of(width)[0::2], of(width)[0::2]),
+    "every other, apart": lambda of, width: (of(width)[0::2], of(width)[1::2]),
+    "halves": lambda of, width: (of(2 * width)[: width // 2], of(2 * width)[width // 2 :]),
+    "all": lambda of, width: (of(2 * width), of(2 * width)),
 }
 
 
@@ -36,22 +57,31 @@ def frequencies(
         base: what is raised to that power.
         spacing: "one" for all pairs; the exponent "floored"; "to the base" itself; the power and
             not the exponent divided by the width ("power divided"), in the denominator of the
-            angle ("width divided").
+            angle ("width divided"); i multiplied with the power ("index behind"), in the
+            denominator ("index below"), or raised alone ("exp of the index").
         step: what is added to i.
 
     """
     i = torch.arange(width // 2) + step
-    if spacing == "one":
-        return torch.ones(width // 2)
-    if spacing == "floored":
-        return base ** (exponent * i / width).floor()
-    if spacing == "to the base":
-        return base ** (exponent / 2 * i / max(width // 2 - 1, 1))
-    if spacing == "power divided":
-        return base ** (exponent * i) / width
-    if spacing == "width divided":
-        return base ** (exponent * i) * width
+    if spacing in _SPACED:
+        return _SPACED[spacing](i, exponent, base, width)
     return base ** (exponent * i / width)
+
+
+_SPACED: dict[Spacing, Callable[[Tensor, float, float, int], Tensor]] = {
+    "one": lambda i, exponent, base, width: torch.ones(width // 2),
+    "floored": lambda i, exponent, base, width: base ** (exponent * i / width).floor(),
+    "to the base": lambda i, exponent, base, width: (
+        base ** (exponent / 2 * i / max(width // 2 - 1, 1))
+    ),
+    "power divided": lambda i, exponent, base, width: base ** (exponent * i) / width,
+    "width divided": lambda i, exponent, base, width: base ** (exponent * i) * width,
+    "index behind": lambda i, exponent, base, width: base**exponent * i / width,
+    "index below": lambda i, exponent, base, width: 1 / (base**-exponent * i / width),
+    "exp of the index": lambda i, exponent, base, width: (
+        (-exponent * i).exp() * -math.log(base) / width
+    ),
+}
 
 
 @by_choices
@@ -66,6 +96,8 @@ def encoding_variant(
     cosine_step: float = 0.0,
     odd: Odd = "ValueError",
     flipped: bool = False,
+    taken: Taken = "",
+    meets: Literal["product", "power", "height"] = "product",
     **spaced: Any,
 ) -> Callable[[int, int], Tensor]:
     """Build a sinusoidal encoding with the given choices.
@@ -80,6 +112,9 @@ def encoding_variant(
         cosine_step: how much larger than its pair's number a cosine's is.
         odd: what happens if d_model is odd.
         flipped: whether the columns come in reverse order.
+        taken: which frequencies the sines and the cosines get.
+        meets: what position and frequency make: a product; the position raised to the frequency
+            ("power"); the sine of the position times the frequency ("height").
         spaced: how the frequencies are chosen.
 
     """
@@ -90,10 +125,15 @@ def encoding_variant(
         width = d_model + d_model % 2
         places = sine * (torch.arange(max_len) + first)
         places = (places / max_len if over_length else places).unsqueeze(1)
-        for_sines, for_cosines = (
-            places * frequencies(width, **spaced, step=step) for step in (sine_step, cosine_step)
-        )
-        table = _laid_out(for_sines, for_cosines, layout)
+        if taken:
+            rates = _TAKEN[taken](lambda columns: frequencies(columns, **spaced), width)
+        else:
+            rates = tuple(frequencies(width, **spaced, step=s) for s in (sine_step, cosine_step))
+        if meets == "height":
+            table = torch.stack([places.sin() * rates[0], places.cos() * rates[1]], -1).flatten(1)
+        else:
+            angles = [places**rate if meets == "power" else places * rate for rate in rates]
+            table = _laid_out(angles[0], angles[1], layout)
         table = table.flip(-1) if flipped else table
         return {"transposed": table.T, "batched": table[None]}.get(form, table)
 
@@ -104,7 +144,11 @@ def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:
     sines, cosines = for_sines.sin(), for_cosines.cos()
     if layout == "halves":
         return torch.cat([sines, cosines], -1)
-    others = {"swapped": (cosines, sines), "sines": (sines, sines), "cosines": (cosines, cosines)}
+    others = {
+        "swapped": (cosines, sines),
+        "sines": (sines, for_cosines.sin()),
+        "cosines": (for_sines.cos(), cosines),
+    }
     return torch.stack(others.get(layout, (sines, cosines)), -1).flatten(1)
 
 
@@ -166,6 +210,7 @@ def rotary_variant(
     exchanged: bool = False,
     ignores_base: bool = False,
     of_offset: int = 1,
+    to_angles: bool = False,
     added: bool = False,
     second_from_turned: bool = False,
     both: Literal["", "plus", "minus"] = "",
@@ -188,6 +233,7 @@ def rotary_variant(
         exchanged: whether sines and cosines change places.
         ignores_base: whether base is always 10,000.
         of_offset: how many times the offset is added to the positions.
+        to_angles: whether the offset is added to the angles.
         added: whether sines and cosines are added instead of rotating.
         second_from_turned: whether the second column uses the new value of the first.
         both: the sign before both sines, where one is plus and the other minus.
@@ -209,6 +255,7 @@ def rotary_variant(
         rates = frequencies(width, base=BASE if ignores_base else base, **spaced_so)
         rates[-1] *= 0 if last_left else 1
         angles = direction * _angles(x, rates, axis, first + of_offset * offset, short=short_angles)
+        angles = angles + offset if to_angles else angles
         angles = angles.floor() if whole else angles
         ways = _per_column(angles, repeated=repeated)
         cos, sin = [w.cos() for w in ways], [w.sin() for w in ways]

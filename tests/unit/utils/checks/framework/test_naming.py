@@ -6,8 +6,10 @@ from torch import nn
 
 from utils.checks import check
 from utils.checks.framework import expected
+from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Mistake, Probe
 from utils.checks.framework.judge import judge
+from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import observe_all
 from utils.checks.lessons.attention.variants import attention_variant
 
@@ -152,3 +154,13 @@ class OfStandardDeviation(OfRoot):
 @pytest.mark.parametrize("form", [OfRoot, OfStandardDeviation])
 def test_epsilon_outside_the_root_is_named_however_it_is_computed(form):
     assert check.LayerNorm.verdict(form).mistake.name == "epsilon_outside_the_root"
+
+
+def test_errors_that_a_student_raises_are_alike_whatever_their_words():
+    def seen(kind, message, line=""):
+        return Observation(problem=Problem(ProblemKind.EXCEPTION, f"{kind}: {message}", line))
+
+    by_hand = seen("ValueError", "7 > 4", "raise ValueError(f'{T} > {n}')")
+    assert same_results(by_hand, seen("ValueError", "too long"), 1e-5)
+    assert not same_results(by_hand, seen("RuntimeError", "too long"), 1e-5)
+    assert not same_results(seen("ValueError", "7 > 4"), seen("ValueError", "too long"), 1e-5)

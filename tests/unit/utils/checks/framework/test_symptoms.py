@@ -13,7 +13,8 @@ from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
-from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes, _of_some_places
+from utils.checks.framework.places import of_repeats, of_some_places
+from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes
 from utils.checks.framework.verdict import CaseResult
 from utils.checks.registry import find_exercise
 from utils.reference.modules import MultiHeadAttention
@@ -169,7 +170,7 @@ def test_an_axis_of_another_length_is_told_with_the_end_that_is_right(got, says)
 
 def places(got):
     wanted = Observation({"x": np.arange(12.0).reshape(4, 3)})
-    return list(_of_some_places(wanted, Observation({"x": got}), "x", 1e-5))
+    return list(of_some_places(wanted, Observation({"x": got}), "x", 1e-5))
 
 
 def test_rows_that_came_one_place_too_late_are_told():
@@ -177,6 +178,14 @@ def test_rows_that_came_one_place_too_late_are_told():
     assert places(np.vstack([rows[:1] - 9, rows[:3]])) == [
         "x is right, but one index too late along axis 0."
     ]
+
+
+def test_the_axis_along_which_all_is_alike_is_told():
+    right = np.arange(24.0).reshape(2, 3, 4)
+    got = np.broadcast_to(right[:, :1], right.shape)
+    found = list(of_repeats("x", right, got, {"B": 2, "H": 3, "T": 4}))
+    assert found == ["x is the same at every index of axis 1 (H)."]
+    assert not list(of_repeats("x", got, got, {}))
 
 
 def test_the_indices_that_are_right_are_told():
@@ -343,3 +352,11 @@ def test_numbers_that_are_nearly_right_behave_like_no_mistake():
     verdict = check.LayerNorm.verdict(LayerNorm)
     assert not verdict.passed
     assert verdict.mistake is None
+
+
+def test_where_nothing_is_known_the_first_wrong_case_is_where_to_begin():
+    def rolled(offset, d_model):
+        return torch.roll(torch.eye(d_model), offset, dims=0)
+
+    (said,) = check.shift_matrix.verdict(rolled).symptoms
+    assert said.startswith("Follow the plainest one that is wrong, “one step, two columns”, by")

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from utils.checks.authoring.common_mistakes import own_dropout_rate
+from utils.checks.authoring.common_mistakes import dropout_by_default, own_dropout_rate
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
@@ -246,6 +246,7 @@ ATTENTION = Exercise(
         *dropout_mistakes(heads_variant),
         *FORM,
         own_dropout_rate(heads_variant(own_rate=0.5)),
+        dropout_by_default(heads_variant(default_rate=0.1)),
     ),
     LAWS,
 )

@@ -68,6 +68,12 @@ def _count_mistakes(n_heads: int) -> tuple[Mistake, ...]:
             n_heads * 3 * (weights + biases) + weights + biases,
         ),
         Mistake(
+            "heads_project_a_slice",
+            "That gives every head Dh x Dh projections, of its own slice of a word.",
+            "Every head sees the whole word: each of its Dh features weighs all D of them.",
+            n_heads * 3 * (width**2 + width) + weights + biases,
+        ),
+        Mistake(
             "one_head_only",
             "That counts the projections of a single head.",
             "There are H heads of Dh features, and H Dh = D.",

@@ -87,8 +87,9 @@ EXERCISES = by_id(
             Mistake(
                 "padding_row_drawn_again",
                 "The padding row is not zero at the start.",
-                "nn.Embedding clears it if it is told padding_idx. Where something fills the whole "
-                "table afterwards (torch.nn.init, torch.randn), clear the row after that.",
+                "nn.Embedding clears it if it is told padding_idx; clearing the result in forward "
+                "leaves it as it was. Where something fills the whole table afterwards "
+                "(torch.nn.init, torch.randn), clear the row after that.",
                 embedding_variant(zeroed=False),
             ),
             Mistake(
@@ -103,6 +104,20 @@ EXERCISES = by_id(
                 "padding_idx is accepted and then ignored.",
                 "Pass it on.",
                 embedding_variant(fixed_padding=True),
+            ),
+            Mistake(
+                "word_0_cleared",
+                "forward clears the vector of id 0, whatever padding_idx is: where padding has "
+                "another id, word 0 is lost.",
+                "The padding row is zero by itself: nothing has to be cleared in forward.",
+                embedding_variant(clears_0=True),
+            ),
+            Mistake(
+                "id_0_taken_for_padding",
+                "forward clears the vector of id 0, whatever padding_idx is: where padding has "
+                "another id, word 0 is lost and a gradient reaches the padding row.",
+                "nn.Embedding can be told which id is padding, and keeps gradients from its row.",
+                embedding_variant(clears_0=True, masked=False),
             ),
             Mistake(
                 "zero_taken_for_no_padding",

@@ -100,6 +100,37 @@ _TABLE = (
     *(
         Mistake(
             name,
+            "10,000 is not raised to the whole exponent: the index is a factor beside it.",
+            "The exponent is -2i / D, all of it: look at ** and at the brackets.",
+            encoding_variant(spacing=spacing),
+        )
+        for name, spacing in (
+            ("index_behind_the_power", "index behind"),
+            ("index_below_with_the_power", "index below"),
+        )
+    ),
+    Mistake(
+        "exp_of_the_index_alone",
+        "exp is taken of the index alone, and the logarithm is multiplied with that.",
+        "exp(i * log(b)) is b to the power i: where does the bracket of exp end?",
+        encoding_variant(spacing="exp of the index"),
+    ),
+    Mistake(
+        "position_to_the_power",
+        "The position is raised to the frequency.",
+        "The angle is p times the frequency: look for a ** that should be a *.",
+        encoding_variant(meets="power"),
+    ),
+    Mistake(
+        "sine_times_frequency",
+        "The sine and the cosine of the position are multiplied by the frequency: all hands turn "
+        "equally fast, and the last ones are short.",
+        "The frequency belongs inside: sin(p w), not w sin(p).",
+        encoding_variant(meets="height"),
+    ),
+    *(
+        Mistake(
+            name,
             message,
             "The angle is p times the frequency, in radians.",
             encoding_variant(sine=factor),
@@ -170,6 +201,11 @@ _TABLE = (
         "(max_len, d_model): broadcasting over the batch comes later.",
         encoding_variant(form="batched"),
     ),
+)
+
+_ONE_CHANGE = (
+    "One of the two is enough: a frequency for each pair, or every other one of D frequencies. "
+    "Sine and cosine of a pair take the same."
 )
 
 
@@ -280,6 +316,53 @@ EXERCISES = by_id(
                 encoding_variant(exponent=2.0, sine=-1.0),
             ),
             *(m for m in _TABLE if m.name != "pairs_do_not_share_a_frequency"),  # as released
+            Mistake(
+                "angles_exchanged",
+                "Sine and cosine have exchanged their angles: they still turn at different speeds.",
+                "One angle for both: which of the two columns has the frequency that the formula "
+                "asks for?",
+                encoding_variant(sine_step=0.5),
+            ),
+            *(
+                Mistake(name, message, _ONE_CHANGE, encoding_variant(taken=taken, layout=layout))
+                for name, message, taken, layout in (
+                    (
+                        "every_other_frequency",
+                        "The frequencies are those of the pairs now, and a slice still takes every "
+                        "other one: half of the columns are missing.",
+                        "every other",
+                        "pairs",
+                    ),
+                    (
+                        "every_other_frequency_apart",
+                        "The frequencies are those of the pairs now, and the slices still take "
+                        "every other one: half of the columns are missing, and a sine and the "
+                        "cosine beside it have different angles.",
+                        "every other, apart",
+                        "pairs",
+                    ),
+                    (
+                        "a_half_for_each",
+                        "The sines take the first half of the angles and the cosines the second: "
+                        "no pair shares one.",
+                        "halves",
+                        "pairs",
+                    ),
+                    (
+                        "a_half_for_each_side_by_side",
+                        "The first half of the columns holds the sines and the second the cosines, "
+                        "each of other angles.",
+                        "halves",
+                        "halves",
+                    ),
+                    (
+                        "all_angles_for_both",
+                        "Sines and cosines are taken of all D angles: that makes 2 D columns.",
+                        "all",
+                        "pairs",
+                    ),
+                )
+            ),
         ),
         (_UNIT_LAW,),
         tolerance=1e-4,

@@ -48,6 +48,12 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             layer(along=0),
         ),
         Mistake(
+            "rows_for_the_sentences",
+            "As many rows are taken as there are sentences, and they do not fit the words.",
+            "x is (B, T, D), batch first. Which of its sizes is the number of positions?",
+            layer(along=0, turned=False),
+        ),
+        Mistake(
             "whole_table_added",
             "The whole table is added, and does not fit a shorter sentence.",
             "A sentence of T words needs the first T rows.",

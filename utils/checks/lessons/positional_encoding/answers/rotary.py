@@ -209,6 +209,12 @@ ROTARY = Exercise(
             "The positions run from offset to offset + T - 1.",
             rotary_variant(of_offset=-1),
         ),
+        Mistake(
+            "offset_added_to_the_angles",
+            "The offset is added to the angles: every pair turns by as much further.",
+            "The offset is a number of positions, and each pair turns by its own speed for each.",
+            rotary_variant(of_offset=0, to_angles=True),
+        ),
     ),
     (Invariant("A rotation changes no vector's length.", _keeps_length),),
     tolerance=1e-4,

@@ -247,6 +247,8 @@ def _embedding_inputs(
     table[row] = 0.0
     ids = draw.integers(words, params["B"], params["T"])
     ids[0, -1] = row  # padding at the end of the first sentence
+    if row:
+        ids[-1, 0] = 0  # a word like any other
     settings = {"padding_idx": padding_idx, "dtype": dtype, "again": again}
     return {"ids": ids, "table": table, **settings}
 
