@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from utils.checks.framework.across_cases import of_all_cases, of_named
+from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
 from utils.checks.framework.compare import close, nearly, number
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
@@ -71,6 +71,8 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
+        of_reach(expected, seen),
+        of_sizes(exercise, judged, finding.where),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
         _of_results(exercise, judged, finding.where),
@@ -305,7 +307,8 @@ def _of_sums(name: str, wanted: Array, got: Array) -> Sentences:
         yield "The columns of the weights sum to one, and the rows do not: which axis is softmax's?"
     elif not rows and got.size and np.isfinite(got).all():
         at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
-        yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to one."
+        right = "one" if wanted.sum(-1).flat[at] > 0.5 else "zero: nothing is allowed in it"
+        yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to {right}."
 
 
 def _of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
@@ -334,7 +337,8 @@ def _of_some_places(
     alike = close(wanted, got.astype(wanted.dtype), tolerance)
     for axis, length in enumerate(wanted.shape):
         right = np.flatnonzero(alike.all(axis=tuple(k for k in range(wanted.ndim) if k != axis)))
-        if 0 < len(right) < length - 1:
+        most = length if length == 2 < alike.size // 2 else length - 1  # one of two is no chance
+        if 0 < len(right) < most:
             places = listed(list(map(str, right)))
             yield f"{name} is right at {places} of axis {axis}, and wrong at the other indices."
         for move in (1, -1) if length > 2 and not len(right) else ():

@@ -13,7 +13,13 @@ from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
-from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes, _of_some_places
+from utils.checks.framework.symptoms import (
+    _of_cases,
+    _of_numbers,
+    _of_shapes,
+    _of_some_places,
+    _of_sums,
+)
 from utils.checks.framework.verdict import CaseResult
 from utils.checks.registry import find_exercise
 from utils.reference.modules import MultiHeadAttention
@@ -55,6 +61,12 @@ def test_right_weights_are_said_to_be_right():
 def test_weights_that_do_not_sum_to_one_are_told_their_sum():
     found = symptoms(attention(change=lambda w: w.clamp(max=0.3)))
     assert "A row of the weights sums to" in found
+
+
+def test_a_row_with_nothing_allowed_is_not_said_to_sum_to_one_and_not_to_one():
+    assert list(_of_sums("weights", np.zeros((3, 2)), np.full((3, 2), 0.5))) == [
+        "A row of the weights sums to 1, not to zero: nothing is allowed in it."
+    ]
 
 
 def test_a_single_number_has_no_entry_that_alone_is_wrong():
@@ -167,8 +179,8 @@ def test_an_axis_of_another_length_is_told_with_the_end_that_is_right(got, says)
     assert says in found
 
 
-def places(got):
-    wanted = Observation({"x": np.arange(12.0).reshape(4, 3)})
+def places(got, right=None):
+    wanted = Observation({"x": np.arange(12.0).reshape(4, 3) if right is None else right})
     return list(_of_some_places(wanted, Observation({"x": got}), "x", 1e-5))
 
 
@@ -183,6 +195,18 @@ def test_the_indices_that_are_right_are_told():
     got = np.arange(12.0).reshape(4, 3)
     got[1:3] += 7
     assert places(got) == ["x is right at 0 and 3 of axis 0, and wrong at the other indices."]
+
+
+def test_one_of_two_rows_that_is_right_is_told_if_it_is_no_chance():
+    def rows(width):
+        return np.arange(2.0 * width).reshape(2, width)
+
+    got = rows(3)
+    got[1] += 7
+    assert places(got, rows(3)) == ["x is right at 0 of axis 0, and wrong at the other indices."]
+    got = rows(2)
+    got[1] += 7
+    assert places(got, rows(2)) == []
 
 
 def scrambled(*keep):

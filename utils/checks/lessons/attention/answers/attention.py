@@ -111,6 +111,12 @@ ATTENTION = (
         attention_variant(masking="expanded to queries"),
     ),
     Mistake(
+        "mask_gets_an_axis",
+        "The mask gets one more axis, and with it the weights.",
+        "A mask broadcasts to (..., T, S) as it is given: who has heads gives it their axis.",
+        attention_variant(masking="another axis"),
+    ),
+    Mistake(
         "random_results",
         "Two calls with the same input differ: something random, such as dropout, is at work.",
         "Nothing random is asked for here.",

@@ -75,6 +75,7 @@ def _order(
     before: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x[:, order],
     after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
     distance: Change = torch.linalg.vector_norm,
+    norms_first: bool = False,
     plain: bool = True,
 ) -> Any:
     """Build breaks_equivariance with the given choices.
@@ -83,12 +84,15 @@ def _order(
         before: (x, order) -> what the layer gets.
         after: (layer(x), order) -> what that is compared with.
         distance: taken of the difference.
+        norms_first: whether a norm is taken of each side, and then their difference.
         plain: whether a number comes back, not a tensor.
 
     """
 
     def measured(layer: Run, x: Tensor, order: Tensor) -> Any:
-        found = distance(layer(before(x, order)) - after(layer(x), order)).detach()
+        sides = layer(before(x, order)).detach(), after(layer(x), order).detach()
+        one, other = (side.norm() for side in sides) if norms_first else sides
+        found = distance(one - other)
         return found.item() if plain else found
 
     return measured
@@ -113,6 +117,12 @@ REACH = tuple(
             {"end": lambda y: y[:, 0]},
             "The first output is differentiated, not the last.",
             _ONE_OUTPUT,
+        ),
+        (
+            "mean_of_the_output",
+            {"end": lambda y: y[:, -1] / y[:, -1].numel()},
+            "The mean of the output's entries is differentiated, not their sum.",
+            "`run(x)[:, -1].sum()`: nothing is divided.",
         ),
         (
             "last_sentence",
@@ -263,6 +273,12 @@ ORDER = tuple(
             {"before": lambda x, order: x[..., order], "after": lambda y, order: y[..., order]},
             "The order is applied to the features.",
             "Positions are the second axis: x[:, order].",
+        ),
+        (
+            "difference_of_norms",
+            {"norms_first": True},
+            "The norms of both sides are compared. Different results can be equally long.",
+            "First the difference of the results, then its norm.",
         ),
         (
             "largest_difference",
