@@ -642,7 +642,7 @@ for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=Tru
 
 # %% tags=["skip-grading", "measured", "folded"]
 examples, _ = silent(torch.Generator().manual_seed(99))
-print(f"{'gradient before clipping':>45}{'in the end':>11}{'states':>11}{'gradient used':>21}")
+print(f"{'gradient before clipping':>45}{'final':>11}{'states':>11}{'gradient used':>21}")
 columns = f"{'first':>28}{'median':>8}{'above 5':>9}{'loss':>11}{'saturated':>11}"
 print(columns + f"{'w_x':>9}{'last layer':>12}")
 for name, run, model in ended:
