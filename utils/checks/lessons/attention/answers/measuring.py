@@ -323,6 +323,18 @@ ORDER = tuple(
             "One root over the sum of all squares.",
         ),
         (
+            "distances_averaged",
+            {"distance": lambda d: d.norm(dim=-1).mean()},
+            "The distances of the single words are averaged.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "first_sentence_alone",
+            {"distance": lambda d: d[0].norm()},
+            "Only the first sentence of the batch counts.",
+            "One root over the sum of all squares.",
+        ),
+        (
             "a_tensor",
             {"plain": False},
             "A tensor comes back, where a number is asked for.",
