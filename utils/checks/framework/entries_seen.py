@@ -37,15 +37,16 @@ def of_weights(name: str, wanted: Array, got: Array) -> Iterator[str]:
 def _evenness(wanted: Array, got: Array) -> Iterator[str]:
     """Compare the largest weights of rows whose order is right."""
     says = "Each row of the weights is in the right order, but"
-    if (got < wanted + _APART).all() and (got < wanted - _APART).any():
+    more = got.astype(np.float64) - wanted.astype(np.float64)
+    if more.max() < _APART and more.min() < -_APART:
         yield f"{says} too even: as if from scores that are too small."
-    elif (got > wanted - _APART).all() and (got > wanted + _APART).any():
+    elif more.min() > -_APART and more.max() > _APART:
         yield f"{says} too decided: as if from scores that are too large."
 
 
 def of_flags(name: str, wanted: Array, got: Array) -> Iterator[str]:
     """Say of truth values which of the two is at wrong places, if only one is."""
-    missing, more = int((wanted & ~got).sum()), int((got & ~wanted).sum())
+    missing, more = (int(np.greater(*pair).sum()) for pair in ((wanted, got), (got, wanted)))
     if not (wanted == got).any():
         yield f"{name} is exactly upside down: True where it should be False."
     elif not more or not missing:
