@@ -354,7 +354,9 @@ check.pairwise_dot(
 # Swap the last two axes of `b`, and leave its batch axis alone.
 # </details>
 #
-# A use for it right away: six points on a circle, each compared with all the others.
+# ### A use for it
+#
+# Six points on a circle, each compared with all the others.
 
 # %% tags=["skip-grading"]
 angles = torch.arange(6) * torch.pi / 3

@@ -629,8 +629,8 @@ guess("loss without clipping", None)
 
 # %% tags=["skip-grading", "measured"]
 silent = partial(recurrence.draw_recall, length=40, noise=0.0, size=32)
-examples, _ = silent(torch.Generator().manual_seed(99))
 runs_by_clip: dict[str, list[recurrence.Progress]] = {"no clipping": [], "clipped to 1": []}
+ended: list[tuple[str, recurrence.Progress, Any]] = []
 for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=True):
     for seed in seeds:
         torch.manual_seed(seed)
@@ -638,16 +638,21 @@ for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=Tru
         run = recurrence.train_namer(model, silent, steps=150, seed=seed, rate=0.1,
                                      clip=clip, method=torch.optim.SGD)  # fmt: skip
         runs.append(run)
-        saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
-        print(
-            f"{name}, seed {seed}: before clipping, gradient {run.norms[0]:.0f} at first, median "
-            f"{median(run.norms):.1f}, above 5 at {sum(n > 5 for n in run.norms)} steps of 150\n"
-            f"    in the end loss {run.losses[-1]:.2f}, {saturated:3.0%} of states saturated, "
-            f"gradient used for w_x {model.reader.w_x.grad.norm():.0e}, "
-            f"for the last layer {model.to_logits.weight.grad.norm():.1f}"
-        )
+        ended.append((f"{name}, seed {seed}", run, model))
 
 # %% tags=["skip-grading", "measured", "folded"]
+examples, _ = silent(torch.Generator().manual_seed(99))
+print(f"{'gradient before clipping':>45}{'final':>11}{'states':>11}{'gradient used':>21}")
+columns = f"{'first':>28}{'median':>8}{'above 5':>9}{'loss':>11}{'saturated':>11}"
+print(columns + f"{'w_x':>9}{'last layer':>12}")
+for name, run, model in ended:
+    saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
+    of_w_x, of_last = model.reader.w_x.grad.norm(), model.to_logits.weight.grad.norm()
+    print(
+        f"{name:22}{run.norms[0]:6.0f}{median(run.norms):8.1f}"
+        f"{sum(n > 5 for n in run.norms):5}/150{run.losses[-1]:11.2f}{saturated:11.0%}"
+        f"{of_w_x:9.0e}{of_last:12.1f}"
+    )
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
 for ax, (name, runs) in zip(axes, runs_by_clip.items(), strict=True):
     curves = {f"seed {seed}": run.losses for seed, run in zip(seeds, runs, strict=True)}
@@ -993,9 +998,9 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 # The state of 64 numbers is the only way from question to answer, and too little gets through to go
 # on alone. Running free, the model often gets the first symbol right and soon is little better than
 # guessing. (At the last place it is even worse: a decoder that stops early has no symbol there.) No
-# sequence is right as a whole. That is limit 1 again, now with gates. More training or a larger
-# state would raise these numbers, as with copying. Lesson 02 gives the same network a second way to
-# its source, and compares the two at equal training.
+# sequence is right as a whole. That is limit 1 again, now with gates. Would more training or a
+# larger state help, as with copying? Lesson 02 measures both, and gives the same network a second
+# way to its source.
 #
 # Teacher-forced numbers look better than the model is. One wrong token misleads a free-running
 # decoder in what follows, while teacher forcing sets it right at each step. What is used is the

@@ -27,6 +27,7 @@ from utils.experiments import reversal_task as task
 from utils.checks import check
 from utils.notebook.lend import lend
 from utils.experiments.recorded import recorded
+from utils.experiments.recurrence import longest_chain
 from utils.progress.guesses import guess, guessed, said, summary
 from utils.experiments.profiling import bytes_kept, seconds
 from utils.experiments.seq2seq import AdditiveAttention, MultiplicativeAttention, Seq2Seq, train
@@ -297,8 +298,9 @@ for ax, length in zip(axes, STEPS, strict=True):
     for name in ("plain", "attention"):
         hits = task.token_hits(answers[name, length].tokens, exam(length).target)  # (256, S)
         share[name] = 100 * hits.float().mean(0)
-    share["guessing"] = np.full(length, 100 / N_SYMBOLS)
     plots.lines(ax, np.arange(length), share, title=f"Reversing {length} symbols", markers=False)
+    ax.axhline(100 / N_SYMBOLS, color="0.5", ls=":", label="guessing")
+    ax.legend()
     ax.set(xlabel="output position t", ylim=(0, 104), xticks=range(0, length, length // 5))
 axes[0].set_ylabel("right symbols (%)")
 plots.show(fig, about="Share of right symbols against output position, at both lengths.")
@@ -319,6 +321,9 @@ record, where = recorded("reversal")
 pictures.capacity(record, guessed("share right after 4,000 steps"))
 small = sorted(record["models"]["plain, state 64"]["symbols"]["4000"])
 print("a state of 64, 4,000 steps:", said("share right after 4,000 steps", small[1]))
+for name, found in record["models"].items():
+    whole = max(found["sequences"][max(found["sequences"], key=int)])
+    print(f"{name:20}{found['parameters']:8,} parameters   whole sequences at best {whole:.3f}")
 print(where)
 
 # %% [markdown]
@@ -421,7 +426,7 @@ guess("step of a loss below 0.1", None)
 # %% tags=["skip-grading", "measured"]
 model, losses["multiplicative", 20] = trained(lambda: MultiplicativeAttention(attend), 20)
 answer = model.answer(exam(20).source, 20)
-curves = {"additive": losses["attention", 20], "multiplicative": losses["multiplicative", 20]}
+curves = {"multiplicative": losses["multiplicative", 20], "additive": losses["attention", 20]}
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=(3, 2))
 plots.lines(left, np.arange(STEPS[20]), curves, markers=False, title="Loss of each token")
@@ -441,7 +446,7 @@ print("below 0.1 at step", said("step of a loss below 0.1", below[0] if below el
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
-sizes, times = [16, 32, 64, 128, 256, 512], {"additive": [], "multiplicative": []}
+sizes, times = [16, 32, 64, 128, 256, 512], {"multiplicative": [], "additive": []}
 w_q, w_k, v, w = torch.randn(32, 64), torch.randn(32, 64), torch.randn(32), torch.randn(64, 64)
 
 
@@ -505,7 +510,9 @@ check.predict_score_spread(
 # Variances of independent terms add up. A standard deviation is the root of a variance.
 # </details>
 #
-# Now measure it: 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by
+# ### Measured
+#
+# 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by
 # $\sqrt{d_k}$. Besides the spread we look at what softmax makes of the scores: the **entropy** of
 # the weights (5 bits: all 32 keys alike; 0 bits: one key has everything) and how much the weights
 # still *move* when the scores do, the size of the **gradient**
@@ -547,10 +554,10 @@ plots.show(fig, about="Spread of scores, entropy of weights and size of the grad
 # %% [markdown]
 # Scores of two independent vectors spread like $\sqrt{d_k}$. Softmax is then nearly certain of a
 # key that nobody chose: before anything is learned, one key has almost all the weight. And where
-# it is certain it hardly moves, so that learning starts slowly. (A mild spread does no harm: at
-# $d_k = 4$ and 16 the gradient is even larger without the division.) Dividing by $\sqrt{d_k}$
-# makes the start independent of the vectors' length. That is all that the word *scaled* means in
-# Vaswani et al. (2017):
+# it is certain it hardly moves: at $d_k = 1024$ a quarter of the gradient is left. (A mild spread
+# does no harm: at 4 and 16 the gradient is even larger without the division.) Dividing by
+# $\sqrt{d_k}$ makes the start independent of the vectors' length. That is all that *scaled* means
+# in Vaswani et al. (2017):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -645,8 +652,6 @@ check.scaled_dot_product_attention(
 # `q @ k.transpose(-2, -1)`, divided by the root of q's last size. `masked_fill(~mask, -inf)` if
 # there is a mask, `softmax(-1)`, `masked_fill(~mask, 0)`, then `weights @ v`. Return output first.
 # </details>
-#
-# *A good place for a break. The second half begins with masks, and uses no model trained above.*
 #
 # ## 6. Two masks
 #
@@ -752,6 +757,8 @@ check.causal_mask(
 # `tril` keeps a matrix's lower triangle, the diagonal included. Mind the first axis of size one.
 # </details>
 #
+# ### Both masks at work
+#
 # **Predict:** a sentence of 4 words in a batch of length 6, with both masks. Which weights are
 # not zero? What does the row of a *padded query*, say position 5, look like?
 
@@ -781,8 +788,8 @@ for query in (2, 5):  # the weights of the last panel
 # because nobody reads its output. Blanking those rows instead of the columns is a common mistake,
 # and then padding leaks into every real word.
 #
-# **A good place to rest.** You have the product, its scale and its masks. From here on a sentence
-# looks at itself; then you hunt bugs, test tests, and count what attention costs.
+# **A good place to rest.** You have the product, its scale and its masks. In the second half a
+# sentence looks at itself. It uses no model trained above.
 #
 # ## 7. Self-attention, followed by hand
 #
@@ -1120,6 +1127,8 @@ check.breaks_equivariance(
 # `layer(x[:, order])` and `layer(x)[:, order]`: subtract, `.norm()`, `.item()`.
 # </details>
 #
+# ### Three layers compared
+#
 # **Predict:** your attention; the same, after each word got a vector for its place; and an RNN. To
 # how many of the three does order not matter?
 
@@ -1146,8 +1155,8 @@ print("order does not matter to", said("layers to which order does not matter", 
 #
 # ## 9. Read a heat map, find a bug
 #
-# A colleague's attention runs, has the right shapes, and even trains a little. This is what it
-# gives for 4 queries and 6 keys. **Before you scroll on:** what is wrong with this picture?
+# A colleague's attention runs and has the right shapes. This is what it gives for 4 queries and 6
+# keys. **Before you scroll on:** what is wrong with this picture?
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -1281,8 +1290,9 @@ check.predict_bug_of_symptom(
 # ## 10. Test the test
 #
 # Shapes do not give such bugs away. With softmax over the queries, and as many queries as keys,
-# even the *mean* of the rows' sums is right. Such a model still trains. What finds the bugs are
-# **assertions about numbers that you know without running the code**. Now you write them.
+# even the *mean* of the rows' sums is right. Training may hide them, too: lessons 03 and 06 measure
+# how well. What finds them are **assertions about numbers that you know without running the code**.
+# Now you write them.
 #
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*
@@ -1418,6 +1428,8 @@ check.gradient_by_distance(
 # is (B, T, D). Norm over the last axis, mean over the first.
 # </details>
 #
+# ### Near and far
+#
 # **Predict:** 50 words of 64 random numbers, layers as they are before training. Set the gradient
 # at the last word to 1: how large is it at the first word, 49 words back, in an RNN and in
 # self-attention?
@@ -1446,15 +1458,18 @@ for name, norms in reach.items():
     share = float(norms[-1] / norms[0])
     told = said(f"share left, {name}", float(f"{share:.1g}"))
     print(f"{name:16} 49 words back: {told} of what the last word gets")
+print(f"radius of the RNN's matrix: {torch.linalg.eigvals(rnn.weight_hh_l0).abs().max():.2f}")
+longer = gradient_by_distance(layers["self-attention"], torch.randn(8, 100, 64))
+print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: {longer[0]:.3f}")
 
 # %% [markdown]
 # The RNN's gradient is multiplied by one matrix and one slope of tanh for every word on the way.
 # Here it shrinks faster than the LSTM's, and in lesson 01 it was the other way round: there the
-# matrix started with $\rho = 1$, here it starts as torch makes it, with a smaller radius.
+# matrix started with $\rho = 1$, here it starts as torch makes it, with a radius of 0.59.
 # Attention's path has one step, whatever the distance, so its curve is flat. (The last word itself
 # is ahead, since it is the query too.) So the third limit falls as well. (The weights share one
-# unit among T words: before training, what each word gets shrinks like $1/T$ as texts grow, near
-# and far alike.) It does not follow that a trained attention *uses* what lies far back; it can.
+# unit among all words: with twice as many, the first one gets about half.) It does not follow that
+# a trained attention *uses* what lies far back; it can.
 #
 # ## 12. What it costs
 #
@@ -1479,9 +1494,9 @@ guess("times as long as attention, LSTM at 512", None)
 torch.manual_seed(0)
 lengths = [64, 128, 256, 512, 1024, 2048, 4096]
 layers = {
-    "self-attention": SelfAttention(64, 64, 64),
     "RNN": nn.RNN(64, 64, batch_first=True),
     "LSTM": nn.LSTM(64, 64, batch_first=True),
+    "self-attention": SelfAttention(64, 64, 64),
 }
 times, memory = {name: [] for name in layers}, {name: [] for name in layers}
 
@@ -1519,6 +1534,8 @@ print("LSTM at 512:", said("times as long as attention, LSTM at 512", round(rati
 for name in ("RNN", "LSTM"):
     ratio = times[name][3] / times["self-attention"][3]
     print(f"at {lengths[3]} tokens the {name} takes {ratio:.1f} times as long as self-attention")
+    chain = longest_chain(layers[name](torch.randn(1, lengths[3], 64))[0])
+    print(f"    operations in a row that torch recorded: {chain}")
 
 # %% [markdown]
 # Three things to take from the picture.
@@ -1531,8 +1548,9 @@ for name in ("RNN", "LSTM"):
 #   the RNN takes longer until far beyond that: its steps must wait for one another, while
 #   attention's work is a few large products.
 # - **"Five times slower" is not a property of LSTMs**, but of a program, a machine, a width and a
-#   batch. On this CPU the LSTM runs in one fused routine and the simpler RNN does not, so that the
-#   one with four times the arithmetic wins. Measure, and say where.
+#   batch. On this CPU the LSTM runs in one fused routine (few operations, however long the text)
+#   and the simpler RNN does not, so that the one with four times the arithmetic wins. Measure,
+#   and say where.
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -1550,7 +1568,7 @@ print(summary())
 #   permuted: order is not seen.
 # - The gradient reaches every word in one step.
 # - The price is $T^2$; the gain is that no step waits for another.
-# - A wrong attention often trains. What finds it: rows that sum to one, gradients that reach every
+# - A wrong attention may train. What finds it: rows that sum to one, gradients that reach every
 #   parameter, and examples worked out by hand.
 #
 # ## Three open questions

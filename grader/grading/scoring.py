@@ -24,6 +24,7 @@ NOT_SHOWN: Final = "What comes back is not what is asked for. In hidden cases it
 SENTENCES: Final = {
     ProblemKind.STUB: "This exercise is not written yet.",
     ProblemKind.NOTHING: "Nothing comes back.",
+    ProblemKind.CHANCE: "Two calls with the same input differ.",
     ProblemKind.BACKWARD: "The results are right, but backward() fails.",
     ProblemKind.FORBIDDEN: "It uses what this exercise asks you to build.",
 }

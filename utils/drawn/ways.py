@@ -65,7 +65,7 @@ ATTENTION = Way(
     {
         "q": Box(0, 0, "queries Q", "data"), "k": Box(0, 1, "keys K", "data"),
         "v": Box(0, 2, "values V", "data"), "product": Box(1.1, 0, "Q · Kᵀ"),
-        "scale": Box(2.2, 0, "÷ √Dk, mask"), "softmax": Box(3.3, 0, "softmax over S"),
+        "scale": Box(2.2, 0, "÷ √Dk, mask"), "softmax": Box(3.3, 0, "softmax (S)"),
         "mix": Box(3.3, 2, "weights · V"), "out": Box(4.4, 2, "output", "data"),
     },
     [

@@ -27,9 +27,9 @@ def settled(call: Callable[[], Any], dropout: float | None = 0.0, again: int = 1
         return result
     if all(_alike(result, call()) for _ in range(again)):
         return result
-    left = "Nothing" if dropout is None else f"With dropout={dropout:g} nothing"
-    message = f"{left} is left to chance, and two calls differ."
-    raise AnswerError(ProblemKind.RETURN, message)
+    given = "" if dropout is None else f" and dropout={dropout:g}"
+    message = f"Two calls with the same input{given} should give the same, and they differ."
+    raise AnswerError(ProblemKind.CHANCE, message)
 
 
 def _alike(one: object, other: object) -> bool:

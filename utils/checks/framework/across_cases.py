@@ -1,7 +1,7 @@
 """True sentences on all cases of an answer together, where no known mistake explains it."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ from utils.checks.framework.compare import number
 from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
-from utils.checks.framework.observation import Array
+from utils.checks.framework.observation import Array, Observation
 from utils.words import listed
 
 Pairs = list[tuple[Array, Array]]  # what is right and what came, case by case
+Sized = list[tuple[float, Mapping[str, Any]]]  # a factor and the sizes, case by case
 
 _MOST_NAMES = 5
 # What a result is multiplied by -> where such a factor comes from.
@@ -22,6 +23,13 @@ _KNOWN = {
     1 / math.log(10): "1 / ln 10, as with a logarithm to base 10",
     math.pi / 180: "pi / 180, as from degrees to radians",
     180 / math.pi: "180 / pi, as from radians to degrees",
+}
+# A factor made of a size, and its name.
+_OF_SIZE: dict[str, Callable[[int], float]] = {
+    "{}": float,
+    "1 / {}": lambda size: 1 / size,
+    "the root of {}": math.sqrt,
+    "1 / the root of {}": lambda size: 1 / math.sqrt(size),
 }
 
 
@@ -34,6 +42,47 @@ def of_all_cases(exercise: Exercise, judged: Sequence[Judged], name: str) -> Ite
     yield from _factor(name, pairs, exercise.tolerance)
     yield from _range(name, pairs)
     yield from _side(name, wrong)
+
+
+def of_sizes(exercise: Exercise, judged: Sequence[Judged], name: str) -> Iterator[str]:
+    """Say that a result is wrong by a factor that is one of the sizes, in every case."""
+    found: Sized = []
+    for one in judged:
+        pair = _pair(exercise, one, name)
+        if pair is None:
+            continue
+        factor = _factor_of(*pair, exercise.tolerance)
+        if not factor:
+            return
+        found.append((factor, one.result.case.params))
+    if len(found) < 2:
+        return
+    letters = [k for k, n in found[0][1].items() if type(n) is int and k[:1].isupper()]
+    words = [
+        form.format(letter)
+        for letter in letters
+        for form, of in _OF_SIZE.items()
+        if len({sizes.get(letter) for _, sizes in found}) > 1
+        and all(_is_made_of(factor, of, sizes.get(letter)) for factor, sizes in found)
+    ]
+    if len(words) == 1:
+        yield f"In every case {name} is multiplied by what should not be there: {words[0]}."
+
+
+def of_reach(expected: Observation, seen: Observation) -> Iterator[str]:
+    """Say which inputs should have a part in the results, and have none."""
+    unused = [
+        name
+        for name, right in expected.gradients.items()
+        if isinstance(right, np.ndarray)
+        and np.nan_to_num(right).any()
+        and seen.gradients.get(name, right) is None
+    ]
+    if unused:
+        yield (
+            f"No gradient comes back to {listed(unused)}: not used, or something on the way to the "
+            "result stops the gradient."
+        )
 
 
 def of_named(name: str, wanted: object, got: object) -> Iterator[str]:
@@ -82,9 +131,7 @@ def _alike(right: Array, got: Array, tolerance: float) -> bool:
 
 
 def _factor(name: str, pairs: Pairs, tolerance: float) -> Iterator[str]:
-    right, got = pairs[0]
-    at = np.unravel_index(np.abs(right).argmax(), right.shape)
-    factor = float(got[at] / right[at]) if right[at] else 0.0
+    factor = _factor_of(*pairs[0], tolerance)
     if not factor or not all(
         _alike(np.multiply(factor, one), other, tolerance) for one, other in pairs
     ):
@@ -94,6 +141,17 @@ def _factor(name: str, pairs: Pairs, tolerance: float) -> Iterator[str]:
     ]
     is_what = f"{number(factor)} times" + (f" ({known[0]})" if known else "")
     yield f"In every case {name} is {is_what} what it should be."
+
+
+def _factor_of(right: Array, got: Array, tolerance: float) -> float:
+    """Return the factor between two results, 0 if there is none."""
+    at = np.unravel_index(np.abs(right).argmax(), right.shape)
+    factor = float(got[at] / right[at]) if right[at] else 0.0
+    return factor if _alike(np.multiply(factor, right), got, tolerance) else 0.0
+
+
+def _is_made_of(factor: float, of: Callable[[int], float], size: object) -> bool:
+    return isinstance(size, int) and size > 0 and math.isclose(factor, of(size), rel_tol=1e-3)
 
 
 def _range(name: str, pairs: Pairs) -> Iterator[str]:

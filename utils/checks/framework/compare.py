@@ -255,7 +255,7 @@ def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) ->
     else:
         says = f"expected {_short(wanted)}, got {_short(value)}"
     if isinstance(wanted, bool) and isinstance(value, bool):
-        says = "This does not hold, and should" if wanted else "This holds, and should not"
+        says = "This should be so, and is not" if wanted else "This is so, and should not be"
         return Finding(ProblemKind.VALUES, name, f"{says}: {name}.")
     kind = ProblemKind.DTYPE if name.startswith(DTYPE_OF) else ProblemKind.VALUES
     return Finding(kind, name, f"{name}: {says}.")

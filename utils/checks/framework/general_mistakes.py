@@ -29,6 +29,12 @@ GENERAL = {
         "Training would stop here: backward() cannot go through your code.",
         "In-place operations on tensors that backward needs are the usual cause.",
     ),
+    "chance": Mistake(
+        "random_results",
+        "Something random is at work: a draw (multinomial, rand), dropout, or weights made anew in "
+        "each call.",
+        "Nothing random is asked for here.",
+    ),
     "nothing": Mistake(
         "returns_nothing",
         "Your code ran to its end and returned nothing.",

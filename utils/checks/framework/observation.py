@@ -33,6 +33,7 @@ class ProblemKind(StrEnum):
     STUB = "stub"
     EXCEPTION = "exception"
     RETURN = "return"
+    CHANCE = "chance"
     NOTHING = "nothing"
     ATTRIBUTE = "attribute"
     FORBIDDEN = "forbidden"

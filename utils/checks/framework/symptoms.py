@@ -13,8 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from utils.checks.framework.across_cases import of_all_cases, of_named
+from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
 from utils.checks.framework.compare import close, nearly, number
+from utils.checks.framework.entries_seen import of_flags, of_weights
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
@@ -73,6 +74,8 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
+        of_reach(expected, seen),
+        of_sizes(exercise, judged, finding.where),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
         of_results(exercise, judged, finding.where),
@@ -257,13 +260,12 @@ def _of_entries(
 ) -> Sentences:
     far = np.logical_not(close(wanted, got.astype(wanted.dtype), tolerance))
     if wanted.dtype.kind == "b":
-        if not (wanted == got).any():
-            yield f"{name} is exactly upside down: True where it should be False."
+        yield from of_flags(name, wanted, got)
     else:
         yield from _of_nan(name, wanted, got, far)
         yield from _as_permuted(name, wanted, got, tolerance)
         yield from _of_factor(name, wanted, got, tolerance)
-        yield from _of_sums(name, wanted, got)
+        yield from of_weights(name, wanted, got)
         yield from of_repeats(name, wanted, got, sizes)
     yield from of_places(name, far, sizes)
     if wanted.dtype.kind == "f" and np.allclose(
@@ -299,18 +301,6 @@ def _of_factor(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
     shift = other[at] - one[at]
     if np.allclose(other, one + shift, 10 * tolerance, 10 * tolerance):
         yield f"{name} is right up to {number(shift)}, which is added everywhere."
-
-
-def _of_sums(name: str, wanted: Array, got: Array) -> Sentences:
-    if name != "weights" or wanted.ndim < 2:
-        return
-    rows = np.allclose(got.sum(-1), wanted.sum(-1), atol=1e-4)
-    columns = np.allclose(got.sum(-2), 1.0, atol=1e-4)
-    if columns and not rows:
-        yield "The columns of the weights sum to one, and the rows do not: which axis is softmax's?"
-    elif not rows and got.size and np.isfinite(got).all():
-        at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
-        yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to one."
 
 
 def _passes(judged: Judged) -> bool:

@@ -39,6 +39,7 @@ Masking = Literal[
     "after",
     "added",
     "lowered",
+    "lowered by ten thousand",
     "lowered too little",
     "lowered too little, then zeroed",
     "infinity added",
@@ -51,6 +52,7 @@ Masking = Literal[
     "not None",
     "not None, by a method",
     "expanded to queries",
+    "another axis",
 ]
 Weigh = Callable[[Tensor], Tensor]
 
@@ -165,6 +167,7 @@ _FILLED: dict[Masking, _Filled] = {
     "nan": _Filled(zeroed=_nothing),
     "uniform": _Filled(fill=-1e9, zeroed=_nothing),
     "zeroed": _Filled(zeroed=_blocked),
+    "another axis": _Filled(lambda mask: mask.unsqueeze(1)),
 }
 
 
@@ -205,6 +208,7 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "after": lambda scores, mask, weigh: weigh(scores) * mask,
     "added": _plus(lambda mask: mask),
     "lowered": _plus(lambda mask: ~mask * -1e9),
+    "lowered by ten thousand": _plus(lambda mask: ~mask * -1e4),
     "lowered too little": _plus(lambda mask: ~mask * -100.0),
     "lowered too little, then zeroed": _plus(lambda mask: ~mask * -100.0, zeroed=True),
     "infinity added": _plus(_minus_infinity),

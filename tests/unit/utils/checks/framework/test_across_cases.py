@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
 from utils.checks import check
-from utils.checks.framework.across_cases import of_named
+from utils.checks.framework.across_cases import of_named, of_reach
+from utils.checks.framework.observation import Observation
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +35,24 @@ def loss(logits, tags):
 )
 def test_one_factor_in_every_case_is_told_with_its_usual_origin(factor, says):
     assert says in symptoms(lambda logits, tags: factor * loss(logits, tags), "token_loss")
+
+
+def test_a_factor_that_is_a_size_is_told_by_its_name():
+    def by_the_depth_too(x, mask):
+        kept = mask[..., None].expand_as(x)
+        return (x * kept).sum(1) / kept.sum((1, 2)).clamp(min=1)[:, None]
+
+    said = symptoms(by_the_depth_too, "masked_mean")
+    assert "In every case mean is multiplied by what should not be there: 1 / D." in said
+
+
+def test_inputs_without_a_part_in_the_result_are_told():
+    some, none = np.ones(2), np.zeros(2)
+    expected = Observation(gradients={"query": some, "keys": some, "w": some, "mask": none})
+    seen = Observation(gradients={"query": some, "keys": None, "w": None, "mask": None})
+    (said,) = of_reach(expected, seen)
+    assert said.startswith("No gradient comes back to keys and w: not used, or something")
+    assert not list(of_reach(expected, expected))
 
 
 def test_a_result_that_leaves_the_range_of_the_right_ones_is_told_how_far():

@@ -168,8 +168,8 @@ def test_an_axis_of_another_length_is_told_with_the_end_that_is_right(got, says)
     assert says in found
 
 
-def places(got):
-    wanted = Observation({"x": np.arange(12.0).reshape(4, 3)})
+def places(got, right=None):
+    wanted = Observation({"x": np.arange(12.0).reshape(4, 3) if right is None else right})
     return list(of_some_places(wanted, Observation({"x": got}), "x", 1e-5))
 
 
@@ -192,6 +192,18 @@ def test_the_indices_that_are_right_are_told():
     got = np.arange(12.0).reshape(4, 3)
     got[1:3] += 7
     assert places(got) == ["x is right at 0 and 3 of axis 0, and wrong at the other indices."]
+
+
+def test_one_of_two_rows_that_is_right_is_told_if_it_is_no_chance():
+    def rows(width):
+        return np.arange(2.0 * width).reshape(2, width)
+
+    got = rows(3)
+    got[1] += 7
+    assert places(got, rows(3)) == ["x is right at 0 of axis 0, and wrong at the other indices."]
+    got = rows(2)
+    got[1] += 7
+    assert places(got, rows(2)) == []
 
 
 def scrambled(*keep):

@@ -80,6 +80,15 @@ def _first_of_batch(asked: Tensor) -> Tensor:
     return asked[:1].expand_as(asked)
 
 
+def _repeated_and_cut(query: Tensor, keys: Tensor, *weights: Tensor) -> Tensor:
+    """Repeat all queries S times, one after another, and cut that into B rows."""
+    mixed = query.repeat(keys.shape[1], 1).view(*keys.shape[:2], -1)
+    pairs = [
+        additive_oracle(mixed[:, s], keys[:, s : s + 1], *weights) for s in range(keys.shape[1])
+    ]
+    return torch.cat(pairs, 1)
+
+
 def _one_key_at_a_time(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
     scores = [additive_oracle(query, key[:, None], w_q, w_k, v) for key in keys.unbind(1)]
     return torch.cat(scores, 1)
@@ -158,6 +167,13 @@ PARTS = (
         "The query of the first sentence is used for all.",
         "Each sentence of the batch has its own query: an index takes a single one.",
         _additive(query_as=_first_of_batch),
+    ),
+    Mistake(
+        "queries_of_other_sentences",
+        "The queries are repeated and then cut into rows by view, so that keys meet the queries of "
+        "other sentences.",
+        "unsqueeze and expand leave each query with its sentence; view cuts numbers as they lie.",
+        _repeated_and_cut,
     ),
     Mistake("no_axis_for_keys", *_NO_AXIS, _additive(axis=False)),
     Mistake("keys_without_axis", *_NO_AXIS, _additive(axis=False, join=_second_first)),

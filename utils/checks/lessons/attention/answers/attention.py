@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.first import LAWS
@@ -24,6 +25,10 @@ from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_m
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.variants import attention_variant, random_attention
 from utils.reference.attention import reference_attention
+
+
+def _cosines(q: Tensor, k: Tensor) -> Tensor:
+    return normalize(q, dim=-1) @ normalize(k, dim=-1).transpose(-2, -1)
 
 
 def _scaled_after_softmax(
@@ -109,6 +114,21 @@ ATTENTION = (
         "There may be another number of keys than of queries: the last axis of scores and mask is "
         "S, not T.",
         attention_variant(masking="expanded to queries"),
+    ),
+    *(
+        Mistake(
+            f"cosines{name}",
+            "Queries and keys are made unit length first: how long they are counts no more.",
+            "The score is their product as they are, divided by the root of Dk.",
+            attention_variant(product=_cosines, scale=scale),
+        )
+        for name, scale in (("", lambda q, k: 1.0), ("_scaled", None))
+    ),
+    Mistake(
+        "mask_gets_an_axis",
+        "The mask gets one more axis, and with it the weights.",
+        "A mask broadcasts to (..., T, S) as it is given: who has heads gives it their axis.",
+        attention_variant(masking="another axis"),
     ),
     Mistake(
         "random_results",

@@ -223,6 +223,14 @@ EXERCISES = by_id(
                 "The weights of one sentence sum to one over its S keys.",
                 _attend(axis=0),
             ),
+            Mistake(
+                "scores_scaled",
+                "The scores are divided by a root before the softmax. They come finished.",
+                "`attend` begins with the softmax of the scores as they are.",
+                lambda scores, values, mask=None: attend_oracle(
+                    scores / values.shape[-1] ** 0.5, values, mask
+                ),
+            ),
             *mask_mistakes(_attend),
             *large_score_mistakes(_attend),
             *infinity_mistakes(_attend),

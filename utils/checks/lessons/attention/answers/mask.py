@@ -181,13 +181,18 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "infinity does not.",
             variant(masking="infinity added, then zeroed"),
         ),
-        Mistake(
-            "empty_row_lowered_alike",
-            "In a row with nothing allowed every score is lowered alike, so that blocked keys "
-            "share "
-            "the weight as if nothing had happened.",
-            "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
-            variant(masking="lowered"),
+        *(
+            Mistake(
+                name,
+                "In a row with nothing allowed every score is lowered alike, so that blocked keys "
+                "share the weight as if nothing had happened.",
+                "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
+                variant(masking=masking),
+            )
+            for name, masking in (
+                ("empty_row_lowered_alike", "lowered"),
+                ("empty_row_lowered_by_ten_thousand", "lowered by ten thousand"),
+            )
         ),
         Mistake(
             "zero_times_infinity",

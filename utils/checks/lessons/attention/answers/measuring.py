@@ -75,6 +75,7 @@ def _order(
     before: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x[:, order],
     after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
     distance: Change = torch.linalg.vector_norm,
+    norms_first: bool = False,
     plain: bool = True,
 ) -> Any:
     """Build breaks_equivariance with the given choices.
@@ -83,12 +84,15 @@ def _order(
         before: (x, order) -> what the layer gets.
         after: (layer(x), order) -> what that is compared with.
         distance: taken of the difference.
+        norms_first: whether a norm is taken of each side, and then their difference.
         plain: whether a number comes back, not a tensor.
 
     """
 
     def measured(layer: Run, x: Tensor, order: Tensor) -> Any:
-        found = distance(layer(before(x, order)) - after(layer(x), order)).detach()
+        sides = layer(before(x, order)).detach(), after(layer(x), order).detach()
+        one, other = (side.norm() for side in sides) if norms_first else sides
+        found = distance(one - other)
         return found.item() if plain else found
 
     return measured
@@ -113,6 +117,12 @@ REACH = tuple(
             {"end": lambda y: y[:, 0]},
             "The first output is differentiated, not the last.",
             _ONE_OUTPUT,
+        ),
+        (
+            "mean_of_the_output",
+            {"end": lambda y: y[:, -1] / y[:, -1].numel()},
+            "The mean of the output's entries is differentiated, not their sum.",
+            "`run(x)[:, -1].sum()`: nothing is divided.",
         ),
         (
             "last_sentence",
@@ -265,6 +275,12 @@ ORDER = tuple(
             "Positions are the second axis: x[:, order].",
         ),
         (
+            "difference_of_norms",
+            {"norms_first": True},
+            "The norms of both sides are compared. Different results can be equally long.",
+            "First the difference of the results, then its norm.",
+        ),
+        (
             "largest_difference",
             {"distance": lambda d: d.abs().max()},
             "The largest difference is taken; the L2 distance is asked for.",
@@ -304,6 +320,18 @@ ORDER = tuple(
             "distances_added",
             {"distance": lambda d: d.norm(dim=-1).sum()},
             "The distances of the single words are added.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "distances_averaged",
+            {"distance": lambda d: d.norm(dim=-1).mean()},
+            "The distances of the single words are averaged.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "first_sentence_alone",
+            {"distance": lambda d: d[0].norm()},
+            "Only the first sentence of the batch counts.",
             "One root over the sum of all squares.",
         ),
         (

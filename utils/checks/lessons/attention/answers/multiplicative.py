@@ -21,6 +21,7 @@ _MET: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # (B, Dk) and (B, S, Dk
     "row kept": lambda asked, keys: asked[:, None] @ keys.transpose(1, 2),
     "over keys": lambda asked, keys: (asked[:, None] * keys).sum(1),
     "first query": lambda asked, keys: keys @ asked[0],
+    "all keys": lambda asked, keys: asked @ keys.sum(0).T,
 }
 
 
@@ -58,6 +59,10 @@ def _multiplicative(
     return scores
 
 
+def _tanh_of_the_keys(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    return _MET["each key"](query, torch.tanh(keys @ w.T))
+
+
 _NO_SOFTMAX = "Return the plain scores; `attend` does the rest."
 MISTAKES = tuple(
     Mistake(name, message, hint, _multiplicative(**choices))
@@ -80,6 +85,13 @@ MISTAKES = tuple(
             {"met": "first query"},
             "The first sentence's query is used for all sentences.",
             "Row b of the queries belongs to the keys of sentence b.",
+        ),
+        (
+            "keys_of_all_sentences",
+            {"met": "all keys"},
+            "The keys of all sentences are added up before they meet the query.",
+            "Row b of the queries belongs to the keys of sentence b: in einsum, one letter for "
+            "the batch of both.",
         ),
         (
             "not_summed",
@@ -144,7 +156,13 @@ MISTAKES = tuple(
         ),
     )
 )
+TANH_OF_THE_KEYS = Mistake(
+    "tanh_of_the_keys",
+    "tanh is taken of the projected keys. It belongs to additive attention.",
+    "Luong's general score is two matrix products and nothing else.",
+    _tanh_of_the_keys,
+)
 
 EXERCISES = by_id(
-    Exercise(PROBES["multiplicative_scores"], multiplicative_oracle, MISTAKES),
+    Exercise(PROBES["multiplicative_scores"], multiplicative_oracle, (*MISTAKES, TANH_OF_THE_KEYS)),
 )

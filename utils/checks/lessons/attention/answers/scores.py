@@ -35,6 +35,12 @@ def scaling_mistakes(variant: Variant, d_k: str = "Dk") -> tuple[Mistake, ...]:
             variant(scale=lambda q, k: 1 / q.shape[-1]),
         ),
         Mistake(
+            "divided_by_the_fourth_root",
+            f"The scores are divided by the fourth root of {d_k}, which is too little.",
+            "The fourth root is for those who divide queries and keys, both, before the product.",
+            variant(scale=lambda q, k: q.shape[-1] ** -0.25),
+        ),
+        Mistake(
             "multiplied_by_the_root",
             f"The scores are multiplied by sqrt({d_k}) where they should be divided.",
             "The factor has to make large scores smaller.",

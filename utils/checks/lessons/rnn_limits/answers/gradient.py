@@ -47,6 +47,10 @@ def _slope_last(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
     return (gradient @ w_h) * slope
 
 
+def _one_step(gradient: Tensor, slope: Tensor, w_h: Tensor) -> Tensor:
+    return (torch.ones_like(gradient) * slope) @ w_h
+
+
 def _from_the_first(states: Gradients, _inputs: Gradients) -> Gradients:
     return states[1:]
 
@@ -101,6 +105,19 @@ GRADIENT = Exercise(
     PROBES["gradient_through_time"],
     gradient_oracle,
     (
+        *(
+            Mistake(
+                f"one_step_alone{name}",
+                "Each state is differentiated by the one just before it: that is one step, not "
+                "the way from the end.",
+                "It is h_T that is differentiated, by every state.",
+                _norms(back=_one_step, of=of),
+            )
+            for name, of in (
+                ("", _from_the_first),
+                ("_from_h_0", lambda states, inputs: states[:-1]),
+            )
+        ),
         Mistake(
             "one_state_early",
             "These are the gradients of the states *before* each step, h_0 first.",

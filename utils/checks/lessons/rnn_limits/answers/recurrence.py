@@ -72,6 +72,10 @@ def _all_last(states: list[Tensor], _h_0: Tensor) -> list[Tensor]:
     return [states[-1]] * len(states)
 
 
+def _stacked_and_viewed(states: list[Tensor]) -> Tensor:
+    return torch.stack(states).view(len(states[0]), len(states), -1)
+
+
 def _reshaped(x: Tensor) -> Tensor:
     return x.reshape(x.shape[1], x.shape[0], x.shape[2]).transpose(0, 1)
 
@@ -212,10 +216,23 @@ EXERCISES = by_id(
                 _forward(stack=torch.stack),
             ),
             Mistake(
+                "states_viewed_instead_of_transposed",
+                "The states are stacked as (T, B, Hd) and cut anew to (B, T, Hd): states of "
+                "different sequences are mixed.",
+                "To exchange two axes is another thing: transpose, or stack along axis 1.",
+                _forward(stack=_stacked_and_viewed),
+            ),
+            Mistake(
                 "swapped_results",
                 "The results come in the wrong order.",
                 "Return (states, h_T).",
                 _forward(gives=lambda states, h_t: (h_t, states)),
+            ),
+            Mistake(
+                "last_state_twice",
+                "The last state stands in the place of all states.",
+                "Each step's state is kept: append it to a list, and stack the list.",
+                _forward(gives=lambda states, h_t: (h_t, h_t)),
             ),
             Mistake(
                 "size_one_axis_left",

@@ -80,15 +80,9 @@ def _mean(
     return mean
 
 
-def _mean_over_depth(divided: bool) -> Callable[[Tensor, Tensor], Tensor]:
-    """Build a mean over D in place of T, (B, T); divided by D, or by the mask as if it were D."""
-
-    def mean(x: Tensor, mask: Tensor) -> Tensor:
-        kept = mask.unsqueeze(-1).to(x.dtype)
-        total = (x * kept).sum(-1)
-        return total / x.shape[-1] if divided else total / kept.sum(-1).clamp(min=1)
-
-    return mean
+def _over_depth(divisor: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Build a mean over D in place of T, (B, T), divided by what `divisor` gives."""
+    return lambda x, mask: (x * mask[..., None]).sum(-1) / divisor(x, mask)
 
 
 def _zeros_not_counted(x: Tensor, mask: Tensor) -> Tensor:
@@ -232,13 +226,19 @@ EXERCISES = by_id(
                 "over_the_depth",
                 "The sum runs over D, where it should run over the positions.",
                 "Which axis of (B, T, D) counts the positions?",
-                _mean_over_depth(divided=False),
+                _over_depth(lambda x, _: x.new_ones(1)),
+            ),
+            Mistake(
+                "over_the_depth_by_the_count",
+                "The sum runs over D, where it should run over the positions.",
+                "Which axis of (B, T, D) counts the positions?",
+                _over_depth(lambda _, mask: mask.sum(1, keepdim=True).clamp(min=1)),
             ),
             Mistake(
                 "mean_over_the_depth",
                 "The mean is taken over D, where it should be taken over the positions.",
                 "Which axis of (B, T, D) counts the positions?",
-                _mean_over_depth(divided=True),
+                _over_depth(lambda x, _: x.new_tensor(x.shape[-1])),
             ),
             Mistake(
                 "maximum",

@@ -108,6 +108,12 @@ EXERCISES = by_id(
         dot_oracle,
         (
             Mistake(
+                "not_summed",
+                "The entries of each pair are multiplied, and not added up: (B, T, S, D).",
+                "A dot product is one number for each pair: the sum over D.",
+                lambda a, b: a[:, :, None] * b[:, None],
+            ),
+            Mistake(
                 "transposed",
                 "Rows and columns are swapped: entry [t, s] holds the product of b's t and a's s.",
                 "The rows of the result belong to `a`. Which of the two needs its last axes "

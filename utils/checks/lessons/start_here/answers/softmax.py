@@ -140,6 +140,11 @@ _SMALLEST_WINS = (
     "The order is upside down: the smallest score gets the largest weight.",
     "Which entry must be subtracted from which? Look at the sign in front of x.",
 )
+_DIVIDED = (
+    "The scores are divided by the largest one. Weights depend on how far scores are apart, and "
+    "division changes that.",
+    "What may be done to all scores of a slice without changing how far they are apart?",
+)
 _MEAN_TAKEN = (
     "The mean is taken from the scores: what is left above it still overflows, and a mean of "
     "minus infinity leaves nothing to compare.",
@@ -251,10 +256,13 @@ EXERCISES = by_id(
                 *_CLAMPED,
                 _softmax(before=lambda x: x.clamp(max=60.0), shift=_unshifted),
             ),
-            Mistake(
-                "scores_clamped_on_both_sides",
-                *_CLAMPED,
-                _softmax(before=lambda x: x.clamp(-60.0, 60.0), shift=_unshifted),
+            *(
+                Mistake(
+                    f"scores_clamped_on_both_sides{name}",
+                    *_CLAMPED,
+                    _softmax(before=lambda x, e=edge: x.clamp(-e, e), shift=_unshifted),
+                )
+                for name, edge in (("", 60.0), ("_where_exp_ends", 88.0))
             ),
             Mistake(
                 "pair_subtracted",
@@ -313,6 +321,14 @@ EXERCISES = by_id(
                 "not divided by their sum.",
                 "The weights of a slice sum to one.",
                 _softmax(total=lambda powers, dim: torch.ones_like(powers)),
+            ),
+            *(
+                Mistake(
+                    f"divided_by_the_largest{name}",
+                    *_DIVIDED,
+                    lambda x, dim=-1, of=of: _torch_softmax(x / _highest(of(x), dim), dim),
+                )
+                for name, of in (("", torch.clone), ("_size", torch.abs))
             ),
             Mistake("shift_by_the_mean", *_MEAN_TAKEN, _softmax(shift=_mean_of_finite)),
             Mistake("shift_by_the_smallest", *_SMALLEST_TAKEN, _softmax(shift=_lowest_finite)),

@@ -1,0 +1,55 @@
+"""True sentences on the entries of weights and of masks, where no known mistake explains them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from utils.checks.framework.compare import number
+from utils.checks.framework.observation import Array
+from utils.words import counted
+
+_APART = 1e-3  # more than rounding
+
+
+def of_weights(name: str, wanted: Array, got: Array) -> Iterator[str]:
+    """Say what weights sum to and, if rows sum rightly, whether they are too even or too decided.
+
+    Args:
+        name: of the result; nothing is said unless it is "weights".
+        wanted: (..., S), each row sums to one or to zero.
+        got: (..., S).
+
+    """
+    if name != "weights" or wanted.ndim < 2:
+        return
+    rows = np.allclose(got.sum(-1), wanted.sum(-1), atol=1e-4)
+    columns = np.allclose(got.sum(-2), 1.0, atol=1e-4)
+    if columns and not rows:
+        yield "The columns of the weights sum to one, and the rows do not: which axis is softmax's?"
+    elif not rows and got.size and np.isfinite(got).all():
+        at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
+        right = "one" if wanted.sum(-1).flat[at] > 0.5 else "zero: nothing is allowed in it"
+        yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to {right}."
+    elif rows and (np.argsort(wanted, kind="stable") == np.argsort(got, kind="stable")).all():
+        yield from _evenness(wanted.max(-1), got.max(-1))
+
+
+def _evenness(wanted: Array, got: Array) -> Iterator[str]:
+    """Compare the largest weights of rows whose order is right."""
+    says = "Each row of the weights is in the right order, but"
+    more = got.astype(np.float64) - wanted.astype(np.float64)
+    if more.max() < _APART and more.min() < -_APART:
+        yield f"{says} too even: as if from scores that are too small."
+    elif more.min() > -_APART and more.max() > _APART:
+        yield f"{says} too decided: as if from scores that are too large."
+
+
+def of_flags(name: str, wanted: Array, got: Array) -> Iterator[str]:
+    """Say of truth values which of the two is at wrong places, if only one is."""
+    missing, more = (int(np.greater(*pair).sum()) for pair in ((wanted, got), (got, wanted)))
+    if not (wanted == got).any():
+        yield f"{name} is exactly upside down: True where it should be False."
+    elif not more or not missing:
+        now, right = ("False", "True") if missing else ("True", "False")
+        where = counted(missing + more, "place")
+        yield f"{name} is {now} at {where} where it should be {right}, and right at all others."
