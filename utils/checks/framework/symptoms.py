@@ -20,6 +20,7 @@ from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
+from utils.checks.framework.plain_results import of_facts, of_wrapped
 from utils.words import axes, counted, listed, share
 
 MOST = 2
@@ -71,6 +72,8 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
+        of_wrapped(whole, expected.values.get(whole), seen.values.get(whole)),
+        of_facts(whole, expected.values, seen.values) if exercise.facts is not None else (),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
         _of_cases(judged),
         _of_results(exercise, judged, finding.where),

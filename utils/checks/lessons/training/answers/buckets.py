@@ -56,6 +56,7 @@ def buckets(
     *,
     fits: Fits = padded_fits,
     by_length: bool = True,
+    replaced: bool = False,
     shuffle: Shuffle = "batches",
     cut: Callable[[Sequence[int], Sequence[int], int, Fits], Batches] | None = None,
     change: Change = lambda batches, order, lengths: batches,
@@ -66,6 +67,7 @@ def buckets(
     Args:
         fits: (lengths of a batch, budget) -> whether the batch is small enough.
         by_length: whether sentences are ordered by length; else as drawn.
+        replaced: whether sentences are drawn one by one, so that one can come again.
         shuffle: what the generator reorders.
         cut: another way to cut the ordered sentences into batches.
         change: (batches, order of the sentences, lengths) -> the batches that are returned.
@@ -78,7 +80,9 @@ def buckets(
     ) -> Batches:
         if in_place and isinstance(lengths, list):
             lengths.sort()
-        order = torch.randperm(len(lengths), generator=generator).tolist()
+        n = len(lengths)
+        drawn = torch.randint(n, (n,), generator=generator) if replaced and n else None
+        order = (torch.randperm(n, generator=generator) if drawn is None else drawn).tolist()
         order = sorted(order, key=lambda n: (lengths[n], n)) if by_length else order
         batches = (cut or _cut)(order, lengths, max_tokens, fits)
         return change(_shuffled(batches, shuffle, generator), order, lengths)
@@ -191,6 +195,10 @@ def _one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:
     return [batch for batch in batches if order[-1] in batch] * len(batches)
 
 
+def _pairs(batches: Batches, _: object, lengths: Sequence[int]) -> Any:
+    return [[(lengths[n], n) for n in batch] for batch in batches]
+
+
 def _first_of_equals(batches: Batches, _: object, lengths: Sequence[int]) -> Batches:
     return [[list(lengths).index(lengths[n]) for n in batch] for batch in batches]
 
@@ -261,6 +269,18 @@ BUCKETS = Exercise(
             "One list stands in for all batches: it was emptied after it had been appended.",
             "clear() empties the list that was appended too. Begin a new one: `batch = []`.",
             buckets(change=_one_list),
+        ),
+        Mistake(
+            "drawn_with_replacement",
+            "Each sentence is drawn by itself, so some come twice and others never.",
+            "torch.randperm puts all numbers in a random order; torch.randint draws each anew.",
+            buckets(replaced=True),
+        ),
+        Mistake(
+            "pairs_in_batches",
+            "The batches hold pairs of a length and an index, not indices alone.",
+            "Take the index out of the pair when you put it into the batch.",
+            buckets(change=_pairs),
         ),
         Mistake(
             "sentence_at_the_border_lost",
