@@ -655,8 +655,7 @@ print(where)
 # near guessing (0.24 to 0.44, guessing is 0.25). A warm-up cures it, up to ten times that rate.
 # Pre-norm needs none. (At low rates a warm-up costs steps: look at 0.001.) Xiong et al. (2020)
 # trace this to the large gradients that the last layers of a fresh post-norm encoder get. The
-# paper's encoder is post-norm, and that is why its learning rate starts low. In lesson 06 you will
-# write that rule.
+# paper's encoder is post-norm, so its rate starts low; lesson 06 has the rule.
 #
 # ## 6. A layer with a hole
 #

@@ -1483,11 +1483,9 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # | rotary with neighbours | 89.2% | 90.2% | 79.7% |
 #
 # Ambiguous words are no harder here than words at large: many of them are a few small words such as
-# *a* and *v*, which mostly have one tag, and the hard ones, unknown words, are not among them (the
-# lines below your own table say how many).
-#
-# The paper's sinusoids hardly help here: 81.0% against 80.8% without any positions. Turned instead
-# of added, positions are worth eight points.
+# *a* and *v*, which mostly have one tag, and the hard ones, unknown words, are not among them. The
+# paper's sinusoids hardly help: 81.0% against 80.8% without any positions. Turned instead of added,
+# positions are worth eight points.
 #
 # The rotary encoder is ahead of an LSTM as deep and as large: six seeds gave 88.4 to 88.8% against
 # 88.0 to 88.4%. An LSTM with all its parameters in one layer is ahead of both: 88.5 to 89.4%. What
@@ -1657,7 +1655,7 @@ print(told.of_a_head(heads_of(words)[best][place].tolist(), sentence, place))
 # The tag is read off the last layer. Could it be read off sooner? Take the trained *rotary* as it
 # is, and train a linear layer, a **probe**, on the vectors that enter its first layer, and one on
 # those that each layer gives. **Predict:** how much of dev will the first probe have right? And of
-# what the last one has more, how much is there after the first layer already?
+# what the last one has beyond that, how much is there after layer 1?
 
 # %% tags=["skip-grading"]
 guess("right from what enters layer 1", None)
