@@ -158,6 +158,7 @@ MEASURES = {
     "divided_by_range": lambda x, c: x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True),
     "divided_by_length": lambda x, c: c.square().sum(-1, keepdim=True).sqrt(),
     "divided_by_spread_of_all": lambda x, c: x.std(unbiased=False),
+    "variance_over_tokens_too": lambda x, c: c.square().mean((-2, -1), keepdim=True).sqrt(),
     "divided_by_the_squared_variance": lambda x, c: c.square().mean(-1, keepdim=True).square(),
 }
 

@@ -220,6 +220,18 @@ _NORM_MISTAKES = (
             ("tokens_too", "whole sequence", (-2, -1)),
         )
     ),
+    *(
+        Mistake(
+            f"variance_over_{where}",
+            f"The mean is each token's own, the variance that of the {said}.",
+            _BY_TOKEN,
+            variant(NormVariant, mean_axes=(-1,), axes=axes),
+        )
+        for where, said, axes in (
+            ("the_sequence", "tokens of a sequence, entry by entry", (-2,)),
+            ("tokens_too", "whole sequence", (-2, -1)),
+        )
+    ),
     Mistake(
         "over_the_sequence",
         "Mean and variance run over the tokens of a sequence, for each entry apart.",

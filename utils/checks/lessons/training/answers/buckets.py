@@ -272,7 +272,7 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "drawn_with_replacement",
-            "Each sentence is drawn by itself, so some come twice and others never.",
+            "Sentences, or batches, are drawn anew each time: some come twice and others never.",
             "torch.randperm puts all numbers in a random order; torch.randint draws each anew.",
             buckets(replaced=True),
         ),
