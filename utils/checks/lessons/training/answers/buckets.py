@@ -56,7 +56,6 @@ def buckets(
     *,
     fits: Fits = padded_fits,
     by_length: bool = True,
-    replaced: bool = False,
     shuffle: Shuffle = "batches",
     cut: Callable[[Sequence[int], Sequence[int], int, Fits], Batches] | None = None,
     change: Change = lambda batches, order, lengths: batches,
@@ -67,7 +66,6 @@ def buckets(
     Args:
         fits: (lengths of a batch, budget) -> whether the batch is small enough.
         by_length: whether sentences are ordered by length; else as drawn.
-        replaced: whether sentences are drawn one by one, so that one can come again.
         shuffle: what the generator reorders.
         cut: another way to cut the ordered sentences into batches.
         change: (batches, order of the sentences, lengths) -> the batches that are returned.
@@ -80,9 +78,7 @@ def buckets(
     ) -> Batches:
         if in_place and isinstance(lengths, list):
             lengths.sort()
-        n = len(lengths)
-        drawn = torch.randint(n, (n,), generator=generator) if replaced and n else None
-        order = (torch.randperm(n, generator=generator) if drawn is None else drawn).tolist()
+        order = torch.randperm(len(lengths), generator=generator).tolist()
         order = sorted(order, key=lambda n: (lengths[n], n)) if by_length else order
         batches = (cut or _cut)(order, lengths, max_tokens, fits)
         return change(_shuffled(batches, shuffle, generator), order, lengths)
@@ -269,12 +265,6 @@ BUCKETS = Exercise(
             "One list stands in for all batches: it was emptied after it had been appended.",
             "clear() empties the list that was appended too. Begin a new one: `batch = []`.",
             buckets(change=_one_list),
-        ),
-        Mistake(
-            "drawn_with_replacement",
-            "Sentences, or batches, are drawn anew each time: some come twice and others never.",
-            "torch.randperm puts all numbers in a random order; torch.randint draws each anew.",
-            buckets(replaced=True),
         ),
         Mistake(
             "pairs_in_batches",
