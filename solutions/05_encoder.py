@@ -432,7 +432,7 @@ plots.show(
 # ## 4. The encoder layer
 #
 # A layer is two sub-layers: attention, then feed-forward, each with a residual and a norm. There
-# are two orders. The paper of 2017 normalises the sum (post-norm); most later models normalise
+# are two orders. The paper of 2017 normalises the sum (post-norm); many later models normalise
 # what goes into the sub-layer (pre-norm):
 #
 # $$\text{post-norm:}\quad x \leftarrow \mathrm{norm}(x + f(x)) \qquad\qquad
@@ -650,12 +650,12 @@ for way, steps in (("at once", 0), ("warm-up", 100)):
 print(where)
 
 # %% [markdown]
-# With two layers both orders learn at the three higher rates. With twelve, post-norm without a
-# warm-up learns at one rate of the five; at three times that rate it ends near guessing (0.24 to
-# 0.44, guessing is 0.25). A warm-up cures it, up to ten times that rate. Pre-norm needs none. (At
-# low rates a warm-up costs steps: look at 0.001.) Xiong et al. (2020) trace this to the large
-# gradients that the last layers of a fresh post-norm encoder get. The paper's encoder is post-norm,
-# and that is why its learning rate starts low. In lesson 06 you will write that rule.
+# With two layers neither order needs a warm-up: at once, both learn at the three higher rates. With
+# twelve, post-norm without one learns at one rate of the five; at three times that rate it ends
+# near guessing (0.24 to 0.44, guessing is 0.25). A warm-up cures it, up to ten times that rate.
+# Pre-norm needs none. (At low rates a warm-up costs steps: look at 0.001.) Xiong et al. (2020)
+# trace this to the large gradients that the last layers of a fresh post-norm encoder get. The
+# paper's encoder is post-norm, so its rate starts low; lesson 06 has the rule.
 #
 # ## 6. A layer with a hole
 #
@@ -1566,8 +1566,8 @@ print(summary())
 # - Layer normalisation treats each token by itself: variance over $D$, epsilon under the root.
 # - Norms keep the gradient's size at depth; residuals keep tokens apart, so that there is something
 #   to learn from it. A missing residual shows in gradients, part by part, not in shapes.
-# - Post-norm keeps tokens at one size, and in deep stacks needs a warm-up. Pre-norm lets them grow
-#   and needs a final norm.
+# - Post-norm keeps tokens at one size. With two layers it needs no warm-up; with twelve it does, at
+#   all but the lowest rate at which it learns. Pre-norm lets tokens grow and needs a final norm.
 # - The feed-forward holds two thirds of a layer's parameters, and about half of those of the base
 #   encoder with 10,000 words.
 # - Your encoder and torch's are the same function.
@@ -1575,8 +1575,8 @@ print(summary())
 #
 # ## Three open questions
 #
-# 1. Without norms residuals let tokens grow, with pre-norm too. Divide what each sub-layer adds by
-#    $\sqrt{N}$ (N layers): do tokens still grow, and does the stack of 24 still learn?
+# 1. In pre-norm residuals let tokens grow. Divide what each sub-layer adds by $\sqrt{N}$ (N
+#    layers): do tokens still grow, and does an encoder of 24 layers still learn?
 # 2. A fresh encoder does not care about distance. Train yours on lesson 04's task of looking two
 #    words back, and draw section 12's picture again: what has become of it?
 # 3. Take one layer out of a trained encoder, or swap two. How much of its accuracy is lost, and is

@@ -1,9 +1,14 @@
 """Sentences of lesson 06 that depend on the data, made from what a run measured."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 Tagged = Sequence[tuple[str, str]]  # words with their tags
+Known = Mapping[str, AbstractSet[str]]  # the tags that a word had in training
 
+FEW = 10  # most frequent ambiguous words that are counted apart
+NAMED = 4  # of them
 HALF = 0.5  # a run that ends below this share of right tags has lost its way
 
 
@@ -20,6 +25,36 @@ def opening(sentences: Sequence[Tagged]) -> Tagged:
 def prepositions(sentence: Tagged) -> Iterator[int]:
     """Yield the places of a sentence's prepositions."""
     return (place for place, (_, tag) in enumerate(sentence) if tag.startswith("ADP"))
+
+
+def of_kinds(
+    sentences: Sequence[Tagged], tags: Known, found: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    """Say what share of each kind of words is right, the most frequent ambiguous ones apart.
+
+    Args:
+        sentences: words with their right tags.
+        tags: the tags that a word had in training.
+        found: the tags in question.
+
+    """
+    pairs = [
+        (word, tag == guess)
+        for sentence, guesses in zip(sentences, found, strict=True)
+        for (word, tag), guess in zip(sentence, guesses, strict=True)
+    ]
+    counts = Counter(word for word, _ in pairs if len(tags.get(word, ())) > 1)
+    few = [word for word, _ in counts.most_common(FEW)]
+    names = "unknown words", "words with one tag", "other ambiguous words"
+    named = " ".join(few[:NAMED]) + " ..." * (len(few) > NAMED)
+    often = f"the {len(few)} most frequent ambiguous words ({named})"
+    hits: defaultdict[str, list[bool]] = defaultdict(list)
+    for word, hit in pairs:
+        hits[often if word in few else names[min(len(tags.get(word, ())), 2)]].append(hit)
+    for kind in (often, *names[::-1]):
+        if hits[kind]:
+            right, share = sum(hits[kind]) / len(hits[kind]), len(hits[kind]) / len(pairs)
+            yield f"{right:4.0%} of {kind}, {share:.0%} of the text"
 
 
 def of_warm_ups(

@@ -112,7 +112,11 @@ def describe(value: object) -> str:
     if isinstance(value, (list, tuple)):
         inside = ", ".join(describe(item) for item in value[:4])
         return f"a {type(value).__name__} of {len(value)} ({inside}{', ...' * (len(value) > 4)})"
-    return f"a value of type {type(value).__name__}"
+    what = f"a value of type {type(value).__name__}"
+    if isinstance(value, dict):  # with keys of text it would have a plain form
+        kinds = " and ".join(sorted({type(key).__name__ for key in value}))
+        what = f"a dictionary whose keys are of type {kinds}"
+    return what
 
 
 def plain(value: object) -> Plain:

@@ -34,3 +34,14 @@ def test_a_fault_that_costs_just_a_point_does_not_cost_more():
     found = {"scale": 0.79, "mask": 0.70, "heads": 0.807}
     said = told.of_faults(0.80, found)
     assert said == "more than a point below the right one: mask; above it, by chance: heads"
+
+
+def test_kinds_of_words_are_told_apart():
+    sentences = [[("na", "ADP|Acc"), ("hrady", "NOUN|Acc"), ("!", "PUNCT")], [("na", "ADP|Loc")]]
+    tags = {"na": {"ADP|Acc", "ADP|Loc"}, "!": {"PUNCT"}}
+    found = [["ADP|Acc", "NOUN|Nom", "PUNCT"], ["ADP|Acc"]]
+    assert list(told.of_kinds(sentences, tags, found)) == [
+        " 50% of the 1 most frequent ambiguous words (na), 50% of the text",
+        "100% of words with one tag, 25% of the text",
+        "  0% of unknown words, 25% of the text",
+    ]

@@ -23,6 +23,9 @@ class NormVariant(nn.Module):
         axes: the axes of mean and variance.
         correction: 1 for the unbiased variance.
         spread: (variance, eps) -> what x is divided by.
+        measured: x without its mean -> what it is divided by in place of that, eps added.
+        measured_of: whether that is measured on x "centred" or on x as "given".
+        centre: x -> what is subtracted in place of the mean.
         centred: whether the mean is subtracted.
         gain, bias_used: whether they are applied.
         own_eps: an epsilon that replaces the given one.
@@ -41,6 +44,9 @@ class NormVariant(nn.Module):
     axes: tuple[int, ...] = (-1,)
     correction = 0
     spread: Callable[[Tensor, float], Tensor] = staticmethod(lambda v, eps: (v + eps).sqrt())
+    measured: Callable[[Tensor], Tensor] | None = None
+    measured_of = "centred"
+    centre: Callable[[Tensor], Tensor] | None = None
     centred = True
     gain = True
     bias_used = True
@@ -67,10 +73,16 @@ class NormVariant(nn.Module):
         """Map (..., D) to (..., D)."""
         axes = self._fitting(self.axes, x)
         own = axes if self.mean_axes is None else self._fitting(self.mean_axes, x)
-        mean = x.mean(own, keepdim=True)
+        find, measure = type(self).centre, type(self).measured
+        mean = x.mean(own, keepdim=True) if find is None else find(x)
         variance = self._variance(x, mean, axes)
         mean = mean if self.keepdim else x.mean(own)
-        normal = (x - mean if self.centred else x) / type(self).spread(variance, self.eps)
+        entries = x - mean if self.centred else x
+        if measure is None:
+            normal = entries / type(self).spread(variance, self.eps)
+        else:
+            given = x if self.measured_of == "given" else entries
+            normal = entries / (measure(given) + self.eps)
         parameters: tuple[Tensor, Tensor] = tuple(getattr(self, name) for name in self.names)
         weight, bias = parameters
         if self.gain_last:

@@ -40,7 +40,9 @@ class LayerVariant(modules.EncoderLayer):
         own_rate: a dropout rate for what sub-layers add; replaces the given one.
         turns: the order of the sub-layers.
         last_norm: whether a norm follows the last sum in pre-norm.
-        pair: whether attention's pair is "unpacked", goes to "dropout", or into the "sum".
+        sums_normed: whether in pre-norm a norm follows each sum, too.
+        pair: whether attention's pair is "unpacked", goes to "dropout", or into the "sum", or its
+            "weights" are taken.
         always_drops: whether what sub-layers add is dropped out in eval mode too.
         other_dropout, other_order: what stands for dropout and norm_first if they are not given.
 
@@ -63,6 +65,7 @@ class LayerVariant(modules.EncoderLayer):
     own_rate: float | None = None
     turns = "af"
     last_norm = False
+    sums_normed = False
     pair = "unpacked"
     always_drops = False
     other_dropout: float | None = None
@@ -126,7 +129,7 @@ class LayerVariant(modules.EncoderLayer):
     def _look(self, normed: Tensor, x: Tensor, mask: Tensor | None) -> Any:
         keys = x if self.plain_keys else normed
         found = self.self_attention(normed, keys, keys, mask)
-        return found[0] if self.pair == "unpacked" else found
+        return {"unpacked": found[0], "weights": found[1]}.get(self.pair, found)
 
     def _sub_layer(
         self,
@@ -148,7 +151,7 @@ class LayerVariant(modules.EncoderLayer):
             return base + norm(found) if keeps else norm(found)
         total: Tensor = base + found if keeps else found
         total = self.dropout(total) if dropped == "sum" else total
-        total = total if order == "pre" else norm(total)
+        total = total if order == "pre" and not self.sums_normed else norm(total)
         return self.dropout(total) if dropped == "result" else total
 
     def _dropped(self, x: Any) -> Any:

@@ -54,6 +54,7 @@ def _facts(batches: Batches, lengths: Sequence[int], i: Inputs) -> dict[str, Pla
     known = [[n for n in batch if 0 <= n < len(lengths)] for batch in batches]
     sizes = [len(batch) * max((lengths[n] for n in batch), default=0) for batch in known]
     facts: dict[str, Plain] = {
+        "all batches are the same": len(batches) > 1 and all(b == batches[0] for b in batches),
         "a sentence is left out": _left_out(counts, lengths),
         "a sentence is there twice": any(count > 1 for count in counts.values()),
         "an index is of no sentence": any(not 0 <= n < len(lengths) for n in counts),

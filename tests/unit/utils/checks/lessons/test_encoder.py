@@ -151,3 +151,23 @@ def test_norm_first_in_the_place_of_a_dropout_rate_is_seen():
         for case in judged.probe.cases
     ]
     assert not judge(judged, judged.probe.cases, seen).passed
+
+
+MEASURES = {
+    "divided_by_absolute_mean": lambda x, c: c.abs().mean(-1, keepdim=True),
+    "divided_by_range": lambda x, c: x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True),
+    "divided_by_length": lambda x, c: c.square().sum(-1, keepdim=True).sqrt(),
+    "divided_by_spread_of_all": lambda x, c: x.std(unbiased=False),
+    "variance_over_tokens_too": lambda x, c: c.square().mean((-2, -1), keepdim=True).sqrt(),
+    "divided_by_the_squared_variance": lambda x, c: c.square().mean(-1, keepdim=True).square(),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_norm_that_divides_by_something_else_is_told_by_what(name):
+    class Norm(modules.LayerNorm):
+        def forward(self, x):
+            centred = x - x.mean(-1, keepdim=True)
+            return self.weight * centred / (MEASURES[name](x, centred) + self.eps) + self.bias
+
+    assert check.LayerNorm.verdict(Norm).mistake.name == name

@@ -314,3 +314,21 @@ def test_sentences_that_are_read_again_and_again_are_refused():
     verdict = check.tag_sentences.verdict(tag)
     failed = [r.case.name for r in verdict.results if not r.passed]
     assert failed == ["two at a time"]
+
+
+def test_sentences_drawn_with_replacement_are_not_one_list_that_was_cleared():
+    def drawn_until_full(lengths, max_tokens, generator=None):
+        found, todo = [], sum(lengths)
+        while todo > 0:
+            batch, longest = [], 0
+            while not batch or longest * (len(batch) + 1) <= max_tokens:
+                index = int(torch.randint(len(lengths), (1,), generator=generator))
+                longest = max(longest, lengths[index])
+                batch.append(index)
+                todo -= lengths[index]
+            found.append(batch)
+        return found
+
+    verdict = check.bucket_batches.verdict(drawn_until_full)
+    assert verdict.mistake is None or verdict.mistake.name != "one_list_cleared"
+    assert "a sentence is there twice" in " ".join([*verdict.symptoms, str(verdict.mistake)])

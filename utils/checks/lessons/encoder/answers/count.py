@@ -197,6 +197,12 @@ EXERCISES = by_id(
         (
             *(found for parts in _LEFT_OUT for found in _in_two_ways(*parts)),
             Mistake(
+                "only_matrices_counted",
+                "Only matrices are counted: biases, and the gains of norms, are trained too.",
+                "module.parameters() gives tensors of any number of axes. Count them all.",
+                _miscount(unit=lambda p: p.numel() if p.dim() > 1 else 0),
+            ),
+            Mistake(
                 "total_of_the_four_parts",
                 "The total is the sum of the four parts: what belongs to none of them is missing.",
                 "Ask the whole encoder for its parameters.",

@@ -45,7 +45,7 @@ def _influence(
         compares: whether the "vectors" are subtracted, or their "norms"; or only what comes
             "after" is measured.
         whole: whether the change of all tokens is measured.
-        zeroed: what is changed, see `_changed`.
+        zeroed: what is changed, see `_both` and `_changed`.
         exchanged: whether source and target change places.
         plain: whether the result is a number, not a tensor.
 
@@ -64,7 +64,11 @@ def _influence(
 
 
 def _both(encoder: Any, ids: Tensor, source: int, zeroed: str) -> tuple[Tensor, Tensor]:
-    """Return the encoder's outputs before and after the change, (T, D) each."""
+    """Return the encoder's outputs before and after the change, (T, D) each.
+
+    With "both" the change is in both, with "output" it comes after the encoder, and with "mask" the
+    source is hidden from attention.
+    """
     x = encoder.embed(ids.unsqueeze(0))[0]
     if zeroed == "both":
         x[source] = 0.0
@@ -72,6 +76,9 @@ def _both(encoder: Any, ids: Tensor, source: int, zeroed: str) -> tuple[Tensor, 
     if zeroed == "output":
         y = encoder.encode(x[None])[0]
         return y, y.index_fill(0, torch.tensor(source), 0.0)
+    if zeroed == "mask":
+        seen = (torch.arange(len(ids)) != source).view(1, 1, -1)
+        return encoder.encode(x[None])[0], encoder.encode(x[None], seen)[0]
     both = encoder.encode(torch.stack([x, _changed(encoder, x, ids, source, zeroed)]))
     return both[0], both[1]
 
@@ -141,6 +148,13 @@ EXERCISES = by_id(
                 "Every occurrence of the word is set to zero.",
                 "One row of embed's result is meant, not a row of the embedding table.",
                 _influence_variant(zeroed="every such word"),
+            ),
+            Mistake(
+                "hidden_by_a_mask",
+                "The token is taken out of the sentence, or hidden by a mask: nobody attends to "
+                "it any more.",
+                "It stays where it is, as a row of zeros, and can be attended to.",
+                _influence_variant(zeroed="mask"),
             ),
             Mistake(
                 "ones_for_zeros",

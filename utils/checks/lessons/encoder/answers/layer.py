@@ -255,6 +255,18 @@ EXERCISES = by_id(
                 variant(LayerVariant, last_norm=True),
             ),
             Mistake(
+                "every_sum_normalised_in_pre_norm",
+                "In pre-norm the sums are normalised too, as in post-norm.",
+                "With norm_first a norm acts on what goes into a sub-layer, and on nothing else.",
+                variant(LayerVariant, sums_normed=True),
+            ),
+            Mistake(
+                "weights_of_attention_taken",
+                "self_attention returns a pair, output and weights; here the weights are taken.",
+                "The output is the pair's first part.",
+                variant(LayerVariant, pair="weights"),
+            ),
+            Mistake(
                 "feed_forward_first",
                 "The feed-forward comes before attention.",
                 "Tokens look at one another first; the network then works on what they found.",

@@ -191,6 +191,10 @@ def _one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:
     return [batch for batch in batches if order[-1] in batch] * len(batches)
 
 
+def _pairs(batches: Batches, _: object, lengths: Sequence[int]) -> Any:
+    return [[(lengths[n], n) for n in batch] for batch in batches]
+
+
 def _first_of_equals(batches: Batches, _: object, lengths: Sequence[int]) -> Batches:
     return [[list(lengths).index(lengths[n]) for n in batch] for batch in batches]
 
@@ -261,6 +265,12 @@ BUCKETS = Exercise(
             "One list stands in for all batches: it was emptied after it had been appended.",
             "clear() empties the list that was appended too. Begin a new one: `batch = []`.",
             buckets(change=_one_list),
+        ),
+        Mistake(
+            "pairs_in_batches",
+            "The batches hold pairs of a length and an index, not indices alone.",
+            "Take the index out of the pair when you put it into the batch.",
+            buckets(change=_pairs),
         ),
         Mistake(
             "sentence_at_the_border_lost",

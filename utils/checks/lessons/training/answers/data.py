@@ -153,6 +153,12 @@ VOCABULARY = Exercise(
             _vocab(count=_letters),
         ),
         Mistake(
+            "numbers_to_words",
+            "The dictionary leads from numbers to words.",
+            "A word is looked up, and its id comes out: words are the keys.",
+            _vocab(gives=lambda ids: dict(enumerate(ids))),
+        ),
+        Mistake(
             "list_of_words",
             "A list of words comes back, not a dictionary.",
             "A word's place in the list is its id: write the ids down beside the words.",

@@ -47,6 +47,10 @@ def _mean_of_accuracies(logits: Tensor, tags: Tensor) -> float:
     return sum(alone) / len(alone)
 
 
+def _whole_sentences(logits: Tensor, tags: Tensor) -> float:
+    return _padding_is_right(logits.argmax(-1), tags).all(1).double().mean().item()
+
+
 def _everything(tags: Tensor) -> Tensor:
     return torch.ones_like(tags, dtype=torch.bool)
 
@@ -111,6 +115,12 @@ ACCURACY = Exercise(
             "Each sentence is averaged by itself first, so a word in a short one counts more.",
             "Every real word of the batch has the same weight.",
             _mean_of_accuracies,
+        ),
+        Mistake(
+            "share_of_whole_sentences",
+            "Sentences are counted, and one counts only if all of its words are right.",
+            "The share is one of words: count them over the whole batch.",
+            _whole_sentences,
         ),
         Mistake(
             "best_word_for_each_tag",

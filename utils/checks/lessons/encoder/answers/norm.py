@@ -1,20 +1,73 @@
-"""Layer normalisation and the feed-forward network: right answers and common mistakes."""
+"""Layer normalisation: right answers and common mistakes."""
 
-import torch
-from torch import nn
+from collections.abc import Callable
+
+from torch import Tensor
 
 from utils.checks.authoring.common_mistakes import (
-    keep_module,
     keep_parameter,
     no_forward,
     no_set_up,
-    own_dropout_rate,
 )
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
-from utils.checks.lessons.encoder.part_variants import FeedVariant, NormVariant, variant
+from utils.checks.lessons.encoder.part_variants import NormVariant, variant
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.reference import modules
 
+_BY_SQUARES = "How far entries lie from their mean is told by squares: square, average, root."
+_BY_TOKEN = "Each token is normalised by itself: which axis holds its entries?"
+# What a token is divided by in the place of its standard deviation.
+_MEASURES: tuple[tuple[str, str, str, str, Callable[[Tensor], Tensor]], ...] = (
+    (
+        "absolute_mean",
+        "mean of its absolute values",
+        _BY_SQUARES,
+        "centred",
+        lambda x: x.abs().mean(-1, keepdim=True),
+    ),
+    (
+        "absolute_sum",
+        "sum of its absolute values",
+        _BY_SQUARES,
+        "centred",
+        lambda x: x.abs().sum(-1, keepdim=True),
+    ),
+    (
+        "largest_entry",
+        "largest absolute value",
+        _BY_SQUARES,
+        "centred",
+        lambda x: x.abs().amax(-1, keepdim=True),
+    ),
+    (
+        "range",
+        "distance from its smallest entry to its largest",
+        _BY_SQUARES,
+        "centred",
+        lambda x: x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True),
+    ),
+    (
+        "length",
+        "length (2-norm): the squares are added up and not averaged",
+        "The variance is the mean of the squares: what does a norm leave out?",
+        "centred",
+        lambda x: x.norm(dim=-1, keepdim=True),
+    ),
+    (
+        "spread_of_all",
+        "standard deviation of all entries of x",
+        _BY_TOKEN,
+        "given",
+        lambda x: x.std(correction=0),
+    ),
+    (
+        "unbiased_spread_of_all",
+        "standard deviation of all entries of x",
+        _BY_TOKEN,
+        "given",
+        lambda x: x.std(),
+    ),
+)
 _POWERS = (6, 8, 12)  # 10**-power: epsilons of other libraries and papers
 _NORM_MISTAKES = (
     no_forward("LayerNorm", NormVariant),
@@ -105,6 +158,38 @@ _NORM_MISTAKES = (
         variant(NormVariant, spread=staticmethod(lambda v, eps: v + eps)),
     ),
     Mistake(
+        "divided_by_the_squared_variance",
+        "The entries are divided by the square of the variance, not by its root.",
+        "A spread of 3 has to become 1: which power of the variance is in x's own unit?",
+        variant(NormVariant, spread=staticmethod(lambda v, eps: (v + eps) ** 2)),
+    ),
+    *(
+        Mistake(
+            f"divided_by_{name}",
+            f"Each token is divided by the {said}.",
+            hint,
+            variant(NormVariant, measured=staticmethod(measure), measured_of=given),
+        )
+        for name, said, hint, given, measure in _MEASURES
+    ),
+    Mistake(
+        "min_max_scaling",
+        "Each token is scaled to lie between 0 and 1: its smallest entry is taken away, and its "
+        "range divides.",
+        "What is taken away is the mean, and what divides is the root of the variance.",
+        variant(
+            NormVariant,
+            centre=staticmethod(lambda x: x.amin(-1, keepdim=True)),
+            measured=staticmethod(lambda x: x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True)),
+        ),
+    ),
+    Mistake(
+        "centred_at_the_median",
+        "The median is taken away, not the mean.",
+        "The middle entry is not the average: mean(-1, keepdim=True).",
+        variant(NormVariant, centre=staticmethod(lambda x: x.median(-1, keepdim=True).values)),
+    ),
+    Mistake(
         "not_centred",
         "The mean is not taken away before the division.",
         "The numerator of the formula has two terms.",
@@ -132,6 +217,18 @@ _NORM_MISTAKES = (
         for where, said, axes in (
             ("the_sequence", "tokens of a sequence", (-2,)),
             ("the_batch", "batch", (0,)),
+            ("tokens_too", "whole sequence", (-2, -1)),
+        )
+    ),
+    *(
+        Mistake(
+            f"variance_over_{where}",
+            f"The mean is each token's own, the variance that of the {said}.",
+            _BY_TOKEN,
+            variant(NormVariant, mean_axes=(-1,), axes=axes),
+        )
+        for where, said, axes in (
+            ("the_sequence", "tokens of a sequence, entry by entry", (-2,)),
             ("tokens_too", "whole sequence", (-2, -1)),
         )
     ),
@@ -198,117 +295,4 @@ _NORM_MISTAKES = (
 )
 
 
-EXERCISES = by_id(
-    Exercise(PROBES["LayerNorm"], modules.LayerNorm, _NORM_MISTAKES, tolerance=5e-5),
-    Exercise(
-        PROBES["FeedForward"],
-        modules.FeedForward,
-        (
-            no_forward("FeedForward", FeedVariant),
-            no_set_up("FeedForward", keep_module),
-            own_dropout_rate(variant(FeedVariant, own_rate=0.5)),
-            Mistake(
-                "no_relu",
-                "Without ReLU the two layers are one linear layer.",
-                "What stands between linear_1 and linear_2 in the formula?",
-                variant(FeedVariant, relu_at="nowhere"),
-            ),
-            Mistake(
-                "relu_at_the_end",
-                "ReLU comes after linear_2, so the output has no negative entries.",
-                "max(0, ...) closes before W2.",
-                variant(FeedVariant, relu_at="end"),
-            ),
-            Mistake(
-                "relu_twice",
-                "There is a second ReLU after linear_2.",
-                "The output may be negative: it is added to a residual.",
-                variant(FeedVariant, relu_at="both"),
-            ),
-            Mistake(
-                "relu_at_the_start",
-                "ReLU comes before linear_1, so the negative entries of x are lost.",
-                "max(0, ...) stands around W1 x + b1.",
-                variant(FeedVariant, relu_at="start"),
-            ),
-            *(
-                Mistake(
-                    name,
-                    f"{said} stands where ReLU should.",
-                    "The formula says max(0, ...).",
-                    variant(FeedVariant, activation=staticmethod(activation)),
-                )
-                for name, said, activation in (
-                    ("tanh", "tanh", torch.tanh),
-                    ("sigmoid", "The sigmoid", torch.sigmoid),
-                )
-            ),
-            Mistake(
-                "layers_by_another_name",
-                "There is no self.linear_1: later lessons look for the layers by name.",
-                "The docstring names both: linear_1 and linear_2.",
-                variant(FeedVariant, prefix="own_"),
-            ),
-            Mistake(
-                "inner_size_fixed",
-                "The inner size is 4 D, whatever d_ff says.",
-                "d_ff is the number of hidden units.",
-                variant(FeedVariant, inner=4),
-            ),
-            Mistake(
-                "inner_size_of_the_model",
-                "The inner size is D, whatever d_ff says.",
-                "d_ff is the number of hidden units.",
-                variant(FeedVariant, inner=1),
-            ),
-            Mistake(
-                "gelu",
-                "GELU stands where ReLU should (later models use it; this exercise does not).",
-                "The formula says max(0, ...).",
-                variant(FeedVariant, activation=staticmethod(nn.functional.gelu)),
-            ),
-            Mistake(
-                "residual_inside",
-                "The input is added to the output here.",
-                "Residuals belong to the encoder layer, which adds them itself.",
-                variant(FeedVariant, residual=True),
-            ),
-            Mistake(
-                "sizes_swapped",
-                "The inner size and the outer size have changed places.",
-                "linear_1 goes from d_model to d_ff.",
-                variant(FeedVariant, sizes_swapped=True),
-            ),
-            Mistake(
-                "without_bias",
-                "The linear layers have no bias.",
-                "nn.Linear has one unless told otherwise.",
-                variant(FeedVariant, bias=False),
-            ),
-            Mistake(
-                "dropout_left_out",
-                "Dropout is accepted and then forgotten.",
-                "Make an nn.Dropout in __init__ and use it between the two layers.",
-                variant(FeedVariant, dropout_at="nowhere"),
-            ),
-            Mistake(
-                "dropout_at_the_start",
-                "Dropout acts on x, before linear_1.",
-                "Here it drops hidden units: it stands where they are finished.",
-                variant(FeedVariant, dropout_at="start"),
-            ),
-            Mistake(
-                "dropout_at_the_end",
-                "Dropout comes after linear_2.",
-                "Here it drops hidden units; what the sub-layer adds is dropped by the layer.",
-                variant(FeedVariant, dropout_at="end"),
-            ),
-            Mistake(
-                "drops_in_eval_mode",
-                "Dropout acts in eval mode too.",
-                "F.dropout must be told whether the model is training; nn.Dropout knows.",
-                variant(FeedVariant, always_drops=True),
-            ),
-        ),
-    ),
-)
+EXERCISES = by_id(Exercise(PROBES["LayerNorm"], modules.LayerNorm, _NORM_MISTAKES, tolerance=5e-5))

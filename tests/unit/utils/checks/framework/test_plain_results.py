@@ -1,0 +1,54 @@
+"""What is said of lists of words and of facts that are not as asked."""
+
+import numpy as np
+import pytest
+
+from utils.checks.framework.observation import describe
+from utils.checks.framework.plain_results import of_facts, of_wrapped
+
+TAGS = [["NOUN", "VERB", "NOUN"], ["ADV"], []]
+WORDS = [["dog", "bites", "man"], ["so"], []]
+PAIRS = [[[w, t] for w, t in zip(*both, strict=True)] for both in zip(WORDS, TAGS, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("got", "said"),
+    [
+        (PAIRS, "of ['dog', 'NOUN'] only 'NOUN' is asked for"),
+        ([[f"{w}/{t}" for w, t in row] for row in PAIRS], "of 'dog/NOUN' only 'NOUN'"),
+        ([[f"{t}({w})" for w, t in row] for row in PAIRS], "of 'NOUN(dog)' only 'NOUN'"),
+        ([" ".join(tags) for tags in TAGS], "one string; a list of strings"),
+        ([dict(row) for row in PAIRS], "a dictionary"),
+    ],
+)
+def test_what_holds_the_right_words_and_more_is_told_so(got, said):
+    (sentence,) = of_wrapped("tags", TAGS, got)
+    assert said in sentence
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        TAGS,
+        [["VERB", "NOUN", "NOUN"], ["ADV"], []],
+        [["NOUN", "VERB"], ["ADV"], []],
+        [["dog/NOUN", "VERB", "NOUN"], ["X"], []],
+        "NOUN VERB",
+        [[0, 1, 0], [2], []],
+        [np.zeros(3), np.zeros(1), np.zeros(0)],
+    ],
+)
+def test_other_lists_are_not(got):
+    assert not list(of_wrapped("tags", TAGS, got))
+
+
+def test_facts_that_hold_beside_the_one_shown_are_named():
+    right = {"one is lost": False, "one is there twice": False, "the lengths stay": True}
+    seen = {"one is lost": "the longest", "one is there twice": True, "the lengths stay": False}
+    assert list(of_facts("one is lost", right, seen)) == [
+        "This holds too, and should not: one is there twice."
+    ]
+
+
+def test_a_dictionary_is_described_by_its_keys():
+    assert describe({0: "a"}) == "a dictionary whose keys are of type int"

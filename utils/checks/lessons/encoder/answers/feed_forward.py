@@ -1,0 +1,131 @@
+"""The feed-forward network: right answers and common mistakes."""
+
+import torch
+from torch import nn
+
+from utils.checks.authoring.common_mistakes import (
+    keep_module,
+    no_forward,
+    no_set_up,
+    own_dropout_rate,
+)
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.part_variants import FeedVariant, variant
+from utils.checks.lessons.encoder.probes import PROBES
+from utils.reference import modules
+
+EXERCISES = by_id(
+    Exercise(
+        PROBES["FeedForward"],
+        modules.FeedForward,
+        (
+            no_forward("FeedForward", FeedVariant),
+            no_set_up("FeedForward", keep_module),
+            own_dropout_rate(variant(FeedVariant, own_rate=0.5)),
+            Mistake(
+                "no_relu",
+                "Without ReLU the two layers are one linear layer.",
+                "What stands between linear_1 and linear_2 in the formula?",
+                variant(FeedVariant, relu_at="nowhere"),
+            ),
+            Mistake(
+                "relu_at_the_end",
+                "ReLU comes after linear_2, so the output has no negative entries.",
+                "max(0, ...) closes before W2.",
+                variant(FeedVariant, relu_at="end"),
+            ),
+            Mistake(
+                "relu_twice",
+                "There is a second ReLU after linear_2.",
+                "The output may be negative: it is added to a residual.",
+                variant(FeedVariant, relu_at="both"),
+            ),
+            Mistake(
+                "relu_at_the_start",
+                "ReLU comes before linear_1, so the negative entries of x are lost.",
+                "max(0, ...) stands around W1 x + b1.",
+                variant(FeedVariant, relu_at="start"),
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"{said} stands where ReLU should.",
+                    "The formula says max(0, ...).",
+                    variant(FeedVariant, activation=staticmethod(activation)),
+                )
+                for name, said, activation in (
+                    ("leaky_relu", "Leaky ReLU", nn.functional.leaky_relu),
+                    ("negative_part", "The smaller of h and 0", lambda h: h.clamp(max=0)),
+                    ("tanh", "tanh", torch.tanh),
+                    ("sigmoid", "The sigmoid", torch.sigmoid),
+                )
+            ),
+            Mistake(
+                "layers_by_another_name",
+                "There is no self.linear_1: later lessons look for the layers by name.",
+                "The docstring names both: linear_1 and linear_2.",
+                variant(FeedVariant, prefix="own_"),
+            ),
+            Mistake(
+                "inner_size_fixed",
+                "The inner size is 4 D, whatever d_ff says.",
+                "d_ff is the number of hidden units.",
+                variant(FeedVariant, inner=4),
+            ),
+            Mistake(
+                "inner_size_of_the_model",
+                "The inner size is D, whatever d_ff says.",
+                "d_ff is the number of hidden units.",
+                variant(FeedVariant, inner=1),
+            ),
+            Mistake(
+                "gelu",
+                "GELU stands where ReLU should (later models use it; this exercise does not).",
+                "The formula says max(0, ...).",
+                variant(FeedVariant, activation=staticmethod(nn.functional.gelu)),
+            ),
+            Mistake(
+                "residual_inside",
+                "The input is added to the output here.",
+                "Residuals belong to the encoder layer, which adds them itself.",
+                variant(FeedVariant, residual=True),
+            ),
+            Mistake(
+                "sizes_swapped",
+                "The inner size and the outer size have changed places.",
+                "linear_1 goes from d_model to d_ff.",
+                variant(FeedVariant, sizes_swapped=True),
+            ),
+            Mistake(
+                "without_bias",
+                "The linear layers have no bias.",
+                "nn.Linear has one unless told otherwise.",
+                variant(FeedVariant, bias=False),
+            ),
+            Mistake(
+                "dropout_left_out",
+                "Dropout is accepted and then forgotten.",
+                "Make an nn.Dropout in __init__ and use it between the two layers.",
+                variant(FeedVariant, dropout_at="nowhere"),
+            ),
+            Mistake(
+                "dropout_at_the_start",
+                "Dropout acts on x, before linear_1.",
+                "Here it drops hidden units: it stands where they are finished.",
+                variant(FeedVariant, dropout_at="start"),
+            ),
+            Mistake(
+                "dropout_at_the_end",
+                "Dropout comes after linear_2.",
+                "Here it drops hidden units; what the sub-layer adds is dropped by the layer.",
+                variant(FeedVariant, dropout_at="end"),
+            ),
+            Mistake(
+                "drops_in_eval_mode",
+                "Dropout acts in eval mode too.",
+                "F.dropout must be told whether the model is training; nn.Dropout knows.",
+                variant(FeedVariant, always_drops=True),
+            ),
+        ),
+    ),
+)
