@@ -8,7 +8,7 @@ import builtins
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -55,8 +55,8 @@ class Event:
 
     def message(self) -> bytes:
         """Write it as a message."""
-        event = replace(self, error=self.error[:MOST_NAME].encode("ascii", "replace").decode())
-        return json.dumps({"event": asdict(event)}).encode()
+        error = self.error[:MOST_NAME].encode("ascii", "replace").decode()
+        return json.dumps({"event": vars(self) | {"error": error}}).encode()
 
 
 def events(messages: Sequence[bytes]) -> list[Event]:

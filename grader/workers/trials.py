@@ -123,36 +123,36 @@ class Server:
                 yield json.dumps(found[0]).encode()
 
     def _take(self, raw: bytes) -> None:
-        """Keep a message; one about the current trial ends it, and counts if it was called."""
-        trial = self._trial_of(raw)
+        """Keep a message; one about the current trial ends it, and counts if it was called.
+
+        Kept are events, and messages about exercises that are open. What cannot be read here is
+        dropped: the judging process might yet read it.
+        """
+        if raw.startswith(EVENT):
+            self.rest.append(raw)
+            return
+        data = _read(raw)
+        trial = self._trial_of(data)
         if trial is None:
-            self._keep(raw)
+            if _exercise_of(data) in self._open:
+                self.rest.append(raw)
         elif trial[1] == self._current[trial[0]]:
             self._current[trial[0]] += 1
             if trial in self._asked:
-                self._verdicts[trial] = json.loads(raw)
-
-    def _keep(self, raw: bytes) -> None:
-        """Keep an event, and a message about an exercise that is open.
-
-        One that cannot be read here is dropped: the judging process might yet read it.
-        """
-        if raw.startswith(EVENT) or _exercise_of(raw) in self._open:
-            self.rest.append(raw)
+                self._verdicts[trial] = data
 
     def apart(self) -> list[bytes]:
         """Return the messages about exercises that are observed in a process of their own."""
-        return [raw for raw in self.rest if _is_apart(_exercise_of(raw))]
+        return [raw for raw in self.rest if _is_apart(_exercise_of(_read(raw)))]
 
-    def _trial_of(self, raw: bytes) -> Trial | None:
+    def _trial_of(self, data: Any) -> Trial | None:
         """Return the trial that a message is about, if it is about one."""
         if not self._places:
             return None
         try:
-            data = json.loads(raw)
             trial = data["exercise"], data["case"]
             return trial if trial in self._places else None
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (TypeError, KeyError):
             return None
 
     def _timed_call(self, request: Mapping[str, Any]) -> Any:
@@ -187,11 +187,19 @@ def _is_apart(exercise: str) -> bool:
     return exercise in probes() and probes()[exercise].apart
 
 
-def _exercise_of(raw: bytes) -> str:
-    """Return the exercise that a message is about; "" if it is none that can be read."""
+def _read(raw: bytes) -> Any:
+    """Return a message as plain data; None if it cannot be read."""
     try:
-        return str(json.loads(raw)["exercise"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _exercise_of(data: Any) -> str:
+    """Return the exercise that a message is about; "" if it is about none."""
+    try:
+        return str(data["exercise"])
+    except (TypeError, KeyError, RecursionError):
         return ""
 
 

@@ -8,7 +8,8 @@ import torch
 
 from grader.grading.plan import cases_of
 from grader.sandbox import Limits
-from grader.workers.handed_inputs import Maker, handed_over
+from grader.workers import handed_inputs
+from grader.workers.handed_inputs import Kept, Maker, handed_over
 from grader.workers.pool import Job, Pool
 from tests.course.lesson_runs import all_lessons
 from utils.checks.registry import probes
@@ -52,6 +53,24 @@ def test_a_case_is_handed_over_once():
         handed_over("causal_mask", 0, maker.reply)
 
 
+def test_a_case_is_made_once_for_all_submissions(monkeypatch):
+    made = []
+    monkeypatch.setattr(handed_inputs, "_KEPT", Kept(1 << 20))
+    monkeypatch.setattr(handed_inputs, "packed", lambda value: made.append(value) or b"inputs")
+    for _ in range(2):
+        asked = b'{"inputs": ["causal_mask", 0]}'
+        assert Maker({"causal_mask": [{"size": 3}]}).reply(asked) == b"inputs"
+    assert made == [(False, {"size": 3})]
+
+
+def test_what_is_kept_has_a_bound():
+    kept = Kept(10)
+    for number in range(9):
+        assert kept.of(("exercise", str(number)), lambda: bytes(4)) == bytes(4)
+        assert sum(map(len, kept._made.values())) <= 10
+    assert kept.of(("exercise", "8"), lambda: b"made again") == bytes(4)
+
+
 @pytest.mark.parametrize(
     "raw",
     [b'{"inputs"', b'{"inputs": ["causal_mask", 9]}', b'{"inputs": [[], {}]}', b'{"inputs": 1e999}',
@@ -84,3 +103,27 @@ def test_a_hidden_case_is_not_in_the_process_before_its_turn():
         (_, end), *_ = pool.run([Job(0, json.dumps(steps).encode())])
     said = [json.loads(raw)["problem"][1] for raw in end.messages if b'"problem"' in raw]
     assert said[0] == "ValueError: not found"
+
+
+# The word of the first submission is not spelled in the second, so that only the first has it.
+EARLIER = "word = 'of an earlier submission'"
+SEEKS_EARLIER = """
+import re
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+    for line in maps:
+        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+        memory.seek(start if " rw" in line else 0)
+        if " rw" in line and re.search(b"an earlie[r] submission", memory.read(end - start)):
+            raise LookupError
+"""
+
+
+def test_nothing_of_one_submission_is_in_the_process_of_another():
+    jobs = []
+    for number, source in enumerate((EARLIER, EARLIER, SEEKS_EARLIER)):
+        cell = {"source": source, "exercise": "", "cases": []}
+        asked = {"source": "", "exercise": "causal_mask", "cases": [{"size": 3}]}
+        jobs.append(Job(number, json.dumps([cell, asked]).encode()))
+    with Pool(1, Limits(), isolate=False) as pool:
+        told = [end.messages for _, end in pool.run(jobs)]
+    assert [b"LookupError" in b"".join(messages) for messages in told] == [False] * 3
