@@ -103,7 +103,7 @@ class Origin(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """This process: tasks are copies of it."""
+    """Starts tasks as copies of this process."""
 
     task: Task
 

@@ -36,9 +36,9 @@ class Maker:
             for number, params in enumerate(found)
         }
 
-    def reply(self, raw: bytes) -> bytes:
-        """Answer a request, which may say anything; with nothing if those are not there."""
-        asked = _asked_for(raw)
+    def reply(self, exercise: str, number: int) -> bytes:
+        """Return a case's inputs; nothing if those are not there."""
+        asked = exercise, number
         if asked not in self._left:
             return b""
         return made(asked[0], self._left.pop(asked))
@@ -82,7 +82,8 @@ def _made(exercise: str, params: Mapping[str, Any]) -> bytes:
     return packed((next(known, False), probe.make(params)))
 
 
-def _asked_for(raw: bytes) -> tuple[str, int]:
+def asked_for(raw: bytes) -> tuple[str, int]:
+    """Return whose inputs a request is for; it may say anything."""
     try:
         exercise, number = json.loads(raw)["inputs"]
         return str(exercise), int(number)

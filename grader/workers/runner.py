@@ -109,7 +109,7 @@ def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.
     Args:
         steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials).
         send: takes each observation as bytes.
-        ask: sends a call to the monitor and returns its reply.
+        ask: sends a call to the watcher and returns its reply.
         seconds: the time for all steps.
 
     """
@@ -193,7 +193,8 @@ def _observe(step: dict[str, Any], answer: Any, send: Send, ask: Ask, clock: Clo
     probe = replace(probes()[step["exercise"]], forbidden=())  # it was taken out already
     with conditions(probe, answer, quiet=True):
         for number in range(step["cases"]):
-            send(Event(What.BEGAN, step["number"], number).message())
+            if probe.served:  # who asks for inputs tells that it begins
+                send(Event(What.BEGAN, step["number"], number).message())
             seen = _observe_case(probe, number, answer, ask, clock)
             send(encode(Message(probe.exercise, number, seen)))
             if clock.stopped:

@@ -1,7 +1,7 @@
 """Versions that a student's own test is tried on, out of its reach.
 
 In a "test the test" exercise the student's code calls right and broken versions of a function. In
-grading these run in the monitor, not beside the student's code: the isolated process holds only
+grading these run in the watcher, not beside the student's code: the isolated process holds only
 proxies, whose numbers say nothing. The order of the versions is drawn after the fork, so it is not
 in the memory that the isolated process is a copy of, and only the version on trial answers. A
 verdict on a proxy that was never called counts for nothing.
@@ -24,10 +24,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from grader.workers.handed_inputs import Maker
+from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
-from grader.workers.progress import EVENT
+from grader.workers.progress import EVENT, Event, What
 from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
@@ -44,7 +44,7 @@ TRIAL_RUNS: Final = 2  # in how many isolated processes, one after another, a te
 
 
 class Server:
-    """The monitor's side: hides which version is which, and answers calls.
+    """The watcher's side: hides which version is which, and answers calls.
 
     Attributes:
         steps: what the isolated process does, with how many cases or trials each has.
@@ -69,6 +69,7 @@ class Server:
         self.steps = _part(numbered, run)
         asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
         self._open = set(observed)
+        self._numbers = {s["exercise"]: s["number"] for s in self.steps if s["exercise"]}
         self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
         self._inputs = Maker({})
@@ -94,7 +95,7 @@ class Server:
         if parts_in(raw) > MOST_PARTS:
             return None
         if raw.startswith(b'{"inputs"'):
-            return self._inputs.reply(raw)
+            return self._hand_over(raw)
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw)
             self._open -= answered
@@ -113,6 +114,14 @@ class Server:
             return json.dumps({"error": f"{type(error).__name__}: {error}"[:400]}).encode()
         packed = [pack(plain(item)) for item in results]
         return json.dumps({"results": packed, "alone": isinstance(found, Tensor)}).encode()
+
+    def _hand_over(self, raw: bytes) -> bytes:
+        """Hand over a case's inputs, and note that it begins."""
+        exercise, number = asked_for(raw)
+        inputs = self._inputs.reply(exercise, number)
+        if inputs and exercise in self._numbers:
+            self.rest.append(Event(What.BEGAN, self._numbers[exercise], number).message())
+        return inputs
 
     def verdicts(self) -> Iterator[bytes]:
         """Yield a verdict on each version whose trials were all called first and all agree."""

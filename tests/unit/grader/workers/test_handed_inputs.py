@@ -1,6 +1,7 @@
 """A case's inputs: the same as the judge's, handed over once, and not before their turn."""
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from grader.grading.plan import cases_of
 from grader.sandbox import Limits
 from grader.workers import handed_inputs
-from grader.workers.handed_inputs import Kept, Maker, handed_over
+from grader.workers.handed_inputs import Kept, Maker, asked_for, handed_over
 from grader.workers.pool import Job, Pool
 from tests.course.lesson_runs import all_lessons
 from utils.checks.registry import probes
@@ -36,21 +37,26 @@ def same(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
+def reply_of(maker: Maker) -> Callable[[bytes], bytes]:
+    """What answers a request as it comes."""
+    return lambda raw: maker.reply(*asked_for(raw))
+
+
 @pytest.mark.parametrize(("lesson", "exercise"), ASKED)
 def test_what_is_handed_over_is_what_the_judge_makes(lesson, exercise):
     cases = cases_of(lesson, exercise)
     maker = Maker({exercise: [dict(case.params) for case in cases]})
     for number, case in enumerate(cases):
-        handed, inputs = handed_over(exercise, number, maker.reply)
+        handed, inputs = handed_over(exercise, number, reply_of(maker))
         assert same(probes()[exercise].make(case.params), inputs)
         assert handed.results_only == case.results_only
 
 
 def test_a_case_is_handed_over_once():
     maker = Maker({"causal_mask": [{"size": 3}]})
-    assert handed_over("causal_mask", 0, maker.reply)[1] == {"size": 3}
+    assert handed_over("causal_mask", 0, reply_of(maker))[1] == {"size": 3}
     with pytest.raises(ValueError, match="taken before"):
-        handed_over("causal_mask", 0, maker.reply)
+        handed_over("causal_mask", 0, reply_of(maker))
 
 
 def test_a_case_is_made_once_for_all_submissions(monkeypatch):
@@ -58,8 +64,7 @@ def test_a_case_is_made_once_for_all_submissions(monkeypatch):
     monkeypatch.setattr(handed_inputs, "_KEPT", Kept(1 << 20))
     monkeypatch.setattr(handed_inputs, "packed", lambda value: made.append(value) or b"inputs")
     for _ in range(2):
-        asked = b'{"inputs": ["causal_mask", 0]}'
-        assert Maker({"causal_mask": [{"size": 3}]}).reply(asked) == b"inputs"
+        assert Maker({"causal_mask": [{"size": 3}]}).reply("causal_mask", 0) == b"inputs"
     assert made == [(False, {"size": 3})]
 
 
@@ -78,7 +83,7 @@ def test_what_is_kept_has_a_bound():
 )  # fmt: skip
 def test_what_is_not_there_or_cannot_be_read_is_answered_with_nothing(raw):
     cases = {"causal_mask": [{"size": 3}], "test_attention": [{"version_name": "right"}]}
-    assert Maker(cases).reply(raw) == b""
+    assert reply_of(Maker(cases))(raw) == b""
 
 
 # It looks for the digits of a size in all memory that can be written to, and does not spell them.
