@@ -11,6 +11,7 @@ from grader.authoring.lesson import Lesson, LessonExercise
 from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
 from grader.grading.plan import cases_of
 from grader.sandbox import Ended
+from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode, parts_in
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.judge import judge
@@ -57,8 +58,9 @@ def judge_submission(
     """
     status, sentence = ENDINGS[ended.status]
     seen = _collect(lesson, ended.messages)
+    known = (lines, words_in(lines))
     results = tuple(
-        _result(lesson, exercise, seen, (sentence, named.get(exercise.id, "")), lines=lines)
+        _result(lesson, exercise, seen, (sentence, named.get(exercise.id, "")), known)
         for exercise in lesson.exercises
     )
     told = (*notes, *([sentence] if sentence else []))
@@ -80,7 +82,7 @@ def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:
     for raw, parts in zip(messages, in_all, strict=True):
         if parts > MOST_PARTS_IN_ALL:
             break
-        message = _decoded(raw)
+        message = None if raw.startswith(EVENT) else _decoded(raw)
         if message is not None and (message.exercise, message.case) in asked:
             seen.setdefault((message.exercise, message.case), message.observation)
     return seen
@@ -98,12 +100,12 @@ def _result(
     exercise: LessonExercise,
     seen: Seen,
     told: tuple[str, str],
-    *,
-    lines: Collection[str],
+    known: tuple[Collection[str], Collection[str] | None],
 ) -> ExerciseResult:
+    """Judge one exercise; `known` are the submission's lines and the words in them."""
+    lines, used = known
     cases = cases_of(lesson, exercise.id)
     answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
-    used = words_in(lines)
     judged = judge(exercises()[exercise.id], cases, answers, exercise.points, used)
     verdict = _without_hidden_words(judged, lines)
     ended, shortcut = told

@@ -28,10 +28,15 @@ class Ending(StrEnum):
 
 
 class Channel:
-    """The task's end: messages go out on one descriptor, replies come in on another."""
+    """The task's end: messages go out on one descriptor, replies come in on another.
 
-    def __init__(self, descriptor: int, replies: int) -> None:
-        self.descriptor, self.replies = descriptor, replies
+    Attributes:
+        given: the bytes that the task was started with.
+
+    """
+
+    def __init__(self, descriptor: int, replies: int, given: bytes = b"") -> None:
+        self.descriptor, self.replies, self.given = descriptor, replies, given
 
     def send(self, message: bytes) -> None:
         """Send one message; raises BrokenPipeError if the other side has stopped reading."""

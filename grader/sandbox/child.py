@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Final, NoReturn, TextIO, cast
+from typing import Final, NamedTuple, NoReturn, TextIO, cast
 
 from grader.sandbox.channel import READY, Channel
 from grader.sandbox.confine import CHANNEL, REPLIES, Confinement, confine
@@ -15,16 +15,34 @@ SETUP_FAILED: Final = 125
 ABOVE_ALL: Final = 10  # descriptors moved here cannot be overwritten while 0 to 4 are set
 
 
-def live(task: Task, plan: Confinement, pipe: int, replies: int, stderr: int) -> NoReturn:
+class Ends(NamedTuple):
+    """The descriptors that a task's process is born with.
+
+    Attributes:
+        messages: where its messages go out.
+        replies: where replies come in.
+        errors: the file that its standard error goes to.
+        given: a file of bytes that it is given to read, and keeps no way back to.
+
+    """
+
+    messages: int
+    replies: int
+    errors: int
+    given: int
+
+
+def live(task: Task, plan: Confinement, ends: Ends) -> NoReturn:
     """Confine this process, run the task and exit: never return, whatever is raised."""
     code = SETUP_FAILED
     try:
         os.setsid()
-        keep_only(pipe, replies, stderr)
+        given = all_of(ends.given)
+        keep_only(ends.messages, ends.replies, ends.errors)
         confine(plan)
         os.write(CHANNEL, READY)
         code = 1
-        task(Channel(CHANNEL, REPLIES))
+        task(Channel(CHANNEL, REPLIES, given))
         sys.stderr.flush()
         code = 0
     except BaseException:
@@ -32,6 +50,11 @@ def live(task: Task, plan: Confinement, pipe: int, replies: int, stderr: int) ->
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def all_of(file: int) -> bytes:
+    """Return what is in an open file."""
+    return os.pread(file, os.fstat(file).st_size, 0)
 
 
 def keep_only(pipe: int, replies: int, stderr: int) -> None:

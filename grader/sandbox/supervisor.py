@@ -13,17 +13,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from grader.sandbox import child, interpreter, processes, seccomp
+from grader.sandbox import interpreter, seccomp
 from grader.sandbox.capabilities import require
 from grader.sandbox.channel import Ending
-from grader.sandbox.child import Task
+from grader.sandbox.child import Ends, Task
 from grader.sandbox.confine import Confinement, Walls
 from grader.sandbox.limits import Limits
+from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here, Origin
 from grader.sandbox.task import Answer, Ended, Pipes, Running
 
 REPLY_BYTES: Final = 1 << 20  # that wait to be read; all that an ordinary user may have
 WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
-BLIND_SECONDS: Final = 0.01  # between two looks at a process where there are no pidfds
 FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
 USERS_EACH: Final = 1024  # how many of them one warm process takes in turn
 TURNS: Final = itertools.count()  # for all supervisors: what a killed task left may still count
@@ -39,7 +39,8 @@ class Supervisor:
     trust as your own. Raises CannotIsolate, or FileNotFoundError for an absent `readable`.
 
     Use it from the process that imported torch, before any thread starts. A task inherits that
-    process's memory, so nothing secret may be in it; the text of an unflushed file may be.
+    process's memory, so nothing secret may be in it; the text of an unflushed file may be. Or have
+    another process start the tasks (`starting.Elsewhere`): then they inherit the memory of that.
     """
 
     def __init__(
@@ -79,27 +80,30 @@ class Supervisor:
 
     def start(
         self,
-        task: Task,
+        task: Task | Elsewhere,
         limits: Limits | None = None,
         answer: Answer = lambda _: None,
         *,
+        given: bytes = b"",
         held: bool = False,
     ) -> int:
         """Start a task and return its number; raises OSError if no process can be started.
 
+        `task` runs in a copy of this process, or is another process that has one and starts it.
+        `given` is what the task finds as `Channel.given`.
         `answer` returns the reply to a message that is a question, None for all others. `limits`
         replace the supervisor's, except `forks`, which is the same for all tasks. A task that is
         `held` must begin with `Channel.wait`; until `let_go` no time runs for it.
         """
         number = next(self._numbers)
         plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
-        with processes.undisturbed():
-            try:
-                self._running[number] = started(task, plan, answer, held=held)
-            except OSError:
-                if plan.folder:
-                    plan.folder.rmdir()
-                raise
+        origin = task if isinstance(task, Elsewhere) else Here(task)
+        try:
+            self._running[number] = started(origin, plan, answer, given, held=held)
+        except OSError:
+            if plan.folder:
+                plan.folder.rmdir()
+            raise
         return number
 
     def let_go(self, number: int, message: bytes, wall_seconds: float) -> None:
@@ -113,13 +117,14 @@ class Supervisor:
     def poll(self, timeout: float | None = None) -> dict[int, Ended]:
         """Return the tasks that have ended, by number; wait for one at most `timeout` seconds."""
         until = float("inf") if timeout is None else time.monotonic() + timeout
+        due = list(self._running)
         while self._running:
-            ended = {n: end for n, task in self._running.items() if (end := task.watch())}
+            ended = {n: end for n in due if (end := self._running[n].watch())}
             for number in ended:
                 del self._running[number]
             if ended or time.monotonic() >= until:
                 return ended
-            self._wait(until)
+            due = self._wait(until)
         return {}
 
     def close(self) -> None:
@@ -129,15 +134,26 @@ class Supervisor:
         while self._running:
             self.poll()
 
-    def _wait(self, until: float) -> None:
-        """Wait until something happens to a task, a deadline comes, or `until`."""
+    def _wait(self, until: float) -> list[int]:
+        """Wait until something happens to a task, a deadline comes, or `until`.
+
+        Returns the tasks to look at: those that it happened to, and those that tell nothing of what
+        happens to them; all at a deadline.
+        """
         events = select.poll()
-        for task in self._running.values():
+        places: dict[int, int] = {}
+        silent = []
+        for number, task in self._running.items():
             until = min(until, task.deadline, time.monotonic() + patience(task))
+            silent += [number] * (patience(task) < float("inf"))
             for descriptor in task.descriptors():
                 events.register(descriptor, select.POLLIN)
+                places[descriptor] = number
         left = until - time.monotonic()
-        events.poll(None if left == float("inf") else max(0, int(left * 1000) + 1))
+        happened = events.poll(None if left == float("inf") else max(0, int(left * 1000) + 1))
+        if time.monotonic() >= until:
+            return list(self._running)
+        return list({*silent, *(places[descriptor] for descriptor, _ in happened)})
 
     def _plan(self, limits: Limits) -> Confinement:
         walls = self.walls
@@ -155,17 +171,18 @@ class Supervisor:
         return folder
 
 
-def started(task: Task, plan: Confinement, answer: Answer, *, held: bool) -> Running:
-    """Start a copy of this process that goes behind the plan's walls and runs the task."""
+def started(
+    origin: Origin, plan: Confinement, answer: Answer, given: bytes, *, held: bool
+) -> Running:
+    """Start a process that goes behind the plan's walls and runs its task."""
     (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
     with contextlib.suppress(OSError, AttributeError):  # a reply is written at once, or not at all
         fcntl.fcntl(replying, fcntl.F_SETPIPE_SZ, REPLY_BYTES)
     errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed at the task's end)
     try:
-        pid = processes.spawn(
-            plan.walls.namespaces,
-            lambda: child.live(task, plan, writing, hearing, errors.fileno()),
-        )
+        with tempfile.TemporaryFile(buffering=0) as file:
+            file.write(given)
+            process = origin.start(plan, Ends(writing, hearing, errors.fileno(), file.fileno()))
     except OSError:
         os.close(reading)
         os.close(replying)
@@ -175,12 +192,12 @@ def started(task: Task, plan: Confinement, answer: Answer, *, held: bool) -> Run
         os.close(writing)
         os.close(hearing)
     pipes = Pipes(reading, replying, answer)
-    return Running(pid, pipes, errors, plan.folder, plan.limits, held=held)
+    return Running(process, pipes, errors, plan.folder, plan.limits, held=held)
 
 
 def patience(task: Running) -> float:
     """Return the seconds after which to look at a silent task again."""
-    if task.pidfd is None:
+    if task.process.descriptor is None:
         return BLIND_SECONDS
     return WATCH_SECONDS if task.folder else float("inf")
 

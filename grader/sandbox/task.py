@@ -2,11 +2,9 @@
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import stat
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +13,11 @@ from typing import IO, Any, Final
 
 from grader.sandbox.channel import LENGTH, Ending, Reader
 from grader.sandbox.limits import Limits
+from grader.sandbox.starting import End, Process
 
 STDERR_TAIL: Final = 4096
 CPU_ROUNDING: Final = 0.5  # the kernel enforces seconds in ticks, but reports them exactly
 CHUNK: Final = 1 << 16
-RSS_UNIT: Final = 1024 if sys.platform == "linux" else 1
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Running:
 
     def __init__(
         self,
-        pid: int,
+        process: Process,
         pipes: Pipes,
         stderr: IO[bytes],
         folder: Path | None,
@@ -74,12 +72,11 @@ class Running:
         *,
         held: bool = False,
     ) -> None:
-        self.pid, self.stderr, self.folder = pid, stderr, folder
+        self.process, self.stderr, self.folder = process, stderr, folder
         self.pipe, self.replies, self.answer = pipes.messages, pipes.replies, pipes.answer
         self.limits = limits
         self.reader = Reader(limits)
         self.started = time.monotonic()
-        self.pidfd = pidfd_of(pid)
         self.open = True
         self.held = held
         self.kept = 0
@@ -96,13 +93,13 @@ class Running:
 
     def descriptors(self) -> list[int]:
         """Return what to wait for: its end, and more from its pipe."""
-        return [*([self.pidfd] if self.pidfd is not None else []), *([self.pipe] * self.open)]
+        end = self.process.descriptor
+        return [*([end] if end is not None else []), *([self.pipe] * self.open)]
 
     def stop(self, status: Ending) -> None:
         """Kill it and record that it ended as `status`, unless that was decided before."""
         self.stopped = self.stopped or status
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+        self.process.kill()
 
     def let_go(self, message: bytes, limits: Limits) -> None:
         """Let a held task go: its time runs from here, and it is told the message."""
@@ -115,9 +112,8 @@ class Running:
         A task that is over has not timed out, however late this is called.
         """
         self.read()
-        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-        if pid:
-            return self.conclude(os.waitstatus_to_exitcode(status), usage)
+        if (end := self.process.ended()) is not None:
+            return self.conclude(end)
         if self.reader.fault:
             self.stop(self.reader.fault)
         elif time.monotonic() >= self.deadline:
@@ -158,22 +154,19 @@ class Running:
                 return
         self.stop(Ending.GARBLED)
 
-    def conclude(self, code: int, usage: resource.struct_rusage) -> Ended:
-        """Return how the reaped process ended; kill what is left of its group, and clean up."""
+    def conclude(self, end: End) -> Ended:
+        """Return how the process ended, and clean up."""
         wall = time.monotonic() - self.started
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
         self.read()
         self.reader.end()
-        cpu = usage.ru_utime + usage.ru_stime
         ended = Ended(
-            status=self.verdict(code, cpu),
-            code=code if code >= 0 else None,
-            signal=-code if code < 0 else None,
+            status=self.verdict(end.code, end.cpu_seconds),
+            code=end.code if end.code >= 0 else None,
+            signal=-end.code if end.code < 0 else None,
             messages=tuple(self.reader.messages),
-            cpu_seconds=cpu,
+            cpu_seconds=end.cpu_seconds,
             wall_seconds=wall,
-            max_rss_bytes=usage.ru_maxrss * RSS_UNIT,
+            max_rss_bytes=end.max_rss_bytes,
             stderr=tail(self.stderr),
         )
         self.release()
@@ -196,18 +189,10 @@ class Running:
         """Close what is open for it and remove its folder."""
         os.close(self.pipe)
         os.close(self.replies)
-        if self.pidfd is not None:
-            os.close(self.pidfd)
+        self.process.close()
         self.stderr.close()
         if self.folder:
             remove(self.folder)
-
-
-def pidfd_of(pid: int) -> int | None:
-    """Return a descriptor that becomes readable when the process ends; None without pidfds."""
-    with contextlib.suppress(AttributeError, OSError):
-        return os.pidfd_open(pid)
-    return None
 
 
 def tail(stream: IO[bytes]) -> str:

@@ -1,4 +1,4 @@
-"""A case's inputs: made by the monitor, handed over when the case is observed.
+"""A case's inputs: made by the watcher, handed over when the case is observed.
 
 What makes them draws masks and pads sentences, as exercises ask, so it is not left in the isolated
 process; and no hidden case stands there before its turn.
@@ -7,8 +7,8 @@ process; and no hidden case stands there before its turn.
 import io
 import json
 import pickle
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ Ask = Callable[[bytes], bytes]
 
 
 class Maker:
-    """The monitor's side: makes the inputs of each case once.
+    """The watcher's side: hands over the inputs of each case once.
 
     Args:
         cases: exercise -> parameters of its cases.
@@ -36,18 +36,54 @@ class Maker:
             for number, params in enumerate(found)
         }
 
-    def reply(self, raw: bytes) -> bytes:
-        """Answer a request, which may say anything; with nothing if those are not there."""
-        asked = _asked_for(raw)
+    def reply(self, exercise: str, number: int) -> bytes:
+        """Return a case's inputs; nothing if those are not there."""
+        asked = exercise, number
         if asked not in self._left:
             return b""
-        params = self._left.pop(asked)
-        probe = probes()[asked[0]]
-        known = (case.results_only for case in probe.cases if dict(case.params) == params)
-        return packed((next(known, False), probe.make(params)))
+        return made(asked[0], self._left.pop(asked))
 
 
-def _asked_for(raw: bytes) -> tuple[str, int]:
+class Kept:
+    """What was made, up to so many bytes: every submission of a lesson asks for the same.
+
+    Args:
+        most: bytes; a lesson's inputs take less than a mebibyte.
+
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes = most, 0
+        self._made: dict[tuple[str, str], bytes] = {}
+
+    def of(self, key: tuple[str, str], make: Callable[[], bytes]) -> bytes:
+        """Return what was kept, or make it and keep it; nothing else is if it finds no room."""
+        if key not in self._made:
+            new = make()
+            if self._bytes + len(new) > self._most:
+                self._made.clear()
+                self._bytes = 0
+            self._made[key] = new
+            self._bytes += len(new)
+        return self._made[key]
+
+
+_KEPT: Final = Kept(64 << 20)
+
+
+def made(exercise: str, params: Mapping[str, Any]) -> bytes:
+    """Return a case's inputs, packed, with whether it asks for results alone."""
+    return _KEPT.of((exercise, repr(sorted(params.items()))), lambda: _made(exercise, params))
+
+
+def _made(exercise: str, params: Mapping[str, Any]) -> bytes:
+    probe = probes()[exercise]
+    known = (case.results_only for case in probe.cases if dict(case.params) == params)
+    return packed((next(known, False), probe.make(params)))
+
+
+def asked_for(raw: bytes) -> tuple[str, int]:
+    """Return whose inputs a request is for; it may say anything."""
     try:
         exercise, number = json.loads(raw)["inputs"]
         return str(exercise), int(number)
@@ -56,7 +92,7 @@ def _asked_for(raw: bytes) -> tuple[str, int]:
 
 
 def handed_over(exercise: str, number: int, ask: Ask) -> tuple[Case, Inputs]:
-    """Ask the monitor for a case's inputs; return them with a case that has nothing else.
+    """Ask the watcher for a case's inputs; return them with a case that has nothing else.
 
     Raises:
         ValueError: they were handed over before.
@@ -65,7 +101,7 @@ def handed_over(exercise: str, number: int, ask: Ask) -> tuple[Case, Inputs]:
     reply = ask(json.dumps({"inputs": [exercise, number]}).encode())
     if not reply:
         raise ValueError("the inputs of this case were taken before it was observed")
-    results_only, inputs = pickle.loads(reply)  # from the monitor, where no student code runs
+    results_only, inputs = pickle.loads(reply)  # from the watcher, where no student code runs
     return Case("", {}, results_only=results_only), inputs
 
 

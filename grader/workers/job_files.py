@@ -1,45 +1,35 @@
-"""A job's files: what its isolated processes are copied with, and what is read after the copy.
-
-Memory is copied when a process starts, and what lies in it can be found. So the parameters of all
-cases, and what hidden orders are drawn from, stand in files of their own.
-"""
+"""A job's file, and its steps as isolated processes may know them: without what cases ask."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from utils.checks.registry import probes
 
 Steps = list[dict[str, Any]]
 Cases = Mapping[str, Sequence[Mapping[str, Any]]]  # exercise -> the parameters of its cases
+SEED_LENGTH: Final = 1  # bytes that say how long the seed is
 
 
 def write_job(file: Path, steps: bytes, seed: bytes) -> None:
-    """Write a job's files.
+    """Write a job's file.
 
     Args:
-        file: the first of them.
+        file: where only this side may read.
         steps: Plan.as_json() as bytes.
         seed: what hidden orders are drawn from.
 
     """
-    counted, cases = counted_apart(json.loads(steps))
-    file.write_text(json.dumps(counted))
-    file.with_suffix(".cases").write_text(json.dumps(cases))
-    file.with_suffix(".seed").write_bytes(seed)
+    file.write_bytes(len(seed).to_bytes(SEED_LENGTH, "little") + seed + steps)
 
 
-def read_steps(file: Path) -> Steps:
-    """Return the steps, with the numbers of cases."""
-    steps: Steps = json.loads(file.read_bytes())
-    return steps
-
-
-def read_hidden(file: Path) -> tuple[bytes, Cases]:
-    """Return the seed and the cases; not before the isolated process is forked."""
-    cases: Cases = json.loads(file.with_suffix(".cases").read_bytes())
-    return file.with_suffix(".seed").read_bytes(), cases
+def read_job(file: Path) -> tuple[Steps, bytes, Cases]:
+    """Return the steps with the numbers of cases, the seed, and the cases."""
+    content = file.read_bytes()
+    start = SEED_LENGTH + int.from_bytes(content[:SEED_LENGTH], "little")
+    steps, cases = counted_apart(json.loads(content[start:]))
+    return steps, content[SEED_LENGTH:start], cases
 
 
 def counted_apart(steps: Steps) -> tuple[Steps, Cases]:

@@ -1,8 +1,8 @@
 """Right implementations, lent to the isolated process one by one.
 
 None of them is in its memory or in a file that it may read. What observing needs (the stand-in for
-an earlier exercise, a block that a later lesson carries) it asks the monitor for, by importing it.
-From then on the monitor takes no more messages about the exercises that were lent an answer: they
+an earlier exercise, a block that a later lesson carries) it asks the watcher for, by importing it.
+From then on the watcher takes no more messages about the exercises that were lent an answer: they
 have been observed, or they are given up.
 """
 
@@ -26,7 +26,7 @@ class Borrower(MetaPathFinder, Loader):
     """The isolated side: imports what is lent.
 
     Args:
-        ask: sends a request to the monitor and returns its reply.
+        ask: sends a request to the watcher and returns its reply.
 
     """
 

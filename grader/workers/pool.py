@@ -161,7 +161,7 @@ class Pool:
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Ended | None]]:
         """Run jobs as servers become free; yield (key, how it ended) in the order they finish.
 
-        A job whose fork server or monitor died, or that crashed, is tried once more: the machine
+        A job whose fork server or watcher died, or that crashed, is tried once more: the machine
         may be to blame. One that crashes again, or runs for ever, is taken up again without the
         step that it did not come back from, while there is time left: all its processes together
         have the wall-clock seconds of the limits. None stands for a job that died twice.

@@ -8,7 +8,7 @@ import builtins
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ MOST_BYTES: Final = 400  # of an event
 MOST_NAME: Final = 100  # characters of an error's name
 NO_ERROR: Final = "an exception"  # in place of a name that a student made up
 EVENT: Final = b'{"event"'  # how one begins
+BEGAN: Final = b'{"event": {"what": "began"'  # most of them, of which few need to be read
+DONE: Final = b'{"event": {"what": "done"'
 FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
 
 TIMEOUT: Final = "Timeout (0:"  # how faulthandler begins
@@ -55,8 +57,8 @@ class Event:
 
     def message(self) -> bytes:
         """Write it as a message."""
-        event = replace(self, error=self.error[:MOST_NAME].encode("ascii", "replace").decode())
-        return json.dumps({"event": asdict(event)}).encode()
+        error = self.error[:MOST_NAME].encode("ascii", "replace").decode()
+        return json.dumps({"event": vars(self) | {"error": error}}).encode()
 
 
 def events(messages: Sequence[bytes]) -> list[Event]:
@@ -85,9 +87,15 @@ def error_name(name: object) -> str:
     return str(name) if known else NO_ERROR
 
 
+def early_ends(messages: Sequence[bytes]) -> list[Event]:
+    """Read the events that are about more than a beginning."""
+    return events([raw for raw in messages if not raw.startswith(BEGAN)])
+
+
 def is_done(ended: Ended) -> bool:
     """Return whether a process came to the end of its steps."""
-    return any(event.what == What.DONE for event in events(ended.messages))
+    told = [raw for raw in ended.messages if raw.startswith(DONE)]
+    return any(event.what == What.DONE for event in events(told))
 
 
 def status_of(ended: Ended) -> Ending:

@@ -1,4 +1,4 @@
-"""A job's results on their way from a monitor to the judging process."""
+"""A job's results on their way from a watcher to the judging process."""
 
 import json
 import pickle
@@ -34,7 +34,7 @@ class TrialRun:
 
 
 def write_result(results: IO[bytes], run: TrialRun | None) -> None:
-    """Send a trial run's result to the judging side; None if the monitor died."""
+    """Send a trial run's result to the judging side; None if the watcher died."""
     body = b"" if run is None else pickle.dumps(tuple(asdict(run).values()))
     results.write(RESULT_LENGTH.pack(len(body)) + body)
     results.flush()
@@ -56,13 +56,13 @@ def await_ready(results: IO[bytes]) -> None:
 
 
 def read_result(results: IO[bytes]) -> TrialRun | None:
-    """Read one result, on the judging side; None if the monitor or fork server died."""
+    """Read one result, on the judging side; None if the watcher or fork server died."""
     head = _exactly(results, RESULT_LENGTH.size)
     size = RESULT_LENGTH.unpack(head)[0] if len(head) == RESULT_LENGTH.size else 0
     body = _exactly(results, size)
     if not size or len(body) < size:
         return None
-    # Written by a monitor, in which no student code ran; the student's messages stay bytes.
+    # Written by a watcher, in which no student code ran; the student's messages stay bytes.
     ended, *others = pickle.loads(body)
     return TrialRun(Ended(**ended), *others)
 

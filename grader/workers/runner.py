@@ -16,18 +16,16 @@ import types
 from collections.abc import Callable
 from dataclasses import replace
 from types import FrameType, TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Any, ClassVar, Final, NoReturn, Self
 
 from IPython.display import display
 
-from grader.workers.absence import take_out
 from grader.workers.absent_answers import why_absent
 from grader.workers.handed_inputs import handed_over
 from grader.workers.lending import Borrower
 from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
-from grader.workers.unused_checks import take_out_helpers
 from utils.checks.framework.exercise import Case, Inputs, Probe
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import attempt, conditions
@@ -37,7 +35,7 @@ Send = Callable[[bytes], None]
 Ask = Callable[[bytes], bytes]
 STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exercise
 SHARE: Final = 0.25  # of the time that is left, for one step: the others need some too
-GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to
+GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to, at most; at least half of it
 STDERR: Final = 2  # the descriptor: Python's own streams may be replaced
 _CELL: Final = re.compile(r"<cell (\d+)>")
 
@@ -50,14 +48,18 @@ class Clock:
     """Stop a step that runs too long: by an exception first, else by ending the process.
 
     A loop that catches every exception, and code that never returns to Python, are ended by a
-    thread of faulthandler's, which needs no interpreter lock and writes where the code was.
+    thread of faulthandler's, which needs no interpreter lock and writes where the code was. A new
+    thread takes longer than most cases, so one goes on as long as its time is about right.
 
     Attributes:
         seconds: the time for the step.
         stopped: whether the step was told to end.
         place: (cell, line) of the notebook where it was then.
+        ends_at: when the thread ends this process, whichever step it began in.
 
     """
+
+    ends_at: ClassVar[float] = 0.0
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -66,9 +68,13 @@ class Clock:
         self._until = time.monotonic() + seconds
 
     def __enter__(self) -> Self:
-        left = max(self._until - time.monotonic(), 0.01)
+        now = time.monotonic()
+        left = max(self._until - now, 0.01)
         signal.signal(signal.SIGALRM, self._stop)
-        faulthandler.dump_traceback_later(left + GRACE_SECONDS, exit=True, file=STDERR)
+        last = now + left + GRACE_SECONDS
+        if not last - GRACE_SECONDS / 2 <= Clock.ends_at <= last:
+            faulthandler.dump_traceback_later(left + GRACE_SECONDS, exit=True, file=STDERR)
+            Clock.ends_at = last
         signal.setitimer(signal.ITIMER_REAL, left)
         return self
 
@@ -79,7 +85,9 @@ class Clock:
         trace: TracebackType | None,
     ) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        faulthandler.cancel_dump_traceback_later()
+        if Clock.ends_at - time.monotonic() < 2 * GRACE_SECONDS:
+            faulthandler.cancel_dump_traceback_later()  # no step is to blame until the next begins
+            Clock.ends_at = 0.0
 
     def _stop(self, _number: int, frame: FrameType | None) -> NoReturn:
         self.stopped, self.place = True, _place(frame)
@@ -96,19 +104,16 @@ def _place(frame: FrameType | None) -> tuple[int, int]:
 
 
 def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.0) -> None:
-    """Do what a plan says, and tell how far it came.
+    """Do what a plan says, and tell how far it came; what its exercises forbid is out already.
 
     Args:
         steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials).
         send: takes each observation as bytes.
-        ask: sends a call to the monitor and returns its reply.
+        ask: sends a call to the watcher and returns its reply.
         seconds: the time for all steps.
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
-    asked = [probes()[step["exercise"]] for step in steps if step["exercise"]]
-    take_out(asked)
-    take_out_helpers(asked)
     sys.meta_path.insert(0, Borrower(ask))
     module = _fresh_main()
     until = time.monotonic() + seconds
@@ -188,7 +193,8 @@ def _observe(step: dict[str, Any], answer: Any, send: Send, ask: Ask, clock: Clo
     probe = replace(probes()[step["exercise"]], forbidden=())  # it was taken out already
     with conditions(probe, answer, quiet=True):
         for number in range(step["cases"]):
-            send(Event(What.BEGAN, step["number"], number).message())
+            if probe.served:  # who asks for inputs tells that it begins
+                send(Event(What.BEGAN, step["number"], number).message())
             seen = _observe_case(probe, number, answer, ask, clock)
             send(encode(Message(probe.exercise, number, seen)))
             if clock.stopped:

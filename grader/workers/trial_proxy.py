@@ -12,7 +12,7 @@ from utils.checks.framework.observation import plain
 
 
 class Proxy:
-    """The isolated side: calls travel to the monitor, results come back.
+    """The isolated side: calls travel to the watcher, results come back.
 
     Args:
         exercise: the exercise's id.

@@ -1,7 +1,7 @@
 """Versions that a student's own test is tried on, out of its reach.
 
 In a "test the test" exercise the student's code calls right and broken versions of a function. In
-grading these run in the monitor, not beside the student's code: the isolated process holds only
+grading these run in the watcher, not beside the student's code: the isolated process holds only
 proxies, whose numbers say nothing. The order of the versions is drawn after the fork, so it is not
 in the memory that the isolated process is a copy of, and only the version on trial answers. A
 verdict on a proxy that was never called counts for nothing.
@@ -24,10 +24,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from grader.workers.handed_inputs import Maker
+from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
-from grader.workers.progress import EVENT
+from grader.workers.progress import EVENT, Event, What
 from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
@@ -44,7 +44,7 @@ TRIAL_RUNS: Final = 2  # in how many isolated processes, one after another, a te
 
 
 class Server:
-    """The monitor's side: hides which version is which, and answers calls.
+    """The watcher's side: hides which version is which, and answers calls.
 
     Attributes:
         steps: what the isolated process does, with how many cases or trials each has.
@@ -69,6 +69,7 @@ class Server:
         self.steps = _part(numbered, run)
         asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
         self._open = set(observed)
+        self._numbers = {s["exercise"]: s["number"] for s in self.steps if s["exercise"]}
         self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
         self._inputs = Maker({})
@@ -94,7 +95,7 @@ class Server:
         if parts_in(raw) > MOST_PARTS:
             return None
         if raw.startswith(b'{"inputs"'):
-            return self._inputs.reply(raw)
+            return self._hand_over(raw)
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw)
             self._open -= answered
@@ -114,6 +115,14 @@ class Server:
         packed = [pack(plain(item)) for item in results]
         return json.dumps({"results": packed, "alone": isinstance(found, Tensor)}).encode()
 
+    def _hand_over(self, raw: bytes) -> bytes:
+        """Hand over a case's inputs, and note that it begins."""
+        exercise, number = asked_for(raw)
+        inputs = self._inputs.reply(exercise, number)
+        if inputs and exercise in self._numbers:
+            self.rest.append(Event(What.BEGAN, self._numbers[exercise], number).message())
+        return inputs
+
     def verdicts(self) -> Iterator[bytes]:
         """Yield a verdict on each version whose trials were all called first and all agree."""
         for exercise, place in sorted({(e, place) for (e, _), place in self._places.items()}):
@@ -123,36 +132,36 @@ class Server:
                 yield json.dumps(found[0]).encode()
 
     def _take(self, raw: bytes) -> None:
-        """Keep a message; one about the current trial ends it, and counts if it was called."""
-        trial = self._trial_of(raw)
+        """Keep a message; one about the current trial ends it, and counts if it was called.
+
+        Kept are events, and messages about exercises that are open. What cannot be read here is
+        dropped: the judging process might yet read it.
+        """
+        if raw.startswith(EVENT):
+            self.rest.append(raw)
+            return
+        data = _read(raw)
+        trial = self._trial_of(data)
         if trial is None:
-            self._keep(raw)
+            if _exercise_of(data) in self._open:
+                self.rest.append(raw)
         elif trial[1] == self._current[trial[0]]:
             self._current[trial[0]] += 1
             if trial in self._asked:
-                self._verdicts[trial] = json.loads(raw)
-
-    def _keep(self, raw: bytes) -> None:
-        """Keep an event, and a message about an exercise that is open.
-
-        One that cannot be read here is dropped: the judging process might yet read it.
-        """
-        if raw.startswith(EVENT) or _exercise_of(raw) in self._open:
-            self.rest.append(raw)
+                self._verdicts[trial] = data
 
     def apart(self) -> list[bytes]:
         """Return the messages about exercises that are observed in a process of their own."""
-        return [raw for raw in self.rest if _is_apart(_exercise_of(raw))]
+        return [raw for raw in self.rest if _is_apart(_exercise_of(_read(raw)))]
 
-    def _trial_of(self, raw: bytes) -> Trial | None:
+    def _trial_of(self, data: Any) -> Trial | None:
         """Return the trial that a message is about, if it is about one."""
         if not self._places:
             return None
         try:
-            data = json.loads(raw)
             trial = data["exercise"], data["case"]
             return trial if trial in self._places else None
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (TypeError, KeyError):
             return None
 
     def _timed_call(self, request: Mapping[str, Any]) -> Any:
@@ -187,11 +196,19 @@ def _is_apart(exercise: str) -> bool:
     return exercise in probes() and probes()[exercise].apart
 
 
-def _exercise_of(raw: bytes) -> str:
-    """Return the exercise that a message is about; "" if it is none that can be read."""
+def _read(raw: bytes) -> Any:
+    """Return a message as plain data; None if it cannot be read."""
     try:
-        return str(json.loads(raw)["exercise"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _exercise_of(data: Any) -> str:
+    """Return the exercise that a message is about; "" if it is about none."""
+    try:
+        return str(data["exercise"])
+    except (TypeError, KeyError, RecursionError):
         return ""
 
 

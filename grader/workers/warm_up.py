@@ -11,6 +11,7 @@ import torch
 
 import utils.checks
 from grader.workers import absence, torch_in_memory, unused_checks
+from grader.workers.filled_holes import fill_holes
 from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
 from grader.workers.huge_pages import join_pages
 from grader.workers.lending import PACKAGE
@@ -45,6 +46,7 @@ def warm_up() -> None:
     absence.kernels(), absence.in_python()
     unused_checks.helpers(), unused_checks.needed()
     gc.collect()
+    fill_holes()
     join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared
 

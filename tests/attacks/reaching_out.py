@@ -156,7 +156,7 @@ FORGING = [
     forge("a message that only the judge can read", "what was lent counts", DEEP, lesson="03_multi_head_attention"),
     guess("the order of versions read from memory", "which version is on trial is known", PEEK),
     guess("a census of all versions", "the most frequent answer is the right one", CENSUS),
-    guess("small tensors that are large together", "the monitor's memory fills", HUGE),
+    guess("small tensors that are large together", "the watcher's memory fills", HUGE),
 ]  # fmt: skip
 
 LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own: samples

@@ -1,13 +1,14 @@
-"""What oracles and known mistakes give: observed once, and kept for the next submission."""
+"""What oracles and known mistakes give, and on which inputs: kept for the next submission."""
 
 from dataclasses import replace
 from typing import Any
 
-from utils.checks.framework.exercise import Case, Exercise, Probe
+from utils.checks.framework.exercise import Case, Exercise, Inputs, Probe
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import observe
 
 _OWN: dict[tuple[str, str, str], Observation] = {}
+_INPUTS: dict[tuple[str, str, str], Inputs] = {}
 _MOST_KEPT = 20_000
 
 
@@ -51,6 +52,17 @@ def _kept(
 def forget() -> None:
     """Forget what was observed, so that a measurement starts from nothing."""
     _OWN.clear()
+    _INPUTS.clear()
+
+
+def inputs_of(exercise: Exercise, case: Case) -> Inputs:
+    """Return a case's inputs for those that only read them: laws and facts."""
+    key = _key(exercise, "inputs", case)
+    if key not in _INPUTS:
+        if len(_INPUTS) >= _MOST_KEPT:
+            _INPUTS.clear()
+        _INPUTS[key] = exercise.probe.make(case.params)
+    return _INPUTS[key]
 
 
 def with_facts(exercise: Exercise, case: Case, seen: Observation | None) -> Observation | None:
@@ -58,7 +70,7 @@ def with_facts(exercise: Exercise, case: Case, seen: Observation | None) -> Obse
     if exercise.facts is None or seen is None or seen.problem is not None:
         return seen
     try:
-        values = exercise.facts(exercise.probe.make(case.params), seen.values)
+        values = exercise.facts(inputs_of(exercise, case), seen.values)
     except (KeyError, ValueError):
         return Observation(
             problem=Problem(ProblemKind.RETURN, "What came back is not what was asked for.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from utils.checks.framework.compare import Finding, compare, nearly
 from utils.checks.framework.exercise import Case, Exercise, Mistake
-from utils.checks.framework.expected import expected_of, with_facts
+from utils.checks.framework.expected import expected_of, inputs_of, with_facts
 from utils.checks.framework.fingerprints import print_of, same_print
 from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
@@ -163,8 +163,7 @@ def judge_case(exercise: Exercise, case: Case, seen: Observation | None) -> Find
 
 
 def _broken_law(exercise: Exercise, case: Case, seen: Observation) -> Finding | None:
-    inputs = exercise.probe.make(case.params)
     for law in exercise.invariants:
-        if not law.holds(inputs, seen):
+        if not law.holds(inputs_of(exercise, case), seen):
             return Finding(ProblemKind.VALUES, "", law.message)
     return None

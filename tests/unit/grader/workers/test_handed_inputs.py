@@ -1,6 +1,7 @@
 """A case's inputs: the same as the judge's, handed over once, and not before their turn."""
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import torch
 
 from grader.grading.plan import cases_of
 from grader.sandbox import Limits
-from grader.workers.handed_inputs import Maker, handed_over
+from grader.workers import handed_inputs
+from grader.workers.handed_inputs import Kept, Maker, asked_for, handed_over
 from grader.workers.pool import Job, Pool
 from tests.course.lesson_runs import all_lessons
 from utils.checks.registry import probes
@@ -35,21 +37,43 @@ def same(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
+def reply_of(maker: Maker) -> Callable[[bytes], bytes]:
+    """What answers a request as it comes."""
+    return lambda raw: maker.reply(*asked_for(raw))
+
+
 @pytest.mark.parametrize(("lesson", "exercise"), ASKED)
 def test_what_is_handed_over_is_what_the_judge_makes(lesson, exercise):
     cases = cases_of(lesson, exercise)
     maker = Maker({exercise: [dict(case.params) for case in cases]})
     for number, case in enumerate(cases):
-        handed, inputs = handed_over(exercise, number, maker.reply)
+        handed, inputs = handed_over(exercise, number, reply_of(maker))
         assert same(probes()[exercise].make(case.params), inputs)
         assert handed.results_only == case.results_only
 
 
 def test_a_case_is_handed_over_once():
     maker = Maker({"causal_mask": [{"size": 3}]})
-    assert handed_over("causal_mask", 0, maker.reply)[1] == {"size": 3}
+    assert handed_over("causal_mask", 0, reply_of(maker))[1] == {"size": 3}
     with pytest.raises(ValueError, match="taken before"):
-        handed_over("causal_mask", 0, maker.reply)
+        handed_over("causal_mask", 0, reply_of(maker))
+
+
+def test_a_case_is_made_once_for_all_submissions(monkeypatch):
+    made = []
+    monkeypatch.setattr(handed_inputs, "_KEPT", Kept(1 << 20))
+    monkeypatch.setattr(handed_inputs, "packed", lambda value: made.append(value) or b"inputs")
+    for _ in range(2):
+        assert Maker({"causal_mask": [{"size": 3}]}).reply("causal_mask", 0) == b"inputs"
+    assert made == [(False, {"size": 3})]
+
+
+def test_what_is_kept_has_a_bound():
+    kept = Kept(10)
+    for number in range(9):
+        assert kept.of(("exercise", str(number)), lambda: bytes(4)) == bytes(4)
+        assert sum(map(len, kept._made.values())) <= 10
+    assert kept.of(("exercise", "8"), lambda: b"made again") == bytes(4)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +83,7 @@ def test_a_case_is_handed_over_once():
 )  # fmt: skip
 def test_what_is_not_there_or_cannot_be_read_is_answered_with_nothing(raw):
     cases = {"causal_mask": [{"size": 3}], "test_attention": [{"version_name": "right"}]}
-    assert Maker(cases).reply(raw) == b""
+    assert reply_of(Maker(cases))(raw) == b""
 
 
 # It looks for the digits of a size in all memory that can be written to, and does not spell them.
@@ -84,3 +108,27 @@ def test_a_hidden_case_is_not_in_the_process_before_its_turn():
         (_, end), *_ = pool.run([Job(0, json.dumps(steps).encode())])
     said = [json.loads(raw)["problem"][1] for raw in end.messages if b'"problem"' in raw]
     assert said[0] == "ValueError: not found"
+
+
+# The word of the first submission is not spelled in the second, so that only the first has it.
+EARLIER = "word = 'of an earlier submission'"
+SEEKS_EARLIER = """
+import re
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+    for line in maps:
+        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+        memory.seek(start if " rw" in line else 0)
+        if " rw" in line and re.search(b"an earlie[r] submission", memory.read(end - start)):
+            raise LookupError
+"""
+
+
+def test_nothing_of_one_submission_is_in_the_process_of_another():
+    jobs = []
+    for number, source in enumerate((EARLIER, EARLIER, SEEKS_EARLIER)):
+        cell = {"source": source, "exercise": "", "cases": []}
+        asked = {"source": "", "exercise": "causal_mask", "cases": [{"size": 3}]}
+        jobs.append(Job(number, json.dumps([cell, asked]).encode()))
+    with Pool(1, Limits(), isolate=False) as pool:
+        told = [end.messages for _, end in pool.run(jobs)]
+    assert [b"LookupError" in b"".join(messages) for messages in told] == [False] * 3

@@ -3,15 +3,17 @@
 import io
 import json
 import os
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from grader.sandbox import Ended, Limits
-from grader.workers import forkserver
-from grader.workers.forkserver import LEAST_SECONDS, rest_of
+from grader.workers import forkserver, watcher
 from grader.workers.progress import Event, What, events
+from grader.workers.results import POOL_READY, RESULT_LENGTH
 from grader.workers.resuming import Losses
+from grader.workers.watcher import LEAST_SECONDS, let_go, rest_of
 
 STEPS = json.dumps([{"source": "a = 1", "exercise": "", "cases": []}] * 5).encode()
 
@@ -74,43 +76,53 @@ def test_where_the_only_try_ended_is_told():
     assert [event.step for event in stopped(lost.told_with(only))] == [1]
 
 
-def test_a_process_has_only_the_time_that_earlier_tries_left(tmp_path, monkeypatch):
+class Told:
+    """Stands in for a supervisor: notes what it is asked for."""
+
+    limits = Limits(wall_seconds=2000)
+
+    def __init__(self):
+        self.let = []
+
+    def let_go(self, task, message, seconds):
+        self.let.append((task, float(message), seconds))
+
+
+def test_a_process_has_only_the_time_that_earlier_tries_left():
+    supervisor = Told()
+    let_go(supervisor, 3, time.monotonic() - 1950)
+    ((task, said, seconds),) = supervisor.let
+    assert task == 3
+    assert 0 < seconds <= 50
+    assert said == pytest.approx(seconds, abs=1e-5)
+
+
+def test_the_time_of_earlier_tries_stands_before_a_jobs_name(tmp_path, monkeypatch):
     told = tmp_path / "told"
 
-    def monitor(supervisor, job, began, _results):
-        forkserver.let_go(supervisor, 3, began)
-        told.write_text(f"{job}")
-        os._exit(0)
+    def trial_runs(_supervisor, _templates, job, began):
+        told.write_text(f"{job} {time.monotonic() - began:.0f}")
+        return iter(())
 
-    def let_go(task, message, seconds):
-        (tmp_path / "seconds").write_text(f"{task} {float(message)} {seconds}")
-
-    monkeypatch.setattr(forkserver, "monitor", monitor)
-    supervisor = SimpleNamespace(limits=Limits(wall_seconds=2000), let_go=let_go)
+    monkeypatch.setattr(watcher, "trial_runs", trial_runs)
+    supervisor = SimpleNamespace(close=lambda: None)
     forkserver.run(supervisor, io.BytesIO(b"1950.000000 /a job\n"), io.BytesIO())
-    task, said, seconds = (tmp_path / "seconds").read_text().split()
-    assert (told.read_text(), task) == ("/a job", "3")
-    assert 0 < float(seconds) <= 50
-    assert float(said) == pytest.approx(float(seconds), abs=1e-5)
+    assert told.read_text() == "/a job 1950"
+
+
+def test_a_watcher_that_died_is_replaced_and_its_job_told(tmp_path, monkeypatch):
+    def watch(_supervisor, jobs, results, _fork_server):
+        os._exit(int(jobs.readline() or b"0"))
+
+    monkeypatch.setattr(forkserver, "watch", watch)
+    jobs, results = tmp_path / "jobs", io.BytesIO()
+    jobs.write_bytes(b"7\n9\n")
+    with jobs.open("rb", buffering=0) as lines:
+        forkserver.run(None, lines, results)
+    assert results.getvalue() == POOL_READY + 2 * RESULT_LENGTH.pack(0)
 
 
 def test_what_a_job_has_spent_is_taken_from_its_next_process():
     limits = Limits(wall_seconds=20)
     assert rest_of(limits, 12.5).wall_seconds == 7.5
     assert rest_of(limits, 25).wall_seconds == LEAST_SECONDS
-
-
-def test_all_processes_of_a_job_start_before_anything_hidden_is_read(monkeypatch):
-    told = []
-
-    def hidden(_job):
-        told.append("hidden")
-        raise LookupError
-
-    tried = {"source": "", "exercise": "test_padding", "cases": 3}
-    monkeypatch.setattr(forkserver, "read_steps", lambda _: [tried])
-    monkeypatch.setattr(forkserver, "read_hidden", hidden)
-    supervisor = SimpleNamespace(start=lambda *_, **__: told.append("start"))
-    with pytest.raises(LookupError):
-        next(forkserver.trial_runs(supervisor, "job", 0.0))
-    assert told == ["start", "start", "hidden"]

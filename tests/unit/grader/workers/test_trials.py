@@ -9,6 +9,7 @@ import torch
 from grader.sandbox import Ended, Limits
 from grader.workers.job_files import counted_apart
 from grader.workers.pool import Job, Pool
+from grader.workers.progress import events
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
 from grader.workers.trials import TRIAL_RUNS, Server
@@ -330,3 +331,13 @@ def test_a_good_test_of_padding_is_right_about_every_version_in_any_order(seed):
         server.reply(json.dumps(said).encode())
     found = [json.loads(message)["values"][0][1] for message in server.verdicts()]
     assert found == RIGHT
+
+
+def test_a_case_has_begun_once_its_inputs_are_handed_over_and_only_then():
+    mask = {"source": "", "exercise": "causal_mask", "cases": [{"size": 3}, {"size": 4}]}
+    steps, cases = counted_apart([{"source": "", "exercise": "", "cases": []}, mask])
+    server = Server(steps)
+    server.draw(b"0", cases)
+    asked = [json.dumps({"inputs": ["causal_mask", number]}).encode() for number in (1, 1, 9)]
+    assert [bool(server.reply(raw)) for raw in asked] == [True, False, False]
+    assert [(e.what, e.step, e.case) for e in events(server.rest)] == [("began", 1, 1)]

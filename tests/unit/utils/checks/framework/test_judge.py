@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from grader.grading import scoring
+from grader.sandbox import Ended
+from tests.course.lesson_runs import lesson_of
 from utils.checks import check
+from utils.checks.framework import compare
+from utils.checks.framework.compare import _all_close, _compare_entries, close
 from utils.checks.framework.exercise import Case, hidden_case
+from utils.checks.framework.expected import inputs_of
 from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe
 from utils.checks.framework.render import MIME, as_mimebundle, as_text
@@ -280,3 +286,52 @@ def test_a_layer_to_be_repaired_holds_no_repair():
         return super(type(layer), layer).forward(x, mask)
 
     assert check.repaired_layer.verdict(inherited).earned == 0
+
+
+def rewritten(inputs: dict) -> str:
+    return repr(
+        {name: getattr(value, "tolist", lambda v=value: v)() for name, value in inputs.items()}
+    )
+
+
+READ = [e for e in exercises().values() if e.invariants or e.facts is not None]
+
+
+@pytest.mark.parametrize("exercise", READ, ids=lambda e: e.id)
+def test_laws_and_facts_leave_the_inputs_that_are_kept_as_they_were(exercise):
+    for case in exercise.probe.cases:
+        right = observe(exercise.probe, case, exercise.oracle, trusted=True)
+        assert judge(exercise, [case], [right]).first_failure is None
+        assert inputs_of(exercise, case) is inputs_of(exercise, case)
+        kept, fresh = inputs_of(exercise, case), exercise.probe.make(case.params)
+        assert rewritten(kept) == rewritten(fresh)
+
+
+SPECIAL = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1e30, 3e38, -3e38, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("tolerance", [1e-5, 0.1])
+def test_whether_all_entries_agree_is_what_asking_for_each_says(dtype, tolerance):
+    with np.errstate(all="ignore"):
+        values = np.array(SPECIAL).astype(dtype)
+    for one in values:
+        for other in values:
+            wanted, got = np.array([1.0, one], dtype), np.array([1.0, other], dtype)
+            each = bool(close(wanted, got, tolerance).all())
+            assert (_compare_entries("values", "y", wanted, got, tolerance) is None) == each
+            assert not _all_close(wanted, got, tolerance) or each
+
+
+def test_entries_that_agree_are_not_looked_at_one_by_one(monkeypatch):
+    monkeypatch.setattr(compare, "close", None)
+    wanted = np.linspace(-1, 1, 9, dtype=np.float32)
+    assert _compare_entries("values", "y", wanted, wanted + np.float32(1e-7), 1e-5) is None
+
+
+def test_words_are_looked_up_once_for_all_exercises_of_a_submission(monkeypatch):
+    found = []
+    monkeypatch.setattr(scoring, "words_in", found.append)
+    ended = Ended("finished", 0, None, (), 0.1, 0.1, 0, "")
+    scoring.judge_submission(lesson_of("causal_mask"), ended, {}, [], {"a = 1"})
+    assert found == [{"a = 1"}]

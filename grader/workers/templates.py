@@ -1,0 +1,100 @@
+"""Processes that isolated ones are copied from: one for each set of exercises that is asked for.
+
+A template is a copy of the fork server from which the exercises' shortcuts were taken out, once for
+all submissions. It is told of no submission: neither it nor the fork server has anything of one in
+its memory.
+"""
+
+import gc
+import json
+import os
+import socket
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+from grader.sandbox import Channel
+from grader.sandbox.processes import die_with_parent
+from grader.sandbox.starting import Elsewhere, receive, send, serve
+from grader.workers.absence import take_out
+from grader.workers.filled_holes import fill_holes
+from grader.workers.job_files import Steps
+from grader.workers.runner import work
+from grader.workers.unused_checks import take_out_helpers
+from utils.checks.registry import probes
+
+FAILED: Final = 1
+
+
+class Templates:
+    """The watcher's side: templates by what is asked, made when they are first needed.
+
+    A lesson needs one or two, whatever its submissions hold.
+
+    Args:
+        fork_server: the connection to the process that makes them.
+
+    """
+
+    def __init__(self, fork_server: socket.socket) -> None:
+        self._fork_server = fork_server
+        self._known: dict[tuple[str, ...], Elsewhere] = {}
+
+    def of(self, steps: Steps) -> Elsewhere:
+        """Return the template for these steps."""
+        asked = asked_by(steps)
+        if asked not in self._known:
+            ours, theirs = socket.socketpair()
+            send(self._fork_server, asked, [theirs.fileno()])
+            theirs.close()
+            self._known[asked] = Elsewhere(ours)
+        return self._known[asked]
+
+
+def asked_by(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the exercises that steps observe."""
+    return tuple(sorted({step["exercise"] for step in steps} - {""}))
+
+
+def make_templates(watcher: socket.socket) -> None:
+    """Make templates, on the fork server's side, until the watcher has ended; then reap them."""
+    made = []
+    try:
+        while True:
+            asked, (connection,) = receive(watcher)
+            pid = os.fork()
+            if pid == 0:
+                watcher.close()
+                be_template(asked, socket.socket(fileno=connection))
+            os.close(connection)
+            made.append(pid)
+    except EOFError:
+        for pid in made:
+            os.waitpid(pid, 0)
+
+
+def be_template(asked: tuple[str, ...], connection: socket.socket) -> NoReturn:
+    """Take out what the exercises forbid, start isolated processes as asked, and end."""
+    code = FAILED
+    try:
+        die_with_parent()
+        strip(asked)
+        serve(connection, isolated)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def strip(asked: Iterable[str]) -> None:
+    """Take out of this process what the exercises forbid, and helpers that they do not need."""
+    found = [probes()[exercise] for exercise in asked]
+    take_out(found)
+    take_out_helpers(found)
+    gc.collect()
+    fill_holes()
+    gc.freeze()
+
+
+def isolated(channel: Channel) -> None:
+    """Do what an isolated process does: all steps, once it is told how many seconds it has."""
+    steps = json.loads(channel.given)
+    work(steps, channel.send, channel.ask, float(channel.wait()))

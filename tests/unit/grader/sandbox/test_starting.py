@@ -1,0 +1,88 @@
+"""Tasks that another process starts: as those of this one, but copies of that."""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from grader.sandbox import Channel, Ended, Limits, Supervisor, starting
+from grader.sandbox.starting import Elsewhere, serve
+from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)
+
+ONLY_HERE = bytearray(b"?")
+
+
+def task(channel: Channel) -> None:
+    """Do what is given: name a way to end, after a word and what lies in memory."""
+    channel.send(channel.given[:200] + bytes(ONLY_HERE))
+    if channel.given == b"sleep":
+        time.sleep(60)
+    if channel.given == b"die":
+        os._exit(9)
+
+
+@contextlib.contextmanager
+def another_process() -> Iterator[Elsewhere]:
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ours.close()
+            ONLY_HERE[:] = b"!"
+            serve(theirs, task)
+        finally:
+            os._exit(0)
+    theirs.close()
+    with ours:
+        yield Elsewhere(ours)
+    os.waitpid(pid, 0)  # it ends with its connection
+
+
+def all_ended(supervisor: Supervisor) -> dict[int, Ended]:
+    ended: dict[int, Ended] = {}
+    while supervisor.running:
+        ended |= supervisor.poll()
+    return ended
+
+
+def test_tasks_end_as_they_would_here_and_are_copies_of_the_other_process() -> None:
+    given = [b"", b"sleep", b"die", bytes(3 << 20), b"return"]
+    with another_process() as elsewhere, Supervisor(Limits(wall_seconds=1)) as supervisor:
+        numbers = [supervisor.start(elsewhere, given=some) for some in given]
+        ended = all_ended(supervisor)
+    statuses = [str(ended[number].status) for number in numbers]
+    assert statuses == ["finished", "timed out", "crashed", "finished", "finished"]
+    told = [ended[number].messages for number in numbers]
+    assert told == [(some[:200] + b"!",) for some in given]
+    assert ended[numbers[2]].code == 9
+    assert ended[numbers[0]].cpu_seconds > 0
+    assert ended[numbers[0]].max_rss_bytes > 1 << 20
+
+
+@pytest.mark.parametrize("pidfds", [True, False])
+def test_no_end_is_missed_however_many_come_together(
+    pidfds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not pidfds:
+        monkeypatch.setattr(starting, "pidfd_of", lambda _pid: None)
+    began = time.monotonic()
+    with another_process() as origin, Supervisor(Limits(wall_seconds=60)) as supervisor:
+        for _ in range(6):
+            for _ in range(4):
+                supervisor.start(origin)
+            assert {str(end.status) for end in all_ended(supervisor).values()} == {"finished"}
+    assert time.monotonic() - began < 30
+
+
+def test_tasks_end_with_their_watcher() -> None:
+    supervisor = Supervisor(Limits(wall_seconds=60))
+    with another_process() as elsewhere:
+        number = supervisor.start(elsewhere, given=b"sleep")
+        assert supervisor.poll(timeout=0.5) == {}
+    running = supervisor._running.pop(number)
+    descriptor = running.process.descriptor
+    assert descriptor is None or starting.readable(descriptor)
+    running.release()
