@@ -65,7 +65,7 @@ SLOW: dict[str, tuple[str, Change]] = {
 
 @pytest.mark.parametrize(("exercise", "change"), SLOW.values(), ids=SLOW)
 def test_no_answer_takes_the_judge_long(exercise, change):
-    judged(exercise, lambda values: dict(values))  # what is right is computed once
+    judged(exercise, dict)  # what is right is computed once
     began = time.process_time()
     assert judged(exercise, change).score == 0.0
     assert time.process_time() - began < AT_ONCE
@@ -93,4 +93,4 @@ def test_points_stand_where_no_cause_can_be_sought(monkeypatch):
 
     monkeypatch.setattr(scoring, "judge", fails)
     with pytest.warns(UserWarning, match="^causal_mask: no cause sought, ZeroDivisionError$"):
-        assert judged("causal_mask", lambda values: dict(values)).score == 1.0
+        assert judged("causal_mask", dict).score == 1.0
