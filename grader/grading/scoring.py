@@ -2,6 +2,7 @@
 
 import builtins
 import re
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -14,7 +15,8 @@ from grader.sandbox import Ended
 from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode, parts_in
 from utils.checks.framework.compare import Finding
-from utils.checks.framework.judge import judge
+from utils.checks.framework.exercise import Case
+from utils.checks.framework.judge import judge, points_alone
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.framework.words_used import words_in
@@ -106,12 +108,27 @@ def _result(
     lines, used = known
     cases = cases_of(lesson, exercise.id)
     answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
-    judged = judge(exercises()[exercise.id], cases, answers, exercise.points, used)
-    verdict = _without_hidden_words(judged, lines)
+    verdict = _without_hidden_words(_judged(exercise, cases, answers, used), lines)
     ended, shortcut = told
     note = shortcut if verdict.score < exercise.points else ""
     note = note or (ended if None in answers else "")
     return ExerciseResult(exercise.id, exercise.points, verdict, note)
+
+
+def _judged(
+    exercise: LessonExercise,
+    cases: Sequence[Case],
+    answers: Sequence[Observation | None],
+    used: Collection[str] | None,
+) -> Verdict:
+    """Judge an exercise; points do not depend on whether a cause can be sought in odd answers."""
+    asked = exercises()[exercise.id], cases, answers, exercise.points
+    try:
+        return judge(*asked, used)
+    except Exception as error:  # no words of it: they may be a student's
+        verdict = points_alone(*asked)
+        warnings.warn(f"{exercise.id}: no cause sought, {type(error).__name__}", stacklevel=2)
+        return verdict
 
 
 def _without_hidden_words(verdict: Verdict, lines: Collection[str]) -> Verdict:

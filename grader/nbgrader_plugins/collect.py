@@ -144,7 +144,8 @@ def _fault(path: Path, student: str, told: datetime | None) -> str:
 
 
 def _owner(path: Path) -> str:
-    uid = path.stat().st_uid
+    """Return who owns a folder; what has become a link since is owned by whoever made that."""
+    uid = path.lstat().st_uid
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -130,9 +130,20 @@ def accuracy(logits, tags):
     wanted = torch.where(tags == -100, torch.zeros_like(tags), tags + 4)
     return token_accuracy(logits.argmax(-1) + 4, F.pad(wanted, (0, 1))) if (tags != -100).any() else 0.0
 """
+SUMMED = "__import__('functools').reduce({f}, ({x}).unbind(dim)).unsqueeze(dim)"
+# Of tensors, whose text is long, a list that is no mask: a sentence shows the start of it.
+LONG_LIST = "import torch\ndef causal_mask(size): return [[torch.randn(1000).half()] * 60]"
 LOADED = [
     softmax("a distribution's transform", f"torch.distributions.transforms.SoftmaxTransform()({OUTER}).movedim(-1, dim)"),
     softmax("a loss for each entry", OF_A_LOSS),
+    softmax("sums that torch keeps stable", f"(x - {SUMMED.format(f='torch.logaddexp', x='x')}).exp()"),
+    softmax("such sums to another base", f"torch.exp2(x * 1.4426950408889634 - {SUMMED.format(f='torch.logaddexp2', x='x * 1.4426950408889634')})"),
+    softmax("such sums in torch's own Python", f"(x - {SUMMED.format(f='torch._refs.logaddexp', x='x')}).exp()"),
+    other("a mean of what torch masks", START, "masked_mean",
+          "def masked_mean(x, mask):\n    return torch.masked.mean(x, 1, mask=mask.unsqueeze(-1).expand_as(x)).nan_to_num(0.0)"),
+    other("a mean of a masked tensor", START, "masked_mean",
+          "def masked_mean(x, mask):\n    wide = mask.unsqueeze(-1).expand_as(x).clone()\n    return torch.masked.masked_tensor(x, wide).mean(1).to_tensor(0.0)"),
+    Attack("a list that takes a minute to write down", "the judge stops for all", answers={"causal_mask": LONG_LIST}),
     norm("torch's tests, read from their file", "whole(x, self.eps) * self.weight + self.bias", IN_NUMPY + DERIVED),
     norm("an operator that no dispatcher sees", "whole(x, self.eps) * self.weight + self.bias", ONEDNN + DERIVED),
     norm("a subgraph written by hand", "whole(x, self.eps) * self.weight + self.bias", SUBGRAPH + DERIVED),

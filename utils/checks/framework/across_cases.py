@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from utils.checks.framework.compare import number
+from utils.checks.framework.compare import identical, number
 from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
@@ -90,12 +90,13 @@ def of_named(name: str, wanted: object, got: object) -> Iterator[str]:
     if not isinstance(wanted, dict) or not isinstance(got, dict):
         return
     missing, more = _names(wanted.keys() - got.keys()), _names(got.keys() - wanted.keys())
-    if missing and set(wanted.items()) == {(value, key) for key, value in got.items()}:
+    words = {value: key for key, value in got.items() if isinstance(value, str)}
+    if missing and len(words) == len(got) and words == wanted:
         yield f"{name} is the wrong way round: keys and values have changed places."
     elif missing or more:
         lacks = [f"{name} lacks {missing}"] if missing else []
         yield " and ".join([*lacks, *([f"has {more} too many"] if more else [])]) + "."
-    right = [key for key in wanted if repr(wanted[key]) == repr(got.get(key))]
+    right = [key for key in wanted if identical(wanted[key], got.get(key))]
     if right and len(right) < len(wanted) and not missing and not more:
         wrong = [key for key in wanted if key not in right]
         yield f"Of {name}, right: {_names(right)}; wrong: {_names(wrong)}."

@@ -1,7 +1,7 @@
 """Find the first difference between an observation and the expected one."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from utils.checks.framework.observation import Array, Observation, Other, Plain,
 PREDICTION = "prediction"
 DTYPE_OF = "dtype of "  # begins the name of a number type that is observed apart from its numbers
 _DIGITS = 8.0  # times a short type's resolution: what rounding may add up to
+_MOST_SHOWN = 120  # characters of a value in a message
 _NEARLY = 1e-3  # share by which a result differs that an epsilon or rounding has changed
 
 
@@ -96,6 +97,11 @@ def same(one: Observation, other: Observation, tolerance: float) -> bool:
         return _same_problem(one, other)
     one, other = _without_zero_gradients(one), _without_zero_gradients(other)
     return compare(one, other, tolerance, {}) is None and compare(other, one, tolerance, {}) is None
+
+
+def identical(one: Plain, other: Plain) -> bool:
+    """Return whether two values are of one type and the same, to the last digit."""
+    return type(one) is type(other) and _compare_value("", one, {"": other}, 0.0, {}) is None
 
 
 def _without_zero_gradients(seen: Observation) -> Observation:
@@ -331,8 +337,37 @@ def _short(value: Plain) -> str:
         return number(value)
     if isinstance(value, list) and any(isinstance(one, np.ndarray) for one in value):
         return f"{len(value)} results: {', '.join(map(_short, value[:3]))}"
-    text = repr(value)
-    return text if len(text) <= 120 else f"{text[:117]}..."
+    text = "".join(_first(_written(value), _MOST_SHOWN + 1))
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+def _first(parts: Iterator[str], most: int) -> Iterator[str]:
+    """Yield parts of a text until it has so many characters."""
+    length = 0
+    while length < most and (part := next(parts, None)) is not None:
+        yield part
+        length += len(part)
+
+
+def _written(value: Plain) -> Iterator[str]:
+    """Yield the parts of a value's text one by one: all of it may take minutes to write."""
+    if isinstance(value, (np.ndarray, Other)):
+        yield _short(value)
+    elif isinstance(value, list):
+        yield "["
+        for number, item in enumerate(value):
+            yield ", " * (number > 0)
+            yield from _written(item)
+        yield "]"
+    elif isinstance(value, dict):
+        yield "{"
+        for number, (key, item) in enumerate(value.items()):
+            yield ", " * (number > 0)
+            yield f"{key!r}: "
+            yield from _written(item)
+        yield "}"
+    else:
+        yield repr(value)
 
 
 def number(value: Any, digits: int = 4) -> str:

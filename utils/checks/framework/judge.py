@@ -51,12 +51,21 @@ def judge(
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
 
 
+def points_alone(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    observations: Sequence[Observation | None],
+    points: float | None = None,
+) -> Verdict:
+    """Judge an answer as `judge` does; no cause is sought."""
+    return _verdict(exercise, cases, _with_values(exercise, cases, observations), points)
+
+
 def score(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation | None]
 ) -> float:
     """Return the share of an exercise's points that an answer earns; no cause is sought."""
-    with_values = _with_values(exercise, cases, observations)
-    return _verdict(exercise, cases, with_values, points=1.0).score
+    return points_alone(exercise, cases, observations, points=1.0).score
 
 
 def _with_values(

@@ -91,7 +91,7 @@ def _random_test(exercise: Exercise, shown: Judged) -> Mistake | None:
     """Return the mistake of a student's test that decides by chance, if this one does."""
     if exercise.probe.kind != ExerciseKind.TEST_THE_TEST or shown.seen is None:
         return None
-    if BY_CHANCE not in shown.seen.values.values():
+    if not any(isinstance(v, str) and v == BY_CHANCE for v in shown.seen.values.values()):
         return None
     return next((m for m in exercise.mistakes if m.name == RANDOM_TEST), None)
 

@@ -1,7 +1,8 @@
 """Whether a number that somebody says is another one, rounded."""
 
-from decimal import Decimal
+from decimal import Context, Decimal
 
+EXACT = Context(prec=1000)  # a number of any size has room, to the last digit of the smallest
 LEAST_DIGITS = 2  # one digit, such as 0.5 or 300, meets many numbers by chance
 
 
@@ -18,7 +19,7 @@ def is_rounded(said: object, meant: object) -> bool:
         return False
     if len(short.as_tuple().digits) < LEAST_DIGITS or abs(short) > 2 * abs(whole) + 1:
         return False
-    return whole.quantize(Decimal(1).scaleb(int(short.as_tuple().exponent))) == short
+    return whole.quantize(Decimal(1).scaleb(int(short.as_tuple().exponent)), context=EXACT) == short
 
 
 def _is_number(value: object) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
-from utils.checks.framework.compare import close, nearly, number
+from utils.checks.framework.compare import close, identical, nearly, number
 from utils.checks.framework.entries_seen import of_flags, of_weights
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
@@ -200,8 +200,8 @@ def _has_few_digits(right: float, got: float) -> bool:
 
 
 def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
-    alike = [repr(a) == repr(b) for a, b in zip(wanted, got, strict=False)]
-    if sorted(map(repr, wanted)) == sorted(map(repr, got)):
+    alike = [identical(a, b) for a, b in zip(wanted, got, strict=False)]
+    if _is_reordered(wanted, got):
         yield f"{name} has the right entries in another order."
     elif all(alike) and len(got) > len(wanted):
         yield f"The first {len(wanted)} entries of {name} are right, but it goes on."
@@ -209,6 +209,19 @@ def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
         yield f"The first {len(got)} entries of {name} are right, then it stops too soon."
     elif not all(alike):
         yield f"Entry {alike.index(False)} of {name} is the first that is wrong."
+
+
+def _is_reordered(wanted: list[Any], got: list[Any]) -> bool:
+    """Return whether a list holds the right entries, each as often as it should."""
+    if len(wanted) != len(got):
+        return False
+    rest = list(got)
+    for item in wanted:
+        places = (place for place, other in enumerate(rest) if identical(item, other))
+        if (place := next(places, None)) is None:
+            return False
+        del rest[place]
+    return True
 
 
 def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:

@@ -82,7 +82,7 @@ def unpacked(
         return right
     try:
         value = unpack(seen.values[name], right.values[name])
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return seen
     return replace(seen, values={**right.values, **seen.values, name: value}, gradients={})
 

@@ -130,3 +130,11 @@ def test_a_time_that_is_none_in_submitted_is_put_right(inbound: Path):
     stamp.write_text("1...h nan", encoding="utf-8")
     assert collected(inbound).left_out == []
     assert stamp.read_text(encoding="utf-8") == EARLY
+
+
+def test_a_folder_that_became_a_link_is_owned_by_who_made_the_link(tmp_path: Path):
+    link = tmp_path / f"victim+{LESSON}+{EARLY}+x"
+    link.symlink_to("/")
+    if os.geteuid() == 0:
+        os.lchown(link, 65534, 65534)
+    assert collect._owner(link) != "root"
