@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from utils.checks.framework.compare import nearly, same_results
+from utils.checks.framework.closeness import nearly
+from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Inputs
 from utils.checks.framework.laws import Calls, Change, broken_laws
 from utils.checks.framework.observation import Observation, Other

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from utils.checks.framework.compare import PREDICTION, Finding, close
+from utils.checks.framework.closeness import close
+from utils.checks.framework.compare import PREDICTION, Finding
 from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of

@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from utils.checks.framework.compare import Finding, compare, nearly
+from utils.checks.framework.closeness import nearly
+from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, inputs_of, with_facts
 from utils.checks.framework.fingerprints import print_of, same_print

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from utils.checks.framework.compare import close
+from utils.checks.framework.closeness import close
 from utils.checks.framework.exercise import Inputs
 from utils.checks.framework.observation import Array, Observation
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from utils.checks.framework.compare import close
+from utils.checks.framework.closeness import close
 from utils.checks.framework.observation import Array, Observation
 from utils.words import listed
 

@@ -14,7 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
-from utils.checks.framework.compare import close, identical, nearly, number
+from utils.checks.framework.closeness import close, nearly
+from utils.checks.framework.compare import identical, number
 from utils.checks.framework.entries_seen import of_flags, of_weights
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind

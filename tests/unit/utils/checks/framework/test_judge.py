@@ -12,7 +12,8 @@ from grader.sandbox import Ended
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
 from utils.checks.framework import compare
-from utils.checks.framework.compare import _all_close, _compare_entries, close
+from utils.checks.framework.closeness import all_close, close
+from utils.checks.framework.compare import _compare_entries
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.framework.expected import inputs_of
 from utils.checks.framework.judge import judge
@@ -320,7 +321,7 @@ def test_whether_all_entries_agree_is_what_asking_for_each_says(dtype, tolerance
             wanted, got = np.array([1.0, one], dtype), np.array([1.0, other], dtype)
             each = bool(close(wanted, got, tolerance).all())
             assert (_compare_entries("values", "y", wanted, got, tolerance) is None) == each
-            assert not _all_close(wanted, got, tolerance) or each
+            assert not all_close(wanted, got, tolerance) or each
 
 
 def test_entries_that_agree_are_not_looked_at_one_by_one(monkeypatch):
