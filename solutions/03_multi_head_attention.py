@@ -1050,7 +1050,7 @@ print("breaking the law:", said("faults that break the law", broken))
 # (the heads get copies a, b, a, b, a, b and not a, a, a, b, b, b). Two sentences, *a* and *b*, go
 # through each. One thing at a time is changed, and a cell is blue where the weights of *a* move.
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 panels = {"right": head_bugs.moves()}
 panels |= {letter: head_bugs.moves(bug) for letter, bug in head_bugs.PANELS.items()}
 pictures.what_moves(panels, head_bugs.CHANGED)
@@ -1063,7 +1063,7 @@ guess("bug A", None, choices=head_bugs.BUGS)
 guess("bug B", None, choices=head_bugs.BUGS)
 guess("bug C", None, choices=head_bugs.BUGS)
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 for letter, bug in head_bugs.PANELS.items():
     print(f"{letter}:", said(f"bug {letter}", bug))
 
@@ -1114,7 +1114,7 @@ check.repaired_split_heads(
 #
 # ### B with your repair
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 repaired = {"right": head_bugs.moves(), "yours": head_bugs.moves(split=repaired_split_heads)}
 pictures.what_moves(repaired, head_bugs.CHANGED)
 

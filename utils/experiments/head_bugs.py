@@ -19,7 +19,8 @@ N_HEADS = 3
 
 
 def _right_split(x: Tensor, n_heads: int) -> Tensor:
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+    size, length, _ = x.shape
+    return x.view(size, length, n_heads, -1).transpose(1, 2)
 
 
 def weights_with(bug: str, split: Split, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
@@ -37,7 +38,7 @@ def weights_with(bug: str, split: Split, query: Tensor, key: Tensor, mask: Tenso
 
     """
     q, k = split(query, N_HEADS), split(query if bug == FROM_QUERY else key, N_HEADS)
-    scores = q @ k.mT / q.shape[-1] ** 0.5
+    scores: Tensor = q @ k.mT / q.shape[-1] ** 0.5
     in_order = mask.repeat_interleave(N_HEADS, 0)  # a, a, a, b, b, b
     copies = mask.repeat(N_HEADS, 1, 1) if bug == MASK_ORDER else in_order
     return scores.masked_fill(~copies.view_as(scores), -torch.inf).softmax(-1)

@@ -336,12 +336,19 @@ def _pair(
         if not _agrees(exercise, pair, shown):
             continue
         agrees = _where_it_agrees(exercise, pair, relevant, several)
+        if any(_hides(exercise, *order, shown) for order in ((one, other), (other, one))):
+            continue
         rank = all(agrees), sum(_agrees(exercise, pair, judged) for judged in beside)
         if agrees and (best is None or rank > best[0]):
             best = rank, (one, other)
         if best is not None and best[0] == (True, len(beside)):
             break
     return None if best is None else best[1]
+
+
+def _hides(exercise: Exercise, one: Mistake, other: Mistake, shown: Judged) -> bool:
+    """Return whether one mistake alone gives what is shown, so that another one leaves no trace."""
+    return _agrees(exercise, one, shown) and _is_wrong(exercise, other, shown.result.case)
 
 
 def _fit_alone(

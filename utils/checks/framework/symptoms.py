@@ -88,7 +88,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
-        found = _or_else(found, lambda: _where_to_begin(judged, finding.kind))
+        found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
 
 
@@ -128,15 +128,14 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
     return otherwise() if first is None else itertools.chain([first], found)
 
 
-def _where_to_begin(judged: Sequence[Judged], kind: str) -> Sentences:
-    """Say where to begin, if nothing else is known."""
+def _of_none_right(judged: Sequence[Judged], kind: str) -> Sentences:
+    """Say where to begin, if no visible case is right and nothing else is known."""
     cases = [j for j in judged if not j.result.case.hidden]
-    wrong = [j.result.case.name for j in cases if not _passes(j)]
-    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and wrong:
-        which = (
-            "the plainest case" if len(wrong) == len(cases) else "the plainest one that is wrong"
+    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and not any(map(_passes, cases)):
+        yield (
+            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
+            "step that differs."
         )
-        yield f"Follow {which}, “{wrong[0]}”, by hand up to the first step that differs."
 
 
 def _of_values(

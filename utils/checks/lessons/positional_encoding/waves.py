@@ -5,7 +5,7 @@ its variant then agree to the last digit.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -27,6 +27,7 @@ Spacing = Literal[
     "exp of the index",
 ]
 Taken = Literal["", "every other", "every other, apart", "halves", "all"]
+Meets = Literal["product", "power", "height"]
 Odd = Literal["ValueError", "RuntimeError", "AssertionError", "accepted"]
 _ERRORS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (ValueError, RuntimeError, AssertionError)
@@ -97,7 +98,7 @@ def encoding_variant(
     odd: Odd = "ValueError",
     flipped: bool = False,
     taken: Taken = "",
-    meets: Literal["product", "power", "height"] = "product",
+    meets: Meets = "product",
     **spaced: Any,
 ) -> Callable[[int, int], Tensor]:
     """Build a sinusoidal encoding with the given choices.
@@ -125,19 +126,23 @@ def encoding_variant(
         width = d_model + d_model % 2
         places = sine * (torch.arange(max_len) + first)
         places = (places / max_len if over_length else places).unsqueeze(1)
+        steps = sine_step, cosine_step
+        rates = [frequencies(width, **spaced, step=step) for step in steps]
         if taken:
-            rates = _TAKEN[taken](lambda columns: frequencies(columns, **spaced), width)
-        else:
-            rates = tuple(frequencies(width, **spaced, step=s) for s in (sine_step, cosine_step))
-        if meets == "height":
-            table = torch.stack([places.sin() * rates[0], places.cos() * rates[1]], -1).flatten(1)
-        else:
-            angles = [places**rate if meets == "power" else places * rate for rate in rates]
-            table = _laid_out(angles[0], angles[1], layout)
+            rates = [*_TAKEN[taken](lambda columns: frequencies(columns, **spaced), width)]
+        table = _met(places, rates, meets, layout)
         table = table.flip(-1) if flipped else table
         return {"transposed": table.T, "batched": table[None]}.get(form, table)
 
     return encoding
+
+
+def _met(places: Tensor, rates: Sequence[Tensor], meets: Meets, layout: Layout) -> Tensor:
+    """Return the table that positions and the rates of sines and of cosines make."""
+    if meets == "height":
+        return torch.stack([places.sin() * rates[0], places.cos() * rates[1]], -1).flatten(1)
+    angles = [places**rate if meets == "power" else places * rate for rate in rates]
+    return _laid_out(angles[0], angles[1], layout)
 
 
 def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:

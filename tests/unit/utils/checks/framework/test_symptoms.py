@@ -364,11 +364,3 @@ def test_numbers_that_are_nearly_right_behave_like_no_mistake():
     verdict = check.LayerNorm.verdict(LayerNorm)
     assert not verdict.passed
     assert verdict.mistake is None
-
-
-def test_where_nothing_is_known_the_first_wrong_case_is_where_to_begin():
-    def rolled(offset, d_model):
-        return torch.roll(torch.eye(d_model), offset, dims=0)
-
-    (said,) = check.shift_matrix.verdict(rolled).symptoms
-    assert said.startswith("Follow the plainest one that is wrong, “one step, two columns”, by")

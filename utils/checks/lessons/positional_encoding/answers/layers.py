@@ -48,12 +48,6 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             layer(along=0),
         ),
         Mistake(
-            "rows_for_the_sentences",
-            "As many rows are taken as there are sentences, and they do not fit the words.",
-            "x is (B, T, D), batch first. Which of its sizes is the number of positions?",
-            layer(along=0, turned=False),
-        ),
-        Mistake(
             "whole_table_added",
             "The whole table is added, and does not fit a shorter sentence.",
             "A sentence of T words needs the first T rows.",
@@ -106,6 +100,12 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
 
 def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
     return (
+        Mistake(
+            "rows_for_the_sentences",
+            "As many rows are taken as there are sentences, and they do not fit the words.",
+            "x is (B, T, D), batch first. Which of its sizes is the number of positions?",
+            layer(along=0, turned=False),
+        ),
         Mistake(
             "multiplied",
             "The words are multiplied by their positions.",
