@@ -52,7 +52,7 @@ def terms(site: Site) -> Edits:
             yield Edit(changed(node, left=node), f"something were divided by {of(right)} twice")
             yield _with(node, ast.Mult(), f"something were multiplied by {of(right)}, not divided")
         case ast.Pow():
-            yield Edit(left, f"the power {of(right)} were not taken")
+            yield Edit(left, f"the exponent, {of(right)}, were left out")
         case ast.MatMult():
             yield Edit(
                 changed(node, left=right, right=left),

@@ -43,6 +43,7 @@ RECURRENT = (
 WEIGHTS = ("w_x", "w_h", "b")
 LEFT = "inputs that ask for gradients afterwards"
 MOST_CALLS = 200  # calls of `step` in one case: more than ten tokens ever need
+FIRST_STATE = 100  # tells a place in the script, and is no token of any case
 
 
 def _weights(draw: Draw, params: dict[str, Any]) -> Inputs:
@@ -141,7 +142,7 @@ def _decode_inputs(
 
 
 def _step(logits: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
-    """Build a step that looks its logits up: its state (1,) is its place in the script.
+    """Build a step that looks its logits up: its state (1,) tells its place in the script.
 
     Raises:
         RuntimeError: the step is called so often that no loop seems to count.
@@ -152,8 +153,9 @@ def _step(logits: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor,
     def step(token: int, state: Tensor) -> tuple[Tensor, Tensor]:
         if next(calls) > MOST_CALLS:
             raise RuntimeError(f"step was called {MOST_CALLS} times; max_len is {max_len}")
-        place = int(state)
-        return logits[place, token].clone(), torch.tensor([min(place + 1, len(logits) - 1)])
+        place = int(state) - FIRST_STATE
+        after = min(place + 1, len(logits) - 1)
+        return logits[place, token].clone(), torch.tensor([FIRST_STATE + after])
 
     return step
 
@@ -163,7 +165,7 @@ def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
 
     def tokens() -> object:
         step = _step(i["logits"], i["max_len"])
-        return answer(step, torch.tensor([0]), i["bos"], i["eos"], i["max_len"])
+        return answer(step, torch.tensor([FIRST_STATE]), i["bos"], i["eos"], i["max_len"])
 
     first = settled(tokens, None, again=4)
     found = {"tokens": list(first) if isinstance(first, list) else first}
