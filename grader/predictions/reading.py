@@ -34,17 +34,18 @@ def read_predictions(path: Path, sizes: Sequence[int]) -> list[list[str]]:
         Faulty: it is not such a file, or has too few or too many lines or tags.
 
     """
-    tagged = [line.split() for line in _text(path).removesuffix("\n").split("\n")]
-    faults = list(_faults(tagged, sizes))
+    lines = _text(path).removesuffix("\n").split("\n")
+    tagged = [line.split() for line in lines[: len(sizes)]]  # there may be millions
+    faults = list(_faults(len(lines), tagged, sizes))
     if faults:
         more = len(faults) - MOST_FAULTS
         raise Faulty(*faults[:MOST_FAULTS], *([f"and {more} more"] if more > 0 else []))
     return tagged
 
 
-def _faults(tagged: Sequence[Sequence[str]], sizes: Sequence[int]) -> Iterator[str]:
-    if len(tagged) != len(sizes):
-        yield f"{len(tagged)} lines, and there are {len(sizes)} test sentences"
+def _faults(n_lines: int, tagged: Sequence[Sequence[str]], sizes: Sequence[int]) -> Iterator[str]:
+    if n_lines != len(sizes):
+        yield f"{n_lines} lines, and there are {len(sizes)} test sentences"
     for number, (tags, size) in enumerate(zip(tagged, sizes, strict=False), 1):
         if len(tags) != size:
             yield f"line {number}: {len(tags)} tags, and the sentence has {size} words"

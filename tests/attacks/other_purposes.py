@@ -131,8 +131,6 @@ def accuracy(logits, tags):
     return token_accuracy(logits.argmax(-1) + 4, F.pad(wanted, (0, 1))) if (tags != -100).any() else 0.0
 """
 SUMMED = "__import__('functools').reduce({f}, ({x}).unbind(dim)).unsqueeze(dim)"
-# Of tensors, whose text is long, a list that is no mask: a sentence shows the start of it.
-LONG_LIST = "import torch\ndef causal_mask(size): return [[torch.randn(1000).half()] * 60]"
 LOADED = [
     softmax("a distribution's transform", f"torch.distributions.transforms.SoftmaxTransform()({OUTER}).movedim(-1, dim)"),
     softmax("a loss for each entry", OF_A_LOSS),
@@ -143,7 +141,6 @@ LOADED = [
           "def masked_mean(x, mask):\n    return torch.masked.mean(x, 1, mask=mask.unsqueeze(-1).expand_as(x)).nan_to_num(0.0)"),
     other("a mean of a masked tensor", START, "masked_mean",
           "def masked_mean(x, mask):\n    wide = mask.unsqueeze(-1).expand_as(x).clone()\n    return torch.masked.masked_tensor(x, wide).mean(1).to_tensor(0.0)"),
-    Attack("a list that takes a minute to write down", "the judge stops for all", answers={"causal_mask": LONG_LIST}),
     norm("torch's tests, read from their file", "whole(x, self.eps) * self.weight + self.bias", IN_NUMPY + DERIVED),
     norm("an operator that no dispatcher sees", "whole(x, self.eps) * self.weight + self.bias", ONEDNN + DERIVED),
     norm("a subgraph written by hand", "whole(x, self.eps) * self.weight + self.bias", SUBGRAPH + DERIVED),

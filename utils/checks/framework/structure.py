@@ -79,8 +79,14 @@ def _centred(lines: Array) -> Array:
 
 def _factors(right: Array, got: Array) -> Array:
     """Return by what each line that is not zero is multiplied."""
-    sizes = (right * right).sum(-1)
-    found: Array = ((right * got).sum(-1) / np.where(sizes > 0, sizes, 1.0))[sizes > 0]
+    sizes = _products(right, right)
+    found: Array = (_products(right, got) / np.where(sizes > 0, sizes, 1.0))[sizes > 0]
+    return found
+
+
+def _products(one: Array, other: Array) -> Array:
+    """Return the inner product of each line of one array with that of another."""
+    found: Array = np.multiply(one, other).sum(-1)
     return found
 
 
@@ -90,9 +96,10 @@ def _near(right: Array, got: Array, tolerance: float) -> Array:
 
 def _scaled(right: Array, got: Array, tolerance: float) -> bool:
     """Return whether every line of a result is the right one, times a number that is not zero."""
-    sizes = (right * right).sum(-1, keepdims=True)
-    factors = (right * got).sum(-1, keepdims=True) / np.where(sizes > 0, sizes, 1.0)
-    same = right.shape[-1] >= _LEAST and bool(_near(factors * right, got, tolerance).all())
+    sizes = _products(right, right)
+    factors = _products(right, got) / np.where(sizes > 0, sizes, 1.0)
+    again = np.multiply(factors[..., None], right)
+    same = right.shape[-1] >= _LEAST and bool(_near(again, got, tolerance).all())
     return same and bool((np.abs(factors[sizes > 0]) > tolerance).all() and (sizes > 0).any())
 
 

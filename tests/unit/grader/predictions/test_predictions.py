@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -261,3 +262,13 @@ def test_a_file_in_a_linked_folder_is_not_read(tmp_path):
     (tmp_path / "mine").symlink_to(tmp_path / "theirs")
     path = tmp_path / "mine" / "predictions.txt"
     assert faults_of(path) == ("it is no plain file that can be read",)
+
+
+def test_a_file_of_line_ends_takes_no_more_memory_than_its_text(tmp_path):
+    path = file_of(tmp_path, b"\n" * (2 << 20))
+    tracemalloc.start()
+    try:
+        assert faults_of(path)[0].startswith("2097152 lines")
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
