@@ -79,9 +79,16 @@ def _centred(lines: Array) -> Array:
 
 def _factors(right: Array, got: Array) -> Array:
     """Return by what each line that is not zero is multiplied."""
-    sizes = _products(right, right)
-    found: Array = (_products(right, got) / np.where(sizes > 0, sizes, 1.0))[sizes > 0]
+    factors, counts = _multiples(right, got)
+    found: Array = factors[counts]
     return found
+
+
+def _multiples(right: Array, got: Array) -> tuple[Array, Array]:
+    """Return by what each line is multiplied, and which lines are not zero."""
+    sizes = _products(right, right)
+    counts = np.greater(sizes, 0)
+    return np.divide(_products(right, got), np.where(counts, sizes, 1.0)), counts
 
 
 def _products(one: Array, other: Array) -> Array:
@@ -96,11 +103,11 @@ def _near(right: Array, got: Array, tolerance: float) -> Array:
 
 def _scaled(right: Array, got: Array, tolerance: float) -> bool:
     """Return whether every line of a result is the right one, times a number that is not zero."""
-    sizes = _products(right, right)
-    factors = _products(right, got) / np.where(sizes > 0, sizes, 1.0)
+    factors, counts = _multiples(right, got)
     again = np.multiply(factors[..., None], right)
     same = right.shape[-1] >= _LEAST and bool(_near(again, got, tolerance).all())
-    return same and bool((np.abs(factors[sizes > 0]) > tolerance).all() and (sizes > 0).any())
+    moved = np.abs(factors[counts])
+    return same and bool(counts.any() and np.greater(moved, tolerance).all())
 
 
 def _of_diagonal(name: str, right: Array, got: Array, tolerance: float) -> Sentences:
