@@ -39,8 +39,10 @@ def dropout_by_default(answer: type[nn.Module]) -> Mistake:
     """Make the mistake of dropping out where the caller gives no rate."""
     return Mistake(
         "dropout_by_default",
-        "Nobody asked for dropout here, and it acts: without a rate from the caller it is not 0.",
-        "Look at the defaults in the first line of __init__: are they the stub's?",
+        "Two calls differ where nothing may be left to chance: dropout acts although the caller "
+        "gave no rate, or something random is made anew in each forward.",
+        "Look at the defaults in the first line of __init__: are they the stub's? Layers are made "
+        "once, in __init__.",
         answer,
     )
 

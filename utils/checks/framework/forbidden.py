@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 _TORCH = str(Path(torch.__file__).parent)
 _UTILS = Path(__file__).resolve().parents[2]
+_PYTHON_ONLY = "torch.masked."  # never asks a mode; their plain names are those of other functions
 _REFERENCE, _LESSONS = _UTILS / "reference", _UTILS / "checks" / "lessons"
 
 
@@ -87,7 +88,8 @@ class _Refusing(TorchFunctionMode):
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
-        self._names = {name.rsplit(".", 1)[1]: name for name in reversed(names)}
+        own = [name for name in reversed(names) if not name.startswith(_PYTHON_ONLY)]
+        self._names = {name.rsplit(".", 1)[1]: name for name in own}
 
     def __torch_function__(
         self, called: Any, _types: Any, args: Any = (), kwargs: Any = None
