@@ -19,6 +19,8 @@ from hub.settings import NAME, verify_name
 
 GROUP: Final = "course-hub"
 ONLY_OWNER: Final = 0o700
+_DIGITS: Final = 16  # of a checksum: too many to look for a second text with the same
+_MADE: Final = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}$")
 
 
 class AccountError(web.HTTPError):
@@ -87,10 +89,11 @@ def account_name(told: str) -> str:
     """Return the account's name for somebody whom a learning system calls by any text.
 
     A text that is a name stays. Of another one the part that can be a name is kept, with a
-    checksum of the whole, so that no two people share an account.
+    checksum of the whole, so that no two people share an account. A name that ends as such a one
+    gets a checksum too: else whoever may choose it could take somebody's account.
     """
-    if NAME.fullmatch(told):
+    if NAME.fullmatch(told) and not _MADE.search(told):
         return told
-    checksum = hashlib.sha256(told.encode()).hexdigest()[:8]
-    kept = re.sub(r"[^a-z0-9_-]+", "-", told.lower().partition("@")[0]).strip("-_")[:20]
+    checksum = hashlib.sha256(told.encode()).hexdigest()[:_DIGITS]
+    kept = re.sub(r"[^a-z0-9_-]+", "-", told.lower().partition("@")[0]).strip("-_")[:13]
     return f"{kept if kept[:1].isalpha() else f'u{kept}'}-{checksum}"

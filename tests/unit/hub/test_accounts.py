@@ -117,3 +117,13 @@ def test_any_other_becomes_a_name_that_fits(told: str) -> None:
 
 def test_no_two_people_share_a_name() -> None:
     assert len({account_name(told) for told in ODD}) == len(ODD)
+
+
+@pytest.mark.parametrize("victim", ["ada@example.org", "1815", "ada" * 40])
+def test_who_chooses_the_name_of_somebodys_account_gets_another(victim: str) -> None:
+    taken = account_name(victim)
+    assert account_name(taken) != taken
+
+
+def test_a_checksum_is_too_long_to_look_for_a_second_text_with_the_same() -> None:
+    assert len(account_name("ada@example.org").rpartition("-")[2]) * 4 >= 64
