@@ -33,7 +33,7 @@ from utils.checks.registry import probes
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "02_attention"
-ROUNDS, N_STOCK, N_FAST, N_SHORT, N_LONG = 3, 6, 60, 50, 1000
+ROUNDS, N_STOCK, N_FAST, N_SHORT, N_LONG = 3, 6, 200, 50, 1000
 
 
 def measure() -> dict[str, Any]:
