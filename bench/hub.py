@@ -226,7 +226,7 @@ def spread(values: list[float]) -> dict[str, float]:
     """Return the median, the 95th of 100 and the longest."""
     found = sorted(values)
     middle, most = statistics.median(found), found[int(len(found) * 0.95)]
-    return {"median": round(middle, 2), "95%": round(most, 2), "longest": round(found[-1], 2)}
+    return {"median": round(middle, 3), "95%": round(most, 3), "longest": round(found[-1], 3)}
 
 
 if __name__ == "__main__":  # tests and tools import every module
