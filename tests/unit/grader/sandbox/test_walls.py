@@ -133,6 +133,13 @@ def test_changed_permissions_outside_change_nothing(
     )
 
 
+def open_to_others(folder: Path, *more: Path) -> None:
+    """Let other users into a test's folders: pytest's own too, the system's stay as they are."""
+    own = [above for above in folder.parents if above.name.startswith(("pytest-", "popen-"))]
+    for each in (*own, folder, *more):
+        each.chmod(0o755)
+
+
 @pytest.mark.parametrize("kind", ["all walls", "no namespaces", "no Landlock"])
 def test_what_is_named_readable_can_be_read_and_not_written(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
@@ -147,8 +154,7 @@ def test_what_is_named_readable_can_be_read_and_not_written(kind: str, tmp_path:
             (tmp_path / "link" / "new.txt").write_text("mine")
         return text
 
-    for shut in (tmp_path, *tmp_path.parents[:3]):
-        shut.chmod(0o755)
+    open_to_others(tmp_path)
     with Supervisor(readable=[tmp_path / "link"]) as supervisor:
         assert said(with_walls(kind, supervisor), question) == "numbers"
     assert [path.name for path in folder.iterdir()] == ["data.txt"]
@@ -161,8 +167,7 @@ def test_what_is_hidden_in_a_readable_folder_cannot_be_read_and_the_rest_can(
     for name in ("hidden", "shown"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "data.txt").write_text(name)
-    for folder in (tmp_path / "hidden", tmp_path / "shown", tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
+    open_to_others(tmp_path, tmp_path / "hidden", tmp_path / "shown")
 
     def question() -> str:
         found = []
