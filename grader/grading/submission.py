@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-MOST_BYTES: Final = 16 << 20
+from grader.notebook_limits import MOST_BYTES, MOST_PARTS, parts_of
+
 MOST_CELLS: Final = 2000
-MOST_PARTS: Final = 1_000_000  # of JSON, told by their marks: small ones take 50 times their size
 MOST_SOURCE: Final = 256 << 10  # characters, in all code cells together
 
 
@@ -49,7 +49,7 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MiB"
         raise Malformed(f"The notebook is {size} large. Clear its outputs and submit it again.")
-    if sum(map(data.count, (b"[", b"{", b","))) > MOST_PARTS:
+    if parts_of(data) > MOST_PARTS:
         raise Malformed(
             "The notebook holds more numbers or texts than grading reads. Clear its outputs and "
             "submit it again."

@@ -8,7 +8,7 @@ from typing import Final
 from grader.course.course import GradingCourse
 from grader.course.time_stamp import LONGEST, as_time
 from grader.grading.recording import SECRET, STAMP
-from grader.grading.submission import MOST_BYTES
+from grader.notebook_limits import MOST_BYTES
 from grader.regular_file import read_plain
 
 _SECRET_FORM: Final = re.compile(r"[0-9A-Za-z_-]{1,256}")

@@ -11,9 +11,7 @@ from grader.authoring.lesson import Lesson
 from grader.course.safe_text import line
 from grader.lms.claims import Claim
 from grader.lms.roster import Student
-
-MOST_BYTES: Final = 16 << 20  # of a notebook, as in grading
-MOST_PARTS: Final = 1_000_000  # of JSON, told by their marks: small ones take 50 times their size
+from grader.notebook_limits import MOST_BYTES, MOST_PARTS, parts_of
 
 
 class Unmatched(Exception):
@@ -49,7 +47,7 @@ def _cell_names(data: bytes) -> set[str]:
         raise Unmatched(
             f"the notebook is larger than {MOST_BYTES >> 20} MiB: outputs to be cleared"
         )
-    if sum(map(data.count, (b"[", b"{", b","))) > MOST_PARTS:
+    if parts_of(data) > MOST_PARTS:
         raise Unmatched("the notebook holds too many numbers or texts: outputs to be cleared")
     try:
         notebook = json.loads(data)

@@ -71,8 +71,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.grading": (
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
-        "grader.regular_file", "utils.checks.framework", "utils.checks.registry",
-        "utils.reference",
+        "grader.notebook_limits", "grader.regular_file", "utils.checks.framework",
+        "utils.checks.registry", "utils.reference",
     ),
     # It reads the lessons' checks as text, to see what has changed.
     "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
@@ -90,7 +90,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.treebank",
     ),
     "grader.lms": (
-        "grader.lms", "grader.course", "grader.authoring", "grader.errors", "grader.regular_file",
+        "grader.lms", "grader.course", "grader.authoring", "grader.errors",
+        "grader.notebook_limits", "grader.regular_file",
     ),
     "grader.pages": (
         "grader.pages", "grader.nbgrader_plugins", "grader.course", "grader.authoring",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from grader.lms.matching import MOST_PARTS, Unmatched, lesson_of
+from grader.lms.matching import Unmatched, lesson_of
+from grader.notebook_limits import MOST_PARTS
 from tests.course.lesson_runs import all_lessons
 
 
