@@ -92,9 +92,11 @@ def texts(page: Chrome, selector: str) -> list[str]:
     return found
 
 
-def choose(page: Chrome, menu: str, item: str) -> None:
+def choose(page: Chrome, menu: str, *items: str) -> None:
+    """Choose an item of a menu, or of a menu within it."""
     page.click(element(".lm-MenuBar-item", menu))
-    page.click(element(".lm-Menu-item", item))
+    for item in items:
+        page.click(element(".lm-Menu-item", item))
 
 
 def wait_for_start_page(page: Chrome) -> None:

@@ -51,6 +51,21 @@ def test_a_cell_that_imports_the_courses_checks_runs(page: Chrome, course: Cours
     assert [output for output in cell["outputs"] if output["output_type"] == "error"] == []
 
 
+def test_pictures_have_a_dark_ground_in_the_dark_theme_alone(page: Chrome) -> None:
+    page.run(
+        "document.body.insertAdjacentHTML('beforeend',"
+        " '<div class=\"jp-RenderedImage\"><img></div>')"
+    )
+    turned = "getComputedStyle(document.querySelector('body > .jp-RenderedImage img')).filter"
+    assert page.run(turned) == "none"
+    choose(page, "Settings", "Theme", "JupyterLab Dark")
+    page.wait("document.body.dataset.jpThemeLight === 'false'")
+    assert page.run(turned) == "invert(0.93) hue-rotate(180deg)"
+    choose(page, "Settings", "Theme", "JupyterLab Light")
+    page.wait("document.body.dataset.jpThemeLight === 'true'")
+    assert page.run(turned) == "none"
+
+
 def test_submitting_from_the_assignments_panel_puts_the_work_into_the_exchange(
     page: Chrome, course: Course
 ) -> None:

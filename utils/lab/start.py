@@ -24,7 +24,7 @@ NOT_FOR_LEARNERS = (
 )
 NEWS = "@jupyterlab/apputils-extension:announcements"  # asks about news on the first start
 
-EXTENSIONS = Path(__file__).resolve().parent / "extension"  # lets links lead to a lesson's cell
+EXTENSIONS = Path(__file__).resolve().parent / "extension"  # a folder for each change of JupyterLab
 
 # Its Submit would claim success where nothing arrives.
 WITHOUT_SUBMIT = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")

@@ -1,8 +1,9 @@
 """Plots that look alike in every lesson and can be read without seeing colours.
 
 Importing this module sets the theme. The palette is Okabe and Ito's, whose colours people with any
-common colour blindness can tell apart; the opaque light background works in dark front ends too.
-Lines also differ by dash and marker, and every figure is shown with a description in words.
+common colour blindness can tell apart. The ground is opaque, so that ink is seen in any front end;
+what `make lab` opens turns it in the dark theme (`utils/lab/extension/course-pictures`). Lines also
+differ by dash and marker, and every figure is shown with a description in words.
 """
 
 import base64

@@ -110,8 +110,9 @@ def test_settings_that_cannot_be_used_stop_the_start_with_a_sentence(
     assert launched == []
 
 
-def test_jupyterlab_finds_the_extension_that_leads_links_to_a_cell(course: Course) -> None:
-    found = get_federated_extensions([str(start.EXTENSIONS)])["course-links"]
+@pytest.mark.parametrize("name", ["course-links", "course-pictures"])
+def test_jupyterlab_finds_the_courses_extensions(name: str, course: Course) -> None:
+    found = get_federated_extensions([str(start.EXTENSIONS)])[name]
     build = found["jupyterlab"]["_build"]
     assert Path(found["ext_path"], build["load"]).is_file()
     assert f"--LabApp.extra_labextensions_path={start.EXTENSIONS}" in start.lab_options(course, [])
