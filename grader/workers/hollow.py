@@ -15,6 +15,7 @@ HOLLOW: Final = (
     "utils.experiments.against_torch",
     "utils.experiments.buggy",
     "utils.experiments.fixed_positions",
+    "utils.experiments.head_bugs",
     "utils.experiments.lookup_task",
     "utils.experiments.recurrence",
     "utils.experiments.reversal_task",

@@ -209,6 +209,8 @@ LENT = [
     borrowed("a fault that is none", HEADS, "MultiHeadAttention",
              "from utils.experiments.buggy import FaultyAttention\nfrom torch import nn\nclass MultiHeadAttention(nn.Module):\n    def __init__(self, d, h, dropout=0.0):\n        super().__init__()\n"
              "        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d, d) for _ in range(4))\n        self.f = FaultyAttention(self, h, 'none', dropout)\n    def forward(self, *x): return self.f(*x)"),
+    borrowed("the split that a picture of bugs is compared with", HEADS, "split_heads",
+             "from utils.experiments.head_bugs import _right_split as split_heads"),
     borrowed("the wheel of a clock", WAVES, "sinusoidal_encoding",
              "from utils.experiments.fixed_positions import clock\ndef sinusoidal_encoding(n, d):\n    if d % 2: raise ValueError\n    return clock(n, d, 10000.0)"),
     borrowed("the sinusoids that stand in for themselves", WAVES, "sinusoidal_encoding", LEND + "sinusoidal_encoding = lent('sinusoids').sinusoidal_encoding"),

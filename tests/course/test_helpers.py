@@ -16,7 +16,7 @@ from utils.checks.registry import exercises
 
 
 def helpers() -> dict[str, object]:
-    """Every public function and class of utils, but checks and commands, which start servers."""
+    """Every function and class of utils, named _so too; no checks, nor commands, which start servers."""
     names = [m.name for m in pkgutil.walk_packages(utils.__path__, "utils.")]
     modules = [importlib.import_module(n) for n in names if not n.startswith("utils.checks")]
     return {
@@ -25,7 +25,6 @@ def helpers() -> dict[str, object]:
         for name, thing in vars(module).items()
         if getattr(thing, "__module__", "").startswith("utils.")
         and (inspect.isfunction(thing) or inspect.isclass(thing))
-        and not name.startswith("_")
         and name != "main"
     }
 
