@@ -16,7 +16,7 @@ from utils.checks.registry import exercises
 
 
 def helpers() -> dict[str, object]:
-    """Every function and class of utils, named _so too; no checks, nor commands, which start servers."""
+    """Every function and class of utils, _private ones too; not checks, nor what starts servers."""
     names = [m.name for m in pkgutil.walk_packages(utils.__path__, "utils.")]
     modules = [importlib.import_module(n) for n in names if not n.startswith("utils.checks")]
     return {
