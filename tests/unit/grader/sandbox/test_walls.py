@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import errno
 import importlib
+import io
 import json
 import os
 import shutil
@@ -238,6 +239,10 @@ def test_a_late_import_works(supervisor: Supervisor) -> None:
 def test_torch_multiplies_differentiates_and_saves(supervisor: Supervisor) -> None:
     torch = pytest.importorskip("torch")
     torch.ones(2, 2) @ torch.ones(2, 2)
+    file = io.BytesIO()
+    torch.save(torch.ones(2), file)  # what saving loads late is loaded now, wherever it lies
+    file.seek(0)
+    torch.load(file)
 
     def question() -> object:
         torch.set_num_threads(2)
