@@ -7,6 +7,7 @@ folders are empty for that process. What torch loads only when it is used is loa
 
 import contextlib
 import importlib.util
+import linecache
 import sys
 from collections.abc import Iterator, MutableSequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import torch
 
+NAMES: Final = ("torch", "torchgen", "functorch")
 # What honest work loads late: printing tensors, derivatives by vmap, devices, saving, timing.
 LATE: Final = (
     "functorch",
@@ -44,11 +46,24 @@ def load_the_rest() -> None:
     for name in LATE:
         importlib.import_module(name)
     vars(torch)["compile"] = unchanged
+    note_files_without_lines()
+
+
+def note_files_without_lines() -> None:
+    """Let nobody look again and again for lines of files that are not there.
+
+    torch writes down stack traces (torch.manual_seed does so at every call), and each of their
+    lines would be looked for once more.
+    """
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and (module.__name__.partition(".")[0] in NAMES):
+            linecache.cache[file] = (0, None, [], file)  # None: it is not looked at again
 
 
 def folders() -> Iterator[Path]:
     """Yield the folders of torch's packages."""
-    for name in ("torch", "torchgen", "functorch"):
+    for name in NAMES:
         spec = importlib.util.find_spec(name)
         for place in (spec and spec.submodule_search_locations) or ():
             yield Path(place)

@@ -19,6 +19,7 @@ from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.attention.probes.attention import (
     KERNELS,
     SHORTCUTS,
@@ -178,8 +179,7 @@ def _call_with_dropout(answer: Any, i: Inputs) -> dict[str, object]:
     """Return results in eval mode, and traces of dropout on the weights in train mode."""
     module, weights = _build(answer, i, dropout=i["dropout"])
     args = (i["query"], i["key"], i["value"], None)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         calm = weights_first(call_with(module.eval(), weights, *args))
         wild = weights_first(call_with(module.train(), weights, *args))
     seen = {"weights in eval mode": calm["weights"], "output in eval mode": calm["output"]}

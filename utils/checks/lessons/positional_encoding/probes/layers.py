@@ -13,6 +13,7 @@ from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
 
 LARGE_START = 3.0  # far above the spread of nn.Embedding (1) and of all of nn.init
@@ -112,8 +113,7 @@ def _require_use(answer: Any, weight: Tensor, i: Inputs) -> None:
         return
     seen = []
     for table in (weight, -weight):
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
+        with seeded(0):
             module = _make_layer(answer, "LearnedPositionalEncoding", i)
         seen.append(call_with(module, {"weight": table}, x.clone()))
     if all(isinstance(one, Tensor) for one in seen) and torch.equal(*seen):
