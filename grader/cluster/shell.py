@@ -31,8 +31,8 @@ Answer = dict[str, Any]
 class Grader:
     """Grades batch after batch, on one pool while their terms are the same."""
 
-    def __init__(self, n_servers: int, scratch: Path) -> None:
-        self._n_servers, self._scratch = n_servers, scratch
+    def __init__(self, n_watchers: int, scratch: Path) -> None:
+        self._n_watchers, self._scratch = n_watchers, scratch
         self._lessons = {lesson.name: lesson for lesson in lessons(ROOT)}
         self._opened = ExitStack()
         self._pool: tuple[Terms, Pool] | None = None
@@ -60,12 +60,13 @@ class Grader:
     def _pool_for(self, terms: Terms) -> Pool:
         if self._pool is None or self._pool[0] != terms:
             self.close()
-            pool = Pool(self._n_servers, terms.limits, isolate=terms.isolate, scratch=self._scratch)
+            isolate, scratch = terms.isolate, self._scratch
+            pool = Pool(self._n_watchers, terms.limits, isolate=isolate, scratch=scratch)
             self._pool = terms, self._opened.enter_context(pool)
         return self._pool[1]
 
     def close(self) -> None:
-        """Stop the fork servers, and remove what they were given."""
+        """Stop the fork server, and remove what they were given."""
         self._opened.close()
         self._pool = None
 
@@ -86,7 +87,7 @@ def serve(grader: Grader, requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve the worker that started this process; the arguments are fork servers and scratch."""
+    """Serve the worker that started this process; the arguments are watchers and scratch."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints by mistake is no answer
     grader = Grader(int(arguments[0]), Path(arguments[1]))

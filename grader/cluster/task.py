@@ -19,16 +19,16 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PROGRAM: Final = ("-m", "grader.cluster")
 END: Final = b"end"  # the line after the last answer
 LOST: Final = b'{"lost": "%s"}'
-_AT_WORK: Final = threading.Lock()  # one batch at a time: it has all of the worker's fork servers
+_AT_WORK: Final = threading.Lock()  # one batch at a time: it has all of the worker's watchers
 _shells: Final[list["Shell"]] = []  # none or one
 
 
 class Shell:
     """The process beside a worker: trusted, as the worker is; student code runs below it."""
 
-    def __init__(self, n_servers: int, scratch: str) -> None:
+    def __init__(self, n_watchers: int, scratch: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, *PROGRAM, str(n_servers), scratch],
+            [sys.executable, *PROGRAM, str(n_watchers), scratch],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -52,7 +52,7 @@ class Shell:
             yield line
 
     def close(self) -> None:
-        """Stop the process; its fork servers end with it."""
+        """Stop the process; its fork server ends with it."""
         self._process.kill()
         self._process.wait()
         for pipe in self._pipes:
@@ -74,10 +74,10 @@ def grade_batch(request: bytes, patience: float) -> bytes:
     return b'{"worker": "%s", "answers": [%s]}' % (address, b",".join(answers))
 
 
-def _answers(request: bytes, patience: float, n_servers: int, scratch: str) -> Iterator[bytes]:
+def _answers(request: bytes, patience: float, n_watchers: int, scratch: str) -> Iterator[bytes]:
     try:
         if not _shells:
-            _shells.append(Shell(n_servers, scratch))
+            _shells.append(Shell(n_watchers, scratch))
         yield from _shells[0].ask(request, patience)
     except (Silent, Ended, OSError) as error:
         what = "it gave no sign for too long" if isinstance(error, Silent) else "it ended"

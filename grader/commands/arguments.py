@@ -25,14 +25,19 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def usual_jobs() -> int:
+    """Return how many submissions to grade at once: while one waits, another has its processor."""
+    return 1 + (os.cpu_count() or 1)
+
+
 def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the grading engine."""
     parser.add_argument(
         "--jobs",
         type=whole_number,
-        default=os.cpu_count() or 1,
+        default=usual_jobs(),
         metavar="N",
-        help="how many are graded at once; the number of processors, if it is not said",
+        help="how many are graded at once; one more than there are processors, if it is not said",
     )
     parser.add_argument(
         "--cluster",

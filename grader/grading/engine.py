@@ -27,7 +27,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class ThisMachine:
-    """Grade on this machine, on `n_jobs` fork servers."""
+    """Grade on this machine, `n_jobs` at once."""
 
     n_jobs: int
     limits: Limits = field(default_factory=Limits)
@@ -35,12 +35,12 @@ class ThisMachine:
 
     @contextmanager
     def opened(self, count: int, scratch: Path) -> Iterator[Grade]:
-        """Start as many fork servers as there is work for.
+        """Start as many watchers as there is work for.
 
         Raises:
             CannotIsolate: this machine cannot isolate; raised once grading begins.
 
         """
-        servers = min(self.n_jobs, count)
-        with Pool(servers, self.limits, isolate=self.isolate, scratch=scratch) as pool:
+        watchers = min(self.n_jobs, count)
+        with Pool(watchers, self.limits, isolate=self.isolate, scratch=scratch) as pool:
             yield partial(grade_all, pool=pool)

@@ -1,1 +1,1 @@
-"""Processes that run submissions: a pool, warm fork servers, and what passes between them."""
+"""Processes that run submissions: a pool, its fork server, and what passes between them."""

@@ -1,8 +1,9 @@
-"""Grade many submissions at once, on several fork servers."""
+"""Grade many submissions at once, each by a watcher of its own."""
 
 import contextlib
 import os
 import selectors
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,8 +15,9 @@ from types import TracebackType
 from typing import IO, Final, Self, cast
 
 from grader.sandbox import Ended, Limits
+from grader.sandbox.starting import send
 from grader.workers.job_files import write_job
-from grader.workers.results import TrialRun, as_one, await_ready, read_result
+from grader.workers.results import NotStarted, TrialRun, as_one, await_ready, read_result
 from grader.workers.resuming import Losses
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -43,30 +45,81 @@ class Job:
     spent: float = 0.0
 
 
+class NeverCame(Exception):
+    """A fork server that had worked ended before it made a watcher: another one may."""
+
+
 class ForkServer:
-    """A freshly started fork server and its current job."""
+    """A freshly started fork server, of which watchers are copies.
+
+    Attributes:
+        worked: whether it has made a watcher.
+
+    """
 
     def __init__(self, limits: Limits, *, isolate: bool, program: Sequence[str]) -> None:
+        self.worked = False
         options = [f"{name}={float(value)}" for name, value in asdict(limits).items()]
-        self._process = subprocess.Popen(
-            [sys.executable, *program, *options, *_flag(isolate=isolate)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            umask=0o022,  # what it makes is read by users that the sandbox makes
-            bufsize=0,  # a buffer would hold a second result where no selector sees it
-            cwd=ROOT,
-            env={name: os.environ[name] for name in KEPT if name in os.environ} | ONE_THREAD,
-        )
-        self._jobs = cast("IO[bytes]", self._process.stdin)
-        self.results = cast("IO[bytes]", self._process.stdout)
-        self.job: Job | None = None
-        self._runs: list[TrialRun | None] = []
-        self._ready = False
+        self._connection, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, *program, *options, *_flag(isolate=isolate)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                umask=0o022,  # what it makes is read by users that the sandbox makes
+                cwd=ROOT,
+                env={name: os.environ[name] for name in KEPT if name in os.environ} | ONE_THREAD,
+            )
 
     @property
     def pid(self) -> int:
         """The server's process id."""
         return self._process.pid
+
+    def watcher(self) -> "Watcher":
+        """Ask for a watcher, which is there once the server is warm.
+
+        Raises:
+            ConnectionError: the server has ended.
+
+        """
+        (jobs, ours), (results, theirs) = os.pipe(), os.pipe()
+        watcher = Watcher(ours, results, self)
+        try:
+            send(self._connection, None, [jobs, theirs])
+        except ConnectionError:
+            watcher.close()
+            raise
+        finally:
+            os.close(jobs)
+            os.close(theirs)
+        return watcher
+
+    def close(self) -> None:
+        """Stop it, and all its copies with it."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+
+
+class Watcher:
+    """The ends of a watcher's pipes, and its current job.
+
+    Args:
+        jobs: where jobs go in.
+        results: where results come out.
+        server: what makes it.
+
+    """
+
+    def __init__(self, jobs: int, results: int, server: ForkServer) -> None:
+        self._server = server
+        self._jobs = os.fdopen(jobs, "wb", buffering=0)
+        # A buffer would hold a second result where no selector sees it.
+        self.results = cast("IO[bytes]", os.fdopen(results, "rb", buffering=0))
+        self.job: Job | None = None
+        self._runs: list[TrialRun | None] = []
+        self._ready = False
 
     def give(self, job: Job, file: Path) -> None:
         """Hand over a job, written to files that only this side may read."""
@@ -74,19 +127,19 @@ class ForkServer:
         self.job = job
         with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show it
             self._jobs.write(b"%f " % job.spent + os.fsencode(file) + b"\n")
-            self._jobs.flush()
 
     def take(self) -> tuple[Job, Ended | None] | None:
-        """Return the finished job and how it ended; None if another trial run follows.
+        """Return the finished job and how it ended; None if more follows.
 
         Raises:
             CannotIsolate: this machine cannot isolate.
-            RuntimeError: the fork server never started to work; its stderr says why.
+            NotStarted: the fork server never started to work; its stderr says why.
+            NeverCame: it ended before it began with the job.
 
         """
         if not self._ready:
-            await_ready(self.results)
-            self._ready = True
+            self._await_ready()
+            return None
         run = read_result(self.results)
         self._runs.append(run)
         if run is not None and run.more:
@@ -95,12 +148,18 @@ class ForkServer:
         job, self.job = cast("Job", self.job), None
         return job, as_one(runs)
 
+    def _await_ready(self) -> None:
+        try:
+            await_ready(self.results)
+        except NotStarted:
+            if self._server.worked:
+                raise NeverCame from None
+            raise
+        self._ready = self._server.worked = True
+
     def close(self) -> None:
-        """Stop the fork server."""
-        self._process.kill()
-        self._process.wait()
-        with contextlib.suppress(BrokenPipeError):  # it died before it took a job
-            self._jobs.close()
+        """Let it end, once it has no job."""
+        self._jobs.close()
         self.results.close()
 
 
@@ -109,7 +168,7 @@ def _flag(*, isolate: bool) -> list[str]:
 
 
 class _Ahead(Iterator[Job]):
-    """Jobs of which one is made ready while the fork servers are at work: reading takes time."""
+    """Jobs of which one is made ready while the watchers are at work: reading takes time."""
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self._jobs = iter(jobs)
@@ -125,11 +184,11 @@ class _Ahead(Iterator[Job]):
 
 
 class Pool:
-    """A few fork servers that share the jobs; a dead one is replaced, its job tried once more."""
+    """A few watchers that share the jobs; a dead one is replaced, its job tried once more."""
 
     def __init__(
         self,
-        n_servers: int,
+        n_watchers: int,
         limits: Limits,
         *,
         isolate: bool = True,
@@ -138,7 +197,8 @@ class Pool:
     ) -> None:
         self._limits, self._isolate, self._program = limits, isolate, program
         self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
-        self._servers = [self._new() for _ in range(n_servers)]  # they warm up meanwhile
+        self._server = self._new_server()  # it warms up meanwhile
+        self._watchers = [self._server.watcher() for _ in range(n_watchers)]
 
     def __enter__(self) -> Self:
         return self
@@ -149,19 +209,20 @@ class Pool:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for server in self._servers:
-            server.close()
+        self._server.close()
+        for watcher in self._watchers:
+            watcher.close()
         self._folder.cleanup()
 
     @property
-    def pids(self) -> list[int]:
-        """The fork servers' process ids."""
-        return [server.pid for server in self._servers]
+    def pid(self) -> int:
+        """The fork server's process id."""
+        return self._server.pid
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Ended | None]]:
-        """Run jobs as servers become free; yield (key, how it ended) in the order they finish.
+        """Run jobs as watchers become free; yield (key, how it ended) in the order they finish.
 
-        A job whose fork server or watcher died, or that crashed, is tried once more: the machine
+        A job whose watcher or fork server died, or that crashed, is tried once more: the machine
         may be to blame. One that crashes again, or runs for ever, is taken up again without the
         step that it did not come back from, while there is time left: all its processes together
         have the wall-clock seconds of the limits. None stands for a job that died twice.
@@ -171,40 +232,53 @@ class Pool:
         again: list[Job] = []
         while self._hand_out(waiting, again):
             waiting.make_ready()
-            server = self._next_done()
-            taken = server.take()
+            watcher = self._next_done()
+            try:
+                taken = watcher.take()
+            except NeverCame:
+                again.append(cast("Job", watcher.job))
+                self._replace(watcher)
+                continue
             if taken is None:
                 continue
             job, ended = taken
             if ended is None:
-                self._replace(server)
+                self._replace(watcher)
             lost = losses.setdefault(job.key, Losses())
             steps = lost.go_on(job.steps, ended, self._limits.wall_seconds)
             if steps is not None:
                 again.append(replace(job, steps=steps, spent=lost.seconds))
             else:
-                self._hand_out(waiting, again)  # judging what ended keeps no server waiting
+                self._hand_out(waiting, again)  # judging what ended keeps no watcher waiting
                 yield job.key, losses.pop(job.key).told_with(ended)
 
     def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:
-        """Give every idle fork server a job while any is left; return whether any is at work."""
-        for number, server in enumerate(self._servers):
-            if server.job is None:
+        """Give every idle watcher a job while any is left; return whether any is at work."""
+        for number, watcher in enumerate(self._watchers):
+            if watcher.job is None:
                 job = again.pop() if again else next(waiting, None)
                 if job is not None:
-                    server.give(job, Path(self._folder.name) / str(number))
-        return any(server.job for server in self._servers)
+                    watcher.give(job, Path(self._folder.name) / str(number))
+        return any(watcher.job for watcher in self._watchers)
 
-    def _next_done(self) -> ForkServer:
+    def _next_done(self) -> Watcher:
         with selectors.DefaultSelector() as selector:
-            for server in self._servers:
-                if server.job is not None:
-                    selector.register(server.results, selectors.EVENT_READ, server)
-            return cast("ForkServer", selector.select()[0][0].data)
+            for watcher in self._watchers:
+                if watcher.job is not None:
+                    selector.register(watcher.results, selectors.EVENT_READ, watcher)
+            return cast("Watcher", selector.select()[0][0].data)
 
-    def _replace(self, dead: ForkServer) -> None:
+    def _replace(self, dead: Watcher) -> None:
         dead.close()
-        self._servers[self._servers.index(dead)] = self._new()
+        self._watchers[self._watchers.index(dead)] = self._new_watcher()
 
-    def _new(self) -> ForkServer:
+    def _new_watcher(self) -> Watcher:
+        try:
+            return self._server.watcher()
+        except ConnectionError:  # the fork server is dead, too
+            self._server.close()
+            self._server = self._new_server()
+            return self._server.watcher()
+
+    def _new_server(self) -> ForkServer:
         return ForkServer(self._limits, isolate=self._isolate, program=self._program)

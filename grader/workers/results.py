@@ -13,6 +13,10 @@ RESULT_LENGTH: Final = struct.Struct("<Q")
 POOL_READY: Final = b"ready\n"
 
 
+class NotStarted(RuntimeError):
+    """A fork server ended before a watcher came to be."""
+
+
 @dataclass(frozen=True)
 class TrialRun:
     """The result of one isolated process.
@@ -33,30 +37,36 @@ class TrialRun:
     tested: bool = True
 
 
-def write_result(results: IO[bytes], run: TrialRun | None) -> None:
-    """Send a trial run's result to the judging side; None if the watcher died."""
-    body = b"" if run is None else pickle.dumps(tuple(asdict(run).values()))
+def write_ready(results: IO[bytes]) -> None:
+    """Tell the judging side that a watcher waits for jobs."""
+    results.write(POOL_READY)
+    results.flush()
+
+
+def write_result(results: IO[bytes], run: TrialRun) -> None:
+    """Send a trial run's result to the judging side."""
+    body = pickle.dumps(tuple(asdict(run).values()))
     results.write(RESULT_LENGTH.pack(len(body)) + body)
     results.flush()
 
 
 def await_ready(results: IO[bytes]) -> None:
-    """Wait, on the judging side, until a fork server is warm.
+    """Wait, on the judging side, until a watcher waits for jobs.
 
     Raises:
         CannotIsolate: this machine cannot isolate; the message says what is missing.
-        RuntimeError: the fork server ended instead; its stderr says why.
+        NotStarted: the fork server ended instead; its stderr says why.
 
     """
     line = results.readline()
     if line and line != POOL_READY:
         raise CannotIsolate(json.loads(line))
     if not line:
-        raise RuntimeError("a grading process could not start; see the lines above")
+        raise NotStarted("a grading process could not start; see the lines above")
 
 
 def read_result(results: IO[bytes]) -> TrialRun | None:
-    """Read one result, on the judging side; None if the watcher or fork server died."""
+    """Read one result, on the judging side; None if the watcher died."""
     head = _exactly(results, RESULT_LENGTH.size)
     size = RESULT_LENGTH.unpack(head)[0] if len(head) == RESULT_LENGTH.size else 0
     body = _exactly(results, size)

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 
 from grader.sandbox import Channel
 from grader.sandbox.processes import die_with_parent
-from grader.sandbox.starting import Elsewhere, receive, send, serve
+from grader.sandbox.starting import Elsewhere, send, serve
 from grader.workers.absence import take_out
 from grader.workers.filled_holes import fill_holes
 from grader.workers.job_files import Steps
@@ -55,23 +55,6 @@ def asked_by(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(sorted({step["exercise"] for step in steps} - {""}))
 
 
-def make_templates(watcher: socket.socket) -> None:
-    """Make templates, on the fork server's side, until the watcher has ended; then reap them."""
-    made = []
-    try:
-        while True:
-            asked, (connection,) = receive(watcher)
-            pid = os.fork()
-            if pid == 0:
-                watcher.close()
-                be_template(asked, socket.socket(fileno=connection))
-            os.close(connection)
-            made.append(pid)
-    except EOFError:
-        for pid in made:
-            os.waitpid(pid, 0)
-
-
 def be_template(asked: tuple[str, ...], connection: socket.socket) -> NoReturn:
     """Take out what the exercises forbid, start isolated processes as asked, and end."""
     code = FAILED
@@ -97,4 +80,4 @@ def strip(asked: Iterable[str]) -> None:
 def isolated(channel: Channel) -> None:
     """Do what an isolated process does: all steps, once it is told how many seconds it has."""
     steps = json.loads(channel.given)
-    work(steps, channel.send, channel.ask, float(channel.wait()))
+    work(steps, channel, float(channel.wait()))

@@ -25,7 +25,7 @@ APART: Final = ("utils.checks", "utils.lab")
 
 def warm_up() -> None:
     """Import what lessons import, except oracles and mistakes, and prepare matplotlib."""
-    import matplotlib  # noqa: PLC0415 (only fork servers pay for these imports)
+    import matplotlib  # noqa: PLC0415 (only a fork server pays for these imports)
 
     matplotlib.use("agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415
@@ -49,6 +49,7 @@ def warm_up() -> None:
     fill_holes()
     join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared
+    gc.enable()
 
 
 def _rehearse() -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final, NoReturn
@@ -17,33 +17,40 @@ from grader.sandbox import Ended, Limits, Supervisor
 from grader.sandbox.processes import die_with_parent
 from grader.workers.job_files import read_job
 from grader.workers.progress import status_of
-from grader.workers.results import TrialRun, write_result
+from grader.workers.results import TrialRun, write_ready, write_result
 from grader.workers.templates import Templates
 from grader.workers.trials import Server, runs_of
 
 LEAST_SECONDS: Final = 0.01  # for a process whose job has used up its time: it is stopped at once
 
 
-def watch(
-    supervisor: Supervisor, jobs: IO[bytes], results: IO[bytes], fork_server: socket.socket
-) -> NoReturn:
-    """Do one job per line until there are no more, and end.
-
-    A line holds the seconds that earlier tries of the job took, and the name of its file.
-    """
+def watch(supervisor: Supervisor, jobs: int, results: int, fork_server: socket.socket) -> NoReturn:
+    """Do the jobs that come through a pipe, say what became of them through another, and end."""
     code = 1
     try:
         die_with_parent()
         templates = Templates(fork_server)
-        for line in jobs:
-            spent, _, name = line.rstrip(b"\n").partition(b" ")
-            began = time.monotonic() - float(spent)
-            for trial in trial_runs(supervisor, templates, Path(os.fsdecode(name)), began):
-                write_result(results, trial)
-            supervisor.close()  # who was not needed still waits
+        with os.fdopen(jobs, "rb") as lines, os.fdopen(results, "wb") as told:
+            write_ready(told)
+            do_jobs(supervisor, templates, lines, told)
         code = 0
     finally:
         os._exit(code)
+
+
+def do_jobs(
+    supervisor: Supervisor, templates: Templates, jobs: Iterable[bytes], results: IO[bytes]
+) -> None:
+    """Do one job per line until there are no more.
+
+    A line holds the seconds that earlier tries of the job took, and the name of its file.
+    """
+    for line in jobs:
+        spent, _, name = line.rstrip(b"\n").partition(b" ")
+        began = time.monotonic() - float(spent)
+        for trial in trial_runs(supervisor, templates, Path(os.fsdecode(name)), began):
+            write_result(results, trial)
+        supervisor.close()  # who was not needed still waits
 
 
 def trial_runs(
@@ -52,26 +59,28 @@ def trial_runs(
     """Do a job's trial runs; those after the first follow while a student's own test judges."""
     steps, seed, cases = read_job(job)
     servers = [Server(steps, number) for number in range(runs_of(steps))]
-    tasks = [
-        supervisor.start(
-            templates.of(server.steps),
-            answer=server.reply,
-            given=json.dumps(server.steps).encode(),
-            held=True,
-        )
-        for server in servers
-    ]
+    tasks = [begun(supervisor, templates, server) for server in servers]
     done: dict[int, Ended] = {}
-    for number, (server, task) in enumerate(zip(servers, tasks, strict=True)):
+    for number, server in enumerate(servers):  # which may become more
         server.draw(seed, cases)
-        let_go(supervisor, task, began)
-        while task not in done:
+        let_go(supervisor, tasks[number], began)
+        while tasks[number] not in done:
             done |= supervisor.poll()
-        trial = trial_run(server, done[task])
+        if server.refused:
+            servers.append(Server(steps, len(servers)))
+            tasks.append(begun(supervisor, templates, servers[-1]))
+        trial = trial_run(server, done[tasks[number]])
         more = trial.more and number + 1 < len(servers)
         yield replace(trial, more=more)
         if not more:
             return
+
+
+def begun(supervisor: Supervisor, templates: Templates, server: Server) -> int:
+    """Start a trial run's process, which waits until it is let go."""
+    given = json.dumps(server.steps).encode()
+    origin = templates.of(server.steps)
+    return supervisor.start(origin, answer=server.reply, given=given, held=True)
 
 
 def let_go(supervisor: Supervisor, task: int, began: float) -> None:
@@ -86,8 +95,9 @@ def trial_run(server: Server, ended: Ended) -> TrialRun:
     ended = replace(ended, messages=tuple(server.rest))
     ended = replace(ended, status=status_of(ended))
     verdicts = tuple(server.verdicts())
-    more = server.more or bool(verdicts)
-    return TrialRun(ended, verdicts, more, tuple(server.apart()), server.tested)
+    more = server.more or server.refused or bool(verdicts)
+    tested = server.tested and not server.refused
+    return TrialRun(ended, verdicts, more, tuple(server.apart()), tested)
 
 
 def rest_of(limits: Limits, spent: float) -> Limits:

@@ -23,6 +23,7 @@ from grader.grading.pipeline import grade_all
 from grader.grading.reading import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Job, Pool
+from tests.course.fork_servers import WATCHERS_DIE
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
@@ -99,15 +100,14 @@ def test_a_killed_worker_costs_its_submission_one_retry(course):
         items = [Item(notebook, all_lessons()[LESSON]) for notebook in data]
         graded = grade_all(items, pool)
         first = next(graded)
-        os.kill(pool.pids[0], signal.SIGKILL)
+        os.kill(pool.pid, signal.SIGKILL)
         outcomes = dict([first, *graded])
     assert [outcomes[n].score for n in range(6)] == pytest.approx(list(EXPECTED.values()))
     assert {outcome.status for outcome in outcomes.values()} == {"graded"}
 
 
 def test_a_job_whose_workers_die_twice_is_given_up_and_told():
-    dies = ("-c", "print('ready', flush=True); input()")  # as soon as it has a job
-    with Pool(1, Limits(), program=dies) as pool:
+    with Pool(1, Limits(), program=WATCHERS_DIE) as pool:
         assert list(pool.run([Job(5, b"[]")])) == [(5, None)]
 
 

@@ -15,9 +15,11 @@ from grader.course.graded_copies import read_copy
 from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.errors import CourseError
+from grader.grading import own_process
 from grader.grading.batch import Run, autograde
 from grader.grading.outcome import Outcome
 from grader.workers.pool import Pool
+from tests.course.fork_servers import cannot_isolate
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
@@ -98,7 +100,10 @@ def graded(tmp_path_factory) -> tuple[GradingCourse, dict[str, Outcome]]:
         spoil(folder, first)
     for student in [*ODD_STUDENTS, NO_TEXT]:
         shutil.copytree(first.parent, submitted / student / LESSON)
-    outcomes = autograde(course, course.submitted(), n_jobs=2).outcomes
+    with pytest.MonkeyPatch.context() as patched:  # a fast machine reads any code in 5 s
+        limit = own_process._limit
+        patched.setattr(own_process, "_limit", lambda _seconds, memory: limit(1, memory))
+        outcomes = autograde(course, course.submitted(), n_jobs=2).outcomes
     return course, {student: outcome for (student, _), outcome in outcomes.items()}
 
 
@@ -153,10 +158,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def test_a_machine_that_cannot_isolate_stops_grading_with_what_is_missing(monkeypatch, graded):
-    says = "import json; print(json.dumps('This machine cannot isolate: no Landlock.'))"
-    monkeypatch.setattr(
-        Pool.__init__, "__kwdefaults__", Pool.__init__.__kwdefaults__ | {"program": ("-c", says)}
-    )
+    lacking = {"program": cannot_isolate("This machine cannot isolate: no Landlock.")}
+    usual = Pool.__init__.__kwdefaults__
+    monkeypatch.setattr(Pool.__init__, "__kwdefaults__", usual | lacking)
     with pytest.raises(CourseError, match="cannot isolate: no Landlock"):
         run_engine(graded[0], [(RIGHT, LESSON)], parse(["--regrade"]))
 

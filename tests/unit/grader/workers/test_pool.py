@@ -1,23 +1,29 @@
-"""A pool keeps its fork servers at work, and reads no further ahead than it has to."""
+"""A pool keeps its watchers at work, and reads no further ahead than it has to."""
 
+import contextlib
+import json
 import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
 
 import pytest
 
-from grader.sandbox import Ended, Limits
+from grader.sandbox import CannotIsolate, Ended, Limits
 from grader.sandbox.task import Ending
 from grader.workers import pool as module
 from grader.workers.pool import Job, Pool
+from tests.course.fork_servers import CANNOT_START, cannot_isolate
 
 FINISHED = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, "")
 
 
 class Prompt:
-    """Stands in for a fork server that has ended each job by the time one looks."""
+    """Stands in for a watcher that has ended each job by the time one looks."""
 
-    pid = 0
-
-    def __init__(self, *_arguments, **_options):
+    def __init__(self):
         self.results, self._end = os.pipe()
         self.job = None
 
@@ -35,9 +41,19 @@ class Prompt:
         os.close(self._end)
 
 
+class Maker:
+    """Stands in for a fork server."""
+
+    def __init__(self, *_arguments, **_options):
+        self.watcher = Prompt
+
+    def close(self):
+        """Nothing is to be ended."""
+
+
 @pytest.fixture
-def one_server(monkeypatch):
-    monkeypatch.setattr(module, "ForkServer", Prompt)
+def one_watcher(monkeypatch):
+    monkeypatch.setattr(module, "ForkServer", Maker)
     with Pool(1, Limits()) as pool:
         yield pool
 
@@ -49,20 +65,96 @@ def read_from(read, count):
         yield Job(key, b"[]")
 
 
-def test_the_next_job_is_at_work_while_a_result_is_judged(one_server):
-    results = one_server.run(read_from([], 3))
-    at_work = [(key, job and job.key) for key, _ in results for job in [one_server._servers[0].job]]
+def test_the_next_job_is_at_work_while_a_result_is_judged(one_watcher):
+    results = one_watcher.run(read_from([], 3))
+    at_work = [
+        (key, job and job.key) for key, _ in results for job in [one_watcher._watchers[0].job]
+    ]
     assert at_work == [(0, 1), (1, 2), (2, None)]
 
 
-def test_one_job_and_no_more_is_read_ahead(one_server):
+def test_one_job_and_no_more_is_read_ahead(one_watcher):
     read = []
-    results = one_server.run(read_from(read, 9))
+    results = one_watcher.run(read_from(read, 9))
     assert next(results)[0] == 0
     assert read == [0, 1]
     assert next(results)[0] == 1
     assert read == [0, 1, 2]
 
 
-def test_every_job_ends_once_whatever_is_read_ahead(one_server):
-    assert [key for key, _ in one_server.run(read_from([], 7))] == list(range(7))
+def test_every_job_ends_once_whatever_is_read_ahead(one_watcher):
+    assert [key for key, _ in one_watcher.run(read_from([], 7))] == list(range(7))
+
+
+PRINTS = json.dumps([{"source": "print(1)", "exercise": "", "cases": []}]).encode()
+
+
+def children_of(pid):
+    """The ids of a process's children."""
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def finished(pool, count=2):
+    return [end and end.status for _, end in sorted(pool.run(Job(n, PRINTS) for n in range(count)))]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
+def test_a_watcher_and_a_fork_server_that_were_killed_are_replaced():
+    with Pool(1, Limits(), isolate=False) as pool:
+        assert finished(pool) == ["finished"] * 2
+        warm = pool.pid
+        for child in children_of(warm):
+            os.kill(child, signal.SIGKILL)
+        assert finished(pool) == ["finished"] * 2
+        assert pool.pid == warm
+        os.kill(warm, signal.SIGKILL)
+        assert finished(pool) == ["finished"] * 2
+        assert pool.pid != warm
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
+def test_a_fork_server_that_was_killed_before_it_made_another_watcher_costs_no_job():
+    with Pool(2, Limits(), isolate=False) as pool:
+        results = pool.run(Job(n, PRINTS) for n in range(6))
+        first = next(results)
+        os.kill(pool.pid, signal.SIGSTOP)  # it does not hear that it is asked
+        for child in children_of(pool.pid):
+            os.kill(child, signal.SIGKILL)
+        killer = threading.Timer(1.0, os.kill, (pool.pid, signal.SIGKILL))
+        killer.start()
+        found = [end and end.status for _, end in sorted([first, *results])]
+        killer.join()
+    assert found == ["finished"] * 6
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
+def test_with_the_pool_everything_ends():
+    with Pool(2, Limits(), isolate=False) as pool:
+        finished(pool)
+        processes = [pool.pid, *children_of(pool.pid)]
+        assert len(processes) > 3, "a fork server, two watchers and a template"
+    until = time.monotonic() + 10
+    while (left := [p for p in processes if alive(p)]) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert left == []
+
+
+def alive(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_a_machine_that_cannot_isolate_is_told_to_everybody_who_asks():
+    with Pool(2, Limits(), program=cannot_isolate("nothing here isolates")) as pool:
+        for watcher in pool._watchers:
+            with pytest.raises(CannotIsolate, match="nothing here isolates"):
+                watcher.take()
+
+
+def test_a_fork_server_that_cannot_start_is_told():
+    with (
+        Pool(1, Limits(), program=CANNOT_START) as pool,
+        pytest.raises(RuntimeError, match="could not start"),
+    ):
+        next(pool.run([Job(0, PRINTS)]))

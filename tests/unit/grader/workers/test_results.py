@@ -1,10 +1,12 @@
 """Results on their way to the judging process."""
 
+import io
 import os
 import selectors
+from types import SimpleNamespace
 
-from grader.sandbox import Ended, Limits
-from grader.workers.pool import ForkServer
+from grader.sandbox import Ended
+from grader.workers.pool import Watcher
 from grader.workers.results import TrialRun, read_result, write_result
 
 
@@ -21,16 +23,10 @@ def test_a_second_result_that_came_with_the_first_can_still_be_waited_for():
         assert read_result(pipe) == small
 
 
-def test_the_pool_reads_a_fork_server_without_a_buffer(monkeypatch):
-    seen = {}
-
-    class Process:
-        stdin = stdout = None
-        pid = 1
-
-    monkeypatch.setattr(
-        "grader.workers.pool.subprocess.Popen",
-        lambda *_, **options: seen.update(options) or Process(),
-    )
-    ForkServer(Limits(), isolate=False, program=())
-    assert seen["bufsize"] == 0
+def test_a_watchers_results_are_read_without_a_buffer():
+    (jobs, ours), (results, theirs) = os.pipe(), os.pipe()
+    watcher = Watcher(ours, results, SimpleNamespace(worked=False))
+    assert isinstance(watcher.results, io.RawIOBase)
+    watcher.close()
+    os.close(jobs)
+    os.close(theirs)

@@ -2,16 +2,14 @@
 
 import io
 import json
-import os
 import time
 from types import SimpleNamespace
 
 import pytest
 
 from grader.sandbox import Ended, Limits
-from grader.workers import forkserver, watcher
+from grader.workers import watcher
 from grader.workers.progress import Event, What, events
-from grader.workers.results import POOL_READY, RESULT_LENGTH
 from grader.workers.resuming import Losses
 from grader.workers.watcher import LEAST_SECONDS, let_go, rest_of
 
@@ -97,29 +95,17 @@ def test_a_process_has_only_the_time_that_earlier_tries_left():
     assert said == pytest.approx(seconds, abs=1e-5)
 
 
-def test_the_time_of_earlier_tries_stands_before_a_jobs_name(tmp_path, monkeypatch):
-    told = tmp_path / "told"
+def test_the_time_of_earlier_tries_stands_before_a_jobs_name(monkeypatch):
+    told = []
 
     def trial_runs(_supervisor, _templates, job, began):
-        told.write_text(f"{job} {time.monotonic() - began:.0f}")
+        told.append(f"{job} {time.monotonic() - began:.0f}")
         return iter(())
 
     monkeypatch.setattr(watcher, "trial_runs", trial_runs)
     supervisor = SimpleNamespace(close=lambda: None)
-    forkserver.run(supervisor, io.BytesIO(b"1950.000000 /a job\n"), io.BytesIO())
-    assert told.read_text() == "/a job 1950"
-
-
-def test_a_watcher_that_died_is_replaced_and_its_job_told(tmp_path, monkeypatch):
-    def watch(_supervisor, jobs, results, _fork_server):
-        os._exit(int(jobs.readline() or b"0"))
-
-    monkeypatch.setattr(forkserver, "watch", watch)
-    jobs, results = tmp_path / "jobs", io.BytesIO()
-    jobs.write_bytes(b"7\n9\n")
-    with jobs.open("rb", buffering=0) as lines:
-        forkserver.run(None, lines, results)
-    assert results.getvalue() == POOL_READY + 2 * RESULT_LENGTH.pack(0)
+    watcher.do_jobs(supervisor, None, [b"1950.000000 /a job\n"], io.BytesIO())
+    assert told == ["/a job 1950"]
 
 
 def test_what_a_job_has_spent_is_taken_from_its_next_process():
