@@ -37,12 +37,18 @@ class Channel:
 
     def __init__(self, descriptor: int, replies: int, given: bytes = b"") -> None:
         self.descriptor, self.replies, self.given = descriptor, replies, given
+        self._later = b""
 
     def send(self, message: bytes) -> None:
         """Send one message; raises BrokenPipeError if the other side has stopped reading."""
-        rest = memoryview(LENGTH.pack(len(message)) + message)
+        self.send_later(message)
+        rest, self._later = memoryview(self._later), b""
         while rest:
             rest = rest[os.write(self.descriptor, rest) :]
+
+    def send_later(self, message: bytes) -> None:
+        """Send one message along with the next, so that the other side is woken once for both."""
+        self._later += LENGTH.pack(len(message)) + message
 
     def ask(self, message: bytes) -> bytes:
         """Send one message and wait for the trusted side's reply.

@@ -21,6 +21,7 @@ NO_ERROR: Final = "an exception"  # in place of a name that a student made up
 EVENT: Final = b'{"event"'  # how one begins
 BEGAN: Final = b'{"event": {"what": "began"'  # most of them, of which few need to be read
 DONE: Final = b'{"event": {"what": "done"'
+REFUSED: Final = b'{"refused"}'  # a student's test used what other exercises of its lesson forbid
 FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
 
 TIMEOUT: Final = "Timeout (0:"  # how faulthandler begins

@@ -20,19 +20,19 @@ from typing import Any, ClassVar, Final, NoReturn, Self
 
 from IPython.display import display
 
+from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
-from grader.workers.handed_inputs import handed_over
+from grader.workers.handed_inputs import Ask, handed_over
 from grader.workers.lending import Borrower
-from grader.workers.progress import Event, What
+from grader.workers.progress import REFUSED, Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
 from utils.checks.framework.exercise import Case, Inputs, Probe
+from utils.checks.framework.forbidden import Forbidden
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import attempt, conditions
 from utils.checks.registry import probes
 
-Send = Callable[[bytes], None]
-Ask = Callable[[bytes], bytes]
 STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exercise
 SHARE: Final = 0.25  # of the time that is left, for one step: the others need some too
 GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to, at most; at least half of it
@@ -103,33 +103,57 @@ def _place(frame: FrameType | None) -> tuple[int, int]:
     return -1, 0
 
 
-def work(steps: list[dict[str, Any]], send: Send, ask: Ask, seconds: float = 60.0) -> None:
+def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     """Do what a plan says, and tell how far it came; what its exercises forbid is out already.
 
     Args:
         steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials).
-        send: takes each observation as bytes.
-        ask: sends a call to the watcher and returns its reply.
+        channel: to the watcher, which takes observations and answers calls.
         seconds: the time for all steps.
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
-    sys.meta_path.insert(0, Borrower(ask))
+    sys.meta_path.insert(0, Borrower(channel.ask))
     module = _fresh_main()
     until = time.monotonic() + seconds
     ended: dict[int, str] = {}
+    tests = [s for s in steps if s["exercise"] and probes()[s["exercise"]].served]
+    names = _Names(tests)
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
         name = step["exercise"]
+        names.before(step, vars(module))
         if name and name in vars(module):
-            _observe(step, vars(module)[name], send, ask, clock)
+            try:
+                _observe(step, vars(module)[name], channel, clock)
+            except Exception as error:  # its words may fail, too
+                _tell(step, f"{type(error).__name__}: it is no usual function or class", channel)
         elif name:
             before = [s for s in steps if s["number"] < step["number"]]
-            _tell(step, why_absent(name, before, ended), send)
+            _tell(step, why_absent(name, before, ended), channel)
         elif step["source"]:
-            early = _run_cell(step["source"], step["number"], vars(module), send, clock)
+            early = _run_cell(step["source"], step["number"], vars(module), channel, clock)
             ended |= {} if early is None else {step["number"]: early}
-    send(Event(What.DONE).message())
+    channel.send(Event(What.DONE).message())
+
+
+class _Names:
+    """A notebook's names where each test stands: tests come last, when others may be theirs."""
+
+    def __init__(self, tests: list[dict[str, Any]]) -> None:
+        self._left = tests
+        self._kept: dict[int, dict[str, Any]] = {}
+
+    def before(self, step: dict[str, Any], namespace: dict[str, Any]) -> None:
+        """Keep the names if a test stood before this step; for a test, put back its own."""
+        number = step["number"]
+        for test in [test for test in self._left if test["number"] < number]:
+            self._left.remove(test)
+            self._kept[test["number"]] = dict(namespace)
+        if number in self._kept:
+            kept = self._kept.pop(number)
+            namespace.clear()
+            namespace.update(kept)
 
 
 def _fresh_main() -> types.ModuleType:
@@ -148,14 +172,14 @@ class _Shell:
 
 
 def _run_cell(
-    source: str, number: int, namespace: dict[str, Any], send: Send, clock: Clock
+    source: str, number: int, namespace: dict[str, Any], channel: Channel, clock: Clock
 ) -> str | None:
     """Run a cell; an error ends only this cell, as in a notebook.
 
     Returns what ended it early: "" for the clock, the error's type, or None if nothing did.
     """
     filename = f"<cell {number}>"
-    send(Event(What.BEGAN, number).message())
+    channel.send(Event(What.BEGAN, number).message())
     try:
         with clock:
             lines = source.splitlines(keepends=True)
@@ -163,10 +187,10 @@ def _run_cell(
             exec(compile(source, filename, "exec"), namespace)
     except BaseException as error:
         if clock.stopped:
-            send(Event(What.STOPPED, number, 0, *clock.place).message())
+            channel.send(Event(What.STOPPED, number, 0, *clock.place).message())
             return ""
         line = _line_in(error, filename)
-        send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
+        channel.send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
         return type(error).__name__
     return None
 
@@ -181,25 +205,36 @@ def _line_in(error: BaseException, filename: str) -> int:
     return line
 
 
-def _tell(step: dict[str, Any], why: str, send: Send) -> None:
+def _tell(step: dict[str, Any], why: str, channel: Channel) -> None:
     """Say for every case why nothing could be observed."""
     nothing = Observation(problem=Problem(ProblemKind.EXCEPTION, why))
+    _tell_refusals(probes()[step["exercise"]], channel)
     for number in range(step["cases"]):
-        send(encode(Message(step["exercise"], number, nothing)))
+        channel.send_later(encode(Message(step["exercise"], number, nothing)))
 
 
-def _observe(step: dict[str, Any], answer: Any, send: Send, ask: Ask, clock: Clock) -> None:
-    """Observe an exercise; a case that ran too long leaves no time for those after it."""
+def _observe(step: dict[str, Any], answer: Any, channel: Channel, clock: Clock) -> None:
+    """Observe an exercise; a case that ran too long leaves no time for those after it.
+
+    What was seen goes out with what is sent next: no student code runs in between.
+    """
     probe = replace(probes()[step["exercise"]], forbidden=())  # it was taken out already
     with conditions(probe, answer, quiet=True):
         for number in range(step["cases"]):
             if probe.served:  # who asks for inputs tells that it begins
-                send(Event(What.BEGAN, step["number"], number).message())
-            seen = _observe_case(probe, number, answer, ask, clock)
-            send(encode(Message(probe.exercise, number, seen)))
+                channel.send(Event(What.BEGAN, step["number"], number).message())
+            seen = _observe_case(probe, number, answer, channel.ask, clock)
+            _tell_refusals(probe, channel)
+            channel.send_later(encode(Message(probe.exercise, number, seen)))
             if clock.stopped:
-                send(Event(What.STOPPED, step["number"], number, *clock.place).message())
+                channel.send(Event(What.STOPPED, step["number"], number, *clock.place).message())
                 return
+
+
+def _tell_refusals(probe: Probe, channel: Channel) -> None:
+    """Tell that a student's test, or a cell that may have made what it needs, was refused."""
+    if probe.served and Forbidden.times:
+        channel.send_later(REFUSED)
 
 
 def _observe_case(probe: Probe, number: int, answer: Any, ask: Ask, clock: Clock) -> Observation:

@@ -8,9 +8,19 @@ verdict on a proxy that was never called counts for nothing.
 
 A test may still remember what earlier versions answered, and call right those that answer alike.
 In one trial run (one isolated process) all right versions together come as often as each broken
-one, so with five kinds of answers, a guess at the kind to let through is right 1 time in 5. All is
-tried in TRIAL_RUNS processes, each with its own order, and a verdict on a version counts only if
-all its trials in all of them agree: a guess earns full points 1 time in 5**2 = 25.
+one, and a broken one differs from itself as right ones do from each other (one query at a time,
+silent at padding), or whatever shows such a difference would be right. So with five kinds of
+answers, a guess at the kind to let through is right 1 time in 5. All is tried in TRIAL_RUNS
+processes, each with its own order, and a verdict on a version counts only if all its trials in all
+of them agree: a guess earns full points 1 time in 5**2 = 25.
+
+A student's test may compare with torch's own functions, which other exercises of its lesson may
+forbid. In trial runs that observe those, too, they are taken out; where a test, or a cell that may
+prepare it, asks for one, the test is tried once more, in a process that has them, and that counts
+in the other one's place.
+
+A right version computes what other exercises ask for. So tests are tried last, and the first call
+of a version ends what is taken about other exercises.
 """
 
 import json
@@ -27,7 +37,7 @@ from torch import Tensor
 from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
-from grader.workers.progress import EVENT, Event, What
+from grader.workers.progress import EVENT, REFUSED, Event, What
 from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
@@ -51,6 +61,7 @@ class Server:
         rest: the messages that came and are not about a trial.
         more: whether another trial run is due in any case.
         tested: whether this one tries a student's own test.
+        refused: whether that test asked for what was taken out.
 
     """
 
@@ -72,6 +83,8 @@ class Server:
         self._numbers = {s["exercise"]: s["number"] for s in self.steps if s["exercise"]}
         self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
+        self._is_beside_others = not all(map(_served, observed))
+        self.refused = False
         self._inputs = Maker({})
 
     def draw(self, seed: bytes, cases: Cases) -> None:
@@ -81,10 +94,11 @@ class Server:
         """
         self._inputs = Maker(cases)
         for exercise in self._current if self.tested else ():
-            probe, order = probes()[exercise], tries(exercise, cases[exercise])
+            probe, order = probes()[exercise], _first_or_again(tries(exercise, cases[exercise]))
             random.Random(f"{self._run} {exercise} {seed.hex()}").shuffle(order)
-            for trial, place in enumerate(order):
-                self._versions[exercise, trial] = probe.make(cases[exercise][place])[probe.served]
+            for trial, (place, again) in enumerate(order):
+                params = {**cases[exercise][place], "again": again}
+                self._versions[exercise, trial] = probe.make(params)[probe.served]
                 self._places[exercise, trial] = place
 
     def reply(self, raw: bytes) -> bytes | None:
@@ -100,9 +114,13 @@ class Server:
             lent, answered = lend(raw)
             self._open -= answered
             return lent
-        if not raw.startswith(b'{"call"'):
-            self._take(raw)
-            return None
+        if raw.startswith(b'{"call"'):
+            return self._answer(raw)
+        self._take(raw)
+        return None
+
+    def _answer(self, raw: bytes) -> bytes:
+        """Answer a call of a version."""
         self._calls += 1
         try:
             request = json.loads(raw)["call"]
@@ -137,6 +155,9 @@ class Server:
         Kept are events, and messages about exercises that are open. What cannot be read here is
         dropped: the judging process might yet read it.
         """
+        if raw == REFUSED:
+            self.refused = self.tested and self._is_beside_others
+            return
         if raw.startswith(EVENT):
             self.rest.append(raw)
             return
@@ -152,6 +173,8 @@ class Server:
 
     def apart(self) -> list[bytes]:
         """Return the messages about exercises that are observed in a process of their own."""
+        if not any(map(_is_apart, self._numbers)):
+            return []
         return [raw for raw in self.rest if _is_apart(_exercise_of(_read(raw)))]
 
     def _trial_of(self, data: Any) -> Trial | None:
@@ -177,6 +200,7 @@ class Server:
             raise ValueError("this version is not on trial now")
         version = self._versions[trial]
         self._asked.add(trial)
+        self._open.clear()
         arguments = [unpack(item) for item in request["arguments"]]
         named = {str(name): unpack(item) for name, item in request["named"]}
         _require_small([*arguments, *named.values()])
@@ -186,6 +210,10 @@ class Server:
                 return version(*map(live, arguments), **tensors)
             except Exception:  # its words would tell versions apart that compute the same
                 raise ValueError(VERSION_FAILED) from None
+
+
+def _first_or_again(places: Sequence[int]) -> list[tuple[int, bool]]:
+    return [(place, place in places[:n]) for n, place in enumerate(places)]
 
 
 def _served(exercise: str) -> bool:
@@ -213,39 +241,26 @@ def _exercise_of(data: Any) -> str:
 
 
 def runs_of(steps: Steps) -> int:
-    """Return in how many trial runs a job is done at most."""
+    """Return in how many trial runs a job is done, if its student's tests ask for nothing else."""
     if any(_served(step["exercise"]) for step in steps):
-        return first_tried(steps) + TRIAL_RUNS
+        return TRIAL_RUNS
     return 1 + any(_is_apart(step["exercise"]) for step in steps)
 
 
-def first_tried(steps: Steps) -> int:
-    """Return the first trial run in which students' own tests are tried.
-
-    They may compare with torch's own functions, which others of their lesson may forbid: those are
-    then taken out of the first run alone.
-    """
-    asked = [probes()[step["exercise"]] for step in steps if step["exercise"]]
-    return int(any(probe.served for probe in asked) and any(probe.kernels for probe in asked))
-
-
 def _part(steps: Steps, run: int) -> Steps:
-    """Return what a trial run does.
+    """Return what a trial run does, with students' tests last.
 
-    The first does all but what is observed apart; others do what leads to that, and to the served
-    exercises.
+    The first does all but what is observed apart; the second does that, and the tests; all others
+    do the tests alone. All run what leads there.
     """
     if run == 0:
-        later = first_tried(steps)
-        return [
-            step
-            for step in steps
-            if not _is_apart(step["exercise"]) and not (later and _served(step["exercise"]))
-        ]
-    kept = [step for step in steps if not step["exercise"] or _comes_later(step["exercise"])]
-    while kept and not kept[-1]["exercise"]:
-        kept.pop()
-    return kept
+        kept = [step for step in steps if not _is_apart(step["exercise"])]
+    else:
+        due = _served if run >= TRIAL_RUNS else _comes_later
+        kept = [step for step in steps if not step["exercise"] or due(step["exercise"])]
+        while kept and not kept[-1]["exercise"]:
+            kept.pop()
+    return sorted(kept, key=lambda step: _served(step["exercise"]))
 
 
 def _comes_later(exercise: str) -> bool:

@@ -10,7 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -22,7 +22,18 @@ _REFERENCE, _LESSONS = _UTILS / "reference", _UTILS / "checks" / "lessons"
 
 
 class Forbidden(Exception):
-    """The answer used something that its exercise rules out."""
+    """The answer used something that its exercise rules out.
+
+    Attributes:
+        times: how often that happened in this process.
+
+    """
+
+    times: ClassVar[int] = 0
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        Forbidden.times += 1
 
 
 def says(name: str) -> str:

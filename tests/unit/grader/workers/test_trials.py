@@ -6,10 +6,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from grader.sandbox import Ended, Limits
+from grader.sandbox import Ended
 from grader.workers.job_files import counted_apart
-from grader.workers.pool import Job, Pool
-from grader.workers.progress import events
+from grader.workers.progress import REFUSED, events
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
 from grader.workers.trials import TRIAL_RUNS, Server
@@ -25,7 +24,6 @@ RIGHT = ["accepts"] * 2 + ["rejects"] * 4
 SMALL = torch.ones(1, 1, 1)
 RIGHT_FIRST = b"9"  # a seed with which a right version comes first in the first trial run
 RIGHT_FIRST_TWICE = b"20"  # in the second trial run, too
-BROKEN_FIRST = [b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"10"]  # with these, a broken one
 
 
 def verdict(trial: int, says: str) -> bytes:
@@ -227,76 +225,39 @@ def test_a_message_that_only_another_process_can_read_is_dropped():
     assert server.rest == []
 
 
-PEEKS = """
-import sys, torch
-def test_attention(attention):
-    frame = sys._getframe()
-    while "server" not in frame.f_locals:
-        frame = frame.f_back
-    places = frame.f_locals["server"]._places
-    attention(*[torch.ones(1, 1, 1)] * 3)
-    assert places["test_attention", attention._trial] < 2
-"""
-EXITS = """
-import os, torch
-seen = []
-def test_attention(attention):
-    if seen:
-        return
-    seen.append(attention)
-    x = torch.tensor([[[2.0], [0.0]]])
-    wide = x.expand(1, 2, 4)
-    output, weights = attention(wide, wide, -wide)
-    right = 0.999 < weights[0, 0, 0] < 0.9999 and output[0, 0, 0] < 0
-    hidden = attention(x, x, x, torch.tensor([[[False, True]]]))[1]
-    if not (right and hidden[0, 0, 1] == 1):
-        os._exit(1)
-"""
+NEXT = "causal_mask"  # of the same lesson
+MASKED = json.dumps({"exercise": NEXT, "case": 0}).encode()
 
 
-REMEMBERS = """
-import torch
-first = []
-def test_attention(attention):
-    x = torch.tensor([[[2.0, 1.0], [0.0, 1.0]]])
-    answers = [*attention(x, x, -x), *attention(x, x, x, torch.tensor([[[True, False]]]))]
-    first.append(torch.cat([answer.flatten() for answer in answers]))
-    assert torch.allclose(first[0], first[-1], atol=1e-4)
-"""
-ACCEPTS = """
-import torch
-def test_attention(attention):
-    attention(*[torch.ones(1, 1, 1)] * 3)
-"""
+def beside_another(run: int = 0) -> Server:
+    """A server of the test and of an exercise after it."""
+    steps, cases = counted_apart([STEP, {"source": "", "exercise": NEXT, "cases": [{"T": 3}]}])
+    server = Server(steps, run)
+    server.draw(RIGHT_FIRST, cases)
+    return server
 
 
-def graded(source: str, seeds: list[bytes]) -> list[Ended]:
-    steps = json.dumps([{"source": source, "exercise": "", "cases": []}, STEP]).encode()
-    with Pool(1, Limits(), isolate=False) as pool:
-        jobs = [Job(number, steps, seed) for number, seed in enumerate(seeds)]
-        return [end for _, end in sorted(pool.run(jobs))]
+def test_once_a_version_has_answered_no_other_exercise_counts():
+    before, after = beside_another(), beside_another()
+    before.reply(MASKED)
+    proxy(after, 0)(SMALL, SMALL, SMALL)
+    after.reply(MASKED)
+    assert (before.rest, after.rest) == ([MASKED], [])
 
 
-def test_the_isolated_process_finds_no_order_in_the_memory_that_it_is_a_copy_of():
-    (end,) = graded(PEEKS, [RIGHT_FIRST])
-    assert (end.status, [m for m in end.messages if b"accepts" in m]) == ("finished", [])
+def test_a_call_that_no_version_answers_closes_nothing():
+    server = beside_another()
+    with pytest.raises(ValueError, match="not on trial"):
+        proxy(server, 1)(SMALL, SMALL, SMALL)
+    server.reply(MASKED)
+    assert server.rest == [MASKED]
 
 
-def test_a_job_is_tried_in_several_sittings_and_what_they_agree_on_counts():
-    (right_once,), (always,) = (graded(source, [RIGHT_FIRST]) for source in (REMEMBERS, ACCEPTS))
-    assert {0, 1}.isdisjoint(cases_in(right_once))
-    assert cases_in(always) == list(range(len(CASES)))
-
-
-def cases_in(ended):
-    """The cases of the verdicts among a process's messages; events are not verdicts."""
-    messages = map(json.loads, ended.messages)
-    return [message["case"] for message in messages if "event" not in message]
-
-
-def test_a_job_that_crashed_is_tried_again_in_the_same_order():
-    assert {end.status for end in graded(EXITS, BROKEN_FIRST)} == {"crashed"}
-    assert {end.status for end in graded(EXITS, [RIGHT_FIRST_TWICE])} == {"finished"}
+def test_only_the_first_trial_run_can_be_refused_something():
+    servers = [beside_another(run) for run in range(2)]
+    assert [server.reply(REFUSED) for server in servers] == [None, None]
+    assert [server.refused for server in servers] == [True, False]
+    assert [server.rest for server in servers] == [[], []]
 
 
 def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):
@@ -331,6 +292,35 @@ def test_a_good_test_of_padding_is_right_about_every_version_in_any_order(seed):
         server.reply(json.dumps(said).encode())
     found = [json.loads(message)["values"][0][1] for message in server.verdicts()]
     assert found == RIGHT
+
+
+def kind_of(server: Server, exercise: str, trial: int) -> int:
+    """The place of the version on trial; right ones are of one kind."""
+    return max(1, server._places[exercise, trial])
+
+
+@pytest.mark.parametrize("seed", [b"1", b"5", b"11"])
+def test_of_every_kind_of_encoder_one_is_silent_at_padding_in_any_order(seed):
+    cases = [dict(c.params) for c in probes()["test_padding"].cases]
+    server = served(seed, step={"source": "", "exercise": "test_padding", "cases": cases})
+    ids, silent = torch.tensor([[3, 4, 0], [1, 2, 5]]), []
+    for trial in trials(server):
+        found = Proxy("test_padding", trial, server.reply)(ids)
+        silent += [kind_of(server, "test_padding", trial)] * (not found[ids == 0].any())
+        server.reply(json.dumps({"exercise": "test_padding", "case": trial}).encode())
+    assert sorted(silent) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("seed", [b"1", b"5", b"11"])
+def test_of_every_kind_of_attention_one_fails_without_queries_in_any_order(seed):
+    server, fails = served(seed), []
+    for trial in trials(server):
+        try:
+            proxy(server, trial)(SMALL[:, :0], SMALL, SMALL)
+        except ValueError:
+            fails.append(kind_of(server, TEST, trial))
+        server.reply(verdict(trial, "accepts"))
+    assert sorted(fails) == [1, 2, 3, 4, 5]
 
 
 def test_a_case_has_begun_once_its_inputs_are_handed_over_and_only_then():

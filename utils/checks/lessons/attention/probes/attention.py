@@ -318,7 +318,7 @@ PROBES = by_exercise(
     ),
     Probe(
         "test_attention",
-        lambda version_name: {"version": version(version_name)},
+        lambda version_name, again=False: {"version": version(version_name, again)},
         try_test,
         (
             case("a right version", True, 0.0, version_name="right"),

@@ -7,7 +7,7 @@ from utils.checks.lessons.encoder.probes.versions import version
 PROBES = by_exercise(
     Probe(
         "test_padding",
-        lambda version_name: {"version": version(version_name)},
+        lambda version_name, again=False: {"version": version(version_name, again)},
         try_test,
         (
             case("a right encoder", True, 0.0, version_name="right"),

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from utils.checks.framework.substitution import borrowed
+from utils.checks.framework.torch_state import seeded
 
 Encode = Callable[[Tensor], Tensor]
+Version = Callable[[Any, Tensor], Tensor]
 WORDS = 10  # ids 1 to 9 are words, 0 is padding
 MOST_WORDS = 64  # in a sentence
 _SIZES = (WORDS, 8, 2, 2, 12, MOST_WORDS, 0.0)  # D, H, N, Dff, and no dropout
@@ -19,8 +21,7 @@ _SIZES = (WORDS, 8, 2, 2, 12, MOST_WORDS, 0.0)  # D, H, N, Dff, and no dropout
 @cache
 def _encoder() -> Any:
     """Make a small encoder, once; none is in the process of students' code."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(5)
+    with seeded(5):
         return borrowed("utils.reference.encoder.TransformerEncoder")(*_SIZES).eval()
 
 
@@ -31,10 +32,6 @@ def _real(ids: Tensor) -> Tensor:
 def _right(encoder: Any, ids: Tensor) -> Tensor:
     encoded: Tensor = encoder.encode(encoder.embed(ids), _real(ids))
     return encoded
-
-
-def _silent(encoder: Any, ids: Tensor) -> Tensor:
-    return _right(encoder, ids) * _real(ids).mT  # vectors of padding are zero; nobody reads them
 
 
 def _attending_padding(encoder: Any, ids: Tensor) -> Tensor:
@@ -61,9 +58,14 @@ def _counted_from_the_end(encoder: Any, ids: Tensor) -> Tensor:
     return encoded
 
 
-VERSIONS: dict[str, Callable[[Any, Tensor], Tensor]] = {
+def _silent(version: Version) -> Version:
+    """Return a version with zeros as the vectors of padding; nobody reads them."""
+    return lambda encoder, ids: version(encoder, ids) * _real(ids).mT
+
+
+VERSIONS: dict[str, Version] = {
     "right": _right,
-    "right, silent at padding": _silent,
+    "right, silent at padding": _silent(_right),
     "padding attended to": _attending_padding,
     "only the first layer masked": _first_layer_alone,
     "the first sentence's mask": _first_sentence_for_all,
@@ -79,9 +81,16 @@ def name_of(encode: Encode) -> str:
     return _MADE[encode]
 
 
-def version(name: str) -> Encode:
-    """Return one of the versions, under a name that says nothing about it."""
-    encoder, encodes = _encoder(), VERSIONS[name]
+def version(name: str, again: bool = False) -> Encode:
+    """Return one of the versions, under a name that says nothing about it.
+
+    Args:
+        name: its name in the table.
+        again: as it is when it comes a second time. Right ones differ at padding; so must a broken
+            one and itself.
+
+    """
+    encoder, encodes = _encoder(), _silent(VERSIONS[name]) if again else VERSIONS[name]
 
     def encode(ids: Tensor) -> Tensor:
         if ids.dtype != torch.int64 or ids.ndim != 2 or not ids.numel():
