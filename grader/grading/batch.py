@@ -73,7 +73,8 @@ def autograde(
     """
     with only_grader(course.folder, course.db_url):
         sweep(course.folder)
-        judges = {x.name: judged_by(x) for x in course.lessons}
+        asked = {lesson for _, lesson in submissions}
+        judges = {x.name: judged_by(x) for x in course.lessons if x.name in asked}
         known = in_gradebook(course)
         waiting = sort_out(course, submissions, judges, known)
         todo = list(submissions) if regrade else waiting.all

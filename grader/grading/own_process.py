@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
+from grader.sandbox.processes import die_with_parent
+
 CPU_SECONDS: Final = 5  # a solved lesson takes 0.1
 WALL_SECONDS: Final = 120.0  # for these five on a machine that is busy with much else
 MORE_MEMORY: Final = 1 << 30  # bytes of address space, above what the process has when it begins
@@ -42,6 +44,7 @@ class OwnProcess:
         self._reader, writer = os.pipe()
         self._child = os.fork()
         if self._child == 0:
+            os.close(self._reader)  # or it would wait for itself to read, if nobody else does
             _work(work, writer, cpu_seconds, memory)
         os.close(writer)
         self._is_over = False
@@ -90,6 +93,7 @@ def _work(work: Callable[[], bytes], writer: int, cpu_seconds: int, memory: int)
     """Do the work in the fork, and leave without any of the parent's clean-up."""
     code = FAILED
     try:
+        die_with_parent()  # it holds what its parent holds open, a lock among it
         _limit(cpu_seconds, memory)
         with os.fdopen(writer, "wb", closefd=False) as whole:
             whole.write(work())

@@ -1,5 +1,7 @@
 """The unit of work: one submission's bytes in, one outcome out."""
 
+import contextlib
+import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -13,7 +15,7 @@ from grader.grading.outcome import (
     Status,
 )
 from grader.grading.reading import Item, Prepared, read_ahead
-from grader.grading.scoring import judge_submission
+from grader.grading.scoring import expect, judge_submission
 from grader.grading.submission import Malformed
 from grader.sandbox import Ended, Limits
 from grader.workers.pool import Job, Pool
@@ -53,6 +55,7 @@ def grade_all(items: Iterable[Item], pool: Pool) -> Iterator[tuple[int, Outcome]
     """Grade submissions on a pool; yield (position among the items, outcome) as they finish."""
     prepared: dict[int, Prepared] = {}
     not_run: list[tuple[int, Outcome]] = []
+    expected: set[str] = set()
 
     def jobs() -> Iterator[Job]:
         for key, (item, read) in enumerate(read_ahead(items)):
@@ -63,12 +66,20 @@ def grade_all(items: Iterable[Item], pool: Pool) -> Iterator[tuple[int, Outcome]
             else:
                 prepared[key] = read
                 yield Job(key, read.steps, item.seed)
+                if item.lesson.name not in expected:  # the fork server may still be warming up
+                    expected.add(item.lesson.name)
+                    with contextlib.suppress(Exception):  # judging meets it, and tells it
+                        expect(item.lesson)
 
-    for key, ended in pool.run(jobs()):
-        yield key, _concluded(prepared.pop(key), ended)
-        while not_run:
-            yield not_run.pop()
-    yield from not_run
+    gc.freeze()  # a collection that looks through all that is loaded takes as long as a submission
+    try:
+        for key, ended in pool.run(jobs()):
+            yield key, _concluded(prepared.pop(key), ended)
+            while not_run:
+                yield not_run.pop()
+        yield from not_run
+    finally:
+        gc.unfreeze()
 
 
 def grade_submission(

@@ -24,7 +24,7 @@ TOO_COSTLY: Final = (
 )
 
 
-TOGETHER: Final = 8  # submissions that are read in one process
+TOGETHER: Final = 16  # submissions that are read in one process
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,9 @@ def _write_copy(folder: Path, graded: Graded) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir()
     notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, _about(folder, graded))
-    # Not by nbformat, whose validation takes longer than grading: we made every cell.
-    (fresh / f"{name}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    # Not by nbformat, whose validation takes longer than grading: we made every cell. In one line,
+    # because only that is written by json's encoder in C.
+    (fresh / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     for file, text in ((STAMP, graded.timestamp), (SECRET, graded.secret)):
         if text:
             (fresh / file).write_text(text, encoding="utf-8")

@@ -16,7 +16,8 @@ from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode, parts_in
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case
-from utils.checks.framework.judge import judge, points_alone
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.judge import judge, judge_case, points_alone
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.framework.words_used import words_in
@@ -67,6 +68,14 @@ def judge_submission(
     )
     told = (*notes, *([sentence] if sentence else []))
     return Outcome(lesson.name, status, results, told, ended.wall_seconds, ended.max_rss_bytes)
+
+
+def expect(lesson: Lesson) -> None:
+    """Compute what right answers give, once for all submissions of a lesson."""
+    for exercise in lesson.exercises:
+        known = exercises()[exercise.id]
+        for case in cases_of(lesson, exercise.id):
+            judge_case(known, case, expected_of(known, case))
 
 
 def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:

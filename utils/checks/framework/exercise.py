@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ class Case:
     def is_core(self) -> bool:
         """Return whether the case tests the exercise's idea."""
         return not self.demand
+
+    @cached_property
+    def key(self) -> str:
+        """What tells its parameters from those of other cases."""
+        return repr(sorted(self.params.items()))
 
 
 def case(

@@ -1,12 +1,15 @@
 import os
+import select
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from grader.grading import own_process
-from grader.grading.own_process import TooCostly, in_own_process
+from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 
 
 def forever() -> bytes:
@@ -55,3 +58,40 @@ def test_work_that_waits_is_ended_and_no_fault_of_the_text(monkeypatch):
     monkeypatch.setattr(own_process, "WALL_SECONDS", 0.2)
     with pytest.raises(RuntimeError, match="in time"):
         in_own_process(lambda: bytes(time.sleep(600) or 0))
+
+
+KILLED = """
+import os, signal, time
+from grader.grading.own_process import OwnProcess
+began, telling = os.pipe()
+OwnProcess(lambda: os.write(telling, b".") and time.sleep(600) or b"")
+os.read(began, 1)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing ends with its parent")
+def test_the_work_ends_with_a_parent_that_was_killed_and_lets_go_of_what_that_held():
+    held, ours = os.pipe()
+    process = subprocess.Popen([sys.executable, "-c", KILLED], pass_fds=[ours])
+    os.close(ours)
+    process.wait()
+    assert select.select([held], [], [], 60)[0], "the other end is still open"
+    os.close(held)
+
+
+def test_work_whose_result_nobody_is_left_to_take_ends():
+    told, open_while_they_live = os.pipe()
+    grader = os.fork()
+    if grader == 0:
+        OwnProcess(lambda: bytes(1 << 20))  # more than a pipe holds: it waits for a reader
+        os.write(open_while_they_live, b".")
+        time.sleep(600)
+        os._exit(1)
+    os.close(open_while_they_live)
+    os.read(told, 1)
+    os.kill(grader, signal.SIGKILL)
+    os.waitpid(grader, 0)
+    assert select.select([told], [], [], 20)[0], "the work is still there"
+    assert os.read(told, 1) == b""
+    os.close(told)
