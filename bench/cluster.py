@@ -45,7 +45,7 @@ def measure() -> dict[str, Any]:
     alone = rates[1]["workers"]["submissions per second"]
     return {
         "lesson": LESSON,
-        "by workers (and fork servers of the one-machine engine)": rates,
+        "by workers (and watchers of the one-machine engine)": rates,
         **client_cost(lesson, alone),
         **memory(lesson),
     }

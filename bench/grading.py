@@ -16,6 +16,7 @@ from typing import Any
 
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.notebook import source_notebook
+from grader.commands.arguments import usual_jobs
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
 from grader.course.report import rows
@@ -57,7 +58,7 @@ def side_by_side(folder: Path) -> tuple[float, float]:
     """Return submissions per second of stock nbgrader and of the fast engine, run in this order."""
     few, many = a_class(folder / "few", N_STOCK), a_class(folder / "fast", N_FAST)
     slow = rate(N_STOCK, lambda: nbgrader_autograde.autograde(few, few.submitted()))
-    fast = rate(N_FAST, lambda: autograde(many, many.submitted(), n_jobs=2))
+    fast = rate(N_FAST, lambda: autograde(many, many.submitted(), n_jobs=usual_jobs()))
     assert scores(few) == {k: v for k, v in scores(many).items() if k in scores(few)}
     return slow, fast
 
@@ -92,7 +93,7 @@ def scores(course: GradingCourse) -> dict[str, float]:
 
 def in_isolation(lesson: Lesson) -> dict[str, Any]:
     """Measure a warm pool on right submissions: rate, seconds each, peak memory at 50 and more."""
-    with Pool(2, Limits()) as pool:
+    with Pool(usual_jobs(), Limits()) as pool:
         seconds_of(graded(lesson, 4, pool))
         start = time.perf_counter()
         seconds = sorted(seconds_of(graded(lesson, N_SHORT, pool)))
