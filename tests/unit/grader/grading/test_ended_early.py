@@ -94,6 +94,13 @@ def test_an_error_with_a_made_up_name_is_not_quoted(pool):
     assert "failed with an exception in line 1" in outcome.notes[0]
 
 
+def test_a_cell_that_calls_what_an_exercise_rules_out_is_told_so(pool):
+    outcome = graded(pool, solved("import torch\ntorch.softmax(torch.zeros(2), 0)"))
+    (note,) = outcome.notes
+    assert "failed with a call that an exercise of this lesson rules out in line 2" in note
+    assert outcome.scores == FULL
+
+
 def told(pool, answer):
     """What the student reads about the second exercise when its cell is this."""
     outcome = graded(pool, solved(answers={IDS[1]: answer}))
