@@ -11,9 +11,10 @@ from typing import Final
 from grader.authoring.lesson import Lesson, LessonExercise
 from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
 from grader.grading.plan import cases_of
+from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.progress import EVENT
-from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode, parts_in
+from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.expected import expected_of
@@ -89,7 +90,7 @@ def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:
         for number in range(len(cases_of(lesson, exercise.id)))
     }
     seen: dict[tuple[str, int], Observation] = {}
-    in_all = accumulate(map(parts_in, messages))
+    in_all = accumulate(map(parts_of, messages))
     for raw, parts in zip(messages, in_all, strict=True):
         if parts > MOST_PARTS_IN_ALL:
             break

@@ -24,6 +24,7 @@ from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
 from grader.workers.handed_inputs import Ask, handed_over
 from grader.workers.lending import Borrower
+from grader.workers.names import Names
 from grader.workers.progress import REFUSED, Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
@@ -117,43 +118,19 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     module = _fresh_main()
     until = time.monotonic() + seconds
     ended: dict[int, str] = {}
-    tests = [s for s in steps if s["exercise"] and probes()[s["exercise"]].served]
-    names = _Names(tests)
+    names = Names(s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
-        name = step["exercise"]
-        names.before(step, vars(module))
-        if name and name in vars(module):
-            try:
-                _observe(step, vars(module)[name], channel, clock)
-            except Exception as error:  # its words may fail, too
-                _tell(step, f"{type(error).__name__}: it is no usual function or class", channel)
-        elif name:
-            before = [s for s in steps if s["number"] < step["number"]]
-            _tell(step, why_absent(name, before, ended), channel)
-        elif step["source"]:
-            early = _run_cell(step["source"], step["number"], vars(module), channel, clock)
+        names.before(step["number"], vars(module))
+        if not step["exercise"]:
+            early = _run_cell(step, vars(module), channel, clock)
             ended |= {} if early is None else {step["number"]: early}
+        elif step["exercise"] in vars(module):
+            _observe_any(step, vars(module)[step["exercise"]], channel, clock)
+        else:
+            before = [s for s in steps if s["number"] < step["number"]]
+            _tell(step, why_absent(step["exercise"], before, ended), channel)
     channel.send(Event(What.DONE).message())
-
-
-class _Names:
-    """A notebook's names where each test stands: tests come last, when others may be theirs."""
-
-    def __init__(self, tests: list[dict[str, Any]]) -> None:
-        self._left = tests
-        self._kept: dict[int, dict[str, Any]] = {}
-
-    def before(self, step: dict[str, Any], namespace: dict[str, Any]) -> None:
-        """Keep the names if a test stood before this step; for a test, put back its own."""
-        number = step["number"]
-        for test in [test for test in self._left if test["number"] < number]:
-            self._left.remove(test)
-            self._kept[test["number"]] = dict(namespace)
-        if number in self._kept:
-            kept = self._kept.pop(number)
-            namespace.clear()
-            namespace.update(kept)
 
 
 def _fresh_main() -> types.ModuleType:
@@ -172,12 +149,15 @@ class _Shell:
 
 
 def _run_cell(
-    source: str, number: int, namespace: dict[str, Any], channel: Channel, clock: Clock
+    step: dict[str, Any], namespace: dict[str, Any], channel: Channel, clock: Clock
 ) -> str | None:
-    """Run a cell; an error ends only this cell, as in a notebook.
+    """Run a cell, if anything is left of it; an error ends only this cell, as in a notebook.
 
     Returns what ended it early: "" for the clock, the error's type, or None if nothing did.
     """
+    source, number = step["source"], step["number"]
+    if not source:
+        return None
     filename = f"<cell {number}>"
     channel.send(Event(What.BEGAN, number).message())
     try:
@@ -211,6 +191,14 @@ def _tell(step: dict[str, Any], why: str, channel: Channel) -> None:
     _tell_refusals(probes()[step["exercise"]], channel)
     for number in range(step["cases"]):
         channel.send_later(encode(Message(step["exercise"], number, nothing)))
+
+
+def _observe_any(step: dict[str, Any], answer: Any, channel: Channel, clock: Clock) -> None:
+    """Observe an exercise, whatever its answer is: one may fail before it is called."""
+    try:
+        _observe(step, answer, channel, clock)
+    except Exception as error:  # its words may fail, too
+        _tell(step, f"{type(error).__name__}: it is no usual function or class", channel)
 
 
 def _observe(step: dict[str, Any], answer: Any, channel: Channel, clock: Clock) -> None:

@@ -34,11 +34,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from grader.notebook_limits import parts_of
 from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
 from grader.workers.progress import EVENT, REFUSED, Event, What
-from grader.workers.protocol import MOST_PARTS, WireError, pack, parts_in, unpack
+from grader.workers.protocol import MOST_PARTS, WireError, pack, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
 from utils.checks.registry import probes
@@ -61,7 +62,7 @@ class Server:
         rest: the messages that came and are not about a trial.
         more: whether another trial run is due in any case.
         tested: whether this one tries a student's own test.
-        refused: whether that test asked for what was taken out.
+        refused: whether that test, or a cell that may prepare it, asked for what was taken out.
 
     """
 
@@ -106,7 +107,7 @@ class Server:
 
         One that no right answer sends, for its many values, is dropped unread.
         """
-        if parts_in(raw) > MOST_PARTS:
+        if parts_of(raw) > MOST_PARTS:
             return None
         if raw.startswith(b'{"inputs"'):
             return self._hand_over(raw)

@@ -84,6 +84,7 @@ def test_work_whose_result_nobody_is_left_to_take_ends():
     told, open_while_they_live = os.pipe()
     grader = os.fork()
     if grader == 0:
+        own_process.die_with_parent = lambda: None  # as where nothing ends with its parent
         OwnProcess(lambda: bytes(1 << 20))  # more than a pipe holds: it waits for a reader
         os.write(open_while_they_live, b".")
         time.sleep(600)

@@ -1,6 +1,7 @@
 """The pieces of the isolation layer that need no other process: tables, filter, framing, texts."""
 
 import errno
+import os
 import re
 import struct
 import sys
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.sandbox import CannotIsolate, Limits, capabilities, require, seccomp, syscalls
-from grader.sandbox.channel import READY, Reader
+from grader.sandbox.channel import READY, Channel, Reader
 from grader.sandbox.interpreter import closed_to_others, outermost, view
 from tests.unit.grader.sandbox import attacks_from_inside as attacks
 
@@ -206,3 +207,19 @@ def test_a_folder_for_its_owner_alone_is_named(tmp_path: Path) -> None:
     assert shut in closed_to_others([shut / "inner"])
     shut.chmod(0o711)
     assert shut not in closed_to_others([shut / "inner"])
+
+
+def test_a_message_that_is_sent_later_comes_with_the_next_and_before_it():
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    channel, reader = Channel(writing, -1), Reader(Limits())
+    reader.feed(READY)
+    channel.send_later(b"seen")
+    with pytest.raises(BlockingIOError):
+        os.read(reading, 99)
+    for message in (b"begins", b"ends"):
+        channel.send(message)
+        reader.feed(os.read(reading, 99))
+    assert reader.messages == [b"seen", b"begins", b"ends"]
+    os.close(reading)
+    os.close(writing)

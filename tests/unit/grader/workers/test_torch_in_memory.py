@@ -60,3 +60,23 @@ def test_what_honest_work_uses_needs_no_file_of_torch():
 
 def test_what_torch_has_not_loaded_is_looked_for_in_files():
     assert "was looked for in files" in failures("import torch.testing._internal.common_utils")
+
+
+def test_a_stack_trace_opens_no_file_of_torch():
+    opened = (
+        "opened = []\n"
+        "def hear(event, arguments):\n"
+        "    if event == 'open' and '/torch/' in str(arguments[0]):\n"
+        "        opened.append(arguments[0])\n"
+        "sys.addaudithook(hear)\n"
+        "def trace(_):\n"
+        "    import traceback\n"
+        "    lines.extend(traceback.format_stack())\n"
+        "lines = []\n"
+        "layer = torch.nn.ReLU()\n"
+        "layer.register_forward_hook(lambda *_: trace(0))\n"
+        "layer(x)\n"
+        "assert any('/torch/nn/modules/' in line for line in lines)\n"
+        "assert not opened, opened"
+    )
+    assert failures(opened) == ""

@@ -5,7 +5,7 @@ import torch
 
 from utils.checks.framework.exercise import Probe, case
 from utils.checks.framework.observe import observe, observe_all
-from utils.checks.framework.torch_state import usual_torch
+from utils.checks.framework.torch_state import seeded, usual_torch
 
 CASE = case("small", B=2, D=3)
 CHANGES = {
@@ -80,3 +80,23 @@ def test_switching_gradients_off_inside_with_is_nobodys_concern():
             return 2 * x
 
     assert observe(probe(), CASE, inside).problem is None
+
+
+def test_what_is_drawn_from_a_seed_is_what_torch_draws_from_it_and_nothing_else_moves():
+    torch.manual_seed(1)
+    wanted = torch.randn(5), torch.nn.Linear(3, 2).weight
+    torch.manual_seed(7)
+    following = torch.randn(4)
+    torch.manual_seed(7)
+    with seeded(1):
+        drawn = torch.randn(5), torch.nn.Linear(3, 2).weight
+    assert all(map(torch.equal, drawn, wanted))
+    assert torch.equal(torch.randn(4), following)
+
+
+def test_an_error_while_drawing_from_a_seed_moves_nothing_else():
+    before = torch.get_rng_state()
+    with pytest.raises(KeyError), seeded(1):
+        torch.randn(5)
+        raise KeyError
+    assert torch.equal(torch.get_rng_state(), before)
