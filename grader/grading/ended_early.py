@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from grader.grading.plan import MOST_TOLD, Plan, Step, plain_code
-from grader.workers.progress import Event, What
+from grader.workers.progress import RULED_OUT, Event, What
+from utils.checks.registry import probes
 
 
 def ended_early(plan: Plan, events: Sequence[Event]) -> tuple[str, ...]:
@@ -18,7 +19,15 @@ def _told(plan: Plan, event: Event) -> Iterator[str]:
     if event.what == What.STOPPED:
         yield f"{what} did not come to its end and was stopped{_where(plan, event)}."
     elif event.what == What.FAILED and not step.exercise:
-        yield f"{what} failed with {event.error}{_where(plan, event)}."
+        where = _where(plan, event)
+        yield f"{what} failed with {event.error}{where}.{_tried_elsewhere(plan, event)}"
+
+
+def _tried_elsewhere(plan: Plan, event: Event) -> str:
+    """Return what a student must know whose test needs what the cell could not make."""
+    served = any(step.exercise and probes()[step.exercise].served for step in plan.steps)
+    tried = " A test of your own is tried where the call is allowed, too."
+    return tried if served and event.error == RULED_OUT else ""
 
 
 def _where(plan: Plan, event: Event) -> str:

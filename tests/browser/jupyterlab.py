@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -58,11 +59,15 @@ def running_lab(course: Course, *command: str) -> Iterator[str]:
         process.wait(timeout=60)
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
+def free_port(in_a_row: int = 1) -> int:
+    """Give the first of some ports that nobody listens on.
+
+    They lie below those that the system gives to connections: such a one may be gone in a moment.
+    """
+    while True:
+        first = random.SystemRandom().randrange(20_000, 32_000)
+        if not any(map(is_listening, range(first, first + in_a_row))):
+            return first
 
 
 def is_listening(port: int) -> bool:

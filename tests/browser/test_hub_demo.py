@@ -8,15 +8,15 @@ import pytest
 from hub.demo import INSTRUCTOR, PASSWORD, STUDENTS
 from hub.settings import DESK_PREFIX
 from tests.browser.chrome import Chrome
-from tests.browser.jupyterlab import element, wait_for_start_page
+from tests.browser.jupyterlab import element, free_port, wait_for_start_page
 from tests.browser.test_hub import log_in
-from tests.course.hub_class import HubClass, a_class, free_ports, require_accounts, running_hub
+from tests.course.hub_class import PORTS, HubClass, a_class, require_accounts, running_hub
 
 
 @pytest.fixture(scope="module")
 def address(chromium: str) -> Iterator[str]:
     """Where the demo of an ordinary user is, in a clone of that user."""
-    port = free_ports()
+    port = free_port(PORTS)
     with a_class(require_accounts(), []) as made, running_hub(made, "demo", f"--port={port}"):
         assert_is_told(made)
         yield f"http://127.0.0.1:{port}"

@@ -22,7 +22,7 @@ from hub.passwords import FILE as PASSWORDS
 from hub.passwords import read_passwords
 from hub.settings import HubSettings, write_settings
 from tests.browser.chrome import wait_for
-from tests.browser.jupyterlab import ROOT, free_port, is_listening
+from tests.browser.jupyterlab import ROOT, free_port
 from tests.course.clones import make_clone
 
 PREFIX = f"hubtest-{secrets.token_hex(2)}-"
@@ -30,6 +30,7 @@ GRADER, INSTRUCTOR = f"{PREFIX}grader", f"{PREFIX}teacher"
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 PROXY = ROOT / ".venv/proxy"
 RUNNING = "JupyterHub is now running"
+PORTS = 4  # in a row, of the hub, its proxy and its desk
 
 
 def require_accounts() -> str:
@@ -154,7 +155,7 @@ def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
     with tempfile.TemporaryDirectory(prefix="hub-") as name:
         folder = Path(name).resolve()
         folder.chmod(0o711)
-        first = f"http://127.0.0.1:{free_ports()}"
+        first = f"http://127.0.0.1:{free_port(PORTS)}"
         made = HubClass(folder, HubSettings((INSTRUCTOR,), folder / "place", first, sign_up=True))
         try:
             _run("useradd", "--create-home", GRADER)
@@ -210,14 +211,6 @@ def running_hub(made: HubClass, *words: str) -> Iterator[HubClass]:
             process.wait(timeout=90)
         process.kill()
         process.wait()
-
-
-def free_ports(count: int = 4) -> int:
-    """Give the first of a row of ports that nobody listens on."""
-    while True:
-        first = free_port()
-        if first + count < 65000 and not any(is_listening(first + i) for i in range(count)):
-            return first
 
 
 def remove_accounts() -> None:

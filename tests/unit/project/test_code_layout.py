@@ -63,8 +63,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
     "grader.workers": (
-        "grader.workers", "grader.sandbox", "utils.checks", "utils.checks.framework",
-        "utils.checks.registry",
+        "grader.workers", "grader.sandbox", "grader.notebook_limits", "utils.checks",
+        "utils.checks.framework", "utils.checks.registry",
     ),
     # It reads the stand-ins' code and runs none of it.
     "grader.workers.lending": ("utils.reference",),

@@ -5,10 +5,13 @@ import json
 import pytest
 
 from grader.authoring.notebook import source_notebook
+from grader.grading.ended_early import ended_early
 from grader.grading.pipeline import grade_all
+from grader.grading.plan import Plan, Step
 from grader.grading.reading import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
+from grader.workers.progress import Event, What, events
 from tests.course.lesson_runs import all_lessons
 
 LESSON = all_lessons()["00_start_here"]
@@ -99,6 +102,26 @@ def test_a_cell_that_calls_what_an_exercise_rules_out_is_told_so(pool):
     (note,) = outcome.notes
     assert "failed with a call that an exercise of this lesson rules out in line 2" in note
     assert outcome.scores == FULL
+
+
+CELL = Step("wanted = torch.relu(x)", label="Cell 1")
+OWN_TEST = Step(exercise="test_attention")
+ALLOWED = "A test of your own is tried where the call is allowed, too."
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "says"),
+    [
+        ([CELL, OWN_TEST], "Forbidden", True),
+        ([CELL, OWN_TEST], "KeyError", False),
+        ([CELL, Step(exercise="attend")], "Forbidden", False),
+    ],
+    ids=["refused beside a test", "failed beside a test", "refused without one"],
+)
+def test_who_may_need_a_refused_cell_for_a_test_is_told_where_that_is_tried(steps, error, says):
+    failed = Event(What.FAILED, 0, 0, 0, 1, error).message()
+    (told,) = ended_early(Plan(steps, ()), events([failed]))
+    assert told.endswith(ALLOWED) is says
 
 
 def told(pool, answer):
