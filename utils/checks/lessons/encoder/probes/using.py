@@ -92,9 +92,10 @@ def _load_another_depth(answer: Any, i: Inputs) -> dict[str, object]:
 
 def _left_alone(encoder: Any, table: Tensor) -> dict[str, object]:
     """Observe what loading layers and final_norm must leave alone."""
+    trained = all(p.requires_grad and p.is_leaf for p in encoder.parameters())  # an optimiser asks
     return {
         "the embedding is as it was": torch.equal(encoder.embedding.weight, table),
-        "the parameters can still be trained": all(p.requires_grad for p in encoder.parameters()),
+        "the parameters can still be trained": trained,
         "train mode afterwards": mode_of(encoder),
     }
 
