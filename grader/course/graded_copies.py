@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from utils.checks.framework.render import MIME
+from utils.checks.framework.mime import MIME
 
 OUTCOME: Final = "course_outcome"  # the key in a graded copy's metadata
 

@@ -15,7 +15,7 @@ from grader.nbgrader_plugins.feedback import ANSI, without_lines
 from grader.pages.pictures import heat_maps
 from grader.pages.verdicts import ShownVerdict, read_verdict, what_was_seen
 from grader.regular_file import read_plain
-from utils.checks.framework.render import MIME
+from utils.checks.framework.mime import MIME
 
 MOST_BYTES: Final = 64 << 20
 MOST_CODE: Final = 12_000  # characters of one answer

@@ -92,7 +92,7 @@ def follow(page: Chrome, selector: str, text: str, then: str) -> None:
 def write(page: Chrome, selector: str, text: str) -> None:
     """Put the cursor into a field of formgrader, replace what it holds, and leave it."""
     field = in_frame(page, selector)
-    page.wait(f"{FRAME}.querySelector('input.score').placeholder")  # scores come after the page
+    page.wait(f"{field}.placeholder")  # what is saved comes after the page, and is put into it
     page.run(f"{field}.focus(); {field}.select()")
     page.insert(text)
     page.run(f"{field}.blur()")

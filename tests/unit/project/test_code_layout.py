@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.progress": ("utils.progress", "utils.words"),
     "utils.lab": (
-        "utils.lab", "utils.progress", "utils.checks.framework.render", "utils.errors",
+        "utils.lab", "utils.progress", "utils.checks.framework.mime", "utils.errors",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),

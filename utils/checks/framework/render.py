@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from utils.checks.framework.compare import Finding, number
+from utils.checks.framework.mime import MIME
 from utils.checks.framework.observation import Array
 from utils.checks.framework.verdict import Verdict
-
-MIME = "application/vnd.course.verdict+json"  # reports find verdicts in a notebook by it
 
 # JupyterLab's own colours if it sets any, so that dark themes stay readable.
 _GOOD = "var(--jp-success-color1, #2e7d32)"
