@@ -67,7 +67,7 @@ naive_softmax(torch.tensor([1.0, 2.0]))
 #
 # You will meet such questions in every lesson. Put your guess in place of `None` and run the cell:
 # the result will be shown beside it. A guess is never graded, nobody else sees it, and everything
-# runs without one. But what you expected and did not get is what you will remember.
+# runs without one. What surprises you is what you will remember.
 
 # %% tags=["skip-grading"]
 guess("weight of 102 beside 101", None)
@@ -112,10 +112,11 @@ check.stable_softmax(naive_softmax)
 #
 # How points are given:
 #
-# - The **idea** of an exercise earns 80% of its points; with half of its cases right, half of
-#   that. The plainest case has to pass: without it there are no points.
-# - What is **also asked** beside the idea shares the other 20%: an empty row, other number types,
-#   an error for sizes that do not fit. The verdict says what is missing.
+# - The **idea** of an exercise decides: with half of its cases right you get half of the points.
+#   The plainest cases have to pass: without them there are none.
+# - A fifth of that depends on what is **also asked** beside the idea, if anything is: an empty row,
+#   other number types, an error for sizes that do not fit, inputs that are left as they were. The
+#   verdict says what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
 #   only knows the cases you see does not get far.
 #
@@ -235,8 +236,7 @@ print("the second one:", said("plain mean of two words", x.mean(1)[1].item()))
 # ### Exercise: `masked_mean`
 # *1 point · difficulty 1 of 5 · 5 minutes*
 #
-# Average over the real positions only. A sentence without any gives 0, and no NaN on the way back
-# either.
+# Average over the real positions only. A sentence without any gives 0, and its gradient has no NaN.
 
 
 # %% exercise="masked_mean"
@@ -391,7 +391,8 @@ print(summary())
 # ## Three open questions
 #
 # 1. The naive softmax ends near 88. Where does it end in `float64`, and where in `bfloat16`? Change
-#    the dtype in the plot above and see whether $\ln$ of the largest number tells you.
+#    the dtype of the scores above (up to 800 for `float64`; for the plot, turn `bfloat16` back with
+#    `.float()`), and see whether $\ln$ of the largest number tells you.
 # 2. A softmax of scores near -200 fails too, without any infinity. What goes wrong there, and does
 #    your `stable_softmax` escape it?
 # 3. Draw a million pairs of random vectors with 2, 20 and 200 entries. How are their dot products

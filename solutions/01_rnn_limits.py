@@ -182,8 +182,8 @@ check.rnn_forward(
 # are random too, and nothing is trained. (`turning_matrix` makes recurrent weights that turn every
 # state and shorten it to 0.9 of its length.)
 #
-# **Predict:** the first words differ. After how many words, the first one included, will you see
-# nothing of that in the state any more?
+# **Predict:** the first words differ. After how many words, the first one included, is less than a
+# twentieth of that difference left in the state?
 
 # %% tags=["skip-grading"]
 guess("words until less than a twentieth is left", None)
@@ -217,8 +217,9 @@ print("below 0.05 after word", said("words until less than a twentieth is left",
 
 # %% [markdown]
 # Each step multiplies what is left of the first word by the recurrent weights and by the slope of
-# tanh, which is small where units are saturated. After six words little is left; by the end of the
-# sentence, nothing that you could see. But this network is untrained. How much does training help?
+# tanh, which is small where a unit is near -1 or 1. After six words little is left; by the end of
+# the sentence, nothing that you could see. But this network is untrained. How much does training
+# help?
 #
 # ## 3. Limit 1: all of the past in one vector
 #
@@ -231,7 +232,7 @@ print("below 0.05 after word", said("words until less than a twentieth is left",
 # And what do 64 numbers change?
 
 # %% tags=["skip-grading"]
-# How many symbols does a state of 16 first get wrong more often than right: 2, 4, 8, 16 or 32?
+# At which length does a state of 16 first get more symbols wrong than right: 2, 4, 8, 16 or 32?
 guess("length at which copying breaks down", None)
 
 # %% tags=["skip-grading", "measured"]
@@ -279,7 +280,7 @@ print("state of 16, more wrong than right:", said("length at which copying break
 plots.show(fig, about="Share of symbols copied correctly by length, and by place for 32 symbols.")
 
 # %% [markdown]
-# Means of three seeds, which hardly differ. A larger state moves the edge, and does not remove it.
+# Means of three seeds, which hardly differ. A larger state has moved the edge, and not removed it.
 # The right picture shows *which* symbols are lost: the oldest. (Limit 3, below, may have a part in
 # this.)
 #
@@ -485,7 +486,8 @@ def gradient_through_time(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: T
 
     Returns:
         (T,): entry t is the 2-norm over batch and units; the last entry is the norm of ones.
-        None of the arguments has to ask for gradients, and none gets a `.grad`.
+        None of the arguments has to ask for gradients. Afterwards they are as they were: none has
+        a `.grad`, and none asks for gradients that did not before.
     """
     # BEGIN SOLUTION
     h, states = h_0.detach().requires_grad_(), []
@@ -995,12 +997,12 @@ axes[0].set_ylabel("share right\n(mean of three seeds)")
 plots.show(fig, about="Share of right symbols by place in the answer, mean of three seeds.")
 
 # %% [markdown]
-# The state of 64 numbers is the only way from question to answer, and too little gets through to go
-# on alone. Running free, the model often gets the first symbol right and soon is little better than
-# guessing. (At the last place it is even worse: a decoder that stops early has no symbol there.) No
-# sequence is right as a whole. That is limit 1 again, now with gates. Would more training or a
-# larger state help, as with copying? Lesson 02 measures both, and gives the same network a second
-# way to its source.
+# All that the decoder knows of the source is a state of 64 numbers, and after 200 steps too little
+# comes through it to go on alone. Running free, the model often gets the first symbol right and
+# soon is little better than guessing. (At the last place it is even worse: a decoder that stops
+# early has no symbol there.) No sequence is right as a whole. Is that limit 1 again, now with
+# gates, or too short a training? Lesson 02 measures both, and gives the same network a second way
+# to its source.
 #
 # Teacher-forced numbers look better than the model is. One wrong token misleads a free-running
 # decoder in what follows, while teacher forcing sets it right at each step. What is used is the

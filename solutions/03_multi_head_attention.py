@@ -318,11 +318,11 @@ for name, other in (("fused projection", fused), ("one large attention", large))
     print(f"list and {name}:", said(f"list and {name}", ALIKE[0] if same else ALIKE[1]))
 
 # %% [markdown]
-# The list and the fused projection agree. The large attention does not, though all its matrices
-# are the same. The line on scores says why: its scores are the *sum* of the heads' scores (divided
-# by $\sqrt{12}$ and not by $\sqrt{3}$, which changes how sharply it looks). It adds up what every
-# head would have looked for, and then looks once. Many heads look first and add up later. With a
-# softmax in between, the order matters.
+# The list and the fused projection agree. The large attention does not, though all its matrices are
+# the same. The line on scores says why: its scores are the *sum* of the heads' scores (divided by
+# $\sqrt{12}$ and not by $\sqrt{3}$, which changes how sharply it looks). It adds up what every head
+# would have looked for, and then looks once. Many heads look first, each by its own scores, and
+# what they found stays apart.
 #
 # ## 4. The whole block
 #
@@ -347,10 +347,11 @@ drawn.way("heads")
 # ### Exercise: `MultiHeadAttention`
 # *5 points · difficulty 4 of 5 · 20 minutes*
 #
-# Three things to watch. A mask has no axis for heads: all heads share it. Dropout acts on the
-# weights, in train mode only, and the weights that you return are those before dropout. And a D
-# that H does not divide is an error, a `ValueError` whose message names both numbers. (While this
-# is graded, right functions stand in for yours, so an earlier error costs you nothing here.)
+# Three things to watch. A mask has no axis for heads: all heads share it. Dropout (`nn.Dropout`,
+# which also scales up what it keeps) acts on the weights, in train mode only, and the weights that
+# you return are those before dropout. And a D that H does not divide is an error, a `ValueError`
+# whose message names both numbers. (While this is graded, right functions stand in for yours, so an
+# earlier error costs you nothing here.)
 
 
 # %% exercise="MultiHeadAttention"
@@ -661,7 +662,7 @@ for length in (16, 64, 256):
 
 # %% [markdown]
 # For short sentences fusing pays: the list starts sixteen times as many small operations. For long
-# ones it pays little or nothing: both ways fill the same tables of weights.
+# ones it pays little, nothing, or less than nothing: both ways fill the same tables of weights.
 #
 # ### What is `w_o` for?
 #
@@ -715,8 +716,8 @@ pictures.where_heads_write(
 # output. All attentions have D = 32. Two models differ in something else: one has a hidden layer
 # *after* its single head, and one has `w_o` fixed to the identity.
 #
-# **Predict:** how often will one head get both symbols right, of six each? And will the hidden
-# layer help?
+# **Predict:** how often will one head get both symbols right? (There are six symbols: guessing gets
+# one right in 17% and both in 3%.) And will the hidden layer help?
 
 # %% tags=["skip-grading"]
 # shares from 0 to 1, the middle one of five runs
@@ -781,17 +782,20 @@ panels = {
 maps = {title: model(question)[1].detach()[0, h] for title, (model, h) in panels.items()}
 drawn.heads(maps, names, [f"drawer {i}" for i in range(8)])
 
-# %% tags=["skip-grading", "measured"]
+# %% tags=["skip-grading", "measured", "folded"]
 seen = panels["1 head + hidden"][0](question)[1].detach()[0, 0]
 print("largest weight:", said("largest weight, 1 head + hidden", seen.amax(1).mean().item()))
+for run, model in enumerate(models["1 head"]):
+    on = model(unseen)[1].gather(-1, unseen.asked[:, None]).mean((0, 1, 2)).tolist()
+    print(f"1 head, run {run}: {on[0]:.2f} on the first drawer, {on[1]:.2f} on the second")
 
 # %% [markdown]
-# One head alone ends in one of two ways here: all its weight lies on one drawer, or on both, with
-# a little more on the same one nearly every time. Either way the linear layer reads one symbol
-# off it, the one with the larger share. With a hidden layer behind it, the head looks at both, at
-# one *clearly more* than at the other, and the hidden layer learned to tell a large share of one
-# symbol from a small share of another. So one head can do it, if what follows is not linear and
-# finds this code. Two heads need no code: each keeps its own look, and a linear layer reads both.
+# One head alone ends in one of two ways here: in one run all its weight lies on one drawer, in the
+# other four on both, with more on the same one. Either way the linear layer reads one symbol off
+# it, the one with the larger share. With a hidden layer behind it, the head looks at both, at one
+# *clearly more* than at the other, and the hidden layer learned to tell a large share of one symbol
+# from a small share of another. So one head can do it, if what follows is not linear and finds this
+# code. Two heads need no code: each keeps its own look, and a linear layer reads both.
 #
 # ### "Several heads force the model to attend to more words"
 #
@@ -826,6 +830,7 @@ for name, five in models.items():
     share = sum(on_asked(weights.mean(1)) for weights in maps) / 5
     print(f"{name:34}{each:11.1f}{together:10.1f}{share:10.0%}")
     if name == "1 head":
+        print("    run by run:", *(f"{how_many(weights):.1f}" for weights in maps))
         print("    each:", said("drawers looked at, 1 head", each))
     if name == "2 heads":
         print("    each:", said("drawers looked at by each, 2 heads", each))
@@ -842,10 +847,11 @@ print("two heads with the same weights look alike:", torch.equal(weights[:, 0], 
 
 # %% [markdown]
 # **Measured:** nothing is forced. Two heads may look at the very same words, as the twins do. And
-# more heads do not mean more drawers: one head looks at three, two together at two, one each, and
-# eight together at nearly four. (The count is generous to thin tails: the one head has nine tenths
-# of its weight on the two drawers asked for.) What two heads make possible is to look at one word
-# *sharply* and at another one, too.
+# more heads do not mean more drawers: one head looks at three on average (at one in one run, at
+# three and a half in the others), two together at two, one each, and eight together at nearly four.
+# (The count is generous to thin tails: the one head has nine tenths of its weight on the two
+# drawers asked for.) What two heads make possible is to look at one word *sharply* and at another
+# one, too.
 #
 # ## 7. Switching heads off
 #

@@ -228,9 +228,9 @@ print(f"one turn: {turn[0]:.1f} positions in the first pair, {turn[-1]:,.0f} in 
 # **Measured:** the reverse. The first columns are the fast ones. In the last columns nothing
 # happens within a sentence: their sines stay near 0 and their cosines near 1.
 #
-# **Why 10,000?** So that a turn of the slowest hand, $2\pi \cdot 10000^{1 - 2/D}$ positions, is
-# longer than any sentence. Whether a model needs that, the paper does not say. Section 11 tries
-# smaller numbers.
+# **Why 10,000?** The paper does not say. With it, a turn of the slowest hand,
+# $2\pi \cdot 10000^{1 - 2/D}$ positions, is longer than any sentence here. Section 11 tries smaller
+# numbers.
 #
 # Go through a sentence with the slider for $p$. Then make the base smaller: what do the last hands
 # do?
@@ -354,7 +354,7 @@ check.repaired_encoding(
 # ### What a missing minus sign does
 #
 # **Found in popular texts:** $PE_{p,2i} = \sin(p \cdot 10000^{2i/D})$, with no minus sign. Only the
-# first pair is right. The other hands turn by many radians for each position.
+# first pair is right. Each later hand turns faster, up to thousands of radians per position.
 
 # %% tags=["skip-grading"]
 pictures.layouts(
@@ -774,7 +774,8 @@ drawn.way("positions")
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
 # Pair i is made of the columns 2i and 2i + 1. The first position is 0, unless `offset` says
-# otherwise.
+# otherwise. Whatever number type x has, compute the angles in float32: bfloat16 cannot even count
+# to 300.
 
 
 # %% exercise="rotary_embedding"
@@ -841,7 +842,7 @@ check.rotary_embedding(
 # <details><summary>Hint 3: almost the answer</summary>
 #
 # Weave the two results together as in `sinusoidal_encoding`: stack along a new last axis, flatten
-# the last two. Mind the dtype of the angles: cos and sin should have that of x.
+# the last two. Cast cos and sin to the dtype of x, not the angles.
 # </details>
 #
 # ### Added or turned
@@ -1005,8 +1006,9 @@ print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getite
 
 # %% [markdown]
 # Without positions the model ends where you end by always guessing the sentence's most frequent
-# group: that is about all that a bag can tell. ALiBi hardly does better: it knows how far a word
-# is, and not on which side. The other three solve the task, and differ in speed.
+# group: that is about all that a bag can tell. ALiBi hardly does better: its bias makes near words
+# louder, on both sides alike, and cannot pick out the distance two. The other three solve the task,
+# and differ in speed.
 #
 # ### What makes one of them faster?
 #
@@ -1129,8 +1131,8 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 # **Claimed in popular texts:** sinusoidal positions work for sentences longer than any in training,
 # because they are a formula. First, where do the models look? Mean weights over many sentences of
 # 32 words, twice as many as in training, for the first seed. **Predict:** how much weight does the
-# word two places back get from the rotary model, above and left of the dashed lines? And from the
-# one with a learned table, beyond them?
+# word two places back get from the rotary model, within the first 16 places? And from the one with
+# a learned table, at places 16 to 31?
 
 # %% tags=["skip-grading"]
 # mean weight of the word two places back: within the trained length, and past it
@@ -1189,11 +1191,11 @@ for kind in ("sinusoidal", "learned", "rotary"):
 # %% [markdown]
 # **Measured:** the formula *gives* a row for every position. That the model *understands* that row
 # is another thing. In longer sentences the sinusoidal model is worse even at the first words
-# (0.83), worst just past the trained length (0.40), and a little better far out (0.61). It does not
-# recover there because fast hands come round to where they have been: with base 10, which has only
-# fast ones, it stays at 0.30. The learned table, never trained past row 15, knows nothing there.
-# The broken table is the best of the added ones just past the trained length, and worse than the
-# right one further on. ALiBi alone is as good on long sentences as on short ones, as its authors
+# (0.83), worst just past the trained length (0.40), and a little better far out (0.61). Why is it
+# better there? Not because fast hands come round to where they have been: with base 10, which has
+# only fast ones, it stays at 0.30. The learned table, never trained past row 15, knows nothing
+# there. The broken table is the best of the added ones just past the trained length, and worse than
+# the right one further on. ALiBi is as good on long sentences as on short ones, as its authors
 # promise. But it was not good on the short ones: where nothing was found, nothing can be lost.
 #
 # Rotary positions carry over best, but not freely: with base 10,000, the first words of a longer
@@ -1320,8 +1322,9 @@ print(summary())
 # - Attention alone sees a bag: permute the words, and the outputs are permuted with them.
 # - Sinusoids are hands of a clock. The first columns are fast. Their products depend on distance
 #   alone, and a shift is a rotation that attention can learn.
-# - In a slow clock neighbours lie close together, which makes them harder to tell apart. Clocks
-#   whose hands have similar speeds carry over to positions that the model was never asked about.
+# - In a slow clock neighbours lie close together, and it is learned more slowly; stretched, the
+#   same rows took half the steps. Clocks without very fast hands carry over to positions that the
+#   model was never asked about.
 # - A learned table is as good within the trained length, and knows nothing beyond it.
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
 #   and their order alone.
@@ -1345,8 +1348,8 @@ print(summary())
 #    1,000 words?
 # 2. Base 0.5 carried over to positions left out, base 0.3 did not. Where between them does it stop?
 #    Can a row be mixed from the rows around it, and with how large numbers?
-# 3. With $|t - s|$ ALiBi cannot tell two back from two ahead. What becomes of its curve in section
-#    11 with $t - s$, or with a causal mask? And with several heads of different slopes?
+# 3. ALiBi makes the nearest words loudest. What becomes of its curve in section 11 with a bias that
+#    is largest at distance two? With a causal mask? And with several heads of different slopes?
 #
 # **Next:** lesson 05 puts embedding, positions, attention and feed-forward layers together into an
 # encoder.

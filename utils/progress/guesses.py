@@ -48,19 +48,21 @@ def guessed(name: str) -> Guess | None:
     return _kept().get(name)
 
 
-def said(name: str, measured: object) -> str:
+def said(name: str, measured: object, also: Iterable[object] = ()) -> str:
     """Return the result with the guess beside it, for a title or a printed line.
 
     Args:
         name: what was guessed.
         measured: what the experiment found.
+        also: what is as good as that, because chance decides between them.
 
     """
     expected, found = guessed(name), _plain(measured)
     result = _shown(measured if found is None else found)
     if expected is None:
         return result
-    _close[name] = found is not None and _is_close(expected, found)
+    right = [one for one in map(_plain, (measured, *also)) if one is not None]
+    _close[name] = any(_is_close(expected, one) for one in right)
     return f"{result} (you said {_shown(expected)})"
 
 

@@ -3,9 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import TypeVar
 
 Tagged = Sequence[tuple[str, str]]  # words with their tags
 Known = Mapping[str, AbstractSet[str]]  # the tags that a word had in training
+Name = TypeVar("Name")
 
 FEW = 10  # most frequent ambiguous words that are counted apart
 NAMED = 4  # of them
@@ -87,6 +89,14 @@ def of_warm_ups(
 def ruined(shares: Sequence[float]) -> int:
     """Count runs that end below half although a lower rate, further right, does better."""
     return sum(share < HALF for share in shares[: shares.index(max(shares))])
+
+
+def level(shares: Mapping[Name, float], within: float) -> list[Name]:
+    """Return who is best, and after it who is so near to it that chance may decide."""
+    return sorted(
+        (name for name, share in shares.items() if share > max(shares.values()) - within),
+        key=lambda name: -shares[name],
+    )
 
 
 def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:

@@ -105,6 +105,13 @@ def test_the_summary_counts_a_guess_as_close_if_it_is_right_or_off_by_a_quarter(
     assert summary().startswith(f"You guessed 1 of 1; {int(close)} came close or were right.")
 
 
+@pytest.mark.parametrize(("expected", "close"), [("left", 1), ("right", 1), ("up", 0)])
+def test_what_chance_decides_between_is_as_right_to_have_guessed(expected: str, close: int) -> None:
+    guess("one", expected)
+    assert said("one", "left", also=["right"]) == f"left (you said {expected})"
+    assert summary().startswith(f"You guessed 1 of 1; {close} came close")
+
+
 def test_the_summary_counts_guesses_that_were_asked_for_and_not_made() -> None:
     guess("one", 0)
     guess("two", "left")

@@ -45,3 +45,8 @@ def test_kinds_of_words_are_told_apart():
         "100% of words with one tag, 25% of the text",
         "  0% of unknown words, 25% of the text",
     ]
+
+
+def test_who_is_within_the_margin_of_the_best_is_level_with_it_and_the_best_comes_first():
+    shares = {"far": 0.9, "near": 0.985, "best": 0.989, "at the margin": 0.979}
+    assert told.level(shares, 0.01) == ["best", "near"]
