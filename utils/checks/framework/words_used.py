@@ -1,19 +1,23 @@
 """Which names an answer uses, so that nobody is told of a function that they do not call."""
 
+import dis
 import inspect
 import re
 import types
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, Final
 
 # How a result gets its form can be written in a dozen ways, each with other functions.
 _FORM = frozenset((
     "arange", "as_tensor", "cat", "chunk", "clone", "contiguous", "copy_", "detach", "div",
-    "expand", "expand_as", "flatten", "float", "full", "long", "mul", "new_zeros", "ones", "outer",
-    "permute", "range", "repeat", "repeat_interleave", "reshape", "select", "split", "squeeze",
-    "stack", "tensor", "to", "transpose", "type_as", "unbind", "unflatten", "unsqueeze", "view",
-    "zeros", "zeros_like", "zip",
+    "expand", "expand_as", "flatten", "float", "full", "long", "moveaxis", "movedim", "mul",
+    "new_zeros", "ones", "outer", "permute", "range", "repeat", "repeat_interleave", "reshape",
+    "select", "split", "squeeze", "stack", "swapaxes", "swapdims", "tensor", "to", "transpose",
+    "type_as", "unbind", "unflatten", "unsqueeze", "view", "zeros", "zeros_like", "zip",
 ))  # fmt: skip
+COMPARED: Final = "<"  # the word of any comparison by a sign
+_COMPARE: Final = frozenset((COMPARED, "eq", "ge", "gt", "le", "lt", "ne"))
+_SIGN = re.compile(r"[<>]|[=!]=")
 _QUOTED = re.compile(r"`([A-Za-z_]\w*)(?:\(…\))?`")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -45,23 +49,33 @@ def words_of(answer: Any) -> frozenset[str] | None:
 
 def words_in(lines: Collection[str]) -> frozenset[str] | None:
     """Return every word in lines of code; None if there are no lines."""
-    return frozenset(word for line in lines for word in _WORD.findall(line)) if lines else None
+    compared = [COMPARED] if any(map(_SIGN.search, lines)) else []
+    words = (word for line in lines for word in _WORD.findall(line))
+    return frozenset((*words, *compared)) if lines else None
 
 
 def may_be_told(sentence: str, used: Collection[str] | None) -> bool:
-    """Return whether a sentence quotes no function on a result's form that an answer does not use.
+    """Return whether a sentence speaks of nothing that an answer does not have.
+
+    That is a function on a result's form, or a comparison.
 
     Args:
         sentence: what a mistake made by machine is like.
         used: the answer's names; None if they are not known.
 
     """
+    if used is None:
+        return True
+    if "a comparison" in sentence and not _COMPARE & set(used):
+        return False
     quoted = set(_QUOTED.findall(sentence.partition(" stood for ")[0]))
-    return used is None or quoted <= set(used) or not quoted & _FORM
+    return quoted <= set(used) or not quoted & _FORM
 
 
 def _all_names(code: types.CodeType) -> set[str]:
     own = {*code.co_names, *code.co_varnames, *code.co_freevars}
+    if any(step.opname == "COMPARE_OP" for step in dis.get_instructions(code)):
+        own.add(COMPARED)
     return own.union(*map(_all_names, _inner(code)))
 
 

@@ -38,7 +38,28 @@ def test_words_are_read_from_lines_of_code():
         ("the softmax were left out", True),
         ("`softmax` were left out", True),
         ("`view` stood for `reshape`", True),
+        ("a 1 were 0 in `movedim`", False),
+        ("a comparison were inverted", False),
     ],
 )
 def test_form_is_told_to_those_alone_who_use_it(sentence, told):
     assert may_be_told(sentence, {"view", "x"}) == told
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        words_of(lambda n: n if n < 2 else 1),
+        words_of(lambda n: [n for n in n if n == 3]),
+        words_of(lambda n: n.lt(2)),
+        words_in(["if n >= 2:"]),
+        words_in(["return n.ne(2)"]),
+        None,
+    ],
+)
+def test_a_comparison_is_told_of_where_something_is_compared(used):
+    assert may_be_told("a comparison were inverted", used)
+
+
+def test_lines_that_compare_nothing_are_told_of_no_comparison():
+    assert not may_be_told("a comparison were inverted", words_in(["y = x", "return y"]))
