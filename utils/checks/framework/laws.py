@@ -141,8 +141,14 @@ def _of_input(name: str, before: tuple[Array, Array], calls: Calls) -> Iterator[
                 calls.alike(law.after(one), other) for one, other in zip(before, after, strict=True)
             )
             if right and not mine:
-                yield f"When {says.format(f'`{name}`')}, the right result {law.result}. Not yours."
+                changed, result = says.format(f"`{name}`"), _said(calls.where)
+                yield f"When {changed}, the right {result} {law.result}. Not yours."
                 return
+
+
+def _said(where: str) -> str:
+    """Return what keeps a law: the result itself, or what was measured of it by its name."""
+    return where if " " in where else "result"
 
 
 def _leaves_error(

@@ -80,3 +80,30 @@ def test_nan_is_not_taken_for_something_added():
     told = " ".join(check.rnn_cell.verdict(overflowing).symptoms)
     assert "off by the same numbers" not in told
     assert "NaN or infinite" in told
+
+
+def test_a_law_of_a_fact_is_said_of_that_fact_and_not_of_the_result():
+    class SharesOfOne(torch.nn.Module):
+        """Heads whose weights add up to one again after dropout."""
+
+        def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
+            super().__init__()
+            if d_model % n_heads:
+                raise ValueError(f"d_model {d_model} is not divisible by {n_heads}")
+            self.heads, self.drop = n_heads, torch.nn.Dropout(dropout)
+            made = (torch.nn.Linear(d_model, d_model, bias) for _ in range(4))
+            self.w_q, self.w_k, self.w_v, self.w_o = made
+
+        def forward(self, query, key, value, mask=None):
+            pairs = ((self.w_q, query), (self.w_k, key), (self.w_v, value))
+            q, k, v = (w(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for w, x in pairs)
+            scores = q @ k.mT / q.shape[-1] ** 0.5
+            allowed = torch.ones_like(scores).bool() if mask is None else mask[:, None]
+            weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
+            kept = self.drop(weights)
+            kept = kept / kept.sum(-1, keepdim=True).clamp(min=1e-9)
+            return self.w_o((kept @ v).transpose(1, 2).flatten(2)), weights
+
+    said = symptoms(SharesOfOne, "MultiHeadAttention")
+    assert "the right factor on the weights kept stays the same. Not yours." in said
+    assert "the right result" not in said
