@@ -132,7 +132,6 @@ def _best(
     """
     found: list[tuple[tuple[bool, int], Mistake]] = []
     holding = [judged for judged in relevant if judged.holds]
-    failing = [judged.result.case for judged in relevant if not judged.holds]
     is_loose = exercise.tolerance >= LOOSE  # what agrees by its first digits must do so where shown
     for mistake in exercise.mistakes:
         if any(_is_ruled_out(exercise, mistake, judged) for judged in holding):
@@ -140,9 +139,10 @@ def _best(
         explains = _explains(exercise, mistake, shown) and _differs_as_far(exercise, mistake, shown)
         if not explains and (is_loose or not _may_explain(exercise, mistake, shown)):
             continue
-        if _misses_alike(exercise, mistake, shown) and is_as_wrong(exercise, mistake, failing):
+        if _misses_alike(exercise, mistake, shown):
             agrees = _where_it_agrees(exercise, mistake, relevant, several)
-            if agrees:
+            others = [j for j, agreed in zip(relevant, agrees, strict=False) if not agreed]
+            if agrees and is_as_wrong(exercise, mistake, [j.result.case for j in others]):
                 found.append(((explains, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]

@@ -18,14 +18,16 @@ def is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
     return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
 
 
-def is_as_wrong(exercise: Exercise, mistake: Mistake, failing: Sequence[Case]) -> bool:
-    """Return whether a mistake is wrong in all of the idea's cases that fail and say little.
+def is_as_wrong(exercise: Exercise, mistake: Mistake, others: Sequence[Case]) -> bool:
+    """Return whether a mistake is wrong where an answer fails, and gives other results.
+
+    Asked is of the idea's cases that say little.
 
     One number agrees by chance more often than a tensor, and so do facts: there a case that fails,
     and in which the mistake is right, has another cause.
 
     """
-    says_little = [case for case in failing if case.is_core and _says_little(exercise, case)]
+    says_little = [case for case in others if case.is_core and _says_little(exercise, case)]
     return all(is_wrong(exercise, mistake, case) for case in says_little)
 
 

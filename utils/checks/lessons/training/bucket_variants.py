@@ -13,7 +13,15 @@ Batches = list[list[int]]
 Fits = Callable[[Sequence[int], int], bool]
 Change = Callable[[Batches, Sequence[int], Sequence[int]], Batches]
 Shuffle = Literal[
-    "batches", "nothing", "inside", "unseeded", "by the seed", "moved on", "by torch's first seed"
+    "batches",
+    "nothing",
+    "inside",
+    "unseeded",
+    "by the seed",
+    "by seeds alone",
+    "always alike",
+    "moved on",
+    "by torch's first seed",
 ]
 
 
@@ -179,7 +187,9 @@ def cut_singly(order: Sequence[int], *_: object) -> Batches:
 def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
     if shuffle == "nothing":
         return batches
-    if shuffle == "by the seed" and generator is not None:
+    if shuffle == "always alike" or (shuffle == "by seeds alone" and generator is None):
+        generator = torch.Generator()
+    elif shuffle in {"by the seed", "by seeds alone"} and generator is not None:
         generator = torch.Generator().manual_seed(generator.initial_seed())
     if shuffle == "by torch's first seed" and generator is None:
         generator = torch.Generator()

@@ -157,6 +157,12 @@ BUCKETS = Exercise(
             buckets(shuffle="nothing"),
         ),
         Mistake(
+            "always_shuffled_alike",
+            "The order looks random, but is the same in every call: a fixed seed decides it.",
+            "Draw from the generator that is given, and where none is, from torch's own.",
+            buckets(shuffle="always alike"),
+        ),
+        Mistake(
             "shuffled_inside_only",
             "Sentences change places inside their batch; the batches stay in order.",
             "It is the list of batches that has to be shuffled.",
@@ -194,6 +200,13 @@ BUCKETS = Exercise(
             "Every epoch has the same order: the generator's seed decides, not the generator.",
             "Draw from the generator itself: torch.randperm(n, generator=generator).",
             buckets(shuffle="by the seed"),
+        ),
+        Mistake(
+            "order_of_seeds_alone",
+            "Every epoch has the same order: the generator's seed decides, not the generator, and "
+            "where none is given, a fixed seed.",
+            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            buckets(shuffle="by seeds alone"),
         ),
         Mistake(
             "long_sentence_dropped",

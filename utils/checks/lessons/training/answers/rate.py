@@ -109,7 +109,7 @@ NOAM = Exercise(
         ),
         Mistake(
             "peak_without_warmup",
-            "The peak is d_model to the power -0.5: everything is sqrt(warmup) times too large.",
+            "The peak is d_model to the power -0.5: a factor of warmup to that power is missing.",
             "Put in step = warmup: both terms are then warmup to the power -0.5.",
             _rate(peak=0.5),
         ),
