@@ -372,9 +372,8 @@ def test_lengths_tell_of_padding_only_where_the_answer_does_not_share_the_senten
     wrong = Finding(ProblemKind.VALUES, "", "")
     judged = [Judged(CaseResult(case, None), None) for case in cases]
     judged += [Judged(CaseResult(case, wrong), None) for case in equal]
-    assert list(_of_cases(judged)) == [
-        "It is wrong in every case without padding, and right in all others."
-    ]
+    said = ["Every case with padding is right: look at what happens without padding."]
+    assert list(_of_cases(judged)) == said
     assert list(_of_cases(judged, padded=False)) == []
     verdict = check.bucket_batches.verdict(_last_two_joined)
     assert not verdict.passed
