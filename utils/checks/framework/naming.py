@@ -14,9 +14,10 @@ from utils.checks.framework.compare import PREDICTION, compare, same, same_resul
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
 from utils.checks.framework.expected import expected_of, observed, results_of
 from utils.checks.framework.observation import BY_CHANCE, Observation, ProblemKind
-from utils.checks.framework.prefilter import surely_differs, surely_right, surely_wrong
+from utils.checks.framework.prefilter import surely_differs, surely_right
 from utils.checks.framework.rounded import is_rounded
 from utils.checks.framework.verdict import CaseResult
+from utils.checks.framework.wrong_cases import is_as_wrong, is_wrong
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
 SEVERAL_OF_PAIRS = 3  # and two at once, which agree by chance more often
@@ -140,7 +141,8 @@ def _best(
             continue
         if _misses_alike(exercise, mistake, shown):
             agrees = _where_it_agrees(exercise, mistake, relevant, several)
-            if agrees:
+            others = [j for j, agreed in zip(relevant, agrees, strict=False) if not agreed]
+            if agrees and is_as_wrong(exercise, mistake, [j.result.case for j in others]):
                 found.append(((explains, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]
@@ -163,7 +165,7 @@ def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     is_loose = exercise.tolerance >= LOOSE and exercise.probe.kind != ExerciseKind.PREDICT
     if not is_loose or finding is None or finding.kind != ProblemKind.VALUES:
         return True
-    return _is_wrong(exercise, mistake, shown.result.case)
+    return is_wrong(exercise, mistake, shown.result.case)
 
 
 def _most(mistakes: list[Mistake], count: Callable[[Mistake], int]) -> list[Mistake]:
@@ -276,7 +278,7 @@ def _may_explain(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     finding = shown.result.finding
     if finding is None or finding.kind != ProblemKind.VALUES or mistake.answer is None:
         return False
-    return _is_wrong(exercise, mistake, shown.result.case)
+    return is_wrong(exercise, mistake, shown.result.case)
 
 
 def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
@@ -348,7 +350,7 @@ def _pair(
 
 def _hides(exercise: Exercise, one: Mistake, other: Mistake, shown: Judged) -> bool:
     """Return whether one mistake alone gives what is shown, so that another one leaves no trace."""
-    return _agrees(exercise, one, shown) and _is_wrong(exercise, other, shown.result.case)
+    return _agrees(exercise, one, shown) and is_wrong(exercise, other, shown.result.case)
 
 
 def _fit_alone(
@@ -371,17 +373,8 @@ def _wrong_in(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) 
     if mistake.answer is None:
         return frozenset()
     return frozenset(
-        n for n, judged in enumerate(relevant) if _is_wrong(exercise, mistake, judged.result.case)
+        n for n, judged in enumerate(relevant) if is_wrong(exercise, mistake, judged.result.case)
     )
-
-
-def _is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
-    if surely_wrong(exercise, mistake, case):
-        return True
-    if surely_right(exercise, mistake, case):
-        return False
-    variant = results_of(exercise, mistake.name, mistake.answer, case)
-    return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
 
 
 def _is_ruled_out(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:

@@ -81,7 +81,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         of_reach(expected, seen),
         of_sizes(exercise, judged, finding.where),
         _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
-        _of_cases(judged),
+        _of_cases(judged, padded=exercise.facts is None),
         of_results(exercise, judged, finding.where),
         of_all_cases(exercise, judged, finding.where),
         of_structure(whole, expected.values.get(whole), seen.values.get(whole), exercise.tolerance),
@@ -323,13 +323,17 @@ def _passes(judged: Judged) -> bool:
     return judged.result.passed
 
 
-def _of_cases(judged: Sequence[Judged]) -> Sentences:
-    """Say what all failing cases share and no other has or, failing that, what they all share."""
+def _of_cases(judged: Sequence[Judged], *, padded: bool = True) -> Sentences:
+    """Say what all failing cases share and no other has or, failing that, what they all share.
+
+    Lengths tell where padding is, but if answers share the sentences out (not `padded`).
+    """
     shown = [j for j in judged if not j.result.case.hidden]
     wrong = [not j.holds for j in shown]
     exactly: list[str] = []
     only: dict[str, int] = {}  # a sentence -> how many cases it points at
-    for name, (applies, words, others) in _WORDS.items():
+    known = {name: words for name, words in _WORDS.items() if padded or name != "lengths"}
+    for name, (applies, words, others) in known.items():
         has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in shown]
         lacks = [not one for one in has]
         if any(has) and any(lacks) and has == wrong:

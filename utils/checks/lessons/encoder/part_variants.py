@@ -30,6 +30,7 @@ class NormVariant(nn.Module):
         gain, bias_used: whether they are applied.
         own_eps: an epsilon that replaces the given one.
         default_eps: the epsilon if none is given.
+        exchanged: "variance" or "deviation", if the mean has changed places with it.
         keepdim: whether the mean keeps its axis.
         by_difference: whether variance is the mean of squares minus the square of the mean.
         by_squares: whether the mean of the squares of x stands for the variance.
@@ -52,6 +53,7 @@ class NormVariant(nn.Module):
     bias_used = True
     own_eps: float | None = None
     default_eps = 1e-5
+    exchanged = ""
     keepdim = True
     by_difference = False
     by_squares = False
@@ -77,6 +79,8 @@ class NormVariant(nn.Module):
         mean = x.mean(own, keepdim=True) if find is None else find(x)
         variance = self._variance(x, mean, axes)
         mean = mean if self.keepdim else x.mean(own)
+        if self.exchanged:
+            mean, variance = self._exchange(mean, variance)
         entries = x - mean if self.centred else x
         if measure is None:
             normal = entries / type(self).spread(variance, self.eps)
@@ -89,6 +93,12 @@ class NormVariant(nn.Module):
             return (normal + bias) * weight
         scaled = normal * weight if self.gain else normal
         return scaled + bias if self.bias_used else scaled
+
+    def _exchange(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
+        """Take what var_mean or std_mean gives first for the mean."""
+        if self.exchanged == "deviation":
+            return variance.sqrt(), mean.square()
+        return variance, mean
 
     @staticmethod
     def _fitting(axes: tuple[int, ...], x: Tensor) -> tuple[int, ...]:

@@ -74,6 +74,7 @@ class HeadsVariant(nn.Module):
         sizes: (D, H) -> the sizes of w_q, w_k and w_v; (D, D) when None.
         missing: layers that __init__ does not make.
         tied: layers that are w_q itself.
+        transposed: layers whose matrix is used the other way round.
         in_lists: whether w_q, w_k and w_v are lists of small layers.
 
     """
@@ -107,6 +108,7 @@ class HeadsVariant(nn.Module):
     sizes: Any = None
     missing = ""
     tied = ""
+    transposed = ""
     in_lists = False
 
     def __init__(
@@ -179,7 +181,10 @@ class HeadsVariant(nn.Module):
         if name not in self.projected:
             return x
         layer = name if name == "o" else self.through["qkv".index(name)]
-        projected: Tensor = getattr(self, f"w_{layer}")(x)
+        own = getattr(self, f"w_{layer}")
+        projected: Tensor = (
+            nn.functional.linear(x, own.weight.T, own.bias) if layer in self.transposed else own(x)
+        )
         return self._layer("o", projected) if name == "v" and self.out == "values" else projected
 
     def _heads(self, name: str, x: Tensor, length: int | None = None) -> Tensor:
@@ -212,6 +217,18 @@ class SplitBeforeProjection(HeadsVariant):
         bias = None if layer.bias is None else layer.bias[:small]
         cut = reference_split(x, self.n_heads)
         return nn.functional.linear(cut, layer.weight[:small, :small], bias)
+
+
+class SliceForEachHead(HeadsVariant):
+    """Attention whose heads see their slice alone: each uses a diagonal block of the matrices."""
+
+    def _heads(self, name: str, x: Tensor, length: int | None = None) -> Tensor:
+        layer: nn.Linear = getattr(self, f"w_{name}")
+        blocks = reference_split(layer.weight.unsqueeze(0), self.n_heads)[0]
+        small = x.shape[-1] // self.n_heads
+        own = torch.stack([block[h * small :][:small] for h, block in enumerate(blocks)])
+        projected = reference_split(x, self.n_heads) @ own.mT
+        return projected if layer.bias is None else projected + layer.bias.view(-1, 1, small)
 
 
 class MaskPassedOn(HeadsVariant):

@@ -1,5 +1,6 @@
 """Facts that judge batches, of which many are right; computed where no student code runs."""
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,10 @@ from utils.checks.framework.observation import Plain
 
 MOST_WASTE = 0.15  # share of padding in mixed batches
 MOST_BATCHES = 1.6  # times the number that the tokens alone need
+# In a random order two of three places are turns: longer than both neighbours, or shorter. In 3
+# orders of 48 batches they are fewer than one of three with a probability below 1e-15.
+FEWEST_TURNS = 1 / 3
+FEWEST_BATCHES = 20  # of which an order tells something
 
 RUNS = (
     "with a seed",
@@ -17,24 +22,25 @@ RUNS = (
     "epoch 1 with one generator",
     "epoch 2 with one generator",
     "without a generator",
+    "without a generator, another seed of torch's own",
 )
 
 Batches = list[list[int]]
 
 
 def bucket_facts(i: Inputs, values: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Return facts about six runs.
+    """Return facts about seven runs.
 
     Raises:
         ValueError: the values are not batches.
 
     """
-    *drawn, without = (_batches(values[run]) for run in RUNS)
+    *drawn, without, reseeded = (_batches(values[run]) for run in RUNS)
     first = drawn[0]
     facts = _facts(first, i["lengths"], i)
     same = _facts(without, i["lengths"], i) == facts
     said = "without a generator" if same else "other faults without a generator"
-    order = _order(*drawn) if i["mixed"] else {}
+    order = _order(*drawn) | _chance(drawn, without, reseeded, i["lengths"]) if i["mixed"] else {}
     kept = "the lengths are as they were"
     return facts | order | {"called": said, kept: values[kept]}
 
@@ -116,3 +122,41 @@ def _order(
         "another seed gives": kept if one == three else "another order",
         "the next epoch has": "the same order" if repeats else "another order",
     }
+
+
+def _chance(
+    drawn: Sequence[Batches], without: Batches, reseeded: Batches, lengths: Sequence[int]
+) -> dict[str, Plain]:
+    """Return whether the order is one by chance, and whether torch's own seed decides it, too."""
+    first, _, other, _, next_epoch = drawn
+    by_torch = [list(map(sorted, run)) for run in (without, reseeded)]
+    return {
+        "the batches come": _sorting(
+            [_longest(run, lengths) for run in (first, other, next_epoch)]
+        ),
+        "without a generator, torch.manual_seed gives": (
+            "the same order each time" if by_torch[0] == by_torch[1] else "another order each time"
+        ),
+    }
+
+
+def _longest(batches: Batches, lengths: Sequence[int]) -> list[int]:
+    """Return each batch's longest length."""
+    return [max((lengths[n] for n in b if 0 <= n < len(lengths)), default=0) for b in batches]
+
+
+def _sorting(orders: Sequence[Sequence[int]]) -> str:
+    """Return how far lengths are in order, whether they rise or fall."""
+    turns, places = [_turns(order) for order in orders], sum(len(order) for order in orders)
+    if min(map(len, orders)) < FEWEST_BATCHES or sum(turns) >= FEWEST_TURNS * places:
+        return "in no order of length"
+    if max(turns) == 0:
+        return "in order of length"
+    # One place where the order begins anew makes two turns.
+    return f"in order of length, {'begun in the middle' if max(turns) <= 2 else 'in stretches'}"
+
+
+def _turns(order: Sequence[int]) -> int:
+    """Count the entries that are larger than both neighbours, or smaller."""
+    steps = [after - before for before, after in itertools.pairwise(order)]
+    return sum(one * other < 0 for one, other in itertools.pairwise(steps))

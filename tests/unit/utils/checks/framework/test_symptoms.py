@@ -364,3 +364,32 @@ def test_numbers_that_are_nearly_right_behave_like_no_mistake():
     verdict = check.LayerNorm.verdict(LayerNorm)
     assert not verdict.passed
     assert verdict.mistake is None
+
+
+def test_lengths_tell_of_padding_only_where_the_answer_does_not_share_the_sentences_out():
+    cases = [Case(f"mixed {n}", {"lengths": [2, 3]}) for n in range(2)]
+    equal = [Case(f"equal {n}", {"lengths": [3, 3]}) for n in range(2)]
+    wrong = Finding(ProblemKind.VALUES, "", "")
+    judged = [Judged(CaseResult(case, None), None) for case in cases]
+    judged += [Judged(CaseResult(case, wrong), None) for case in equal]
+    said = ["Every case with padding is right: look at what happens without padding."]
+    assert list(_of_cases(judged)) == said
+    assert list(_of_cases(judged, padded=False)) == []
+    verdict = check.bucket_batches.verdict(_last_two_joined)
+    assert not verdict.passed
+    assert not [said for said in verdict.symptoms if "padding is right" in said]
+
+
+def _last_two_joined(lengths, max_tokens, generator=None):
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    batches = [[]]
+    for i in order:
+        if batches[-1] and (len(batches[-1]) + 1) * lengths[i] > max_tokens:
+            batches.append([])
+        batches[-1].append(i)
+    if len(batches) > 1 and len(batches[-1]) < len(batches[-2]):
+        tail = batches.pop()
+        batches[-1] += tail
+    batches = [batch for batch in batches if batch]
+    places = torch.randperm(len(batches), generator=generator).tolist()
+    return [batches[place] for place in places]

@@ -5,6 +5,7 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -29,6 +30,7 @@ from utils.checks.lessons.training.answers.right_share import accuracy_oracle
 from utils.checks.lessons.training.answers.scores import loss_oracle
 from utils.checks.lessons.training.answers.steps import step_oracle
 from utils.checks.lessons.training.answers.tagging import tagging_oracle
+from utils.checks.lessons.training.bucket_facts import FEWEST_TURNS, _sorting, _turns
 from utils.checks.lessons.training.probes.watched import Model, Optimizer, Scheduler, TaggingModel
 from utils.checks.registry import exercises
 from utils.reference import modules
@@ -332,3 +334,25 @@ def test_sentences_drawn_with_replacement_are_not_one_list_that_was_cleared():
     verdict = check.bucket_batches.verdict(drawn_until_full)
     assert verdict.mistake is None or verdict.mistake.name != "one_list_cleared"
     assert "a sentence is there twice" in " ".join([*verdict.symptoms, str(verdict.mistake)])
+
+
+def test_orders_drawn_at_random_have_far_more_turns_than_is_asked_and_sorted_ones_none():
+    lengths = torch.arange(48)
+    shares = []
+    for seed in range(300):
+        generator = torch.Generator().manual_seed(seed)
+        orders = [lengths[torch.randperm(48, generator=generator)].tolist() for _ in range(3)]
+        assert _sorting(orders) == "in no order of length"
+        shares.append(sum(map(_turns, orders)) / 144)
+    mean, spread = np.mean(shares), np.std(shares)
+    assert mean - 7 * spread > FEWEST_TURNS  # below 1e-11 for a normal distribution
+    up, down = list(range(48)), list(range(48))[::-1]
+    assert _sorting([up, down, up]) == "in order of length"
+    assert _sorting([up, up[9:] + up[:9], up]).endswith("begun in the middle")
+
+
+def test_torchs_random_state_is_as_it_was_after_batches_drawn_without_a_generator():
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    assert check.bucket_batches.verdict(buckets_oracle).passed
+    assert torch.equal(torch.get_rng_state(), before)

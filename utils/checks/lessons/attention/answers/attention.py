@@ -59,6 +59,13 @@ def _causal_by_default(
     return reference_attention(q, k, v, mask)
 
 
+def _causal_in_self_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    is_square = q.shape[-2] == k.shape[-2]
+    return (_causal_by_default if is_square else reference_attention)(q, k, v, mask)
+
+
 _ROOTS = "Powers come before quotients: `d ** 0.5` and math.sqrt(d) are roots."
 NUMBERS = (
     *scaling_mistakes(attention_variant),
@@ -141,6 +148,12 @@ ATTENTION = (
         "Where no mask is given, a causal one is made: every query sees earlier keys only.",
         "No mask means that every key may be looked at.",
         _causal_by_default,
+    ),
+    Mistake(
+        "causal_in_self_attention",
+        "Where there are as many queries as keys, a causal mask is made that nobody gave.",
+        "Some words read one another both ways. Who wants a causal mask hands one over.",
+        _causal_in_self_attention,
     ),
     *mask_mistakes(attention_variant),
     *infinity_mistakes(attention_variant),

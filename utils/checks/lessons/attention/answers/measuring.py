@@ -73,6 +73,7 @@ def order_oracle(layer: Run, x: Tensor, order: Tensor) -> float:
 def _order(
     *,
     before: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x[:, order],
+    beside: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x,
     after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
     distance: Change = torch.linalg.vector_norm,
     norms_first: bool = False,
@@ -82,7 +83,8 @@ def _order(
 
     Args:
         before: (x, order) -> what the layer gets.
-        after: (layer(x), order) -> what that is compared with.
+        beside: (x, order) -> what the layer gets on the other side.
+        after: (the layer's output for that, order) -> what is compared.
         distance: taken of the difference.
         norms_first: whether a norm is taken of each side, and then their difference.
         plain: whether a number comes back, not a tensor.
@@ -90,7 +92,8 @@ def _order(
     """
 
     def measured(layer: Run, x: Tensor, order: Tensor) -> Any:
-        sides = layer(before(x, order)).detach(), after(layer(x), order).detach()
+        reordered = layer(before(x, order)).detach()
+        sides = reordered, after(layer(beside(x, order)), order).detach()
         one, other = (side.norm() for side in sides) if norms_first else sides
         found = distance(one - other)
         return found.item() if plain else found
@@ -233,7 +236,9 @@ REACH = tuple(
     )
 )
 
-_BOTH_SIDES = "layer(x[:, order]) on one side, layer(x)[:, order] on the other."
+_BOTH_SIDES = (
+    "Two calls of the layer: one gets reordered words, of the other the results are reordered."
+)
 ORDER = tuple(
     Mistake(name, message, hint, _order(**choices))
     for name, choices, message, hint in (
@@ -261,6 +266,25 @@ ORDER = tuple(
             {"after": lambda y, order: y[:, order.argsort()]},
             "The outputs are put into the inverse order: both sides move the same way.",
             "Which word stands first on each side? It has to be the same one.",
+        ),
+        (
+            "order_undone_before",
+            {"before": lambda x, order: x[:, order.argsort()]},
+            "The layer gets the words in the inverse order: both sides move the same way.",
+            "Which word stands first on each side? It has to be the same one.",
+        ),
+        (
+            "reordered_words_on_both_sides",
+            {"beside": lambda x, order: x[:, order]},
+            "The layer gets the reordered words on both sides.",
+            _BOTH_SIDES,
+        ),
+        (
+            "no_output_reordered",
+            {"beside": lambda x, order: x[:, order.argsort()], "after": lambda y, order: y},
+            "The layer gets reordered words on both sides, in one order and in its inverse; no "
+            "output is reordered.",
+            _BOTH_SIDES,
         ),
         (
             "order_of_the_batch",

@@ -95,8 +95,10 @@ def broadcast_mask(draw: Draw, kind: str, heads: int | None, *sizes: int) -> Ten
 
 
 def _attention_inputs(mask: str = "none", H: int | None = None, **params: Any) -> Inputs:  # noqa: N803
+    """Draw queries, keys and values; a case without S has as many keys as queries."""
     draw = Draw(mask=mask, H=H, **params)
-    size, queries, keys = params["B"], params["T"], params["S"]
+    size, queries = params["B"], params["T"]
+    keys = params.get("S", queries)
     lead = (size,) if H is None else (size, H)
     return {
         "q": draw.normal(*lead, queries, params["Dk"]),
@@ -209,6 +211,7 @@ PROBES = by_exercise(
         _call_attention,
         (
             case("without a mask", required=True, B=2, T=3, S=5, Dk=4, Dv=6),
+            case("as many queries as keys", required=True, B=3, T=5, Dk=4, Dv=2),
             case("with a heads axis", B=2, H=3, T=4, S=5, Dk=6, Dv=7),
             case("padding", B=3, T=4, S=6, Dk=5, Dv=2, mask="padding"),
             case("the first sizes, with a mask", B=2, T=3, S=5, Dk=4, Dv=6, mask="random"),
@@ -300,6 +303,7 @@ PROBES = by_exercise(
         (
             case("one sentence", required=True, B=1, T=3, S=4, Dk=5, Dv=2),
             case("a batch", required=True, B=3, T=5, S=6, Dk=4, Dv=2),
+            case("as many queries as keys", B=2, T=4, Dk=3, Dv=5),
             case("large scores", B=2, T=4, S=5, Dk=3, Dv=6, scale=12.0),
             case(
                 "with a heads axis",

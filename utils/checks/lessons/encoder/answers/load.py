@@ -136,6 +136,12 @@ def _backwards(encoder: Any, torch_encoder: Any) -> None:
             theirs.linear1.weight.copy_(mine.feed_forward.linear_1.weight)
 
 
+def _nothing(encoder: Any, torch_encoder: Any) -> None:
+    """Compare the depths, and write into neither encoder."""
+    if len(encoder.layers) != len(torch_encoder.layers):
+        raise ValueError("different numbers of layers")
+
+
 EXERCISES = by_id(
     Exercise(
         PROBES["load_torch_encoder"],
@@ -303,6 +309,13 @@ EXERCISES = by_id(
                 "The copy goes the wrong way: torch's encoder gets your weights.",
                 "Left of copy_ stands what is written: your parameter.",
                 _backwards,
+            ),
+            Mistake(
+                "nothing_written",
+                "Nothing was written into your encoder: all its numbers are the old ones.",
+                "Follow one number: is it written into the encoder's own parameter, or into a "
+                "copy? load_state_dict(strict=False) passes over names that do not fit.",
+                _nothing,
             ),
             Mistake(
                 "deeper_encoders_alone_refused",

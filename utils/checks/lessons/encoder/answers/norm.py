@@ -152,6 +152,21 @@ _NORM_MISTAKES = (
         )
     ),
     Mistake(
+        "epsilon_squared",
+        "Epsilon is squared under the root, so next to nothing is added to the variance.",
+        "Look under the root in the formula: epsilon stands there as it is given.",
+        variant(NormVariant, spread=staticmethod(lambda v, eps: (v + eps**2).sqrt())),
+    ),
+    *(
+        Mistake(
+            f"mean_and_{what}_exchanged",
+            f"Mean and {what} have changed places: the {what} is taken away.",
+            "What does the function that gives both return first?",
+            variant(NormVariant, exchanged=what),
+        )
+        for what in ("variance", "deviation")
+    ),
+    Mistake(
         "divided_by_the_variance",
         "The entries are divided by the variance, not by its root.",
         "A spread of 3 has to become 1: which of the two is measured in x's own unit?",

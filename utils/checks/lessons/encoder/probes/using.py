@@ -58,14 +58,16 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
         return _load_another_depth(answer, i)
     encoder, torch_encoder = _encoder_for(i), _torch_encoder_for(i, i["n_layers"])
     torch_encoder.load_state_dict({name: tensor for name, tensor in i.items() if "." in name})
-    before, own = encoder.embedding.weight.detach().clone(), list(encoder.parameters())
+    before, mine = encoder.embedding.weight.detach().clone(), list(encoder.parameters())
     torch_encoder.train(i["train"])
+    theirs = [parameter.detach().clone() for parameter in torch_encoder.parameters()]
     answer(encoder, torch_encoder)
+    untouched = all(map(torch.equal, theirs, torch_encoder.parameters()))
     kept = _left_alone(encoder, before) if i["train"] else {}
     if i["train"]:
         kept["train mode of torch's encoder afterwards"] = mode_of(torch_encoder)
     if i["same"]:
-        still = list(map(id, own)) == list(map(id, encoder.parameters()))
+        still = list(map(id, mine)) == list(map(id, encoder.parameters()))
         kept["the parameters are the same objects"] = still
     with torch.no_grad():
         output = encoder.encode(i["x"], i["mask"])
@@ -73,7 +75,8 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
             parameter.zero_()
         later = encoder.encode(i["x"], i["mask"])
     said = "output after the torch encoder was changed"
-    return {"output": output, said: later, **kept}
+    own = {"torch's encoder has the numbers it had": untouched}
+    return {"output": output, said: later, **own, **kept}
 
 
 def _load_another_depth(answer: Any, i: Inputs) -> dict[str, object]:

@@ -6,6 +6,7 @@ from utils.checks.lessons.attention.variants import no_super_init
 from utils.checks.lessons.multi_head_attention.variants import (
     HeadsVariant,
     OneSoftmaxForAll,
+    SliceForEachHead,
     SplitBeforeProjection,
     heads_variant,
     interleaved_merge,
@@ -15,6 +16,7 @@ from utils.checks.lessons.multi_head_attention.variants import (
     view_merge,
     view_split,
 )
+from utils.reference.heads import reference_merge
 
 _EACH = "Queries, keys and values each go through their own projection."
 HEADS = (
@@ -23,6 +25,18 @@ HEADS = (
         "The inputs are cut into heads before they are projected, so a head sees only its slice.",
         "Every head may look at all D features: project first, then cut.",
         SplitBeforeProjection,
+    ),
+    Mistake(
+        "slice_for_each_head",
+        "Each head sees only its slice of the words: it uses the matrices' diagonal blocks.",
+        "Every head may look at all D features: its rows of a matrix have D columns.",
+        SliceForEachHead,
+    ),
+    Mistake(
+        "heads_joined_backwards",
+        "The heads are joined in the opposite order, the last one first.",
+        "What is joined first has to be head 0.",
+        heads_variant(merge=staticmethod(lambda x: reference_merge(x.flip(1)))),
     ),
     Mistake(
         "one_softmax_for_all_heads",
@@ -101,6 +115,12 @@ LAYERS = (
         "The heads are joined and returned as they are: w_o is not used.",
         "Something has to mix what the heads found.",
         heads_variant(projected="qkv"),
+    ),
+    Mistake(
+        "output_projection_transposed",
+        "The matrix of w_o is used the other way round: its rows stand where columns are due.",
+        "nn.Linear stores (out, in), and multiplies by the transpose. Call w_o itself.",
+        heads_variant(transposed="o"),
     ),
     Mistake(
         "values_not_projected",

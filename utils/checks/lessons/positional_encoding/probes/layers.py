@@ -19,10 +19,13 @@ from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
 LARGE_START = 3.0  # far above the spread of nn.Embedding (1) and of all of nn.init
 
 
-def _layer_inputs(spare: int | None = 0, dropout: float = 0.0, **params: Any) -> Inputs:
+def _layer_inputs(
+    spare: int | None = 0, dropout: float = 0.0, zeros: bool = False, **params: Any
+) -> Inputs:
     """Draw inputs of both layers; max_len is T + `spare`, or the default if that is None.
 
-    `words` is a number type that x alone has.
+    `words` is a number type that x alone has. With `zeros`, a word is a vector of zeros, as
+    padding is; it has a position like any other.
     """
     settings = {"dtype": "float32", "words": "", "again": False, "replaced": False}
     settings |= {name: params.pop(name) for name in settings.keys() & params.keys()}
@@ -30,8 +33,11 @@ def _layer_inputs(spare: int | None = 0, dropout: float = 0.0, **params: Any) ->
     length, width = params["T"], params["D"]
     max_len = None if spare is None else length + spare
     rows = max_len or 1
+    x = draw.normal(params["B"], length, width)
+    if zeros:
+        x[0, 1] = 0.0
     return {
-        "x": draw.normal(params["B"], length, width),
+        "x": x,
         "weight": draw.normal(rows, width),
         "max_len": max_len,
         "dropout": dropout,
@@ -305,6 +311,7 @@ def _is_left(module: nn.Module, table: nn.Parameter, row: int, ids: Tensor) -> b
 
 _LAYER_CASES = (
     case("one sentence of one word", B=1, T=1, D=2, spare=4),
+    case("a word of zeros", B=2, T=5, D=4, spare=1, zeros=True),
     case("longer than max_len", demand="ValueError past max_len", B=2, T=6, D=4, spare=-1),
     case("moved to float64", demand="float64", B=2, T=5, D=4, spare=3, dtype="float64"),
     case("dropout", B=4, T=6, D=8, spare=3, dropout=0.5),

@@ -177,6 +177,13 @@ GRADIENT = Exercise(
             _norms(norm=lambda g: g.abs().sum()),
         ),
         Mistake(
+            "largest_singular_value",
+            "The largest singular value of each gradient is taken: that is the 2-norm of a matrix.",
+            "Asked for is the 2-norm of all entries as one long vector. torch.linalg.norm with "
+            "ord=2 takes two axes for a matrix.",
+            _norms(norm=lambda g: torch.linalg.matrix_norm(g, ord=2)),
+        ),
+        Mistake(
             "largest_entry",
             "These are the largest entries.",
             _TWO_NORM,

@@ -1,20 +1,15 @@
 """Batches within a budget: right answers and common mistakes."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
 
 import torch
 from torch import Generator
 
-from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training import bucket_variants as variants
 from utils.checks.lessons.training.bucket_facts import bucket_facts
+from utils.checks.lessons.training.bucket_variants import Batches, buckets
 from utils.checks.lessons.training.probes import PROBES
-
-Batches = list[list[int]]
-Fits = Callable[[Sequence[int], int], bool]
-Change = Callable[[Batches, Sequence[int], Sequence[int]], Batches]
-Shuffle = Literal["batches", "nothing", "inside", "unseeded", "by the seed"]
 
 
 def buckets_oracle(
@@ -30,181 +25,6 @@ def buckets_oracle(
     return [batches[n] for n in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def padded_fits(sizes: Sequence[int], budget: int) -> bool:
-    """Return whether the padded size of these sentences is within the budget."""
-    return max(sizes) * len(sizes) <= budget
-
-
-def _sum_fits(sizes: Sequence[int], budget: int) -> bool:
-    return sum(sizes) <= budget
-
-
-def _count_fits(sizes: Sequence[int], budget: int) -> bool:
-    return len(sizes) <= budget
-
-
-def _fits_before(sizes: Sequence[int], budget: int) -> bool:
-    return len(sizes) == 1 or padded_fits(sizes[:-1], budget)
-
-
-def _fits_without_the_new(sizes: Sequence[int], budget: int) -> bool:
-    return max(sizes) * (len(sizes) - 1) <= budget
-
-
-@by_choices
-def buckets(
-    *,
-    fits: Fits = padded_fits,
-    by_length: bool = True,
-    shuffle: Shuffle = "batches",
-    cut: Callable[[Sequence[int], Sequence[int], int, Fits], Batches] | None = None,
-    change: Change = lambda batches, order, lengths: batches,
-    in_place: bool = False,
-) -> Callable[..., Any]:
-    """Build a bucket_batches with the given choices.
-
-    Args:
-        fits: (lengths of a batch, budget) -> whether the batch is small enough.
-        by_length: whether sentences are ordered by length; else as drawn.
-        shuffle: what the generator reorders.
-        cut: another way to cut the ordered sentences into batches.
-        change: (batches, order of the sentences, lengths) -> the batches that are returned.
-        in_place: whether the caller's list is sorted first, so that numbers are places in it.
-
-    """
-
-    def build(
-        lengths: Sequence[int], max_tokens: int, generator: Generator | None = None
-    ) -> Batches:
-        if in_place and isinstance(lengths, list):
-            lengths.sort()
-        order = torch.randperm(len(lengths), generator=generator).tolist()
-        order = sorted(order, key=lambda n: (lengths[n], n)) if by_length else order
-        batches = (cut or _cut)(order, lengths, max_tokens, fits)
-        return change(_shuffled(batches, shuffle, generator), order, lengths)
-
-    return build
-
-
-def _cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
-    batches: Batches = []
-    for n in order:
-        if batches and fits([lengths[m] for m in (*batches[-1], n)], budget):
-            batches[-1].append(n)
-        else:
-            batches.append([n])
-    return batches
-
-
-def _cut_once(order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits) -> Batches:
-    """Cut batches of one count, from the mean length."""
-    size = max(1, budget * len(order) // max(sum(lengths), 1))
-    return [list(order[n : n + size]) for n in range(0, len(order), size)]
-
-
-def _cut_with_empty(order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits) -> Batches:
-    """Cut longest first; where a sentence does not fit, close the batch even if it is empty."""
-    batches: Batches = [[]]
-    for n in reversed(order):
-        if not padded_fits([lengths[m] for m in (*batches[-1], n)], budget):
-            batches.append([])
-        batches[-1].append(n)
-    return batches
-
-
-def _cut_by_the_newest(
-    order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits
-) -> Batches:
-    """Cut longest first, as if the sentence to add were the longest."""
-    return _cut(order[::-1], lengths, budget, lambda sizes, most: sizes[-1] * len(sizes) <= most)
-
-
-def _cut_with_overlap(
-    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
-) -> Batches:
-    batches = _cut(order, lengths, budget, fits)
-    return [[*left[-1:], *right] for left, right in zip([[], *batches], batches, strict=False)]
-
-
-def _cut_without_last(
-    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
-) -> Batches:
-    return _cut(order, lengths, budget, fits)[:-1]
-
-
-def _cut_without_borders(
-    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
-) -> Batches:
-    """Close a batch where a sentence does not fit, and forget that sentence."""
-    batches: Batches = [[]]
-    for n in order:
-        if not batches[-1] or fits([lengths[m] for m in (*batches[-1], n)], budget):
-            batches[-1].append(n)
-        else:
-            batches.append([])
-    return [batch for batch in batches if batch]
-
-
-def _cut_for_the_longest(
-    order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits
-) -> Batches:
-    longest = max(lengths, default=0)
-    return _cut(order, lengths, budget, lambda sizes, most: longest * len(sizes) <= most)
-
-
-def _cut_with_an_empty_end(
-    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
-) -> Batches:
-    return _cut(order, lengths, budget, fits) or [[]]
-
-
-def _cut_without_long(
-    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
-) -> Batches:
-    return _cut([n for n in order if lengths[n] <= budget], lengths, budget, fits)
-
-
-def _cut_singly(order: Sequence[int], *_: object) -> Batches:
-    return [[n] for n in order]
-
-
-def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
-    if shuffle == "nothing":
-        return batches
-    if shuffle == "by the seed" and generator is not None:
-        generator = torch.Generator().manual_seed(generator.initial_seed())
-    if shuffle == "inside":
-        return [_permuted(batch, generator) for batch in batches]
-    return _permuted(batches, None if shuffle == "unseeded" else generator)
-
-
-def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
-    return [items[n] for n in torch.randperm(len(items), generator=generator).tolist()]
-
-
-def _as_tensors(batches: Batches, *_: object) -> Any:
-    return [list(torch.tensor(batch)) for batch in batches]
-
-
-def _one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:
-    """Return the last list in the place of all: it was appended, cleared and filled again."""
-    return [batch for batch in batches if order[-1] in batch] * len(batches)
-
-
-def _pairs(batches: Batches, _: object, lengths: Sequence[int]) -> Any:
-    return [[(lengths[n], n) for n in batch] for batch in batches]
-
-
-def _first_of_equals(batches: Batches, _: object, lengths: Sequence[int]) -> Batches:
-    return [[list(lengths).index(lengths[n]) for n in batch] for batch in batches]
-
-
-def _places(batches: Batches, order: Sequence[int], _: object) -> Batches:
-    """Replace the sentences' own numbers by their places in the sorted order."""
-    place = {n: number for number, n in enumerate(order)}
-    return [[place[n] for n in batch] for batch in batches]
-
-
 BUCKETS = Exercise(
     PROBES["bucket_batches"],
     buckets_oracle,
@@ -213,96 +33,96 @@ BUCKETS = Exercise(
             "budget_of_real_words",
             "Real words were counted. Padding takes room too, so batches are past the budget.",
             "A batch takes as much room as its longest sentence times their number.",
-            buckets(fits=_sum_fits),
+            buckets(fits=variants.sum_fits),
         ),
         Mistake(
             "budget_of_sentences",
             "max_tokens was taken for a number of sentences.",
             "A batch takes as much room as its longest sentence times their number.",
-            buckets(fits=_count_fits),
+            buckets(fits=variants.count_fits),
         ),
         Mistake(
             "one_too_many",
             "A batch is closed one sentence too late: it is past the budget already.",
             "Ask what the padded size would be with the new sentence, before you add it.",
-            buckets(fits=_fits_before),
+            buckets(fits=variants.fits_before),
         ),
         Mistake(
             "new_sentence_not_counted",
             "The room of the sentence that is added is not counted: batches are one too large.",
             "With it, the batch has one sentence more than it holds now.",
-            buckets(fits=_fits_without_the_new),
+            buckets(fits=variants.fits_without_the_new),
         ),
         Mistake(
             "newest_taken_for_the_longest",
-            "Where sentences come longest first, the longest of a batch is its first, not the one "
-            "that you add.",
+            "What is counted for every row is the shortest sentence of the batch: its first, if "
+            "short ones come first, or the one that you add, if long ones do.",
             "Which sentence of the batch sets the length of every row?",
-            buckets(cut=_cut_by_the_newest),
+            buckets(cut=variants.cut_by_the_newest),
         ),
         Mistake(
             "one_count_for_all",
             "All batches have the same number of sentences, so those of long ones are too large.",
             "Where sentences are long, fewer fit: look at the longest of each batch.",
-            buckets(cut=_cut_once),
+            buckets(cut=variants.cut_once),
         ),
         Mistake(
             "room_for_the_longest_of_all",
             "Every batch has room for the longest sentence of all, so those of short ones are "
             "half empty.",
             "What counts is the longest sentence of this batch.",
-            buckets(cut=_cut_for_the_longest),
+            buckets(cut=variants.cut_for_the_longest),
         ),
         Mistake(
             "unsorted_newest_taken_for_the_longest",
             "The sentences are not in order of length, so the newest is not the longest, and short "
             "ones are padded to long ones.",
             "Sort the indices, with the lengths as the key, before you cut.",
-            buckets(by_length=False, cut=_cut_by_the_newest),
+            buckets(by_length=False, cut=variants.cut_by_the_newest),
         ),
         Mistake(
             "one_list_cleared",
             "One list stands in for all batches: it was emptied after it had been appended.",
             "clear() empties the list that was appended too. Begin a new one: `batch = []`.",
-            buckets(change=_one_list),
+            buckets(change=variants.one_list),
         ),
         Mistake(
             "pairs_in_batches",
             "The batches hold pairs of a length and an index, not indices alone.",
             "Take the index out of the pair when you put it into the batch.",
-            buckets(change=_pairs),
+            buckets(change=variants.pairs),
         ),
         Mistake(
             "sentence_at_the_border_lost",
             "The sentence that does not fit any more goes into no batch.",
             "It is the first of the next one.",
-            buckets(cut=_cut_without_borders),
+            buckets(cut=variants.cut_without_borders),
         ),
         Mistake(
             "first_of_equals",
             "Of several sentences of one length the first comes again and again.",
             "lengths.index(n) finds the first that is so long. Sort the indices, with the lengths "
             "as the key.",
-            buckets(change=_first_of_equals),
+            buckets(change=variants.first_of_equals),
         ),
         Mistake(
             "last_batch_lost",
             "Some sentences never come: the last batch is missing.",
             "After the loop a batch is still open.",
-            buckets(cut=_cut_without_last),
+            buckets(cut=variants.cut_without_last),
         ),
         Mistake(
             "sentence_repeated",
             "A sentence is in two batches.",
             "Where a batch is closed and the next begins, the sentence between them belongs to one "
             "of the two alone.",
-            buckets(cut=_cut_with_overlap),
+            buckets(cut=variants.cut_with_overlap),
         ),
         Mistake(
             "places_for_indices",
             "The batches hold places in the sorted order, not the sentences' own numbers.",
             "Sort the indices, with the lengths as the key; not the lengths.",
-            buckets(change=_places),
+            buckets(change=variants.places),
         ),
         Mistake(
             "lengths_for_indices",
@@ -328,7 +148,7 @@ BUCKETS = Exercise(
             "one_sentence_each",
             "Every sentence is a batch of its own: no padding, and no use of the budget.",
             "Fill a batch until the next sentence would not fit.",
-            buckets(cut=_cut_singly),
+            buckets(cut=variants.cut_singly),
         ),
         Mistake(
             "never_shuffled",
@@ -337,10 +157,37 @@ BUCKETS = Exercise(
             buckets(shuffle="nothing"),
         ),
         Mistake(
+            "always_shuffled_alike",
+            "The order looks random, but is the same in every call: a fixed seed decides it.",
+            "Draw from the generator that is given, and where none is, from torch's own.",
+            buckets(shuffle="always alike"),
+        ),
+        Mistake(
             "shuffled_inside_only",
             "Sentences change places inside their batch; the batches stay in order.",
             "It is the list of batches that has to be shuffled.",
             buckets(shuffle="inside"),
+        ),
+        Mistake(
+            "batches_moved_on",
+            "The batches are moved on by a random number, and come in order of length but for one "
+            "place.",
+            "randperm gives any order, not only those that go round.",
+            buckets(shuffle="moved on"),
+        ),
+        Mistake(
+            "random_stretches_alone",
+            "Only which sentences stand in a stretch is random: in each of them the batches come "
+            "in order of length.",
+            "When all batches are cut, put the whole list in an order that is drawn.",
+            buckets(by_length=False, cut=variants.cut_in_stretches, shuffle="nothing"),
+        ),
+        Mistake(
+            "generator_made_anew",
+            "Without a generator the order is the same in every call.",
+            "A new torch.Generator() always begins with one seed. randperm takes generator=None, "
+            "and draws from torch's own.",
+            buckets(shuffle="by torch's first seed"),
         ),
         Mistake(
             "generator_not_used",
@@ -355,28 +202,35 @@ BUCKETS = Exercise(
             buckets(shuffle="by the seed"),
         ),
         Mistake(
+            "order_of_seeds_alone",
+            "Every epoch has the same order: the generator's seed decides, not the generator, and "
+            "where none is given, a fixed seed.",
+            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            buckets(shuffle="by seeds alone"),
+        ),
+        Mistake(
             "long_sentence_dropped",
             "A sentence longer than max_tokens is left out.",
             "It gets a batch of its own.",
-            buckets(cut=_cut_without_long),
+            buckets(cut=variants.cut_without_long),
         ),
         Mistake(
             "empty_batch",
             "There is a batch with nothing in it, before a sentence that is too long.",
             "Close a batch only when something is in it.",
-            buckets(cut=_cut_with_empty),
+            buckets(cut=variants.cut_with_empty),
         ),
         Mistake(
             "empty_batch_without_sentences",
             "Without a sentence there is a batch with nothing in it.",
             "Append the last batch only when something is in it.",
-            buckets(cut=_cut_with_an_empty_end),
+            buckets(cut=variants.cut_with_an_empty_end),
         ),
         Mistake(
             "tensors_in_batches",
             "The batches hold tensors, not numbers.",
             "tolist() makes numbers of a tensor of indices.",
-            buckets(change=_as_tensors),
+            buckets(change=variants.as_tensors),
         ),
     ),
     facts=bucket_facts,

@@ -32,18 +32,22 @@ def _rate(
     rising: float = -1.5,
     width: float = -0.5,
     late: int = 0,
+    peak: float = 0.0,
     together: bool = False,
     refuses: bool = True,
     gives: Callable[[float], Any] = float,
 ) -> Callable[[int, int, int], Any]:
-    """Build a rate with other exponents, another choice of the two terms, or a shifted step."""
+    """Build a rate with other exponents, another choice of the two terms, or a shifted step.
+
+    A `peak` other than 0 is the exponent of a factor warmup that nobody asked for.
+    """
 
     def rate(step: int, d_model: int, warmup: int) -> Any:
         if step < 1 and refuses:
             raise ValueError(f"steps count from 1, and this is step {step}")
         now = step + late
         rises = (now * warmup) ** rising if together else now * warmup**rising
-        return gives(d_model**width * choose(now**falling, rises))
+        return gives(d_model**width * warmup**peak * choose(now**falling, rises))
 
     return rate
 
@@ -51,6 +55,10 @@ def _rate(
 def _width_inside(step: int, d_model: int, warmup: int) -> float:
     _rate()(step, d_model, warmup)  # refuses step 0
     return float(min(d_model**-0.5 * step**-0.5, step * warmup**-1.5))
+
+
+def _level(step: int, d_model: int, warmup: int) -> float:
+    return float(_rate()(min(step, warmup), d_model, warmup))
 
 
 def _only_zero_refused(step: int, d_model: int, warmup: int) -> Any:
@@ -92,6 +100,25 @@ NOAM = Exercise(
             "The rate rises for ever.",
             "From step `warmup` on the first term is the smaller one.",
             _rate(lambda falling, rising: rising),
+        ),
+        Mistake(
+            "stays_level",
+            "After the warm-up the rate stays where it is and never falls.",
+            "From step `warmup` on it falls with the root of the step.",
+            _level,
+        ),
+        Mistake(
+            "peak_without_warmup",
+            "The peak is d_model to the power -0.5: a factor of warmup to that power is missing.",
+            "Put in step = warmup: both terms are then warmup to the power -0.5.",
+            _rate(peak=0.5),
+        ),
+        Mistake(
+            "level_without_warmup",
+            "The rate rises to d_model to the power -0.5 and never falls: that is too large by a "
+            "factor sqrt(warmup), and the fall is missing.",
+            "Put in step = warmup: both terms are then warmup to the power -0.5.",
+            _rate(falling=0.0, rising=-1.0),
         ),
         Mistake(
             "warmup_to_the_half",

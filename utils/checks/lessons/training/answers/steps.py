@@ -164,8 +164,8 @@ STEP = Exercise(
     (
         Mistake(
             "train_mode_forgotten",
-            "The model is not set to train mode: after an evaluation dropout would stay off.",
-            "Modules have a method for each of their two modes.",
+            "The model is not in train mode as it runs: after an evaluation dropout stays off.",
+            "Modules have a method for each of their two modes. Call it before the model.",
             _step(mode=nn.Module.eval),
         ),
         Mistake(

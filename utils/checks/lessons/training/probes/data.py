@@ -9,6 +9,7 @@ from utils.checks.authoring.calling import unpack
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.framework.torch_state import seeded
 
 SEEDS = {"with a seed": 11, "with the same seed": 11, "with another seed": 12}
 
@@ -51,14 +52,14 @@ def _bucket_inputs(
 
 
 def _call_buckets(answer: Any, i: Inputs) -> dict[str, object]:
-    """Return four runs as they are; they are judged where no student code runs."""
+    """Return seven runs as they are; they are judged where no student code runs."""
     before, given = list(i["lengths"]), (i["lengths"], i["max_tokens"])
     drawn = {
         title: _plain_batches(answer(*given, torch.Generator().manual_seed(seed)))
         for title, seed in SEEDS.items()
     }
-    without = {"without a generator": _plain_batches(answer(*given))}
-    return drawn | _two_epochs(answer, given) | without | untouched("lengths", before, i["lengths"])
+    runs = drawn | _two_epochs(answer, given) | _without_generator(answer, given)
+    return runs | untouched("lengths", before, i["lengths"])
 
 
 def _two_epochs(answer: Any, given: tuple[Any, ...]) -> dict[str, object]:
@@ -67,6 +68,15 @@ def _two_epochs(answer: Any, given: tuple[Any, ...]) -> dict[str, object]:
         f"epoch {number} with one generator": _plain_batches(answer(*given, generator))
         for number in (1, 2)
     }
+
+
+def _without_generator(answer: Any, given: tuple[Any, ...]) -> dict[str, object]:
+    """Return what torch's own generator decides, with two seeds, and leave that one as it was."""
+    runs: dict[str, object] = {}
+    for seed, title in enumerate(("", ", another seed of torch's own")):
+        with seeded(seed):
+            runs[f"without a generator{title}"] = _plain_batches(answer(*given))
+    return runs
 
 
 def _plain_batches(batches: object) -> Batches:

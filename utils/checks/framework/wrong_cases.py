@@ -1,0 +1,38 @@
+"""Ask in which cases a known mistake is wrong, and whether it is so wherever an answer fails."""
+
+from collections.abc import Sequence
+
+from utils.checks.framework.compare import same_results
+from utils.checks.framework.exercise import Case, Exercise, Mistake
+from utils.checks.framework.expected import expected_of, results_of
+from utils.checks.framework.prefilter import surely_right, surely_wrong
+
+
+def is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
+    """Return whether a mistake gives wrong results in a case."""
+    if surely_wrong(exercise, mistake, case):
+        return True
+    if surely_right(exercise, mistake, case):
+        return False
+    variant = results_of(exercise, mistake.name, mistake.answer, case)
+    return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
+
+
+def is_as_wrong(exercise: Exercise, mistake: Mistake, others: Sequence[Case]) -> bool:
+    """Return whether a mistake is wrong where an answer fails, and gives other results.
+
+    Asked is of the idea's cases that say little.
+
+    One number agrees by chance more often than a tensor, and so do facts: there a case that fails,
+    and in which the mistake is right, has another cause.
+
+    """
+    says_little = [case for case in others if case.is_core and _says_little(exercise, case)]
+    return all(is_wrong(exercise, mistake, case) for case in says_little)
+
+
+def _says_little(exercise: Exercise, case: Case) -> bool:
+    if exercise.facts is not None:
+        return True
+    values = [v for v in expected_of(exercise, case).values.values() if not isinstance(v, bool)]
+    return len(values) == 1 and isinstance(values[0], (int, float))

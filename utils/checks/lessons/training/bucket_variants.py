@@ -1,0 +1,231 @@
+"""Batches within a budget with one part done wrong, from which known mistakes are made."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Generator
+
+from utils.checks.framework.combining import by_choices
+
+STRETCH = 100  # sentences
+Batches = list[list[int]]
+Fits = Callable[[Sequence[int], int], bool]
+Change = Callable[[Batches, Sequence[int], Sequence[int]], Batches]
+Shuffle = Literal[
+    "batches",
+    "nothing",
+    "inside",
+    "unseeded",
+    "by the seed",
+    "by seeds alone",
+    "always alike",
+    "moved on",
+    "by torch's first seed",
+]
+
+
+def padded_fits(sizes: Sequence[int], budget: int) -> bool:
+    """Return whether the padded size of these sentences is within the budget."""
+    return max(sizes) * len(sizes) <= budget
+
+
+def sum_fits(sizes: Sequence[int], budget: int) -> bool:
+    """Count real words alone."""
+    return sum(sizes) <= budget
+
+
+def count_fits(sizes: Sequence[int], budget: int) -> bool:
+    """Count sentences."""
+    return len(sizes) <= budget
+
+
+def fits_before(sizes: Sequence[int], budget: int) -> bool:
+    """Ask whether the batch fits without its newest sentence."""
+    return len(sizes) == 1 or padded_fits(sizes[:-1], budget)
+
+
+def fits_without_the_new(sizes: Sequence[int], budget: int) -> bool:
+    """Leave the room of the newest sentence out."""
+    return max(sizes) * (len(sizes) - 1) <= budget
+
+
+@by_choices
+def buckets(
+    *,
+    fits: Fits = padded_fits,
+    by_length: bool = True,
+    shuffle: Shuffle = "batches",
+    cut: Callable[[Sequence[int], Sequence[int], int, Fits], Batches] | None = None,
+    change: Change = lambda batches, order, lengths: batches,
+    in_place: bool = False,
+) -> Callable[..., Any]:
+    """Build a bucket_batches with the given choices.
+
+    Args:
+        fits: (lengths of a batch, budget) -> whether the batch is small enough.
+        by_length: whether sentences are ordered by length; else as drawn.
+        shuffle: what the generator reorders.
+        cut: another way to cut the ordered sentences into batches.
+        change: (batches, order of the sentences, lengths) -> the batches that are returned.
+        in_place: whether the caller's list is sorted first, so that numbers are places in it.
+
+    """
+
+    def build(
+        lengths: Sequence[int], max_tokens: int, generator: Generator | None = None
+    ) -> Batches:
+        if in_place and isinstance(lengths, list):
+            lengths.sort()
+        order = torch.randperm(len(lengths), generator=generator).tolist()
+        order = sorted(order, key=lambda n: (lengths[n], n)) if by_length else order
+        batches = (cut or _cut)(order, lengths, max_tokens, fits)
+        return change(_shuffled(batches, shuffle, generator), order, lengths)
+
+    return build
+
+
+def _cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+    batches: Batches = []
+    for n in order:
+        if batches and fits([lengths[m] for m in (*batches[-1], n)], budget):
+            batches[-1].append(n)
+        else:
+            batches.append([n])
+    return batches
+
+
+def cut_once(order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits) -> Batches:
+    """Cut batches of one count, from the mean length."""
+    size = max(1, budget * len(order) // max(sum(lengths), 1))
+    return [list(order[n : n + size]) for n in range(0, len(order), size)]
+
+
+def cut_with_empty(order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits) -> Batches:
+    """Cut longest first; where a sentence does not fit, close the batch even if it is empty."""
+    batches: Batches = [[]]
+    for n in reversed(order):
+        if not padded_fits([lengths[m] for m in (*batches[-1], n)], budget):
+            batches.append([])
+        batches[-1].append(n)
+    return batches
+
+
+def cut_by_the_newest(
+    order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits
+) -> Batches:
+    """Cut longest first, as if the sentence to add were the longest."""
+    return _cut(order[::-1], lengths, budget, lambda sizes, most: sizes[-1] * len(sizes) <= most)
+
+
+def cut_with_overlap(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Begin each batch with the last sentence of the one before."""
+    batches = _cut(order, lengths, budget, fits)
+    return [[*left[-1:], *right] for left, right in zip([[], *batches], batches, strict=False)]
+
+
+def cut_without_last(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Forget the batch that is open at the end."""
+    return _cut(order, lengths, budget, fits)[:-1]
+
+
+def cut_without_borders(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Close a batch where a sentence does not fit, and forget that sentence."""
+    batches: Batches = [[]]
+    for n in order:
+        if not batches[-1] or fits([lengths[m] for m in (*batches[-1], n)], budget):
+            batches[-1].append(n)
+        else:
+            batches.append([])
+    return [batch for batch in batches if batch]
+
+
+def cut_for_the_longest(
+    order: Sequence[int], lengths: Sequence[int], budget: int, _: Fits
+) -> Batches:
+    """Give each batch room for the longest sentence of all."""
+    longest = max(lengths, default=0)
+    return _cut(order, lengths, budget, lambda sizes, most: longest * len(sizes) <= most)
+
+
+def cut_with_an_empty_end(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Return an empty batch where there is no sentence."""
+    return _cut(order, lengths, budget, fits) or [[]]
+
+
+def cut_without_long(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Leave out sentences past the budget."""
+    return _cut([n for n in order if lengths[n] <= budget], lengths, budget, fits)
+
+
+def cut_in_stretches(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Sort each stretch of the order by length, and cut it."""
+    stretches = [order[n : n + STRETCH] for n in range(0, len(order), STRETCH)]
+    batches: Batches = []
+    for stretch in stretches:
+        batches += _cut(sorted(stretch, key=lambda n: lengths[n]), lengths, budget, fits)
+    return batches
+
+
+def cut_singly(order: Sequence[int], *_: object) -> Batches:
+    """Make each sentence a batch."""
+    return [[n] for n in order]
+
+
+def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
+    if shuffle == "nothing":
+        return batches
+    if shuffle == "always alike" or (shuffle == "by seeds alone" and generator is None):
+        generator = torch.Generator()
+    elif shuffle in {"by the seed", "by seeds alone"} and generator is not None:
+        generator = torch.Generator().manual_seed(generator.initial_seed())
+    if shuffle == "by torch's first seed" and generator is None:
+        generator = torch.Generator()
+    if shuffle == "moved on":
+        begin = int(torch.randint(max(len(batches), 1), (1,), generator=generator))
+        return batches[begin:] + batches[:begin]
+    if shuffle == "inside":
+        return [_permuted(batch, generator) for batch in batches]
+    return _permuted(batches, None if shuffle == "unseeded" else generator)
+
+
+def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
+    return [items[n] for n in torch.randperm(len(items), generator=generator).tolist()]
+
+
+def as_tensors(batches: Batches, *_: object) -> Any:
+    """Put tensors in the place of numbers."""
+    return [list(torch.tensor(batch)) for batch in batches]
+
+
+def one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:
+    """Return the last list in the place of all: it was appended, cleared and filled again."""
+    return [batch for batch in batches if order[-1] in batch] * len(batches)
+
+
+def pairs(batches: Batches, _: object, lengths: Sequence[int]) -> Any:
+    """Put (length, number) in the place of numbers."""
+    return [[(lengths[n], n) for n in batch] for batch in batches]
+
+
+def first_of_equals(batches: Batches, _: object, lengths: Sequence[int]) -> Batches:
+    """Look numbers up by their lengths."""
+    return [[list(lengths).index(lengths[n]) for n in batch] for batch in batches]
+
+
+def places(batches: Batches, order: Sequence[int], _: object) -> Batches:
+    """Replace the sentences' own numbers by their places in the sorted order."""
+    place = {n: number for number, n in enumerate(order)}
+    return [[place[n] for n in batch] for batch in batches]
