@@ -1311,8 +1311,8 @@ check.Neighbours(
 # - **sinusoidal, large words**: your encoder with the paper's positions; embeddings
 #   drawn as torch draws them, from N(0, 1), then scaled by $\sqrt D$;
 # - **sinusoidal**: the same, drawn from N(0, 0.03²), as in all the other contenders;
-# - **rotary**: the same encoder without these positions, its attention exchanged for your
-#   `RotaryAttention`, with base 100;
+# - **rotary**: the same encoder without these positions, its attention exchanged, with base 100,
+#   for your `RotaryAttention`;
 # - **rotary with neighbours**: the same, with your `Neighbours` before each layer.
 #
 # **Predict** which is best, and which trains fastest.
