@@ -141,8 +141,7 @@ def _best(
             continue
         if _misses_alike(exercise, mistake, shown):
             agrees = _where_it_agrees(exercise, mistake, relevant, several)
-            others = [j for j, agreed in zip(relevant, agrees, strict=False) if not agreed]
-            if agrees and is_as_wrong(exercise, mistake, [j.result.case for j in others]):
+            if agrees:
                 found.append(((explains, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]
@@ -182,14 +181,21 @@ def _where_it_agrees(
     """Return in which cases a mistake agrees with an answer, or nothing if it cannot be meant.
 
     It must be right where the answer is right, and explain several failing cases: in a single one
-    different mistakes look alike. Cases that the answer passes are the quickest to rule it out.
+    different mistakes look alike. Cases that the answer passes are the quickest to rule it out. If
+    it explains no more than half of the failing ones, or facts are all that is known, it must be
+    wrong in the others as well.
 
     """
     if not all(_is_right_too(exercise, mistake, judged) for judged in relevant if judged.holds):
         return []
     agrees = [judged.holds or _agrees(exercise, mistake, judged) for judged in relevant]
-    failing = [agreed for agreed, judged in zip(agrees, relevant, strict=True) if not judged.holds]
-    return agrees if sum(failing) >= min(several, len(failing)) else []
+    failing = [judged for judged in relevant if not judged.holds]
+    others = [j.result.case for j, agreed in zip(relevant, agrees, strict=True) if not agreed]
+    explained = len(failing) - len(others)
+    if explained < min(several, len(failing)):
+        return []
+    explains_most = explained > len(others) and exercise.facts is None
+    return agrees if explains_most or is_as_wrong(exercise, mistake, others) else []
 
 
 def _is_right_too(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:

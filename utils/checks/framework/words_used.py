@@ -17,7 +17,7 @@ _FORM = frozenset((
 ))  # fmt: skip
 COMPARED: Final = "<"  # the word of any comparison by a sign
 _COMPARE: Final = frozenset((COMPARED, "eq", "ge", "gt", "le", "lt", "ne"))
-_SIGN = re.compile(r"[<>]|[=!]=")
+_SIGN = re.compile(r"(?<!-)>|<|[=!]=")  # but no arrow of an annotation
 _QUOTED = re.compile(r"`([A-Za-z_]\w*)(?:\(…\))?`")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 

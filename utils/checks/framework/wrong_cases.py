@@ -19,12 +19,10 @@ def is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
 
 
 def is_as_wrong(exercise: Exercise, mistake: Mistake, others: Sequence[Case]) -> bool:
-    """Return whether a mistake is wrong where an answer fails, and gives other results.
+    """Return whether a mistake is wrong in other cases, too, where results are one number or facts.
 
-    Asked is of the idea's cases that say little.
-
-    One number agrees by chance more often than a tensor, and so do facts: there a case that fails,
-    and in which the mistake is right, has another cause.
+    These agree by chance more often than tensors do: a case of the idea that an answer fails, and
+    in which the mistake is right, then has another cause.
 
     """
     says_little = [case for case in others if case.is_core and _says_little(exercise, case)]
