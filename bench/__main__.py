@@ -16,6 +16,7 @@ from typing import Any
 NAMES = (
     "checks", "cluster", "grading", "norm_order", "pages", "positions", "reversal", "train_speed",
 )  # fmt: skip
+LONG = ("hub", "mutation", "semester", "tagging_speed")  # run when they are named
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -55,6 +56,9 @@ def keep(name: str, found: dict[str, Any]) -> None:
 def main(names: list[str]) -> None:
     """Run the measurements and save their results."""
     others = names[: names.index("gpu")] if "gpu" in names else names or NAMES
+    if unknown := [name for name in others if name not in (*NAMES, *LONG)]:
+        known = ", ".join((*NAMES, *LONG, "gpu"))
+        sys.exit(f"There is no measurement {', '.join(unknown)}. There are: {known}.")
     for name in others:
         keep(name, import_module(f"bench.{name}").measure())
     if "gpu" in names or (not names and import_module("torch").cuda.is_available()):
