@@ -13,6 +13,7 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
+from bench.hub import POINTS
 from grader.authoring.notebook import source_notebook
 from grader.authoring.regions import without_hidden
 from grader.cli import main
@@ -82,6 +83,16 @@ def test_the_table_shows_scores_and_named_mistakes(graded):
     full = f"{FULL['02_attention']:g}"
     assert re.search(rf"ada .* {full} of {full}", text)
     assert "finn, scaled_dot_product_attention: The mask is upside down" in text
+
+
+def test_the_class_earns_what_the_readme_shows_and_what_the_hubs_measurement_expects(graded):
+    printed = set(table(graded).splitlines())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [line for line in readme.splitlines() if line.endswith(" of 27")]
+    assert {line.split()[0] for line in shown} == set(CLASS)
+    assert set(shown) <= printed
+    earned = {name: sum(scores(graded)["02_attention", name].values()) for name in CLASS}
+    assert earned == pytest.approx(POINTS, abs=0.005)
 
 
 def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
