@@ -1,5 +1,7 @@
 """What a verdict tells a student of the cases that are hidden from them."""
 
+import subprocess
+import sys
 from collections.abc import Collection
 
 import numpy as np
@@ -9,7 +11,7 @@ from grader.grading.plan import cases_of
 from grader.grading.scoring import OURS, judge_submission
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
-from tests.course.lesson_runs import lesson_of
+from tests.course.lesson_runs import ROOT, lesson_of
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import observe
 from utils.checks.framework.render import as_mimebundle, as_text
@@ -94,3 +96,22 @@ def test_symptoms_quote_an_error_in_visible_cases_only(hidden, quoted):
     found = verdict(Problem("exception", "KeyError: 4.25", ""), hidden=hidden)
     assert any("4.25" in text for text in as_mimebundle(found).values()) == quoted
     assert bool(found.symptoms) == quoted
+
+
+# One call of torch.func loads it: in the first check of an exercise as well, while a student waits.
+JUDGING = """
+import sys
+from pathlib import Path
+from grader.authoring.lesson import lessons
+from grader.grading.scoring import expect
+for lesson in lessons(Path(sys.argv[1])):
+    expect(lesson)
+    if "torch._dynamo" in sys.modules:
+        sys.exit(lesson.name)
+"""
+
+
+def test_what_right_answers_give_is_computed_without_torchs_compiler():
+    words = [sys.executable, "-W", "ignore", "-c", JUDGING, str(ROOT)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

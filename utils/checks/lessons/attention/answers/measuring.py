@@ -12,6 +12,8 @@ from utils.checks.lessons.attention.probes import PROBES
 
 Run = Callable[[Tensor], Tensor]
 Change = Callable[[Tensor], Tensor]
+# Not torch.func's: those load torch's compiler, which takes a second and 60 MiB.
+_jacobian: Callable[..., Tensor] = torch.autograd.functional.jacobian
 
 
 def _same(x: Tensor) -> Tensor:
@@ -20,7 +22,7 @@ def _same(x: Tensor) -> Tensor:
 
 def reach_oracle(run: Run, x: Tensor) -> Tensor:
     """Take the rows of torch's Jacobian, sentence by sentence."""
-    jacobian = torch.func.jacrev(lambda x: run(x)[:, -1].sum(-1))(x)  # (B, B, T, D)
+    jacobian = _jacobian(lambda x: run(x)[:, -1].sum(-1), x)  # (B, B, T, D)
     own = jacobian.diagonal(dim1=0, dim2=1).permute(2, 0, 1)  # (B, T, D)
     norms: Tensor = torch.linalg.vector_norm(own, dim=-1).mean(0)
     return norms
@@ -56,7 +58,8 @@ def _reach(
             torch.autograd.backward(end(run(x.requires_grad_())).sum())
             gradient = x.grad
         else:
-            gradient = torch.func.grad(lambda x: end(run(x)).sum())(x)
+            x = x.detach().requires_grad_()
+            (gradient,) = torch.autograd.grad(end(run(x)).sum(), x)
         assert gradient is not None
         return finish(over_batch(size(gradient * x if times_x else gradient))).detach()
 
