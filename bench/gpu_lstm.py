@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bench.gpu_record import Figures, Found, Place
+from bench.gpu_record import Figures, Found, Place, Skipped
 from bench.speed_attention import FusedAttention
 from bench.speed_models import DROPOUT, FUSED, SOLUTION, TORCH, Ours, Size
 from bench.speed_timing import Run, in_turns, ratio
@@ -42,6 +42,8 @@ def figures(place: Place, _known: Found) -> Figures:
 
 def claim(place: Place, *, bf16: bool) -> dict[str, Any]:
     """Compare encoders and LSTMs in turns, and return each one's time over the encoder's."""
+    if bf16 and not runs_bf16(nn.LSTM(8, 8, bidirectional=True), place.device):
+        raise Skipped("no LSTM in bf16 on this processor")
     size = TOY_CLAIM if place.toy else CLAIM
     torch.manual_seed(0)
     x = torch.randn(size.batch, size.length, size.d_model, device=place.device)
@@ -60,6 +62,17 @@ def claim(place: Place, *, bf16: bool) -> dict[str, Any]:
         }
         for name, own in seconds.items()
     }
+
+
+def runs_bf16(lstm: nn.LSTM, device: torch.device) -> bool:
+    """Try an LSTM in bf16: on some processors oneDNN has none, and only a call tells."""
+    x = torch.ones(2, 3, lstm.input_size, device=device)
+    run = forward_backward(lstm.to(device), partial(states, lstm), x, bf16=True)
+    try:
+        run()
+    except RuntimeError:
+        return False
+    return True
 
 
 def stacks(size: Size) -> dict[str, tuple[nn.Module, Stack]]:

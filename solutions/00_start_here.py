@@ -244,7 +244,7 @@ def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
     """Mean over the true positions of each sequence.
 
     Args:
-        x: (B, T, D); what lies under the mask is finite.
+        x: (B, T, D), finite at padding too.
         mask: (B, T), boolean, True at real positions.
 
     Returns:
@@ -266,6 +266,7 @@ check.masked_mean(
         dict(case="one sequence", B=1, T=3, D=2),
         dict(case="longer sequences with holes", B=4, T=9, D=3, mask="random"),
         dict(case="sizes met before, another mask", B=3, T=7, D=2),
+        dict(case="vectors of one entry", B=3, T=5, D=1),
         dict(
             case="zeros among longer sequences",
             demand="entries of zero",
@@ -374,7 +375,7 @@ plots.show(fig, about="Six points compared with one another: each row is one poi
 #
 # ## 5. Hand in
 #
-# Save the notebook (`Ctrl` + `S`), open the **Assignments** panel of the Nbgrader menu, and press
+# Save the notebook (`Ctrl` + `S`), open **Assignment List** in the Nbgrader menu, and press
 # **Submit** beside this lesson. You may submit as often as you like: the last one counts.
 
 # %% tags=["skip-grading"]

@@ -486,8 +486,8 @@ def gradient_through_time(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: T
 
     Returns:
         (T,): entry t is the 2-norm over batch and units; the last entry is the norm of ones.
-        None of the arguments has to ask for gradients. Afterwards they are as they were: none has
-        a `.grad`, and none asks for gradients that did not before.
+        It works on arguments that do not ask for gradients (`requires_grad`). Afterwards they are
+        as they were: none has a `.grad`, and none asks for gradients that did not before.
     """
     # BEGIN SOLUTION
     h, states = h_0.detach().requires_grad_(), []
@@ -998,11 +998,11 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 
 # %% [markdown]
 # All that the decoder knows of the source is a state of 64 numbers, and after 200 steps too little
-# comes through it to go on alone. Running free, the model often gets the first symbol right and
-# soon is little better than guessing. (At the last place it is even worse: a decoder that stops
-# early has no symbol there.) No sequence is right as a whole. Is that limit 1 again, now with
-# gates, or too short a training? Lesson 02 measures both, and gives the same network a second way
-# to its source.
+# comes through it to go on alone. Running free, the model often gets the first symbol right (not
+# in the answer printed above) and soon is little better than guessing. (At the last place it is
+# even worse: a decoder that stops early has no symbol there.) No sequence is right as a whole. Is
+# that limit 1 again, now with gates, or too short a training? Lesson 02 measures both, and gives
+# the same network a second way to its source.
 #
 # Teacher-forced numbers look better than the model is. One wrong token misleads a free-running
 # decoder in what follows, while teacher forcing sets it right at each step. What is used is the

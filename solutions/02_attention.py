@@ -156,7 +156,8 @@ pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 # *3 points · difficulty 2 of 5 · 7 minutes*
 #
 # From the scores to the context, for a whole batch: softmax under the mask, then the average. Give
-# the weights back too; you will draw them.
+# the weights back too; you will draw them. Softmax is yours to use from here on; torch's ready-made
+# attentions are off limits, here and in lesson 03.
 
 
 # %% exercise="attend"
@@ -291,8 +292,8 @@ compare(40)
 
 # %% [markdown]
 # These are new sequences, and each model feeds on its own output, without a teacher. Guessing would
-# get 1 symbol in 16 right (6.25%). With attention, twice the length cost nothing, with a third more
-# steps. Where does the plain model fail?
+# get 1 symbol in 16 right (6.25%). With a third more steps, attention is as good at twice the
+# length. Where does the plain model fail?
 
 # %% tags=["skip-grading", "measured", "folded"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
@@ -425,7 +426,7 @@ check.multiplicative_scores(
 # prints when the loss of the additive model was first below 0.1. By which step will the product's
 # be?
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "measured"]
 below = (step for step, loss in enumerate(losses["attention", 20]) if loss < 0.1)
 print("additive: below 0.1 at step", next(below, "never"))
 guess("step of a loss below 0.1", None)
@@ -519,11 +520,11 @@ check.predict_score_spread(
 #
 # ### Measured
 #
-# 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by
-# $\sqrt{d_k}$. Besides the spread we look at what softmax makes of the scores: the **entropy** of
-# the weights (5 bits: all 32 keys alike; 0 bits: one key has everything) and how much the weights
-# still *move* when the scores do, the size of the **gradient**
-# $\partial a_i / \partial e_j = a_i (\delta_{ij} - a_j)$.
+# 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by $\sqrt{d_k}$.
+# Besides the spread we look at what softmax makes of the scores: the **entropy** of the weights (5
+# bits: all 32 keys alike; 0 bits: one key has everything) and how much the weights still *move*
+# when the scores do, the size of the **gradient**
+# $\partial a_i / \partial e_j = a_i (\delta_{ij} - a_j)$; $\delta_{ij}$ is 1 if $i = j$, else 0.
 
 
 # %% tags=["skip-grading"]
@@ -562,8 +563,9 @@ plots.show(fig, about="Spread of scores, entropy of weights and size of the grad
 # Scores of two independent vectors spread like $\sqrt{d_k}$. At $d_k = 1024$ softmax is nearly
 # certain (0.2 of 5 bits) of a key that nobody chose, before anything is learned. And where it is
 # certain it hardly moves: a quarter of the gradient is left. (A mild spread does no harm: at 4 and
-# 16 the gradient is even larger without the division.) Dividing by $\sqrt{d_k}$ makes the start
-# independent of the vectors' length. That is all that *scaled* means in Vaswani et al. (2017):
+# 16 the gradient is even larger without the division.) Dividing by $\sqrt{d_k}$ makes the start the
+# same for vectors of few entries and of many. That is all that *scaled* means in Vaswani et al.
+# (2017):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -579,8 +581,7 @@ drawn.way("attention")
 #
 # The function on which everything from here to lesson 06 stands. Write it for any leading
 # dimensions (batch, heads, none), with the masks of `attend`: `True` allows, and a query that may
-# look nowhere gets zeros. Softmax is yours to use from here on. torch's ready-made attentions are
-# off limits, here and in lesson 03.
+# look nowhere gets zeros.
 
 
 # %% exercise="scaled_dot_product_attention"

@@ -350,8 +350,8 @@ drawn.way("heads")
 # Three things to watch. A mask has no axis for heads: all heads share it. Dropout (`nn.Dropout`,
 # which also scales up what it keeps) acts on the weights, in train mode only, and the weights that
 # you return are those before dropout. And a D that H does not divide is an error, a `ValueError`
-# whose message names both numbers. (While this is graded, right functions stand in for yours, so an
-# earlier error costs you nothing here.)
+# whose message names both numbers. torch's own attentions are off limits. (While this is graded,
+# right functions stand in for yours, so an earlier error costs you nothing here.)
 
 
 # %% exercise="MultiHeadAttention"
@@ -662,7 +662,8 @@ for length in (16, 64, 256):
 
 # %% [markdown]
 # For short sentences fusing pays: the list starts sixteen times as many small operations. For long
-# ones it pays little, nothing, or less than nothing: both ways fill the same tables of weights.
+# ones it pays little, nothing, or less than nothing: both ways fill the same tables of weights, one
+# small table after another or all of them at once.
 #
 # ### What is `w_o` for?
 #
@@ -791,7 +792,7 @@ for run, model in enumerate(models["1 head"]):
 
 # %% [markdown]
 # One head alone ends in one of two ways here: in one run all its weight lies on one drawer, in the
-# other four on both, with more on the same one. Either way the linear layer reads one symbol off
+# other four on both, with more on one of the two. Either way the linear layer reads one symbol off
 # it, the one with the larger share. With a hidden layer behind it, the head looks at both, at one
 # *clearly more* than at the other, and the hidden layer learned to tell a large share of one symbol
 # from a small share of another. So one head can do it, if what follows is not linear and finds this

@@ -1191,9 +1191,9 @@ for kind in ("sinusoidal", "learned", "rotary"):
 # %% [markdown]
 # **Measured:** the formula *gives* a row for every position. That the model *understands* that row
 # is another thing. In longer sentences the sinusoidal model is worse even at the first words
-# (0.83), worst just past the trained length (0.40), and a little better far out (0.61). Why is it
-# better there? Not because fast hands come round to where they have been: with base 10, which has
-# only fast ones, it stays at 0.30. The learned table, never trained past row 15, knows nothing
+# (0.83), worst just past the trained length (0.40), and better again far out (0.61). We do not know
+# why. It is not that fast hands come round to where they have been: with base 10, which has only
+# fast ones, it stays at 0.30. The learned table, never trained past row 15, knows nothing
 # there. The broken table is the best of the added ones just past the trained length, and worse than
 # the right one further on. ALiBi is as good on long sentences as on short ones, as its authors
 # promise. But it was not good on the short ones: where nothing was found, nothing can be lost.

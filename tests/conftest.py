@@ -1,11 +1,42 @@
 """Settings for all tests."""
 
+import gc
+import random
+from collections.abc import Iterator
+
 import matplotlib
+import pytest
 import torch
 from hypothesis import settings
+
+from tests.fork_server import one_fork_server
 
 # Shared machines are slow at times, and a run must be the same everywhere.
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("course")
 matplotlib.use("agg")
 torch.set_num_threads(1)
+
+# Modules and tests stay until the end: to look for garbage among them takes as long as a fifth of
+# all imports, and again and again later.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def _one_seed() -> None:
+    """What draws without a seed of its own draws the same whatever ran before, on any machine."""
+    random.seed(0)
+    torch.manual_seed(0)
+
+
+@pytest.fixture(scope="module", name="one_fork_server")
+def _one_fork_server() -> Iterator[None]:
+    """All pools of a module's tests, and of other modules' that ask for it, in one fork server."""
+    with one_fork_server():
+        yield

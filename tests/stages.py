@@ -32,7 +32,7 @@ STAGES = {
     "format": "ruff format --check .",
     "mypy": "mypy",
     "build": "grader build --check",
-    "nbval": f"{NBVAL} --nbval-cell-timeout=300 -n 2 --dist loadscope -q",
+    "nbval": f"{NBVAL} --nbval-cell-timeout=800 -n 2 --dist loadscope -q",
     LONGEST: f"pytest -n {WORKERS} {SPREAD}",
 }
 COUNT = re.compile(

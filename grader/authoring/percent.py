@@ -1,7 +1,9 @@
 """Read a lesson's text (jupytext's py:percent) into cells that know their line."""
 
 import re
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import jupytext
@@ -43,6 +45,12 @@ class Cell:
 
 def read_cells(text: str, name: str) -> list[Cell]:
     """Return the cells of a lesson's text; `name` is the file's name in messages."""
+    return [replace(cell, header=deepcopy(cell.header)) for cell in _read_once(text, name)]
+
+
+@lru_cache(maxsize=64)
+def _read_once(text: str, name: str) -> tuple[Cell, ...]:
+    """Read a text, and keep what it holds: a run reads every lesson for each of its steps."""
     try:
         body = jupytext.reads(text, fmt="py:percent").cells
     except nbformat.ValidationError as error:
@@ -54,7 +62,7 @@ def read_cells(text: str, name: str) -> list[Cell]:
             f"{name}: {len(lines)} lines begin with `# %%` but {len(body)} cells were read. "
             "Put every line of the file under a `# %%` header, and none inside a string."
         )
-    return [_cell(node, line) for node, line in zip(body, lines, strict=True)]
+    return tuple(_cell(node, line) for node, line in zip(body, lines, strict=True))
 
 
 def _cell(node: Any, line: int) -> Cell:

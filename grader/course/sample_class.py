@@ -3,8 +3,11 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
+
+from nbformat import NotebookNode
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import source_notebook
@@ -62,18 +65,28 @@ def make_class(course: GradingCourse) -> None:
                 f"{lesson.name} is not built yet. Run make build, then the same command."
             )
     shutil.rmtree(course.folder, ignore_errors=True)
-    for student, edits in CLASS.items():
-        for lesson in course.lessons:
+    for lesson in course.lessons:
+        for student, text in submissions(lesson).items():
             path = course.folder / "submitted" / student / lesson.name / f"{lesson.name}.ipynb"
             path.parent.mkdir(parents=True)
-            path.write_text(submission(lesson, student, edits), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
+
+
+def submissions(lesson: Lesson) -> dict[str, str]:
+    """Return everybody's notebook of a lesson, by student."""
+    solution = source_notebook(lesson)
+    return {name: _submission(lesson, solution, name, edits) for name, edits in CLASS.items()}
 
 
 def submission(lesson: Lesson, student: str, edits: Sequence[Edit]) -> str:
     """Return one student's notebook: the release, or the solution with the edits."""
+    return _submission(lesson, source_notebook(lesson), student, edits)
+
+
+def _submission(lesson: Lesson, solution: NotebookNode, student: str, edits: Sequence[Edit]) -> str:
     if student == UNTOUCHED:
         return lesson.release_path.read_text(encoding="utf-8")
-    notebook = source_notebook(lesson)
+    notebook = deepcopy(solution)
     for cell in notebook.cells:
         if HIDDEN[0] in cell.source:
             cell.source = without_hidden(cell.source)

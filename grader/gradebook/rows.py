@@ -11,7 +11,9 @@ from sqlalchemy import Column, Connection, MetaData, String, Table, insert, insp
 
 from grader.errors import CourseError
 
-VERSION: Final = Table("alembic_version", MetaData(), Column("version_num", String(32)))
+VERSION: Final = Table(
+    "alembic_version", MetaData(), Column("version_num", String(32), nullable=False)
+)
 MADE_BY_NBGRADER: Final = ("alembic_version", "course")  # with a row each in an empty gradebook
 CHUNK: Final = 1000
 

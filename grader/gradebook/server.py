@@ -1,11 +1,13 @@
 """Open a gradebook, on a server too: its tables are made once, whoever comes first."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cache
 from typing import Any, Final
 
-from nbgrader.api import Course, Gradebook, get_alembic_version
-from sqlalchemy import Connection, Engine, create_engine, insert, inspect, text
+from nbgrader.api import Course, Gradebook
+from nbgrader.dbutil import ALEMBIC_DIR
+from sqlalchemy import Connection, Engine, TextClause, create_engine, insert, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.errors import CourseError
@@ -14,25 +16,31 @@ from grader.gradebook.refusals import NO_DRIVER, refusal
 from grader.gradebook.rows import VERSION, make_tables
 
 MAKING: Final = 0x6E_62_67_01  # of the advisory lock under which tables are made
+LOCKED: Final = text("SELECT pg_advisory_xact_lock(:key)")
+BEGUN: Final = text("BEGIN IMMEDIATE")  # a file's lock; Python begins none before it makes a table
 COURSE: Final = "default_course"  # nbgrader's name for the only course of a gradebook
 COUNTING: Final = text("ANALYZE")  # for plans that fit the rows there are now
 WAIT: Final = 10  # seconds for an answer of the server, unless the address has another limit
 
 
 def open_gradebook(url: str) -> Gradebook:
-    """Open nbgrader's gradebook; on a server, make its tables if they are not there yet.
+    """Open nbgrader's gradebook; make its tables if they are not there yet.
 
-    nbgrader makes them without a lock: of several processes at once, all but one fail.
+    nbgrader makes them without a lock: of several processes at once, all but one fail. And it
+    starts alembic as a program to be told the tables' version, which takes longer than all else.
 
     Raises:
         CourseError: the server refuses, or its driver is not installed.
         SQLAlchemyError: a SQLite file cannot be opened.
 
     """
-    if not is_on_server(url):
-        return Gradebook(url)
-    with told(url):
-        _make_tables(url)
+    on_server = is_on_server(url)
+    with told(url) if on_server else nullcontext():
+        with _opened(url) as at:
+            if on_server:
+                _make_tables(at, LOCKED, {"key": MAKING})
+            elif not inspect(at).get_table_names():
+                _make_tables(at, BEGUN)
         return Gradebook(url)
 
 
@@ -68,13 +76,18 @@ def told(url: str) -> Iterator[None]:
 @contextmanager
 def connection(url: str, **options: Any) -> Iterator[Connection]:
     """Yield a connection, told in a sentence if there is none; nothing of it stays open."""
-    with told(url):
-        engine = connected(url, **options)
-        try:
-            with engine.connect() as opened:
-                yield opened
-        finally:
-            engine.dispose()
+    with told(url), _opened(url, **options) as opened:
+        yield opened
+
+
+@contextmanager
+def _opened(url: str, **options: Any) -> Iterator[Connection]:
+    engine = connected(url, **options)
+    try:
+        with engine.connect() as opened:
+            yield opened
+    finally:
+        engine.dispose()
 
 
 def has_tables(at: Connection) -> bool:
@@ -82,14 +95,22 @@ def has_tables(at: Connection) -> bool:
     return bool(inspect(at).has_table("alembic_version"))
 
 
-def _make_tables(url: str) -> None:
-    """Make all tables in one transaction, so that there are all or none."""
-    with connection(url) as at:
-        if has_tables(at):
-            return
-        at.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MAKING})
-        if not has_tables(at):
-            make_tables(at)
-            at.execute(insert(VERSION), {"version_num": get_alembic_version()})
-            at.execute(insert(Course.__table__), {"id": COURSE})
-            at.commit()
+def _make_tables(at: Connection, lock: TextClause, *keys: dict[str, int]) -> None:
+    """Make all tables in one transaction, so that there are all or none, and one process does."""
+    if has_tables(at):
+        return
+    at.rollback()  # what asking began
+    at.execute(lock, *keys)
+    if not has_tables(at):
+        make_tables(at)
+        at.execute(insert(VERSION), {"version_num": newest_version()})
+        at.execute(insert(Course.__table__), {"id": COURSE})
+        at.commit()
+
+
+@cache
+def newest_version() -> str:
+    """Return the version of the tables that this nbgrader makes."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 (only a new gradebook needs it)
+
+    return str(ScriptDirectory(ALEMBIC_DIR).get_current_head())

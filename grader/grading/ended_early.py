@@ -6,20 +6,24 @@ from grader.grading.plan import MOST_TOLD, Plan, Step, plain_code
 from grader.workers.progress import RULED_OUT, Event, What
 from utils.checks.registry import probes
 
+Lines = Sequence[Sequence[str]]  # of each step: split once, as events may be many
+
 
 def ended_early(plan: Plan, events: Sequence[Event]) -> tuple[str, ...]:
     """Return a sentence for each step that failed, was stopped, or was left out."""
     known = [event for event in events if 0 <= event.step < len(plan.steps)]
-    return tuple(dict.fromkeys(told for event in known for told in _told(plan, event)))[:MOST_TOLD]
+    lines = [step.source.splitlines() for step in plan.steps] if known else []
+    told = (sentence for event in known for sentence in _told(plan, lines, event))
+    return tuple(dict.fromkeys(told))[:MOST_TOLD]
 
 
-def _told(plan: Plan, event: Event) -> Iterator[str]:
+def _told(plan: Plan, lines: Lines, event: Event) -> Iterator[str]:
     step = plan.steps[event.step]
     what = f"The answer of {step.exercise}" if step.exercise else step.label
     if event.what == What.STOPPED:
-        yield f"{what} did not come to its end and was stopped{_where(plan, event)}."
+        yield f"{what} did not come to its end and was stopped{_where(plan, lines, event)}."
     elif event.what == What.FAILED and not step.exercise:
-        where = _where(plan, event)
+        where = _where(plan, lines, event)
         yield f"{what} failed with {event.error}{where}.{_tried_elsewhere(plan, event)}"
 
 
@@ -30,11 +34,11 @@ def _tried_elsewhere(plan: Plan, event: Event) -> str:
     return tried if served and event.error == RULED_OUT else ""
 
 
-def _where(plan: Plan, event: Event) -> str:
+def _where(plan: Plan, lines: Lines, event: Event) -> str:
     """Return the line, read from the plan: what the process says of it is a number alone."""
     place: Step | None = plan.steps[event.cell] if 0 <= event.cell < len(plan.steps) else None
-    lines = place.source.splitlines() if place is not None else []
-    if place is None or not 0 < event.line <= len(lines):
+    if place is None or not 0 < event.line <= len(lines[event.cell]):
         return ""
     elsewhere = f" of {place.label}" if place is not plan.steps[event.step] else ""
-    return f" in line {event.line}{elsewhere}, `{plain_code(lines[event.line - 1].strip())}`"
+    code = plain_code(lines[event.cell][event.line - 1].strip())
+    return f" in line {event.line}{elsewhere}, `{code}`"

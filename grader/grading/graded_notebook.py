@@ -11,7 +11,7 @@ from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import METADATA, source_notebook
 from grader.course.graded_copies import OUTCOME
 from grader.grading.outcome import ExerciseResult, Outcome, Status
-from grader.grading.sanitize import Pictures, StudentTexts
+from grader.grading.sanitize import Pictures, StudentTexts, safe_note
 from grader.grading.submission import Malformed, read_submission
 from grader.workers.protocol import encodable
 from utils.checks.framework.render import as_mimebundle
@@ -48,7 +48,7 @@ def graded_notebook(data: bytes, lesson: Lesson, outcome: Outcome, about: Mappin
 
 
 def _notes(outcome: Outcome) -> list[CopiedCell]:
-    lines = [f"- {note}" for note in outcome.notes]
+    lines = [f"- {safe_note(note)}" for note in outcome.notes]
     if outcome.status != Status.GRADED:
         lines.insert(0, f"**Status: {outcome.status}**\n")
     return [_cell("markdown", "\n".join(lines))] if lines else []

@@ -19,14 +19,14 @@ from grader.grading.scoring import expect, judge_submission
 from grader.grading.submission import Malformed
 from grader.sandbox import Ended, Limits
 from grader.workers.pool import Job, Pool
-from grader.workers.progress import early_ends
+from grader.workers.progress import events
 
 
 def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     """Judge how a prepared submission ended; None stands for one whose workers died twice."""
     if ended is None:
         return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
-    notes = (*prepared.notes, *ended_early(prepared.plan, early_ends(ended.messages)))
+    notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
     lines = {line.strip() for step in prepared.plan.steps for line in step.source.splitlines()}
     outcome = judge_submission(prepared.lesson, ended, prepared.named, notes, lines)
     return replace(outcome, unusual=prepared.unusual)

@@ -131,8 +131,16 @@ def label_of(cell: CodeCell) -> str:
     """Return a cell in words: its number among all cells, its name, and its first line."""
     lines = (line.strip() for line in cell.source.splitlines())
     first = plain_code(next(filter(None, lines), ""))
-    own = f"{plain_code(cell.name)}, " if cell.name else ""
+    own = f"{plain_name(cell.name)}, " if cell.name else ""
     return f"Cell {cell.index + 1} ({own}`{first}`)"
+
+
+def plain_name(name: str) -> str:
+    """Return the start of a cell's name with nothing but what nbgrader allows in names.
+
+    A student may write any. It stands outside of code marks, where Markdown would read a link.
+    """
+    return re.sub(r"[^\w-]", "?", name[:MOST_LINE], flags=re.ASCII)
 
 
 def plain_code(line: str) -> str:

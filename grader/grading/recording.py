@@ -73,6 +73,7 @@ def record(course: GradingCourse, batch: Sequence[Graded]) -> None:
         for graded in batch:
             _write_copy(course.folder, graded)
         with course.transaction() as gradebook:
+            _enter_students(gradebook, {graded.student for graded in batch})
             for graded in batch:
                 _enter(gradebook, graded)
         for graded in batch:
@@ -129,9 +130,15 @@ def _about(folder: Path, graded: Graded) -> dict[str, Any]:
     }
 
 
+def _enter_students(gradebook: Gradebook, students: set[str]) -> None:
+    """Enter those that the gradebook does not know; to ask for each takes as long as its scores."""
+    known = {student for (student,) in gradebook.db.query(Student.id)}
+    for student in sorted(students - known):
+        gradebook.add_student(student)
+
+
 def _enter(gradebook: Gradebook, graded: Graded) -> None:
     when = {"timestamp": graded.timestamp} if graded.timestamp else {}
-    gradebook.update_or_create_student(graded.student)
     submission = gradebook.update_or_create_submission(graded.lesson.name, graded.student, **when)
     results = {f"test_{r.exercise}": r for r in graded.outcome.results}
     failed = graded.outcome.score is None

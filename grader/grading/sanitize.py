@@ -50,10 +50,8 @@ class StudentTexts:
         kept: Pictures = {}
         text = self._cut(encodable(source))
         text = _PICTURE.sub(lambda found: self._picture(found, attachments, kept), text)
-        if _has_bad_link(text):
-            return NO_LINK, {}
-        text = _REMOTE.sub("! ", text)  # a link: nothing is loaded from elsewhere unasked
-        return _TAG.sub("< ", text), kept
+        safe = _safe(text)
+        return safe, {} if safe == NO_LINK else kept
 
     def _cut(self, text: str) -> str:
         room = min(MOST_IN_CELL, self._characters)
@@ -95,3 +93,16 @@ def _has_bad_link(text: str) -> bool:
         plain = _OBSCURING.sub("", html.unescape(plain))
     bad = _PROGRAM.search(plain) or _LOCAL.search(plain)
     return bool(bad) or plain.count("attachment:") > text.count("attachment:")
+
+
+def safe_note(note: str) -> str:
+    """Return a sentence of ours as pages may show it, whatever words of a student it quotes."""
+    return _safe(encodable(note))
+
+
+def _safe(text: str) -> str:
+    """Return a text without what runs, loads, or leads elsewhere than a plain link does."""
+    if _has_bad_link(text):
+        return NO_LINK
+    text = _REMOTE.sub("! ", text)  # a link: nothing is loaded from elsewhere unasked
+    return _TAG.sub("< ", text)

@@ -22,7 +22,11 @@ def conditions(site: Site) -> Edits:
     if isinstance(node, ast.If):
         what = _named(node.body[0], site.words)
         yield Edit(_block(node.orelse), f"{what} were left out, which depends on a condition")
-        yield Edit(_block(node.body), f"{what} came whatever the condition says")
+        default = _default_of(node, site.words)
+        as_if = (
+            f"no {default} were given" if default else f"{what} came whatever the condition says"
+        )
+        yield Edit(_block(node.body), as_if)
 
 
 def loops(site: Site) -> Edits:
@@ -40,6 +44,21 @@ def loops(site: Site) -> Edits:
 def _block(body: list[ast.stmt]) -> ast.AST:
     always = ast.If(test=ast.Constant(True), body=body, orelse=[])
     return always if body else ast.Pass()
+
+
+def _default_of(node: ast.If, words: Words) -> str:
+    """Return the name that a condition gives a value where it is None; "" if that is not it."""
+    match node:
+        case ast.If(
+            test=ast.Compare(
+                left=ast.Name(id=asked), ops=[ast.Is()], comparators=[ast.Constant(value=None)]
+            ),
+            body=[ast.Assign(targets=[ast.Name(id=given) as target])],
+            orelse=[],
+        ) if asked == given:
+            told = words.of(target)
+            return told if told != BETWEEN else ""
+    return ""
 
 
 _PLAIN: dict[type[ast.stmt], str] = {

@@ -100,7 +100,7 @@ def namespace_trial(namespaces: frozenset[str]) -> Callable[[], None]:
 def try_filter() -> None:
     """Install a seccomp filter; fail if that is not possible."""
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-    seccomp.install(seccomp.program(forks=False))
+    seccomp.install(seccomp.program(forks=False, own_pid=None))
 
 
 def attempt(namespaces: frozenset[str], work: Callable[[], None]) -> str:

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Final, NamedTuple, NoReturn, TextIO, cast
 
+from grader.sandbox import note
 from grader.sandbox.channel import READY, Channel
 from grader.sandbox.confine import CHANNEL, REPLIES, Confinement, confine
 
@@ -22,7 +23,8 @@ class Ends(NamedTuple):
         messages: where its messages go out.
         replies: where replies come in.
         errors: the file that its standard error goes to.
-        given: a file of bytes that it is given to read, and keeps no way back to.
+        given: a file with room for its note, and bytes that it is given to read; the note is all
+            of it that it keeps.
 
     """
 
@@ -37,12 +39,12 @@ def live(task: Task, plan: Confinement, ends: Ends) -> NoReturn:
     code = SETUP_FAILED
     try:
         os.setsid()
-        given = all_of(ends.given)
+        given, reached = rest_of(ends.given), note.opened(ends.given)
         keep_only(ends.messages, ends.replies, ends.errors)
         confine(plan)
         os.write(CHANNEL, READY)
         code = 1
-        task(Channel(CHANNEL, REPLIES, given))
+        task(Channel(CHANNEL, REPLIES, given, reached))
         sys.stderr.flush()
         code = 0
     except BaseException:
@@ -52,9 +54,9 @@ def live(task: Task, plan: Confinement, ends: Ends) -> NoReturn:
         os._exit(code)
 
 
-def all_of(file: int) -> bytes:
-    """Return what is in an open file."""
-    return os.pread(file, os.fstat(file).st_size, 0)
+def rest_of(file: int) -> bytes:
+    """Return what is in an open file after its note."""
+    return os.pread(file, os.fstat(file).st_size, note.SIZE)
 
 
 def keep_only(pipe: int, replies: int, stderr: int) -> None:

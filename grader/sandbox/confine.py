@@ -67,8 +67,12 @@ def lock(plan: Confinement, rules: int | None) -> None:
     if rules is not None:
         landlock.restrict(rules)
     if plan.walls.seccomp:
-        own_pid = None if "pid" in plan.walls.namespaces else os.getpid()
-        seccomp.install(seccomp.program(plan.limits.forks, own_pid))
+        seccomp.install(filter_program(plan.walls, plan.limits, os.getpid()))
+
+
+def filter_program(walls: Walls, limits: Limits, pid: int) -> bytes:
+    """Return the seccomp filter of a task with the id `pid`: one for all where ids are its own."""
+    return seccomp.program(limits.forks, None if "pid" in walls.namespaces else pid)
 
 
 def mapped_bytes() -> int:

@@ -91,7 +91,7 @@ def when(number: int, then: Program) -> Program:
 
 
 @functools.lru_cache(maxsize=8)
-def program(forks: bool, own_pid: int | None = None, which: int | None = None) -> bytes:
+def program(forks: bool, own_pid: int | None, which: int | None = None) -> bytes:
     """Build the filter for the kernel, for this machine or for column `which` of the tables."""
     machine = which or syscalls.column() or 0
     rules: Program = [(LOAD, 0, 0, MACHINE_AT), (EQUAL, 1, 0, AUDIT_MACHINE[machine]), NO]

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import IO, Final, Self
 
-from grader.sandbox import interpreter, seccomp
+from grader.sandbox import interpreter, note
 from grader.sandbox.capabilities import require
 from grader.sandbox.channel import Ending
 from grader.sandbox.child import Ends, Task
-from grader.sandbox.confine import Confinement, Walls
+from grader.sandbox.confine import Confinement, Walls, filter_program
 from grader.sandbox.limits import Limits
 from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here, Origin
 from grader.sandbox.task import Answer, Ended, Pipes, Running
@@ -58,7 +58,7 @@ class Supervisor:
         self.walls = require(self.view.paths, self.limits) if isolate else Walls()
         self.secrets = environment_block()
         if self.walls.seccomp:
-            seccomp.program(self.limits.forks)  # made once here, so that no copy has to
+            filter_program(self.walls, self.limits, os.getpid())  # once, for all copies
         self._running: dict[int, Running] = {}
         self._numbers = itertools.count()
 
@@ -149,6 +149,9 @@ class Supervisor:
             for descriptor in task.descriptors():
                 events.register(descriptor, select.POLLIN)
                 places[descriptor] = number
+            if task.unsent:
+                events.register(task.replies, select.POLLOUT)
+                places[task.replies] = number
         left = until - time.monotonic()
         happened = events.poll(None if left == float("inf") else max(0, int(left * 1000) + 1))
         if time.monotonic() >= until:
@@ -176,23 +179,28 @@ def started(
 ) -> Running:
     """Start a process that goes behind the plan's walls and runs its task."""
     (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
-    with contextlib.suppress(OSError, AttributeError):  # a reply is written at once, or not at all
+    with contextlib.suppress(OSError, AttributeError):  # most replies are then written at once
         fcntl.fcntl(replying, fcntl.F_SETPIPE_SZ, REPLY_BYTES)
-    errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed at the task's end)
+    errors, page = empty_file(), empty_file()
     try:
-        with tempfile.TemporaryFile(buffering=0) as file:
-            file.write(given)
-            process = origin.start(plan, Ends(writing, hearing, errors.fileno(), file.fileno()))
+        page.write(bytes(note.blank()) + given)
+        process = origin.start(plan, Ends(writing, hearing, errors.fileno(), page.fileno()))
     except OSError:
         os.close(reading)
         os.close(replying)
         errors.close()
+        page.close()
         raise
     finally:
         os.close(writing)
         os.close(hearing)
-    pipes = Pipes(reading, replying, answer)
-    return Running(process, pipes, errors, plan.folder, plan.limits, held=held)
+    pipes = Pipes(reading, replying, errors, page, answer)
+    return Running(process, pipes, plan.folder, plan.limits, held=held)
+
+
+def empty_file() -> IO[bytes]:
+    """Open a file without a name."""
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def patience(task: Running) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from grader.sandbox import note
 from grader.sandbox.channel import LENGTH, Ending, Reader
 from grader.sandbox.limits import Limits
 from grader.sandbox.starting import End, Process
@@ -18,6 +19,7 @@ from grader.sandbox.starting import End, Process
 STDERR_TAIL: Final = 4096
 CPU_ROUNDING: Final = 0.5  # the kernel enforces seconds in ticks, but reports them exactly
 CHUNK: Final = 1 << 16
+MOST_UNSENT: Final = 1 << 20  # bytes of replies that wait for a task to read those before
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Ended:
     `status`: "finished" means only that the process ended with code 0; "not isolated", that the
     walls could not be put up and the task did not run: `stderr` (the end of it) says why.
     `messages` came whole and in order, whatever came later. `signal` is None unless a signal ended
-    the process. `max_rss_bytes` includes what the task shared with the warm parent.
+    the process. `max_rss_bytes` includes what the task shared with the warm parent. `reached` are
+    the two numbers that it noted last (see `Channel.reached`).
     """
 
     status: Ending
@@ -38,6 +41,7 @@ class Ended:
     wall_seconds: float
     max_rss_bytes: int
     stderr: str
+    reached: note.Numbers = note.NOTHING
 
 
 Answer = Callable[[bytes], bytes | None]
@@ -45,13 +49,16 @@ Answer = Callable[[bytes], bytes | None]
 
 @dataclass(frozen=True)
 class Pipes:
-    """The trusted ends of a task's pipes, and what answers its questions.
+    """The trusted ends of a task's pipes, its files, and what answers its questions.
 
-    `answer` takes a message and returns the reply to it, or None if the message is to be kept.
+    `errors` is what its standard error goes to, `page` what its note is in. `answer` takes a
+    message and returns the reply to it, or None if the message is to be kept.
     """
 
     messages: int
     replies: int
+    errors: IO[bytes]
+    page: IO[bytes]
     answer: Answer
 
 
@@ -66,20 +73,20 @@ class Running:
         self,
         process: Process,
         pipes: Pipes,
-        stderr: IO[bytes],
         folder: Path | None,
         limits: Limits,
         *,
         held: bool = False,
     ) -> None:
-        self.process, self.stderr, self.folder = process, stderr, folder
+        self.process, self.folder, self.limits = process, folder, limits
         self.pipe, self.replies, self.answer = pipes.messages, pipes.replies, pipes.answer
-        self.limits = limits
+        self.stderr, self.page = pipes.errors, pipes.page
         self.reader = Reader(limits)
         self.started = time.monotonic()
         self.open = True
         self.held = held
         self.kept = 0
+        self.unsent = bytearray()
         self.stopped: Ending | None = None
         os.set_blocking(self.pipe, False)
         os.set_blocking(self.replies, False)
@@ -99,6 +106,7 @@ class Running:
     def stop(self, status: Ending) -> None:
         """Kill it and record that it ended as `status`, unless that was decided before."""
         self.stopped = self.stopped or status
+        self.unsent.clear()
         self.process.kill()
 
     def let_go(self, message: bytes, limits: Limits) -> None:
@@ -111,7 +119,8 @@ class Running:
 
         A task that is over has not timed out, however late this is called.
         """
-        self.read()
+        self.send_replies()
+        self.read(until=self.deadline)
         if (end := self.process.ended()) is not None:
             return self.conclude(end)
         if self.reader.fault:
@@ -122,9 +131,15 @@ class Running:
             self.stop(Ending.TOO_MANY_FILES)
         return None
 
-    def read(self) -> None:
-        """Read what is in the pipe, no more than the limits allow."""
+    def read(self, until: float = float("inf")) -> None:
+        """Read what is in the pipe, no more than the limits allow.
+
+        A task may ask faster than it is answered, so that the pipe is never empty: past a time, the
+        rest is left there.
+        """
         while self.open and not self.reader.fault:
+            if time.monotonic() >= until:
+                return
             try:
                 chunk = os.read(self.pipe, CHUNK)
             except BlockingIOError:
@@ -147,12 +162,25 @@ class Running:
         self.kept = len(self.reader.messages)
 
     def reply(self, message: bytes) -> None:
-        """Send a reply; stop a task that does not take it."""
-        frame = LENGTH.pack(len(message)) + message
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):
-            if os.write(self.replies, frame) == len(frame):
-                return
-        self.stop(Ending.GARBLED)
+        """Send a reply; stop a task that takes none."""
+        if not self.stopped:
+            self.unsent += LENGTH.pack(len(message)) + message
+            self.send_replies()
+        if len(self.unsent) > MOST_UNSENT:
+            self.stop(Ending.GARBLED)
+
+    def send_replies(self) -> None:
+        """Write what the pipe has room for: it may be small where a user has many of them.
+
+        A task may end while it waits for a reply, which is then for nobody.
+        """
+        try:
+            while self.unsent:
+                del self.unsent[: os.write(self.replies, self.unsent)]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self.unsent.clear()
 
     def conclude(self, end: End) -> Ended:
         """Return how the process ended, and clean up."""
@@ -168,6 +196,7 @@ class Running:
             wall_seconds=wall,
             max_rss_bytes=end.max_rss_bytes,
             stderr=tail(self.stderr),
+            reached=note.read(self.page.fileno()),
         )
         self.release()
         return ended
@@ -191,6 +220,7 @@ class Running:
         os.close(self.replies)
         self.process.close()
         self.stderr.close()
+        self.page.close()
         if self.folder:
             remove(self.folder)
 

@@ -13,7 +13,7 @@ from grader.static_analysis.magics import with_code_of_line_magics, without_cell
 KEPT: Final = 256  # cells
 LONGEST_KEPT: Final = 4000  # characters: what is kept stays small, whatever is submitted
 LONGEST_WITH_MAGICS: Final = 20_000  # characters
-MOST_MAGICS: Final = 20  # in a cell
+MOST_READ: Final = 400_000  # characters, in all readings of a cell: one for each of its magics
 Result = TypeVar("Result")
 
 
@@ -40,19 +40,19 @@ def kept(read: Callable[[str], Result]) -> Callable[[str], Result]:
 
 
 class _Transformer(TransformerManager):
-    """IPython's transformer, which gives up on a cell with more magics than people write.
+    """IPython's transformer, which gives up on a cell that is too long for its many magics.
 
     It reads the whole cell again for each of them.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._readings = 0
+        self._read = 0
 
     def do_one_token_transform(self, lines: list[str]) -> tuple[bool, list[str]]:
-        """Turn the first magic into a call, and count the reading that this takes."""
-        self._readings += 1
-        if self._readings > MOST_MAGICS + 1:
+        """Turn the first magic into a call, and count what is read for that."""
+        self._read += sum(map(len, lines))
+        if self._read > MOST_READ:
             raise ValueError("too many magics")
         changed, lines = super().do_one_token_transform(lines)
         return changed, lines
@@ -61,14 +61,14 @@ class _Transformer(TransformerManager):
 def as_python(source: str) -> str:
     """Return a cell's text with the code of IPython's magics in their place.
 
-    It is unchanged if that fails, and if it names the shell itself.
+    It is unchanged if that fails, and if it is Python as it stands.
     """
     return _transformed(source) if len(source) <= LONGEST_WITH_MAGICS else source
 
 
 @lru_cache(KEPT)
 def _transformed(source: str) -> str:
-    if "get_ipython" in source:
+    if _parsed(source) is not None:
         return source
     try:
         return with_code_of_line_magics(_Transformer().transform_cell(without_cell_magic(source)))
@@ -88,8 +88,13 @@ def is_readable(source: str) -> bool:
 
 @kept
 def _read(source: str) -> tuple[Statement, ...] | None:
+    tree = _parsed(as_python(source))
+    return None if tree is None else tuple(map(_statement, tree.body))
+
+
+def _parsed(source: str) -> ast.Module | None:
     try:
-        return tuple(map(_statement, ast.parse(as_python(source)).body))
+        return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

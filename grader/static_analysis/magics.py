@@ -32,7 +32,11 @@ def with_code_of_line_magics(source: str) -> str:
 
 
 def _code_of(call: str) -> str:
-    match ast.parse(call).body:
+    try:
+        read = ast.parse(call).body
+    except SyntaxError:  # not the transformer's: in a comment, a text, or a longer line of its own
+        return call
+    match read:
         case [
             ast.Expr(
                 value=ast.Call(

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import gc
 import itertools
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
@@ -132,8 +133,10 @@ def in_python() -> Mapping[str, list[tuple[FunctionType, CodeType]]]:
     gc.unfreeze()
     everything = [f for f in gc.get_objects() if type(f) is FunctionType]
     torchs = [f for f in everything if (f.__module__ or "").split(".")[0] == "torch"]
+    any_part = re.compile("|".join(re.escape(plain(part)) for part in all_parts()))
+    few = [f for f in torchs if any_part.search(plain(f"{full_name(f)} {f.__qualname__}"))]
     return {
-        part: [(f, refusal(f, says(f.__qualname__))) for f in torchs if does(part, f)]
+        part: [(f, refusal(f, says(f.__qualname__))) for f in few if does(part, f)]
         for part in all_parts()
     }
 
@@ -149,12 +152,21 @@ def does(part: str, function: FunctionType) -> bool:
     A part with dots is a function's whole name. Objects of such a class can be made and shown.
     """
     if "." in part:
-        return part == f"{function.__module__}.{function.__name__}"
+        return part == full_name(function)
     if part in function.__name__:
         return True
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
-    computes = part.replace("_", "") in owner.replace("_", "").lower()
-    return computes and not _makes(function.__name__)
+    return plain(part) in plain(owner) and not _makes(function.__name__)
+
+
+def full_name(function: FunctionType) -> str:
+    """Return a function's name with its module's."""
+    return f"{function.__module__}.{function.__name__}"
+
+
+def plain(name: str) -> str:
+    """Return a name in the form in which functions and classes write it alike."""
+    return name.replace("_", "").lower()
 
 
 def _makes(method: str) -> bool:

@@ -1,7 +1,7 @@
-"""A case's inputs: made by the watcher, handed over when the case is observed.
+"""Cases' inputs: made by the watcher, handed over when their exercise is observed.
 
 What makes them draws masks and pads sentences, as exercises ask, so it is not left in the isolated
-process; and no hidden case stands there before its turn.
+process; and nothing of an exercise's cases is there before its turn.
 """
 
 import io
@@ -18,6 +18,7 @@ from utils.checks.framework.exercise import Case, Inputs
 from utils.checks.registry import probes
 
 Ask = Callable[[bytes], bytes]
+TOGETHER: Final = 1 << 15  # bytes of inputs that are handed over at once: a pipe holds twice that
 
 
 class Maker:
@@ -37,11 +38,16 @@ class Maker:
         }
 
     def reply(self, exercise: str, number: int) -> bytes:
-        """Return a case's inputs; nothing if those are not there."""
-        asked = exercise, number
-        if asked not in self._left:
-            return b""
-        return made(asked[0], self._left.pop(asked))
+        """Return the inputs of a case and of those after it; nothing if they are not there."""
+        handed: list[bytes] = []
+        while (params := self._left.get((exercise, number))) is not None:
+            inputs = made(exercise, params)
+            if handed and sum(map(len, handed)) + len(inputs) > TOGETHER:
+                break
+            handed.append(inputs)
+            del self._left[exercise, number]
+            number += 1
+        return pickle.dumps(handed) if handed else b""
 
 
 class Kept:
@@ -91,18 +97,33 @@ def asked_for(raw: bytes) -> tuple[str, int]:
         return "", -1
 
 
-def handed_over(exercise: str, number: int, ask: Ask) -> tuple[Case, Inputs]:
-    """Ask the watcher for a case's inputs; return them with a case that has nothing else.
+class Handed:
+    """The isolated side: an exercise's inputs as they are handed over, a few cases at a time.
 
-    Raises:
-        ValueError: they were handed over before.
+    Args:
+        exercise: its id.
+        ask: sends a request to the watcher and returns its reply.
 
     """
-    reply = ask(json.dumps({"inputs": [exercise, number]}).encode())
-    if not reply:
-        raise ValueError("the inputs of this case were taken before it was observed")
-    results_only, inputs = pickle.loads(reply)  # from the watcher, where no student code runs
-    return Case("", {}, results_only=results_only), inputs
+
+    def __init__(self, exercise: str, ask: Ask) -> None:
+        self._exercise, self._ask = exercise, ask
+        self._here: dict[int, bytes] = {}
+
+    def case(self, number: int) -> tuple[Case, Inputs]:
+        """Return a case's inputs, with a case that has nothing else.
+
+        Raises:
+            ValueError: they were handed over before.
+
+        """
+        if number not in self._here:
+            reply = self._ask(json.dumps({"inputs": [self._exercise, number]}).encode())
+            if not reply:
+                raise ValueError("the inputs of this case were taken before it was observed")
+            self._here |= enumerate(pickle.loads(reply), number)  # made where no student code runs
+        results_only, inputs = pickle.loads(self._here.pop(number))
+        return Case("", {}, results_only=results_only), inputs
 
 
 def packed(value: object) -> bytes:

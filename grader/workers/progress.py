@@ -21,7 +21,6 @@ MOST_NAME: Final = 100  # characters of an error's name
 NO_ERROR: Final = "an exception"  # in place of a name that a student made up
 RULED_OUT: Final = "a call that an exercise of this lesson rules out"
 EVENT: Final = b'{"event"'  # how one begins
-BEGAN: Final = b'{"event": {"what": "began"'  # most of them, of which few need to be read
 DONE: Final = b'{"event": {"what": "done"'
 REFUSED: Final = b'{"refused"}'  # a student's test used what other exercises of its lesson forbid
 FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
@@ -32,7 +31,6 @@ TIMEOUT: Final = "Timeout (0:"  # how faulthandler begins
 class What(StrEnum):
     """What happened to a step."""
 
-    BEGAN = "began"
     FAILED = "failed"
     STOPPED = "stopped"
     DONE = "done"  # with all steps
@@ -92,11 +90,6 @@ def error_name(name: object) -> str:
     return str(name) if known else NO_ERROR
 
 
-def early_ends(messages: Sequence[bytes]) -> list[Event]:
-    """Read the events that are about more than a beginning."""
-    return events([raw for raw in messages if not raw.startswith(BEGAN)])
-
-
 def is_done(ended: Ended) -> bool:
     """Return whether a process came to the end of its steps."""
     told = [raw for raw in ended.messages if raw.startswith(DONE)]
@@ -116,11 +109,14 @@ def status_of(ended: Ended) -> Ending:
 
 
 def stuck_at(ended: Ended) -> Event | None:
-    """Return the step that a process did not come back from; None if it began none."""
-    began = [event for event in events(ended.messages) if event.what == What.BEGAN]
-    if not began or is_done(ended):
+    """Return the step that a process did not come back from; None if there is none.
+
+    Of one that came to its end the watcher keeps no note. Its messages would not show that: a job's
+    are those of several processes, of which others may have come to their end.
+    """
+    step, case = ended.reached
+    if not (0 <= step < MOST_NUMBER and 0 <= case < MOST_NUMBER):
         return None
-    last = began[-1]
     frame = FRAME.search(ended.stderr)
     cell, line = map(int, frame.groups()) if frame else (-1, 0)
-    return Event(What.STOPPED, last.step, last.case, cell, line)
+    return Event(What.STOPPED, step, case, cell, line)

@@ -22,8 +22,8 @@ class Losses:
 
     Attributes:
         seconds: of wall-clock time, of all its processes.
-        retried: whether it was tried once more, all of it, after it crashed.
-        most: the earlier try that sent the most messages.
+        retried: whether it was tried once more, all of it, after what may have been chance.
+        most: the earlier try that came farthest.
 
     """
 
@@ -45,7 +45,7 @@ class Losses:
         self.seconds += 0.0 if ended is None else ended.wall_seconds
         if self.seconds >= seconds:
             return None
-        if not self.retried and (ended is None or ended.status == Ending.CRASHED):
+        if not self.retried and _may_be_chance(ended):
             self.retried = True
             return steps
         return None if ended is None else self._leave_out(steps, ended)
@@ -61,7 +61,7 @@ class Losses:
         plan[at.step] |= _rest(plan[at.step], at.case, ended.status)
         self.events.append(at)
         self.status = self.status or ended.status
-        self.most = max(filter(None, (self.most, ended)), key=lambda one: len(one.messages))
+        self.most = max(filter(None, (self.most, ended)), key=_distance)
         return json.dumps(plan).encode()
 
     def told_with(self, ended: Ended | None) -> Ended | None:
@@ -72,7 +72,7 @@ class Losses:
         if ended is None:
             return None
         most, events = self.most, list(self.events)
-        if most and ended.status in ENDED_EARLY and len(most.messages) > len(ended.messages):
+        if most and ended.status in ENDED_EARLY and _distance(most) > _distance(ended):
             best = most  # and the step at which the last ran out of time is not to blame
         else:
             best = ended
@@ -86,17 +86,27 @@ class Losses:
         )
 
 
+def _may_be_chance(ended: Ended | None) -> bool:
+    """Return whether the machine may be to blame: not for a process that exits as if done."""
+    return ended is None or (ended.status == Ending.CRASHED and ended.code != 0)
+
+
+def _distance(ended: Ended) -> tuple[int, tuple[int, int]]:
+    """Return how far a try came."""
+    return len(ended.messages), ended.reached
+
+
 def _stuck(ended: Ended) -> Event | None:
     """Return the step that a process was stopped at, or ended itself at, if that is known."""
     return stuck_at(ended) if ended.status in ENDED_EARLY else None
 
 
 def _rest(step: dict[str, Any], case: int, status: Ending) -> dict[str, Any]:
-    """Return what is left of a step: no cell, and of an exercise the cases before the one.
+    """Return what is left of a step, and how it ended: no cell, of an exercise the cases before.
 
     Of a cell it keeps what it was, for the sentence about an answer that it would have made.
     """
     if not step["exercise"]:
         return {"source": "", "left_out": step["source"], "ended": status}
     served = bool(probes()[step["exercise"]].served)  # its cases come in an order of their own
-    return {"cases": [] if served else step["cases"][:case]}
+    return {"cases": [] if served else step["cases"][:case], "ended": status}

@@ -4,8 +4,11 @@ Nothing here decides a score. Whatever the student's code does to this process, 
 judged elsewhere, on inputs that are made afresh there.
 """
 
+import ast
+import asyncio
 import builtins
 import faulthandler
+import inspect
 import linecache
 import os
 import re
@@ -18,11 +21,12 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Final, NoReturn, Self
 
+import IPython
 from IPython.display import display
 
 from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
-from grader.workers.handed_inputs import Ask, handed_over
+from grader.workers.handed_inputs import Ask, Handed
 from grader.workers.lending import Borrower
 from grader.workers.names import Names
 from grader.workers.progress import REFUSED, Event, What
@@ -38,6 +42,7 @@ STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exerc
 SHARE: Final = 0.25  # of the time that is left, for one step: the others need some too
 GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to, at most; at least half of it
 STDERR: Final = 2  # the descriptor: Python's own streams may be replaced
+Take = Callable[[int], tuple[Case, Inputs]]  # a case by its number, with its inputs
 _CELL: Final = re.compile(r"<cell (\d+)>")
 
 
@@ -115,12 +120,14 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
     sys.meta_path.insert(0, Borrower(channel.ask))
+    channel.at_once = any("ended" in step for step in steps)  # another try may not follow this one
     module = _fresh_main()
     until = time.monotonic() + seconds
     ended: dict[int, str] = {}
     names = Names(s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
+        channel.reached[:] = [step["number"], 0]
         names.before(step["number"], vars(module))
         if not step["exercise"]:
             early = _run_cell(step, vars(module), channel, clock)
@@ -138,11 +145,18 @@ def _fresh_main() -> types.ModuleType:
     module = types.ModuleType("__main__")
     vars(module).update(__builtins__=builtins, display=display, get_ipython=_Shell)
     sys.modules["__main__"] = module
+    IPython.get_ipython = _Shell  # where cells may import it from
     return module
 
 
 class _Shell:
-    """A stand-in for get_ipython(): magics and shell commands do nothing while grading."""
+    """A stand-in for get_ipython(): magics and shell commands do nothing while grading.
+
+    It is false: libraries that ask for a shell then go on without one.
+    """
+
+    def __bool__(self) -> bool:
+        return False
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *_args, **_kwargs: None
@@ -159,12 +173,11 @@ def _run_cell(
     if not source:
         return None
     filename = f"<cell {number}>"
-    channel.send(Event(What.BEGAN, number).message())
     try:
         with clock:
             lines = source.splitlines(keepends=True)
             linecache.cache[filename] = (len(source), None, lines, filename)
-            exec(compile(source, filename, "exec"), namespace)
+            _execute(source, filename, namespace)
     except BaseException as error:
         if clock.stopped:
             channel.send(Event(What.STOPPED, number, 0, *clock.place).message())
@@ -173,6 +186,15 @@ def _run_cell(
         channel.send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
         return type(error).__name__
     return None
+
+
+def _execute(source: str, filename: str, namespace: dict[str, Any]) -> None:
+    """Execute a cell's code, in an event loop if it awaits something, as Jupyter does."""
+    code = compile(source, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if code.co_flags & inspect.CO_COROUTINE:
+        asyncio.run(eval(code, namespace))
+    else:
+        exec(code, namespace)
 
 
 def _line_in(error: BaseException, filename: str) -> int:
@@ -199,19 +221,20 @@ def _observe_any(step: dict[str, Any], answer: Any, channel: Channel, clock: Clo
         _observe(step, answer, channel, clock)
     except Exception as error:  # its words may fail, too
         _tell(step, f"{type(error).__name__}: it is no usual function or class", channel)
+    channel.flush()
 
 
 def _observe(step: dict[str, Any], answer: Any, channel: Channel, clock: Clock) -> None:
     """Observe an exercise; a case that ran too long leaves no time for those after it.
 
-    What was seen goes out with what is sent next: no student code runs in between.
+    What was seen goes out at the end, or with what is sent before that.
     """
     probe = replace(probes()[step["exercise"]], forbidden=())  # it was taken out already
+    take = _trials(probe, channel.ask) if probe.served else Handed(probe.exercise, channel.ask).case
     with conditions(probe, answer, quiet=True):
         for number in range(step["cases"]):
-            if probe.served:  # who asks for inputs tells that it begins
-                channel.send(Event(What.BEGAN, step["number"], number).message())
-            seen = _observe_case(probe, number, answer, channel.ask, clock)
+            channel.reached[:] = [step["number"], number]
+            seen = _observe_case(probe, number, answer, take, clock)
             _tell_refusals(probe, channel)
             channel.send_later(encode(Message(probe.exercise, number, seen)))
             if clock.stopped:
@@ -225,10 +248,10 @@ def _tell_refusals(probe: Probe, channel: Channel) -> None:
         channel.send_later(REFUSED)
 
 
-def _observe_case(probe: Probe, number: int, answer: Any, ask: Ask, clock: Clock) -> Observation:
+def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clock) -> Observation:
     try:
         with clock:
-            case, inputs = _case(probe, number, ask)
+            case, inputs = take(number)
             return attempt(replace(probe, inputs=lambda: inputs), case, answer)
     except BaseException as error:
         return Observation(
@@ -236,7 +259,6 @@ def _observe_case(probe: Probe, number: int, answer: Any, ask: Ask, clock: Clock
         )
 
 
-def _case(probe: Probe, number: int, ask: Ask) -> tuple[Case, Inputs]:
-    if probe.served:
-        return Case("", {}), {probe.served: Proxy(probe.exercise, number, ask)}
-    return handed_over(probe.exercise, number, ask)
+def _trials(probe: Probe, ask: Ask) -> Take:
+    """Return what makes a trial's only input: a stand-in for the version on trial."""
+    return lambda number: (Case("", {}), {probe.served: Proxy(probe.exercise, number, ask)})

@@ -38,7 +38,7 @@ from grader.notebook_limits import parts_of
 from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
-from grader.workers.progress import EVENT, REFUSED, Event, What
+from grader.workers.progress import EVENT, REFUSED
 from grader.workers.protocol import MOST_PARTS, WireError, pack, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
@@ -81,7 +81,7 @@ class Server:
         self.steps = _part(numbered, run)
         asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
         self._open = set(observed)
-        self._numbers = {s["exercise"]: s["number"] for s in self.steps if s["exercise"]}
+        self._observed = observed
         self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
         self._is_beside_others = not all(map(_served, observed))
@@ -110,7 +110,7 @@ class Server:
         if parts_of(raw) > MOST_PARTS:
             return None
         if raw.startswith(b'{"inputs"'):
-            return self._hand_over(raw)
+            return self._inputs.reply(*asked_for(raw))
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw)
             self._open -= answered
@@ -133,14 +133,6 @@ class Server:
             return json.dumps({"error": f"{type(error).__name__}: {error}"[:400]}).encode()
         packed = [pack(plain(item)) for item in results]
         return json.dumps({"results": packed, "alone": isinstance(found, Tensor)}).encode()
-
-    def _hand_over(self, raw: bytes) -> bytes:
-        """Hand over a case's inputs, and note that it begins."""
-        exercise, number = asked_for(raw)
-        inputs = self._inputs.reply(exercise, number)
-        if inputs and exercise in self._numbers:
-            self.rest.append(Event(What.BEGAN, self._numbers[exercise], number).message())
-        return inputs
 
     def verdicts(self) -> Iterator[bytes]:
         """Yield a verdict on each version whose trials were all called first and all agree."""
@@ -174,7 +166,7 @@ class Server:
 
     def apart(self) -> list[bytes]:
         """Return the messages about exercises that are observed in a process of their own."""
-        if not any(map(_is_apart, self._numbers)):
+        if not any(map(_is_apart, self._observed)):
             return []
         return [raw for raw in self.rest if _is_apart(_exercise_of(_read(raw)))]
 

@@ -45,7 +45,6 @@ def warm_up() -> None:
     absence.close_other_engines()
     absence.kernels(), absence.in_python()
     unused_checks.helpers(), unused_checks.needed()
-    gc.collect()
     fill_holes()
     join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared

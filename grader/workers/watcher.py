@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import IO, Final, NoReturn
 
 from grader.sandbox import Ended, Limits, Supervisor
+from grader.sandbox.note import NOTHING
 from grader.sandbox.processes import die_with_parent
 from grader.workers.job_files import read_job
-from grader.workers.progress import status_of
+from grader.workers.progress import is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result
 from grader.workers.templates import Templates
 from grader.workers.trials import Server, runs_of
@@ -47,19 +48,22 @@ def do_jobs(
     """
     for line in jobs:
         spent, _, name = line.rstrip(b"\n").partition(b" ")
-        began = time.monotonic() - float(spent)
-        for trial in trial_runs(supervisor, templates, Path(os.fsdecode(name)), began):
+        for trial in trial_runs(supervisor, templates, Path(os.fsdecode(name)), float(spent)):
             write_result(results, trial)
         supervisor.close()  # who was not needed still waits
 
 
 def trial_runs(
-    supervisor: Supervisor, templates: Templates, job: Path, began: float
+    supervisor: Supervisor, templates: Templates, job: Path, spent: float
 ) -> Iterator[TrialRun]:
-    """Do a job's trial runs; those after the first follow while a student's own test judges."""
+    """Do a job's trial runs; those after the first follow while a student's own test judges.
+
+    The job's time begins when its processes are there: who comes first waits for the templates.
+    """
     steps, seed, cases = read_job(job)
     servers = [Server(steps, number) for number in range(runs_of(steps))]
     tasks = [begun(supervisor, templates, server) for server in servers]
+    began = time.monotonic() - spent
     done: dict[int, Ended] = {}
     for number, server in enumerate(servers):  # which may become more
         server.draw(seed, cases)
@@ -93,7 +97,8 @@ def let_go(supervisor: Supervisor, task: int, began: float) -> None:
 def trial_run(server: Server, ended: Ended) -> TrialRun:
     """Return the result of a trial run whose process has ended."""
     ended = replace(ended, messages=tuple(server.rest))
-    ended = replace(ended, status=status_of(ended))
+    reached = NOTHING if is_done(ended) else ended.reached
+    ended = replace(ended, status=status_of(ended), reached=reached)
     verdicts = tuple(server.verdicts())
     more = server.more or server.refused or bool(verdicts)
     tested = server.tested and not server.refused

@@ -26,20 +26,22 @@ from tests.attacks.other_purposes import LOADED, PARTS
 from tests.attacks.patching import LYING, PATCHING
 from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
 from tests.attacks.shortcuts import SHORTCUTS
+from tests.attacks.waiting import WAITING
 from tests.course.lesson_runs import all_lessons
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
     *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS, *ABSENT,
-    *LENT, *LOADED, *PARTS,
+    *LENT, *LOADED, *PARTS, *WAITING,
 ]  # fmt: skip
 # These work on the notebook's own process or on the reading of a notebook, where the walls and the
 # number of workers change nothing: they are held under the first setting alone.
 INWARD: list[Attack] = [
-    *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT, *LOADED, *PARTS,
+    *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT, *LOADED, *PARTS, *WAITING,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
+# One exercise may take a quarter of the smaller of both times, on a machine busy with other tests.
 LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)
 
 

@@ -126,7 +126,17 @@ PAGES = [
             text_added("[a](javascript:alert(1))"), score=ALL),
 ]  # fmt: skip
 
+RIGHT_MASK = "def causal_mask(size):\n    return torch.ones(1, size, size, dtype=torch.bool).tril()"
+HABITS = {
+    "a magic beside the shell's name": "# as get_ipython() does it:\n%matplotlib inline",
+    "more magics than most people write": "%time 1\n" * 15 + "!ls\n" * 15,
+    "the shell by its import": "from IPython import get_ipython\n"
+                               "get_ipython().run_line_magic('matplotlib', 'inline')",
+    "a top-level await": "import asyncio\nawait asyncio.sleep(0)",
+}  # fmt: skip
 HARMLESS = [
+    *(Attack(name, "what Jupyter runs costs the cell's answer", right=True, score=ALL,
+             answers={"causal_mask": f"{habit}\n{RIGHT_MASK}"}) for name, habit in HABITS.items()),
     Attack("prints and warns", "noise costs points", right=True, score=ALL,
            last=["import warnings, sys\nprint('x' * 10000)\nwarnings.warn('careful')\nsys.stderr.write('oh')"]),
     Attack("noise inside an answer", "noise costs points", right=True, score=ALL, answers={

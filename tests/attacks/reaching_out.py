@@ -18,16 +18,17 @@ for n, (count, width) in enumerate([(3, 4), (1, 3), (7, 3)]):
 DEEP = """
 import importlib, sys
 from dataclasses import replace
-from grader.workers.handed_inputs import handed_over
+from grader.workers.handed_inputs import Handed
 from grader.workers.protocol import Message, encode
 from utils.checks.framework.observe import attempt
 from utils.checks.registry import probes
 frame, probe = sys._getframe(), probes()["split_heads"]
-while "ask" not in frame.f_locals:
+while "channel" not in frame.f_locals:
     frame = frame.f_back
+handed = Handed("split_heads", frame.f_locals["channel"].ask)
 split = importlib.import_module("utils.reference.heads").reference_split
-for number in range(12):
-    case, inputs = handed_over("split_heads", number, frame.f_locals["ask"])
+for number in range(8):
+    case, inputs = handed.case(number)
     raw = encode(Message("split_heads", number, attempt(replace(probe, inputs=lambda: inputs), case, split)))
     for depth in range(940, 1000, 3):
         deep = b'{"values": ' + b"[" * depth + b"]" * depth + b", " + raw[1:]

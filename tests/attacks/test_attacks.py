@@ -35,7 +35,7 @@ def test_an_attack_comes_out_as_it_must(setting: str, attack: Attack):
     assert result.status in attack.status
     if attack.score is not None:
         total = sum(most for _, most in result.points.values())
-        assert result.score == pytest.approx(attack.score * total, abs=1e-9), result.points
+        assert result.score == pytest.approx(attack.score * total, abs=1e-9), result
     for exercise in attack.holds:
         earned, most = result.points[exercise]
         assert earned == most, exercise

@@ -26,6 +26,7 @@ LESSON = "00_start_here"
 FILE = f"{LESSON}.ipynb"
 FULL = all_lessons()[LESSON].points
 RIGHT = "a right one"
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 
 
 def link_to_another(folder: Path, right: Path) -> None:

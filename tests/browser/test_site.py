@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.lesson import lessons
-from grader.website.build import build_site
-from grader.website.hosted import Host
 from grader.website.printing import print_lessons
 from tests.browser.axe import findings
 from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import ROOT
+from tests.course.built_site import built_site
 
 LESSON = "lessons/02_attention.html"
 LESSONS = [f"lessons/{lesson.name}.html" for lesson in lessons(ROOT)]
@@ -30,9 +30,8 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site_folder(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site") / "built"
-    build_site(ROOT, lessons(ROOT), Host("ada/course"), folder)
-    return folder
+    """A copy of the site: lessons are printed into it."""
+    return shutil.copytree(built_site(tmp_path_factory), tmp_path_factory.mktemp("site") / "built")
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import psutil
 import pytest
 from distributed import Client
 
+from grader.course import sample_class
 from grader.course.course import GradingCourse
 from grader.course.report import rows
-from grader.course.sample_class import CLASS, submission
 from grader.sandbox import CannotIsolate, Limits, require
 from tests.course.lesson_runs import ROOT, all_lessons
 
@@ -43,8 +44,12 @@ def await_that(holds: Callable[[], object], what: str, seconds: float = 90) -> N
 
 def submissions(lesson: str = LESSON) -> dict[str, bytes]:
     """The class of six's notebooks of a lesson, by student."""
-    found = all_lessons()[lesson]
-    return {s: submission(found, s, edits).encode() for s, edits in CLASS.items()}
+    return {s: text.encode() for s, text in _class_of_six(lesson).items()}
+
+
+@cache
+def _class_of_six(lesson: str) -> Mapping[str, str]:
+    return sample_class.submissions(all_lessons()[lesson])
 
 
 def hand_in(folder: Path, notebooks: Mapping[str, bytes], lesson: str = LESSON) -> GradingCourse:

@@ -19,6 +19,7 @@ LESSONS = {
     "02_attention": ("ben", "dan", "finn"),
 }  # a class of six, and some
 ODD = {"gil": b"{", "hal": b'{"cells": []}'}  # no notebook; one without an answer
+pytestmark = pytest.mark.usefixtures("one_fork_server")  # for what is graded without a cluster
 N_HANDED_IN = 6 + 3 + 2 * len(ODD)
 TRUE_COURSE = ("solutions", "notebooks", "nbgrader_config.py")
 

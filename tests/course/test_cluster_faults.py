@@ -33,6 +33,7 @@ from tests.course.clusters import (
 from tests.course.lesson_runs import ROOT
 
 COUNT = 12
+pytestmark = pytest.mark.usefixtures("one_fork_server")  # for what is graded without a cluster
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -182,24 +183,22 @@ def fill(path: Path) -> None:
 
 
 def test_after_a_killed_scheduler_the_same_command_grades_the_rest_once(
-    tmp_path, course, wanted, written, monkeypatch
+    tmp_path, cluster, course, wanted, written, monkeypatch
 ):
     patience, counted = Patience(scheduler=3), batch.record
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-    with broken_cluster(tmp_path / "first", 1) as cluster:
+    (tmp_path / "first").mkdir()
+    with broken_cluster(tmp_path / "first", 1) as first:
 
         def record(of, done):
             counted(of, done)
-            cluster.scheduler.kill()
+            first.scheduler.kill()
 
         monkeypatch.setattr(batch, "record", record)
-        engine = Cluster(Remote(cluster.address), patience=patience)
+        engine = Cluster(Remote(first.address), patience=patience)
         with pytest.raises(CourseError, match="scheduler does not answer any more"):
             autograde(course, course.submitted(), engine=engine)
         assert 0 < len(graded(course)) < COUNT
     monkeypatch.setattr(batch, "record", counted)
-    with broken_cluster(tmp_path / "second", 1) as cluster:
-        autograde(course, course.submitted(), engine=Cluster(Remote(cluster.address)))
+    autograde(course, course.submitted(), engine=Cluster(Remote(cluster.address)))
     assert all_right(course, wanted)
     assert set(written.values()) == {1}

@@ -21,6 +21,7 @@ from tests.course.clusters import (
     submissions,
 )
 from tests.course.lesson_runs import all_lessons
+from tests.fork_server import one_fork_server
 
 N_KILLS = 20
 AT_ONCE = 3  # so few are counted on that each submission is a batch
@@ -44,7 +45,7 @@ def test_twenty_random_kills_lose_no_submission_and_double_none(tmp_path: Path):
     need_isolation()
     lesson = all_lessons()[LESSON]
     kinds = list(submissions().values())
-    with Pool(1, Limits()) as pool:
+    with one_fork_server(), Pool(1, Limits()) as pool:
         graded = dict(grade_all([Item(data, lesson) for data in kinds], pool))
     wanted = [graded[n].scores for n in range(len(kinds))]
     sent: list[int] = []

@@ -34,6 +34,7 @@ from utils.checks.registry import exercises
 from utils.lab.exchange import Course, prepare
 
 FULL = {lesson.name: lesson.points for lesson in all_lessons().values()}
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +59,14 @@ def scores(course):
 
 
 def test_a_right_class_member_has_all_points_and_an_untouched_one_none(graded):
+    earned = scores(graded)
     for name, points in FULL.items():
-        assert sum(scores(graded)[name, "ada"].values()) == points
-        assert sum(scores(graded)[name, UNTOUCHED].values()) == 0
+        assert sum(earned[name, "ada"].values()) == points
+        assert sum(earned[name, UNTOUCHED].values()) == 0
 
 
 def test_every_mistake_made_is_named_and_costs_its_exercise_alone(graded):
+    earned = scores(graded)
     for student, edits in CLASS.items():
         wrong = {edit.exercise for edit in edits}
         if student == UNTOUCHED:
@@ -74,7 +77,7 @@ def test_every_mistake_made_is_named_and_costs_its_exercise_alone(graded):
         assert named == wrong
         for name in FULL:
             for exercise in all_lessons()[name].exercises:
-                score = scores(graded)[name, student][exercise.id]
+                score = earned[name, student][exercise.id]
                 assert (score < exercise.points) == (exercise.id in wrong), (student, exercise.id)
 
 
@@ -91,7 +94,8 @@ def test_the_class_earns_what_the_readme_shows_and_what_the_hubs_measurement_exp
     shown = [line for line in readme.splitlines() if line.endswith(" of 27")]
     assert {line.split()[0] for line in shown} == set(CLASS)
     assert set(shown) <= printed
-    earned = {name: sum(scores(graded)["02_attention", name].values()) for name in CLASS}
+    found = scores(graded)
+    earned = {name: sum(found["02_attention", name].values()) for name in CLASS}
     assert earned == pytest.approx(POINTS, abs=0.005)
 
 
@@ -102,8 +106,9 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     for lesson in course.lessons:
         course.record(lesson)
     assert nbgrader_autograde.autograde(course, chosen) == []
+    found, wanted = scores(course), scores(graded)
     for student, name in chosen:
-        assert scores(course)[name, student] == scores(graded)[name, student]
+        assert found[name, student] == wanted[name, student]
 
 
 def test_feedback_shows_verdicts_and_hints_but_no_hidden_test_and_no_answer(graded):

@@ -7,6 +7,7 @@ from the released notebooks: texts, headings, and each cell's words (titles, des
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -25,7 +26,9 @@ OUTCOME = re.compile(
 NUMBER = re.compile(r"(?<![\d.,])(\d+\.\d{2,}|\d{4,})(?![\d.,]*\d)")  # no count, no size
 
 
+@cache
 def notebook(folder: str, lesson: str) -> Any:
+    """Give a notebook as it is on disk; who asks reads it only."""
     return nbformat.read(ROOT / folder / lesson / f"{lesson}.ipynb", as_version=4)
 
 
@@ -96,6 +99,7 @@ def guess_cells(cells: list[Any]) -> list[tuple[int, ast.Call]]:
     return [(n, call) for n, cell in code for call in calls(cell.source, "guess")]
 
 
+@cache
 def asked(lesson: str) -> list[tuple[str, int, int | None]]:
     """Each guess of a lesson: its name, its cell, the cell that tells the result."""
     cells = notebook("solutions", lesson).cells

@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 
 import pytest
+from matplotlib import pyplot as plt
 
 import utils
 from grader.workers.hollow import HOLLOW
@@ -53,3 +54,4 @@ def test_no_helper_earns_points_unless_it_is_absent_while_grading(exercise):
             continue
         seen = observe_all(exercise.probe, exercise.probe.cases, helper, quiet=True)
         assert score(exercise, exercise.probe.cases, seen) == 0, path
+        plt.close("all")  # what helpers drew would stay, and be looked through ever again

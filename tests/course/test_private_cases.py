@@ -20,6 +20,7 @@ from utils.checks.framework.variation import VARIATION
 from utils.checks.registry import exercises, probes
 
 SECRETS = ("autumn, group A", "autumn, group B", "spring, everybody")
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 FORMS = [
     pytest.param(name, form, id=f"{name}-{number}")
     for name, forms in RIGHT_FORMS.items()

@@ -25,6 +25,7 @@ from tests.course.lesson_runs import ROOT, all_lessons
 LESSON = all_lessons()["00_start_here"]
 FIRST, SECOND = LESSON.exercises[0], LESSON.exercises[1]
 KEY = ("ada", LESSON.name)
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from tests.course.handing_in import step, submit
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = all_lessons()["00_start_here"]
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 
 
 @pytest.fixture(scope="module")

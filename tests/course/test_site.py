@@ -10,9 +10,8 @@ import nbformat
 import pytest
 
 from grader.authoring.lesson import lessons
-from grader.website.build import build_site
-from grader.website.hosted import Host
 from grader.website.lesson_page import lesson_page
+from tests.course.built_site import built_site
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = lessons(ROOT)
@@ -22,9 +21,7 @@ MOST_BYTES = 300_000
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site") / "built"
-    build_site(ROOT, LESSONS, Host("ada/course"), folder)
-    return folder
+    return built_site(tmp_path_factory)
 
 
 class Page(HTMLParser):

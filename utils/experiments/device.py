@@ -1,7 +1,6 @@
 """What this machine offers the course, in a few lines."""
 
 import platform
-from importlib.metadata import version
 from typing import Literal
 
 import torch
@@ -18,13 +17,15 @@ def best_device() -> Device:
 
 def report() -> str:
     """Return versions, device and threads, one per line."""
+    import matplotlib  # noqa: PLC0415 (training alone does not need it)
+
     names = {"cuda": "NVIDIA GPU", "mps": "Apple GPU", "cpu": "CPU only (enough for lessons 00-05)"}
     device = best_device()
     found = torch.cuda.get_device_name() if device == "cuda" else names[device]
     lines = {
         "Python": platform.python_version(),
         "torch": torch.__version__,
-        "matplotlib": version("matplotlib"),
+        "matplotlib": matplotlib.__version__,
         "device": found,
         "CPU threads": str(torch.get_num_threads()),
     }

@@ -150,7 +150,8 @@ def score_and_law(
         changes = [max(value, 1e-7) for value in change[name]]
         axes[0].plot([100 * share for share in shares], rows, "o", color="C0", ms=5, alpha=0.6)
         axes[1].plot(changes, rows, "s", color="C1", ms=5, alpha=0.6)
-        said.append(f"{name}: {min(shares):.0%} or more right, changes up to {max(changes):.1g}")
+        least = f"{100 * min(shares):.3g}%" + " or more" * (min(shares) < 1)
+        said.append(f"{name}: {least} right, changes up to {max(changes):.1g}")
     axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
     axes[1].set(xscale="log", xlim=(3e-8, 100), xlabel="largest change of a score (log scale)")
     axes[1].set_title("A sentence alone against in a padded batch")

@@ -195,6 +195,7 @@ class Run:
         self.history.losses += losses
         measured = Epoch(sum(losses) / len(losses), accuracy(self.model), seconds, words)
         self.history.epochs.append(measured)
+        bar.set_postfix(self._shown(losses[-1], words / seconds))
         if self.history.best is measured:
             self.best = copied(self.model)
 

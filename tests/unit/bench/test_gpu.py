@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +16,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from bench import __main__ as command
-from bench import gpu, gpu_speed, speed_attention
+from bench import gpu, gpu_lstm, gpu_speed, speed_attention
 from bench.gpu_lesson import Float32
-from bench.gpu_record import OUT_OF_TIME, Place, is_known
+from bench.gpu_record import OUT_OF_TIME, Place, is_known, measured
 from bench.lesson_code import solution
 from bench.speed_models import CUDNN, FLASH, FUSED, PACKED, TORCH, Size, batch_of, build
 
@@ -61,8 +62,19 @@ def test_a_toy_run_measures_all_that_a_cpu_can(toy):
         for name, value in part["figures"].items()
         if not is_known(value)
     }
-    lacking = ("(cuDNN)", "(flash)", "compiled", PACKED, "three ways of making batches")
+    lacking = ["(cuDNN)", "(flash)", "compiled", PACKED, "three ways of making batches"]
+    if missing.get("500 tokens, bf16") == "skipped: no LSTM in bf16 on this processor":
+        lacking.append("500 tokens, bf16")
     assert [name for name in missing if not any(some in name for some in lacking)] == []
+
+
+def test_an_lstm_that_the_processor_has_not_in_bf16_is_skipped_and_said(monkeypatch):
+    def absent(_self, _x):
+        raise RuntimeError("could not create a primitive descriptor")
+
+    monkeypatch.setattr(nn.LSTM, "forward", absent)
+    found = measured(partial(gpu_lstm.claim, TOY, bf16=True), time.monotonic() + 60)
+    assert found == "skipped: no LSTM in bf16 on this processor"
 
 
 def test_the_lesson_has_its_whole_scoreboard(toy):

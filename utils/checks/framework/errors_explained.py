@@ -137,6 +137,11 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "this very name, or is the object not what you think?",
     ),
     (
+        r"NameError: name '(\w+)' is not defined",
+        "`{1}` is not defined in this notebook: look for its spelling, and whether its cell was "
+        "run. What another lesson defines is not here unless a cell of this one fetches it.",
+    ),
+    (
         r"(?:NameError|UnboundLocalError).*?'(\w+)'",
         "`{1}` is used before it has a value: look for its spelling, and for the branch that "
         "skips it.",

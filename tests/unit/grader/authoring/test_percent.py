@@ -76,6 +76,14 @@ def test_a_cell_knows_the_line_of_its_header():
         assert lines[cell.line].endswith(cell.source.split("\n")[0])
 
 
+def test_what_a_reader_does_to_a_header_is_not_seen_by_the_next_reader():
+    first, second = read_cells(LESSON, "x.py"), read_cells(LESSON, "x.py")
+    assert first == second
+    for cell in first:
+        cell.header["tags"] = ["of the first reader"]
+    assert second == read_cells(LESSON, "x.py") != first
+
+
 def test_text_before_the_first_header_is_refused():
     with pytest.raises(CourseError, match="under a `# %%` header"):
         read_cells("x = 1\n\n" + LESSON, "x.py")

@@ -12,6 +12,7 @@ from grader.grading.reading import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from grader.workers.progress import Event, What, events
+from grader.workers.resuming import MOST_TIMES
 from tests.course.lesson_runs import all_lessons
 
 LESSON = all_lessons()["00_start_here"]
@@ -181,3 +182,31 @@ def test_cells_that_never_end_share_one_notebooks_time(pool):
     assert outcome.scores == FULL  # an earlier process came farther than the last one
     left_out = [note for note in outcome.notes if "did not come to its end" in note]
     assert 0 < len(left_out) < len(stuck)
+
+
+def test_what_was_seen_before_the_last_crash_counts(pool):
+    notebook = json.loads(solved())
+    source = next("".join(c["source"]) for c in notebook["cells"] if c.get("id") == IDS[0])
+    dying = f"{source}\nright = {IDS[0]}\ndef {IDS[0]}(*x, n=[], **y):\n    n.append(1)\n"
+    dying += "    return right(*x, **y) if len(n) < 9 else __import__('os')._exit(0)\n"
+    cell = {"cell_type": "code", "source": "__import__('os')._exit(0)", "metadata": {}}
+    ended = [cell | {"outputs": []}] * MOST_TIMES  # after these, no other try follows
+    whole = json.loads(solved(answers={IDS[0]: dying}))
+    whole["cells"] = [*ended, *whole["cells"]]
+    assert 0 < graded(pool, json.dumps(whole).encode()).scores[IDS[0]] < FULL[IDS[0]]
+
+
+def test_a_long_cell_is_split_into_lines_once_however_many_events_there_are():
+    n_split = []
+
+    class Text(str):
+        def splitlines(self, keepends=False):
+            n_split.append(1)
+            return super().splitlines(keepends)
+
+    plan = Plan([Step(source=Text("a = 1\nb = 2"), label="Cell 1")], ())
+    told = [Event(What.STOPPED, 0, case, 0, 2) for case in range(50)]
+    assert ended_early(plan, told) == (
+        "Cell 1 did not come to its end and was stopped in line 2, `b = 2`.",
+    )
+    assert len(n_split) == 1

@@ -15,6 +15,7 @@ from grader.grading.sanitize import (
     NO_PICTURE,
     StudentTexts,
     encodable,
+    safe_note,
 )
 
 PNG = base64.b64encode(b"\x89PNG and so on").decode()
@@ -62,7 +63,21 @@ def shown(source, attachments=None, ours=()):
 @pytest.mark.parametrize("source", SCRIPTS, ids=ascii)
 def test_a_text_that_carries_a_script_becomes_a_page_without_one(source):
     attachments = {'p.png" onerror="alert(1': {"image/png": PNG}, "p.png": {"image/png": PNG}}
-    for tag in page(*shown(source, attachments)).find_all(True):
+    assert_harmless(page(*shown(source, attachments)))
+
+
+@pytest.mark.parametrize("words", SCRIPTS, ids=ascii)
+def test_a_note_that_quotes_a_script_becomes_a_page_without_one(words):
+    assert_harmless(page(f"- {safe_note(f'Cell 1 ({words}, `1 / 0`) failed.')}", {}))
+
+
+def test_a_usual_note_stays_as_it_is():
+    note = "Cell 1 (attend, `a = x[0] * 2`) failed with NameError in line 1, `a = x[0] * 2`."
+    assert safe_note(note) == note
+
+
+def assert_harmless(found):
+    for tag in found.find_all(True):
         assert tag.name in HARMLESS_TAGS
         assert not [name for name in tag.attrs if name.startswith("on")]
         urls = [str(tag.get(name, "")).lower() for name in ("href", "src")]

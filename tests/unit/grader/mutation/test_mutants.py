@@ -52,6 +52,7 @@ def test_a_change_of_an_expression_gives_what_it_is_told_as(line, as_if, result)
         ("    y = y + 1\n    return y", "the step that sets `y` were left out", 2),
         ("    if y > 100:\n        x = 0\n    return x",
          "the step that sets `x` came whatever the condition says", 0),
+        ("    if y is None:\n        y = 1\n    return x * y", "no `y` were given", 7),
         ("    for n in range(4):\n        x += n\n    return x",
          "a loop ended after its first step", 7),
         ("    if x:\n        return y\n    return x",

@@ -5,14 +5,15 @@ import os
 import re
 import struct
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.sandbox import CannotIsolate, Limits, capabilities, require, seccomp, syscalls
-from grader.sandbox.channel import READY, Channel, Reader
+from grader.sandbox import CannotIsolate, Limits, capabilities, note, require, seccomp, syscalls
+from grader.sandbox.channel import MOST_LATER, READY, Channel, Reader
 from grader.sandbox.interpreter import closed_to_others, outermost, view
 from tests.unit.grader.sandbox import attacks_from_inside as attacks
 
@@ -86,6 +87,17 @@ def ask(column: int, name: str, *given: int, forks: bool = False, pid: int | Non
     numbers = syscalls.numbers(syscalls.HARMLESS + syscalls.JUDGED + syscalls.SHAMMED, column)
     program = seccomp.program(forks, pid, column)
     return answer(program, CODES[column], numbers[name], *given)
+
+
+@COLUMNS
+def test_a_call_of_every_number_is_answered_as_the_tables_say(column: int) -> None:
+    program = seccomp.program(False, None, column)
+    judged = set(syscalls.numbers(syscalls.JUDGED, column).values())
+    harmless = set(syscalls.numbers(syscalls.HARMLESS, column).values())
+    shammed = set(syscalls.numbers(syscalls.SHAMMED, column).values())
+    for number in {*range(600), 0x3FFFFFFF, 0xFFFFFFFF} - judged:
+        expected = ALLOWED if number in harmless else 0 if number in shammed else REFUSED
+        assert answer(program, CODES[column], number) == expected, number
 
 
 @COLUMNS
@@ -221,5 +233,42 @@ def test_a_message_that_is_sent_later_comes_with_the_next_and_before_it():
         channel.send(message)
         reader.feed(os.read(reading, 99))
     assert reader.messages == [b"seen", b"begins", b"ends"]
+    os.close(reading)
+    os.close(writing)
+
+
+def test_messages_for_later_are_sent_by_themselves_once_they_are_many():
+    reader = Reader(Limits())
+    reader.feed(READY)
+    with tempfile.TemporaryFile() as file:
+        channel = Channel(file.fileno(), -1)
+        for number in range(3):
+            channel.send_later(bytes([number]) * (MOST_LATER // 2))
+        reader.feed(os.pread(file.fileno(), 4 * MOST_LATER, 0))
+    assert [message[:1] for message in reader.messages] == [b"\0", b"\1"]
+
+
+def test_nothing_waits_where_all_is_to_be_sent_at_once():
+    with tempfile.TemporaryFile() as file:
+        channel = Channel(file.fileno(), -1)
+        channel.at_once = True
+        channel.send_later(b"seen")
+        assert os.pread(file.fileno(), 99, 0).endswith(b"seen")
+
+
+def test_a_note_is_read_from_the_file_that_it_was_opened_in():
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(bytes(note.blank()) + b"what follows")
+        assert note.read(file.fileno()) == note.NOTHING
+        for noted in ([3, 4], [-(1 << 63), (1 << 63) - 1]):
+            note.opened(file.fileno())[:] = noted
+            assert note.read(file.fileno()) == tuple(noted)
+        assert os.pread(file.fileno(), 99, note.SIZE) == b"what follows"
+
+
+def test_a_note_in_a_file_that_cannot_be_mapped_is_an_error():
+    reading, writing = os.pipe()
+    with pytest.raises(OSError, match="cannot map"):
+        note.opened(reading)
     os.close(reading)
     os.close(writing)

@@ -19,7 +19,9 @@ from grader.sandbox import (
     Supervisor,
     capabilities,
     capabilities_here,
+    seccomp,
 )
+from grader.sandbox import supervisor as supervisor_module
 from tests.unit.grader.sandbox.test_limits import SHORT, end_of
 from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)
 
@@ -52,6 +54,32 @@ def test_many_tasks_run_at_once_and_each_is_told_apart() -> None:
         )
         for number in range(6)
     }
+
+
+def test_no_task_has_to_make_its_own_filter() -> None:
+    def task(channel: Channel) -> None:
+        channel.send(bytes([seccomp.program.cache_info().misses]))
+
+    if "pid" not in capabilities_here().namespaces:
+        pytest.skip("a filter names its own process where processes have no namespace")
+    seccomp.program.cache_clear()
+    assert end_of(task).messages == (b"\x01",)
+
+
+@pytest.mark.parametrize("end", [lambda: os._exit(9), os.abort, int])
+def test_what_a_task_noted_last_is_known_however_it_ends(end: Callable[[], None]) -> None:
+    def task(channel: Channel) -> None:
+        for number in range(4):
+            channel.reached[:] = [number, -number]
+        end()
+
+    with Supervisor(Limits(wall_seconds=5)) as supervisor:
+        supervisor.start(task)
+        supervisor.start(lambda _channel: end())
+        ended: dict[int, Ended] = {}
+        while supervisor.running:
+            ended |= supervisor.poll()
+    assert [ended[number].reached for number in (0, 1)] == [(3, -3), (-1, -1)]
 
 
 def test_poll_returns_empty_when_its_time_is_over() -> None:
@@ -121,3 +149,66 @@ def test_a_held_task_has_all_its_time_once_it_is_let_go() -> None:
         ended = supervisor.poll()[number]
     assert (ended.status, ended.messages) == ("timed out", (b"go",))
     assert ended.wall_seconds >= 2.0
+
+
+def test_a_task_that_asks_faster_than_it_is_answered_is_stopped_at_its_limit() -> None:
+    def task(channel: Channel) -> None:
+        while True:
+            channel.send(b"?" * 1000)
+
+    def answer(_message: bytes) -> bytes | None:
+        time.sleep(0.001)
+        return None if time.monotonic() > latest else b""
+
+    began = time.monotonic()
+    latest = began + 5
+    with Supervisor(Limits(wall_seconds=0.3)) as supervisor:
+        supervisor.start(task, answer=answer)
+        while supervisor.running:
+            supervisor.poll()
+    assert time.monotonic() < latest
+
+
+@pytest.mark.parametrize("size", [4096, 1 << 20])
+def test_a_reply_arrives_whole_through_a_pipe_of_any_size(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def task(channel: Channel) -> None:
+        for number in range(3):
+            reply = channel.ask(bytes([number]))
+            channel.send(b"%d" % (reply == bytes([number]) * 50_000))
+
+    monkeypatch.setattr(supervisor_module, "REPLY_BYTES", size)
+    with Supervisor(Limits(wall_seconds=5)) as supervisor:
+        supervisor.start(task, answer=lambda asked: asked * 50_000 if asked < b"0" else None)
+        (ended,) = supervisor.poll().values()
+    assert (ended.status, ended.messages) == ("finished", (b"1",) * 3)
+
+
+def test_a_task_that_takes_no_reply_is_stopped() -> None:
+    def task(channel: Channel) -> None:
+        while True:
+            channel.send(b"?")
+
+    with Supervisor(Limits(wall_seconds=20)) as supervisor:
+        supervisor.start(task, answer=lambda _asked: bytes(50_000))
+        (ended,) = supervisor.poll().values()
+    assert ended.status == "garbled"
+    assert ended.wall_seconds < 15
+
+
+def test_a_task_that_ends_before_its_reply_comes_has_ended_by_itself() -> None:
+    def task(channel: Channel) -> None:
+        channel.send(b"?")
+        channel.send(b"seen")
+
+    def late(asked: bytes) -> bytes | None:
+        if asked != b"?":
+            return None
+        time.sleep(0.3)
+        return b"for nobody"
+
+    with Supervisor(Limits(wall_seconds=20)) as supervisor:
+        supervisor.start(task, answer=late)
+        (ended,) = supervisor.poll().values()
+    assert (ended.status, ended.messages) == ("finished", (b"seen",))

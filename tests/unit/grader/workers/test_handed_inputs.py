@@ -1,6 +1,7 @@
-"""A case's inputs: the same as the judge's, handed over once, and not before their turn."""
+"""Cases' inputs: the same as the judge's, handed over once, not before their exercise's turn."""
 
 import json
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from grader.grading.plan import cases_of
 from grader.sandbox import Limits
 from grader.workers import handed_inputs
-from grader.workers.handed_inputs import Kept, Maker, asked_for, handed_over
+from grader.workers.handed_inputs import TOGETHER, Handed, Kept, Maker, asked_for
 from grader.workers.pool import Job, Pool
 from tests.course.lesson_runs import all_lessons
 from utils.checks.registry import probes
@@ -45,18 +46,36 @@ def reply_of(maker: Maker) -> Callable[[bytes], bytes]:
 @pytest.mark.parametrize(("lesson", "exercise"), ASKED)
 def test_what_is_handed_over_is_what_the_judge_makes(lesson, exercise):
     cases = cases_of(lesson, exercise)
-    maker = Maker({exercise: [dict(case.params) for case in cases]})
+    here = Handed(exercise, reply_of(Maker({exercise: [dict(case.params) for case in cases]})))
     for number, case in enumerate(cases):
-        handed, inputs = handed_over(exercise, number, reply_of(maker))
+        handed, inputs = here.case(number)
         assert same(probes()[exercise].make(case.params), inputs)
         assert handed.results_only == case.results_only
 
 
 def test_a_case_is_handed_over_once():
     maker = Maker({"causal_mask": [{"size": 3}]})
-    assert handed_over("causal_mask", 0, reply_of(maker))[1] == {"size": 3}
+    assert Handed("causal_mask", reply_of(maker)).case(0)[1] == {"size": 3}
     with pytest.raises(ValueError, match="taken before"):
-        handed_over("causal_mask", 0, reply_of(maker))
+        Handed("causal_mask", reply_of(maker)).case(0)
+
+
+def test_cases_are_handed_over_together_as_long_as_they_are_small(monkeypatch):
+    sizes = {3: 100, 4: TOGETHER - 100, 5: TOGETHER + 1, 6: 100, 7: 100}
+    monkeypatch.setattr(handed_inputs, "made", lambda _, params: bytes(sizes[params["size"]]))
+    maker = Maker({"causal_mask": [{"size": size} for size in sizes]})
+    handed = [pickle.loads(maker.reply("causal_mask", number)) for number in (0, 2, 3)]
+    assert [list(map(len, some)) for some in handed] == [[100, TOGETHER - 100], [TOGETHER + 1],
+                                                         [100, 100]]  # fmt: skip
+    assert maker.reply("causal_mask", 4) == b""
+
+
+def test_an_exercise_asks_once_for_small_inputs():
+    asked = []
+    reply = reply_of(Maker({"causal_mask": [{"size": size} for size in (3, 4, 5)]}))
+    here = Handed("causal_mask", lambda raw: asked.append(raw) or reply(raw))
+    assert [here.case(number)[1]["size"] for number in range(3)] == [3, 4, 5]
+    assert len(asked) == 1
 
 
 def test_a_case_is_made_once_for_all_submissions(monkeypatch):
@@ -64,7 +83,8 @@ def test_a_case_is_made_once_for_all_submissions(monkeypatch):
     monkeypatch.setattr(handed_inputs, "_KEPT", Kept(1 << 20))
     monkeypatch.setattr(handed_inputs, "packed", lambda value: made.append(value) or b"inputs")
     for _ in range(2):
-        assert Maker({"causal_mask": [{"size": 3}]}).reply("causal_mask", 0) == b"inputs"
+        reply = Maker({"causal_mask": [{"size": 3}]}).reply("causal_mask", 0)
+        assert pickle.loads(reply) == [b"inputs"]
     assert made == [(False, {"size": 3})]
 
 
@@ -89,25 +109,28 @@ def test_what_is_not_there_or_cannot_be_read_is_answered_with_nothing(raw):
 # It looks for the digits of a size in all memory that can be written to, and does not spell them.
 SEEKS = """
 import re
-def causal_mask(size):
+def seek():
     with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
         for line in maps:
             start, end = (int(part, 16) for part in line.split()[0].split("-"))
             memory.seek(start if " rw" in line else 0)
             if " rw" in line and re.search(b"98765[4]321", memory.read(end - start)):
-                raise ValueError("found")
-    raise ValueError("not found")
+                return "found"
+    return "not found"
+def padding_mask(tokens, pad): raise ValueError(seek())
+def causal_mask(size): raise ValueError(seek())
 """
 
 
-def test_a_hidden_case_is_not_in_the_process_before_its_turn():
-    cases = [{"size": 3}, {"size": "987654321"}]
+def test_a_hidden_case_is_not_in_the_process_before_its_exercises_turn():
     steps = [{"source": SEEKS, "exercise": "", "cases": []}]
-    steps.append({"source": "", "exercise": "causal_mask", "cases": cases})
+    for exercise, size in (("padding_mask", 3), ("causal_mask", "987654321")):
+        case = dict(probes()[exercise].cases[0].params) if size == 3 else {"size": size}
+        steps.append({"source": "", "exercise": exercise, "cases": [case]})
     with Pool(1, Limits(), isolate=False) as pool:
         (_, end), *_ = pool.run([Job(0, json.dumps(steps).encode())])
     said = [json.loads(raw)["problem"][1] for raw in end.messages if b'"problem"' in raw]
-    assert said[0] == "ValueError: not found"
+    assert said == ["ValueError: not found", "ValueError: found"]
 
 
 # The word of the first submission is not spelled in the second, so that only the first has it.

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from grader.workers import lending
 from grader.workers.lending import Borrower, answers_in, lend
 from grader.workers.trials import TRIAL_RUNS, Server, runs_of
 from tests.course.lesson_runs import all_lessons
@@ -107,3 +108,13 @@ def test_no_stand_in_is_an_answer_to_the_exercise_that_borrows_it():
     for probe in probes().values():
         for path in probe.stand_ins.values():
             assert probe.exercise not in answers_in(path.split(".")[2]), probe.exercise
+
+
+def test_a_module_that_is_asked_for_again_and_again_is_made_ready_once(monkeypatch):
+    lending._lent.cache_clear()
+    made = []
+    usual = lending._code
+    monkeypatch.setattr(lending, "_code", lambda module: made.append(module) or usual(module))
+    replies = {lend(ASKS) for _ in range(5)}
+    assert len(replies) == 1
+    assert made.count("plain_attention") <= 2  # for itself, and for what it imports

@@ -98,6 +98,13 @@ def finished(pool, count=2):
     return [end and end.status for _, end in sorted(pool.run(Job(n, PRINTS) for n in range(count)))]
 
 
+def test_no_job_waits_behind_a_slow_one_while_a_watcher_is_free():
+    sleeps = PRINTS.replace(b"print(1)", b"import time; time.sleep(3)")
+    with Pool(2, Limits(), isolate=False) as pool:
+        results = pool.run(Job(n, PRINTS if n else sleeps) for n in range(4))
+        assert [key for key, _ in results] == [1, 2, 3, 0]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
 def test_a_watcher_and_a_fork_server_that_were_killed_are_replaced():
     with Pool(1, Limits(), isolate=False) as pool:

@@ -3,22 +3,29 @@
 import io
 import json
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from grader.sandbox import Ended, Limits
+from grader.sandbox.note import NOTHING
 from grader.workers import watcher
+from grader.workers.job_files import write_job
 from grader.workers.progress import Event, What, events
+from grader.workers.results import TrialRun, as_one
 from grader.workers.resuming import Losses
-from grader.workers.watcher import LEAST_SECONDS, let_go, rest_of
+from grader.workers.trials import Server
+from grader.workers.watcher import LEAST_SECONDS, let_go, rest_of, trial_run
 
 STEPS = json.dumps([{"source": "a = 1", "exercise": "", "cases": []}] * 5).encode()
 
 
-def ended(status: str, seconds: float, *began: int) -> Ended:
-    messages = tuple(Event(What.BEGAN, step).message() for step in began)
-    return Ended(status, 0, None, messages, 0.1, seconds, 0, "")
+def ended(status: str, seconds: float, reached: int = -1, code: int = 1) -> Ended:
+    """An end at a step; every step before it was a cell that failed, and told so."""
+    messages = tuple(Event(What.FAILED, step).message() for step in range(reached))
+    at = (reached, 0) if reached >= 0 else NOTHING
+    return Ended(status, code, None, messages, 0.1, seconds, 0, "", at)
 
 
 def stopped(told: Ended) -> list[Event]:
@@ -27,10 +34,15 @@ def stopped(told: Ended) -> list[Event]:
 
 def test_a_crash_is_tried_again_in_full_once_then_without_the_step_it_was_at():
     lost = Losses()
-    assert lost.go_on(STEPS, ended("crashed", 1.5, 0, 1), 20) == STEPS
-    again = json.loads(lost.go_on(STEPS, ended("crashed", 1.5, 0, 1), 20))
+    assert lost.go_on(STEPS, ended("crashed", 1.5, 1), 20) == STEPS
+    again = json.loads(lost.go_on(STEPS, ended("crashed", 1.5, 1), 20))
     assert [step["source"] for step in again] == ["a = 1", "", "a = 1", "a = 1", "a = 1"]
     assert lost.seconds == 3.0
+
+
+def test_a_process_that_ended_itself_as_if_done_is_taken_up_again_at_once_without_that_step():
+    again = json.loads(Losses().go_on(STEPS, ended("crashed", 1.5, 1, code=0), 20))
+    assert [step["source"] for step in again] == ["a = 1", "", "a = 1", "a = 1", "a = 1"]
 
 
 @pytest.mark.parametrize("status", ["crashed", "timed out"])
@@ -42,8 +54,8 @@ def test_a_job_that_has_used_up_its_time_is_not_tried_again(status):
 def test_time_adds_up_over_tries():
     lost = Losses()
     assert lost.go_on(STEPS, ended("timed out", 9, 0), 20) is not None
-    assert lost.go_on(STEPS, ended("timed out", 9, 0, 1), 20) is not None
-    assert lost.go_on(STEPS, ended("timed out", 9, 0, 1, 2), 20) is None
+    assert lost.go_on(STEPS, ended("timed out", 9, 1), 20) is not None
+    assert lost.go_on(STEPS, ended("timed out", 9, 2), 20) is None
 
 
 def test_a_worker_that_died_costs_its_job_no_time():
@@ -53,25 +65,50 @@ def test_a_worker_that_died_costs_its_job_no_time():
     assert lost.go_on(STEPS, None, 20) is None
 
 
-@pytest.mark.parametrize("reached", [(0, 1), (0,), ()])
+@pytest.mark.parametrize("reached", [2, 1, 0, -1])
 def test_the_try_that_came_farthest_counts_if_the_last_ran_out_of_time(reached):
     lost = Losses()
-    first, last = ended("timed out", 15, 0, 1, 2, 3), ended("timed out", 5, *reached)
+    first, last = ended("timed out", 15, 3), ended("timed out", 5, reached)
     lost.go_on(STEPS, first, 20)
     lost.go_on(STEPS, last, 20)
     told = lost.told_with(last)
-    assert told.messages[:4] == first.messages
+    assert told.messages[:3] == first.messages
     assert [event.step for event in stopped(told)] == [3]  # where the clock ran out is not to blame
     assert told.wall_seconds == 20
-    finished = ended("finished", 5, 0, 1)
-    assert lost.told_with(finished).messages[:2] == finished.messages
+    finished = ended("finished", 5, 1)
+    assert lost.told_with(finished).messages[:1] == finished.messages
+
+
+def test_of_tries_that_sent_nothing_the_one_that_noted_a_later_step_counts():
+    lost = Losses()
+    tries = [replace(ended("timed out", 10, step), messages=()) for step in (3, 1)]
+    for one in tries:
+        lost.go_on(STEPS, one, 20)
+    assert [event.step for event in stopped(lost.told_with(tries[-1]))] == [3]
 
 
 def test_where_the_only_try_ended_is_told():
     lost = Losses()
-    only = ended("timed out", 20, 0, 1)
+    only = ended("timed out", 20, 1)
     assert lost.go_on(STEPS, only, 20) is None
     assert [event.step for event in stopped(lost.told_with(only))] == [1]
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_process_that_came_to_its_end_leaves_no_note(done):
+    server = Server([{"source": "a = 1", "exercise": "", "cases": 0}])
+    server.reply(Event(What.DONE if done else What.FAILED).message())
+    run = trial_run(server, ended("crashed", 1, 0))
+    assert run.ended.reached == (NOTHING if done else (0, 0))
+
+
+def test_what_stopped_one_process_is_left_out_though_another_came_to_its_end():
+    first = replace(ended("finished", 1), messages=(Event(What.DONE).message(),))
+    both = as_one([TrialRun(first, (), True), TrialRun(ended("crashed", 1, 3), (), False)])
+    lost = Losses()
+    lost.go_on(STEPS, both, 20)
+    again = json.loads(lost.go_on(STEPS, both, 20))
+    assert [step["source"] for step in again] == ["a = 1", "a = 1", "a = 1", "", "a = 1"]
 
 
 class Told:
@@ -98,14 +135,33 @@ def test_a_process_has_only_the_time_that_earlier_tries_left():
 def test_the_time_of_earlier_tries_stands_before_a_jobs_name(monkeypatch):
     told = []
 
-    def trial_runs(_supervisor, _templates, job, began):
-        told.append(f"{job} {time.monotonic() - began:.0f}")
+    def trial_runs(_supervisor, _templates, job, spent):
+        told.append(f"{job} {spent:.0f}")
         return iter(())
 
     monkeypatch.setattr(watcher, "trial_runs", trial_runs)
     supervisor = SimpleNamespace(close=lambda: None)
     watcher.do_jobs(supervisor, None, [b"1950.000000 /a job\n"], io.BytesIO())
     assert told == ["/a job 1950"]
+
+
+def test_no_time_runs_for_a_job_while_its_processes_are_made(monkeypatch, tmp_path):
+    now, told = [0.0], []
+
+    def begun(*_):
+        now[0] += 500  # as if a template took so long
+
+    def let_go(_supervisor, _task, began):
+        told.append(now[0] - began)
+        raise InterruptedError
+
+    monkeypatch.setattr(watcher, "begun", begun)
+    monkeypatch.setattr(watcher, "let_go", let_go)
+    monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    write_job(tmp_path / "job", b"[]", b"seed")
+    with pytest.raises(InterruptedError):
+        next(watcher.trial_runs(Told(), None, tmp_path / "job", 7.0))
+    assert told == [7.0]
 
 
 def test_what_a_job_has_spent_is_taken_from_its_next_process():

@@ -8,7 +8,7 @@ import torch
 
 from grader.sandbox import Ended
 from grader.workers.job_files import counted_apart
-from grader.workers.progress import REFUSED, events
+from grader.workers.progress import REFUSED
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
 from grader.workers.trials import TRIAL_RUNS, Server
@@ -321,13 +321,3 @@ def test_of_every_kind_of_attention_one_fails_without_queries_in_any_order(seed)
             fails.append(kind_of(server, TEST, trial))
         server.reply(verdict(trial, "accepts"))
     assert sorted(fails) == [1, 2, 3, 4, 5]
-
-
-def test_a_case_has_begun_once_its_inputs_are_handed_over_and_only_then():
-    mask = {"source": "", "exercise": "causal_mask", "cases": [{"size": 3}, {"size": 4}]}
-    steps, cases = counted_apart([{"source": "", "exercise": "", "cases": []}, mask])
-    server = Server(steps)
-    server.draw(b"0", cases)
-    asked = [json.dumps({"inputs": ["causal_mask", number]}).encode() for number in (1, 1, 9)]
-    assert [bool(server.reply(raw)) for raw in asked] == [True, False, False]
-    assert [(e.what, e.step, e.case) for e in events(server.rest)] == [("began", 1, 1)]

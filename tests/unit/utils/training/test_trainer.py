@@ -74,6 +74,14 @@ def measured(history):
     return history.losses, history.rates, epochs
 
 
+def test_the_progress_bar_ends_with_the_last_epochs_accuracy(capsys):
+    shares = iter([0.1, 0.2, 0.3])
+    run(settings=replace(SETTINGS, epochs=3), accuracy=lambda _: next(shares))
+    said = capsys.readouterr()
+    last = (said.out + said.err).rstrip().rpartition("\r")[2]
+    assert "dev=30.0%" in last
+
+
 def test_training_learns_and_notes_every_step():
     model, history = run(settings=replace(SETTINGS, epochs=12))
     assert len(history.losses) == len(history.rates) == 12 * 6

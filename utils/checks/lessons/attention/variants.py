@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from utils.checks.framework.combining import by_choices
@@ -39,6 +40,7 @@ def attention_variant(
     softmax: Softmax = "once",
     mixes: str = "v",
     turned: bool = False,
+    output_masked: bool = True,
     returned: str = "both",
 ) -> Callable[..., Any]:
     """Build a scaled dot-product attention with the given choices.
@@ -52,6 +54,7 @@ def attention_variant(
         softmax: what turns scores into weights.
         mixes: what the output is a mixture of: "v", "k" or "q".
         turned: whether the weights are transposed before they meet the values.
+        output_masked: whether the output, too, is made with weights that the mask acted on.
         returned: what comes back, a name in RETURNED.
 
     """
@@ -60,7 +63,10 @@ def attention_variant(
         factor = q.shape[-1] ** -0.5 if scale is None else scale(q, k)
         scores = product(q, k) * factor
         weights = masked_softmax(scores, mask, masking, fill, axis, softmax)
-        used = weights.transpose(-2, -1) if turned else weights
+        used = weights
+        if not output_masked:
+            used = masked_softmax(scores, None, masking, fill, axis, softmax)
+        used = used.transpose(-2, -1) if turned else used
         return RETURNED[returned](used @ {"v": v, "k": k, "q": q}[mixes], weights, scores)
 
     return attention
@@ -79,6 +85,7 @@ class SelfAttentionVariant(nn.Module):
         missing: layers that __init__ does not make.
         shared: whether w_k is the very layer that w_q is.
         factor: (D, d_k) -> factor on the queries.
+        more: whether the module has a parameter beside the layers.
 
     """
 
@@ -90,6 +97,7 @@ class SelfAttentionVariant(nn.Module):
     missing = ""
     shared = False
     factor: Any = staticmethod(lambda d, d_k: 1.0)
+    more = False
 
     def __init__(self, d_model: int, d_k: int, d_v: int) -> None:
         super().__init__()
@@ -98,6 +106,8 @@ class SelfAttentionVariant(nn.Module):
                 setattr(self, f"w_{name}", self._made(n_in, n_out))
         if self.shared:
             self.w_k = self.w_q
+        if self.more:
+            self.scale = nn.Parameter(torch.ones(()))
 
     def _made(self, n_in: int, n_out: int) -> Any:
         if self.layer is not None:

@@ -115,12 +115,13 @@ class NormVariant(nn.Module):
 class FeedVariant(nn.Module):
     """FeedForward with choices: the activation, where it and dropout act, a fixed rate, etc.
 
-    `inner` is a multiple of d_model that replaces d_ff; `prefix` changes the layers' names.
+    Dropout may act at several places, as often as each is named. `inner` is a multiple of d_model
+    that replaces d_ff; `prefix` changes the layers' names.
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(torch.relu)
     relu_at = "middle"
-    dropout_at = "middle"
+    dropout_at: tuple[str, ...] = ("middle",)
     always_drops = False
     own_rate: float | None = None
     residual = False
@@ -150,4 +151,6 @@ class FeedVariant(nn.Module):
         places = ("middle", "end") if self.relu_at == "both" else (self.relu_at,)
         x = type(self).activation(x) if place in places else x
         drops = self.always_drops or self.training
-        return F.dropout(x, self.p, drops) if self.dropout_at == place else x
+        for _ in range(self.dropout_at.count(place)):
+            x = F.dropout(x, self.p, drops)
+        return x

@@ -38,6 +38,8 @@ class LayerVariant(modules.EncoderLayer):
         feeds: what feed-forward reads: its "own" input, the layer's "first" input, or in pre-norm
             the layer's input after feed-forward's norm ("first normed").
         own_rate: a dropout rate for what sub-layers add; replaces the given one.
+        drops_again: whether what sub-layers add is dropped out twice.
+        drops_read: whether what sub-layers read is dropped out, too.
         turns: the order of the sub-layers.
         last_norm: whether a norm follows the last sum in pre-norm.
         sums_normed: whether in pre-norm a norm follows each sum, too.
@@ -62,6 +64,8 @@ class LayerVariant(modules.EncoderLayer):
     hands_on = "af"
     plain_keys = False
     feeds = "own"
+    drops_read = False
+    drops_again = False
     own_rate: float | None = None
     turns = "af"
     last_norm = False
@@ -142,7 +146,7 @@ class LayerVariant(modules.EncoderLayer):
         order = self._order()
         dropped = self.dropped[order == "pre"] if which in self.drops[order == "pre"] else "nothing"
         read = norm(x) if order == "pre" else x
-        found = run(read, x)
+        found = run(self.dropout(read) if self.drops_read else read, x)
         found = self._dropped(found) if dropped == "found" and self.pair != "sum" else found
         source = self.residual_from if which in self.astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
@@ -155,6 +159,7 @@ class LayerVariant(modules.EncoderLayer):
         return self.dropout(total) if dropped == "result" else total
 
     def _dropped(self, x: Any) -> Any:
+        x = self.dropout(x) if self.drops_again else x
         return F.dropout(x, self.dropout.p) if self.always_drops else self.dropout(x)
 
     def _order(self) -> str:
@@ -197,6 +202,7 @@ class EncoderVariant(modules.TransformerEncoder):
         scaled: how often embed multiplies by sqrt(D).
         words_twice: whether embed adds the words to what the positions were added to.
         drops_again: whether embed drops out once more.
+        drops_words: whether embed drops out the words before their positions are added, too.
         without_positions: whether embed adds none.
         exchanged: whether n_heads and d_ff change places on their way to the layers.
         remembers: whether the padding mask of the first call is kept.
@@ -214,6 +220,7 @@ class EncoderVariant(modules.TransformerEncoder):
     pooled = ""
     scaled = 1
     words_twice = False
+    drops_words = False
     drops_again = False
     without_positions = False
     exchanged = False
@@ -272,10 +279,15 @@ class EncoderVariant(modules.TransformerEncoder):
         """Map ids (B, T) to (B, T, D)."""
         x: Tensor = self.embedding(ids)
         x = x * x.shape[-1] ** ((self.scaled - 1) / 2)
+        if self.drops_words:
+            x = self._dropped_out(x)
         placed: Tensor = x if self.without_positions else self.positions(x)
         if self.drops_again:
-            placed = F.dropout(placed, cast("Any", self.positions).dropout.p, self.training)
+            placed = self._dropped_out(placed)
         return x + placed if self.words_twice else placed
+
+    def _dropped_out(self, x: Tensor) -> Tensor:
+        return F.dropout(x, cast("Any", self.positions).dropout.p, self.training)
 
     def encode(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Map (B, T, D) to (B, T, D)."""

@@ -76,6 +76,8 @@ class HeadsVariant(nn.Module):
         tied: layers that are w_q itself.
         transposed: layers whose matrix is used the other way round.
         in_lists: whether w_q, w_k and w_v are lists of small layers.
+        output_masked: whether the output, too, is made with weights that the mask acted on.
+        more: whether the module has a parameter beside the layers.
 
     """
 
@@ -110,6 +112,8 @@ class HeadsVariant(nn.Module):
     tied = ""
     transposed = ""
     in_lists = False
+    output_masked = True
+    more = False
 
     def __init__(
         self, d_model: int, n_heads: int, dropout: float | None = None, bias: bool = True
@@ -125,6 +129,8 @@ class HeadsVariant(nn.Module):
         for name in "qkvo":
             if name not in self.missing:
                 setattr(self, f"w_{name}", self._made(name, d_model, given))
+        if self.more:
+            self.temperature = nn.Parameter(torch.ones(()))
 
     def _made(self, name: str, d_model: int, bias: bool) -> Any:
         if name in self.tied:
@@ -147,7 +153,8 @@ class HeadsVariant(nn.Module):
         )
         q, k, v = self._swap(q, k, v)
         weights = self._attend(self._drop(q, "queries"), k, mask)
-        used = self._drop(weights, "weights", "twice", "inside", "always", "unscaled")
+        mixing = weights if self.output_masked else self._attend(q, k, None)
+        used = self._drop(mixing, "weights", "twice", "inside", "always", "unscaled")
         joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from utils.checks.framework.combining import by_choices
 from utils.reference.positions import reference_encoding
 
-Dropping = Literal["sum", "none", "always", "positions", "words"]
+Dropping = Literal["sum", "none", "always", "positions", "words", "twice"]
 
 
 class LayerVariant(nn.Module):
@@ -38,7 +38,7 @@ class LayerVariant(nn.Module):
         factor: d_model -> what x is multiplied by.
         sum_factor: d_model -> what the sum is multiplied by.
         joined: what becomes of x and the rows.
-        dropping: what dropout acts on.
+        dropping: what dropout acts on; "twice" is the words and the sum.
         float32: whether the result is cast to float32.
         keeps_type: whether the result has x's number type.
         own_rate: a dropout rate that replaces the given one.
@@ -151,7 +151,7 @@ class LayerVariant(nn.Module):
     def _joined(self, x: Tensor, rows: Tensor) -> Tensor:
         if self.dropping == "positions":
             rows = F.dropout(rows, self.dropout, self.training)
-        if self.dropping == "words":
+        if self.dropping in {"words", "twice"}:
             x = F.dropout(x, self.dropout, self.training)
         in_part = {"none": False, "positions": False, "words": False, "always": True}
         acts = in_part.get(self.dropping, self.training)

@@ -41,6 +41,14 @@ def test_an_input_changed_in_place_is_noted_by_name():
     assert observe(probe(gradient=False), CASE, lambda x: x.mul_(2)).changed == ("x",)
 
 
+@pytest.mark.parametrize(
+    ("change", "changed"), [(lambda x: None, ()), (lambda x: x[0].zero_(), ("x",))]
+)
+def test_an_input_that_holds_nan_is_noted_only_if_its_numbers_change(change, changed):
+    nan = replace(probe(gradient=False), inputs=lambda **_: {"x": torch.tensor([1.0, torch.nan])})
+    assert observe(nan, CASE, lambda x: (change(x), 2.0)[1]).changed == changed
+
+
 @pytest.mark.parametrize("once", [False, True])
 def test_a_case_about_results_only_asks_no_gradient(once):
     calls = []

@@ -125,7 +125,7 @@ class NotSetUp(nn.Module):
         (lambda: torch.ones(2)[3], "beyond the end"),
         (lambda: None.shape, "`shape` is asked of None"),
         (lambda: nn.Linear(2, 3).w, "is it made in __init__"),
-        (lambda: undefined_name, "`undefined_name` is used before it has a value"),  # noqa: F821
+        (lambda: undefined_name, "`undefined_name` is not defined in this notebook"),  # noqa: F821
         (lambda: 1 / 0, "a count that can be zero"),
         (lambda: {}["a"], "The key 'a' is not in the table"),
         (lambda: torch.ones(2, 1).expand(3, 4), "only axes of size 1 are"),

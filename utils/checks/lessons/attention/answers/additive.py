@@ -129,6 +129,19 @@ HIDDEN = (
     ),
     *(
         Mistake(
+            f"tanh_of_the_{name}_alone",
+            f"tanh is taken of the projected {name} alone, and the other projection is added "
+            "after it.",
+            "Add the two projections first; tanh is taken of their sum.",
+            _additive(activation=_same, **choice),
+        )
+        for name, choice in (
+            ("keys", {"keys_as": torch.tanh}),
+            ("query", {"query_as": torch.tanh}),
+        )
+    ),
+    *(
+        Mistake(
             name, f"A {called} stands where tanh should.", _TANH, _additive(activation=activation)
         )
         for name, called, activation in (

@@ -101,8 +101,15 @@ NUMBERS = (
         attention_variant(scale=lambda q, k: 2 / k.shape[-1]),
     ),
 )
+_FROM_THE_FRONT = Mistake(
+    "axis_counted_from_the_front",
+    "Softmax runs over axis 2. With an axis for heads in front that is no longer the keys'.",
+    "Count from the end: the keys are the last axis, whatever stands in front.",
+    attention_variant(axis=2, masking="zeroed", fill=-1e9),
+)
 ATTENTION = (
     *NUMBERS,
+    _FROM_THE_FRONT,
     Mistake(
         "scaled_after_softmax",
         "The weights are divided by sqrt(Dk), so rows sum to less than one.",
@@ -182,12 +189,7 @@ REPAIR = (
         "No second division is needed: one softmax along the right axis does it.",
         _rows_divided,
     ),
-    Mistake(
-        "axis_counted_from_the_front",
-        "Softmax runs over axis 2. With an axis for heads in front that is no longer the keys'.",
-        "Count from the end: the keys are the last axis, whatever stands in front.",
-        attention_variant(axis=2),
-    ),
+    _FROM_THE_FRONT,
     Mistake(
         "softmax_over_batch",
         "Now softmax runs over the batch.",

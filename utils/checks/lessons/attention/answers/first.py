@@ -55,10 +55,17 @@ _CONTEXTS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 
 
 @by_choices
-def _attend(*, context: str = "weighted", returned: str = "both", **choices: Any) -> Any:
+def _attend(
+    *,
+    context: str = "weighted",
+    output_masked: bool = True,
+    returned: str = "both",
+    **choices: Any,
+) -> Any:
     def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Any:
         weights = masked_softmax(scores, mask, **choices)
-        return RETURNED[returned](_CONTEXTS[context](scores, weights, values), weights, scores)
+        used = weights if output_masked else masked_softmax(scores, None, **choices)
+        return RETURNED[returned](_CONTEXTS[context](scores, used, values), weights, scores)
 
     return attend
 

@@ -54,6 +54,14 @@ def _blocked_key_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         *_inverted(variant),
         Mistake(
+            "values_without_the_mask",
+            "The weights that come back are masked, but the values are weighed with others, as if "
+            "no mask were given.",
+            "One table of weights: mask the scores first, and use the same weights for both "
+            "results.",
+            variant(output_masked=False),
+        ),
+        Mistake(
             "mask_after_softmax",
             "The mask acts only after softmax, so rows sum to less than one.",
             "Blocked keys must not take part in the normalisation: block the scores, then "

@@ -139,6 +139,12 @@ FORM = (
         "Two names for one object share its weights. Make a layer for each.",
         self_attention_variant(shared=True),
     ),
+    Mistake(
+        "more_is_trained",
+        "The module has a parameter beside its three layers, which training would change too.",
+        "What is fixed, such as 1 / sqrt(d_k), is a plain number, not an nn.Parameter.",
+        self_attention_variant(more=True),
+    ),
     *(
         Mistake(name, *_NO_LAYER, self_attention_variant(layer=layer))
         for name, layer in (

@@ -1,9 +1,10 @@
 """Probes that call the answers of lesson 02."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
 from utils.checks.authoring.counting import MORE, counted_call
@@ -108,7 +109,9 @@ def _attention_inputs(mask: str = "none", H: int | None = None, **params: Any) -
     }
 
 
-def _self_attention_inputs(mask: str = "none", earlier: str = "", **params: Any) -> Inputs:
+def _self_attention_inputs(
+    mask: str = "none", earlier: str = "", trained: bool = False, **params: Any
+) -> Inputs:
     """Draw what a module is called with, after a call with other numbers if `earlier` is a mask."""
     draw = Draw(mask=mask, **params)
     size, length, width = params["B"], params["T"], params["D"]
@@ -120,6 +123,7 @@ def _self_attention_inputs(mask: str = "none", earlier: str = "", **params: Any)
         "w_k": draw.normal(d_k, width, scale=0.6),
         "w_v": draw.normal(d_v, width, scale=0.6),
         "mask": broadcast_mask(draw, mask, None, size, length, length),
+        "trained": trained,
     }
 
 
@@ -131,7 +135,14 @@ def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
     weights = {f"{name}.weight": i[name] for name in ("w_q", "w_k", "w_v")}
     if "earlier" in i:
         call_with(module, weights, i["earlier"]["x"], i["earlier"]["mask"])
-    return weights_first(settled(lambda: call_with(module, weights, i["x"], i["mask"]), None))
+    seen = weights_first(settled(lambda: call_with(module, weights, i["x"], i["mask"]), None))
+    return seen | (trained_alone(module, weights) if i["trained"] else {})
+
+
+def trained_alone(module: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, object]:
+    """Tell whether these parameters, and no others, are trained."""
+    trained = {name for name, parameter in module.named_parameters() if parameter.requires_grad}
+    return {"the layers asked for are trained, and nothing else": trained == weights.keys()}
 
 
 def weights_first(result: object, name: str = "output") -> dict[str, object]:
@@ -268,6 +279,7 @@ PROBES = by_exercise(
         (
             case("four positions", required=True, size=4),
             case("one position", size=1),
+            case("nine positions", size=9),
         ),
         gradient=False,
     ),
@@ -291,6 +303,16 @@ PROBES = by_exercise(
                 mask="empty",
             ),
             case("float64", demand="float64", B=1, T=3, D=5, d_k=4, d_v=2, dtype="float64"),
+            case(
+                "what is trained",
+                demand="nothing else that is trained",
+                B=2,
+                T=3,
+                D=6,
+                d_k=5,
+                d_v=4,
+                trained=True,
+            ),
         ),
         forbidden=SHORTCUTS,
         kernels=KERNELS,

@@ -76,6 +76,12 @@ EXERCISES = by_id(
                 variant(EncoderVariant, drops_again=True),
             ),
             Mistake(
+                "words_dropped_out_too",
+                "embed drops out the words, and then their sum with the positions.",
+                "self.positions drops out the sum: that is all the dropout that embed needs.",
+                variant(EncoderVariant, drops_words=True),
+            ),
+            Mistake(
                 "not_scaled",
                 "The words are not multiplied by sqrt(D).",
                 "TokenEmbedding does it, nn.Embedding does not.",

@@ -106,19 +106,38 @@ EXERCISES = by_id(
                 "dropout_left_out",
                 "Dropout is accepted and then forgotten.",
                 "Make an nn.Dropout in __init__ and use it between the two layers.",
-                variant(FeedVariant, dropout_at="nowhere"),
+                variant(FeedVariant, dropout_at=()),
             ),
             Mistake(
                 "dropout_at_the_start",
                 "Dropout acts on x, before linear_1.",
                 "Here it drops hidden units: it stands where they are finished.",
-                variant(FeedVariant, dropout_at="start"),
+                variant(FeedVariant, dropout_at=("start",)),
             ),
             Mistake(
                 "dropout_at_the_end",
                 "Dropout comes after linear_2.",
                 "Here it drops hidden units; what the sub-layer adds is dropped by the layer.",
-                variant(FeedVariant, dropout_at="end"),
+                variant(FeedVariant, dropout_at=("end",)),
+            ),
+            Mistake(
+                "dropout_of_x_too",
+                "Dropout acts twice: on x, before linear_1, and on the hidden units.",
+                "Only hidden units are dropped: one dropout, where they are finished.",
+                variant(FeedVariant, dropout_at=("start", "middle")),
+            ),
+            Mistake(
+                "dropout_of_the_output_too",
+                "Dropout acts twice: on the hidden units, and once more after linear_2.",
+                "Only hidden units are dropped; what the sub-layer adds is dropped by the layer.",
+                variant(FeedVariant, dropout_at=("middle", "end")),
+            ),
+            Mistake(
+                "dropout_of_hidden_units_twice",
+                "Dropout acts twice on the hidden units: too many are dropped, and the rest grow "
+                "too large.",
+                "One dropout, after ReLU.",
+                variant(FeedVariant, dropout_at=("middle", "middle")),
             ),
             Mistake(
                 "drops_in_eval_mode",

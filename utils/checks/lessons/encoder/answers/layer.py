@@ -212,6 +212,19 @@ EXERCISES = by_id(
                 variant(LayerVariant, dropped=("sum", "found")),
             ),
             Mistake(
+                "sub_layers_dropped_out_twice",
+                "What a sub-layer adds is dropped out twice: too much is lost, and the rest grows "
+                "too large.",
+                "One dropout on what attention gives, and one on what the feed-forward gives.",
+                variant(LayerVariant, drops_again=True),
+            ),
+            Mistake(
+                "input_of_sub_layers_dropped_out",
+                "Dropout acts on what a sub-layer reads, too.",
+                "In the layer itself, dropout acts on what a sub-layer adds, and on nothing else.",
+                variant(LayerVariant, drops_read=True),
+            ),
+            Mistake(
                 "parts_get_no_dropout",
                 "Attention and feed-forward are made without dropout.",
                 "Both classes take dropout as an argument.",

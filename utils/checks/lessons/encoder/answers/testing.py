@@ -65,7 +65,8 @@ WEAK = (
             "words get the same vectors.",
             everything="Your test rejects encoders that are right.",
             right="Compare the rows of words alone: what stands at padding may be anything. And "
-            "use torch.allclose, because the last digits differ.",
+            "use torch.allclose, because the last digits differ. Zeros stand behind the words, "
+            "never before them.",
         ),
     ),
     Mistake(

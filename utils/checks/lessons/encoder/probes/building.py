@@ -13,6 +13,7 @@ from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.substitution import borrowed
+from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.attention.probes.attention import KERNELS, broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
     DEFAULT_DROPOUT,
@@ -29,6 +30,8 @@ from utils.checks.lessons.encoder.probes.weights import (
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 from utils.experiments.broken_layer import broken_layer
 
+ROUNDING = 1e-2  # of a sum of numbers up to 200
+
 
 def _layer_inputs(
     *,
@@ -38,6 +41,7 @@ def _layer_inputs(
     norm_first: bool = False,
     again: bool = False,
     defaults: bool = False,
+    half: bool = False,
     **params: Any,
 ) -> Inputs:
     draw = Draw(mask=mask, norm_first=norm_first, **params)
@@ -45,6 +49,7 @@ def _layer_inputs(
     return {
         "again": again,
         "defaults": defaults,
+        "half": half,
         "x": draw.normal(size, length, params["D"]),
         "mask": broadcast_mask(draw, mask, None, size, length, length),
         "n_heads": params["H"],
@@ -62,12 +67,43 @@ def _call_layer(answer: Any, i: Inputs) -> dict[str, object]:
     layer = require_module(made, "EncoderLayer").to(i["x"].dtype).train(i["train"])
     require_parts(layer, *LAYER_PARTS)
     weights = only_weights(i)
+    if i["half"]:
+        return _see_added(layer, weights, i["x"])
     if i["again"]:
         call_with(layer, weights, i["x"][:1, 1:])
         call_with(layer, weights, i["x"], ~i["mask"])
     output = settled(lambda: call_with(layer, weights, i["x"], i["mask"]), i["dropout"])
     given = DEFAULT_DROPOUT if i["defaults"] else i["dropout"]
     return {"output": output, **(_rates(layer, given) if given else {})}
+
+
+def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor) -> dict[str, object]:
+    """Describe what dropout of one half does to sub-layers that give 1 and 100, whatever they read.
+
+    In pre-norm the difference of output and x is then made of these numbers alone.
+    """
+    constants = {"self_attention.w_o": 1.0, "feed_forward.linear_2": 100.0}
+    for name, constant in constants.items():
+        weights = weights | {
+            f"{name}.weight": torch.zeros_like(weights[f"{name}.weight"]),
+            f"{name}.bias": torch.full_like(weights[f"{name}.bias"], constant),
+        }
+    read: list[Tensor] = []
+    for part in (layer.self_attention, layer.feed_forward):
+        part.register_forward_pre_hook(
+            lambda _, given: read.extend(one for one in given[:1] if isinstance(one, Tensor))
+        )
+    with seeded(0):
+        output = call_with(layer, weights, x)
+    if not isinstance(output, Tensor) or output.shape != x.shape:
+        return {"output": output}
+    added = (output - x).detach()
+    found = torch.stack([(added - one).abs() < ROUNDING for one in (0.0, 2.0, 200.0, 202.0)])
+    once = bool(found.any(0).all()) and all(bool(one.any()) for one in found)
+    return {
+        "what each sub-layer adds is dropped or doubled": once,
+        "what each sub-layer reads is left whole": all(bool(one.all()) for one in read),
+    }
 
 
 def _rates(layer: Any, given: float) -> dict[str, object]:
@@ -195,6 +231,18 @@ PROBES = by_exercise(
                 dropout=1.0,
                 train=True,
                 norm_first=True,
+            ),
+            case(
+                "dropout of half, pre-norm",
+                B=6,
+                T=9,
+                D=8,
+                H=2,
+                F=5,
+                dropout=0.5,
+                train=True,
+                norm_first=True,
+                half=True,
             ),
             case(
                 "float64", demand="float64", B=1, T=4, D=6, H=3, F=5, mask="random", dtype="float64"

@@ -2,15 +2,20 @@
 
 from typing import Any
 
+import torch
+from torch import Tensor, nn
+
 from utils.checks.authoring.calling import call_with, require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.encoder.probes.requirements import (
     require_gain_and_bias,
 )
 from utils.checks.lessons.encoder.probes.weights import only_weights
 
+SMALL = 1e-3  # of a hidden unit or its factor: what rounding may do
 NORMALISERS = (
     "torch.nn.LayerNorm",
     "torch.nn.GroupNorm",
@@ -38,7 +43,11 @@ NORMALISERS = (
 
 
 def _norm_inputs(
-    eps: float | None = None, offset: float = 0.0, constant: bool = False, **params: Any
+    eps: float | None = None,
+    offset: float = 0.0,
+    constant: bool = False,
+    again: bool = False,
+    **params: Any,
 ) -> Inputs:
     draw, width = Draw(offset=offset, **params), params["D"]
     shape = [params[size] for size in ("B", "H", "T") if size in params]
@@ -48,6 +57,7 @@ def _norm_inputs(
         "weight": 1 + draw.normal(width, scale=0.4),
         "bias": draw.normal(width, scale=1.0),
         "eps": eps,
+        "again": again,
     }
 
 
@@ -56,7 +66,11 @@ def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
     made = answer(width) if eps is None else answer(width, eps)
     module = require_module(made, "LayerNorm").to(i["x"].dtype)
     require_gain_and_bias(module)
-    output = call_with(module, {"weight": i["weight"], "bias": i["bias"]}, i["x"])
+    weights = {"weight": i["weight"], "bias": i["bias"]}
+    if i["again"]:  # with vectors of another mean and spread, whose traces would show below
+        for earlier in (i["x"][:, 1:], 3 * i["x"].flip(1) + 2):
+            call_with(module, weights, earlier)
+    output = call_with(module, weights, i["x"])
     own = {name: value.detach().clone() for name, value in module.named_parameters()}
     return {"output": output, "weight at first": own["weight"], "bias at first": own["bias"]}
 
@@ -82,7 +96,35 @@ def _call_feed(answer: Any, i: Inputs) -> dict[str, object]:
     require_linear(module, "linear_1", width, inner, bias=True)
     require_linear(module, "linear_2", inner, width, bias=True)
     weights = only_weights(i)
+    if 0 < i["dropout"] < 1:
+        return _see_dropout(module, weights, i)
     return {"output": settled(lambda: call_with(module, weights, i["x"]), i["dropout"])}
+
+
+def _see_dropout(module: nn.Module, weights: dict[str, Tensor], i: Inputs) -> dict[str, object]:
+    """Describe what dropout does to hidden units, which linear_2 passes on one by one.
+
+    Behind them, outputs are left that hold a bias of linear_2 and nothing else.
+    """
+    width, units = weights["linear_2.weight"].shape
+    bias = torch.where(torch.arange(width) < units, 0.0, 1.0)
+    weights = weights | {"linear_2.weight": torch.eye(width, units), "linear_2.bias": bias}
+    with seeded(0):
+        calm = call_with(module.eval(), weights, i["x"])
+        wild = call_with(module.train(), weights, i["x"])
+    if not (isinstance(calm, Tensor) and isinstance(wild, Tensor)) or calm.shape != wild.shape:
+        return {"output in eval mode": calm, "output in train mode": wild}
+    before, after = calm.detach()[..., :units], wild.detach()[..., :units]
+    factors = after[before > SMALL] / before[before > SMALL]
+    kept = factors[factors.abs() > SMALL]
+    alike = bool(kept.numel()) and bool((kept - kept[0]).abs().max() < SMALL)
+    return {
+        "output in eval mode": calm.detach(),
+        "the bias of linear_2 is left whole": bool((wild[..., units:] == 1).all()),
+        "some hidden units are dropped": kept.numel() < factors.numel(),
+        "the others are multiplied by one number": alike,
+        "what the others are multiplied by": round(kept[0].item(), 2) if alike else 0.0,
+    }
 
 
 PROBES = by_exercise(
@@ -99,6 +141,14 @@ PROBES = by_exercise(
             case("another epsilon", B=2, T=4, D=5, eps=0.1),
             case("far from zero", B=2, T=3, D=6, offset=100.0),
             case("float64", demand="float64", B=2, T=3, D=5, offset=1000.0, dtype="float64"),
+            case(
+                "after calls with other vectors",
+                demand="calls that do not depend on earlier ones",
+                B=2,
+                T=4,
+                D=7,
+                again=True,
+            ),
         ),
         forbidden=(*NORMALISERS, "utils.reference.modules.LayerNorm"),
         kernels=(
@@ -122,6 +172,7 @@ PROBES = by_exercise(
             case(
                 "dropout of everything in train mode", B=2, T=3, D=4, F=5, dropout=1.0, train=True
             ),
+            case("dropout of half in train mode", B=4, T=50, D=24, F=20, dropout=0.5, train=True),
             case("float64", demand="float64", B=3, T=2, D=4, F=7, dtype="float64"),
         ),
         forbidden=("utils.reference.modules.FeedForward",),

@@ -119,10 +119,13 @@ def _real_rows(output: Any, ids: Tensor, i: Inputs) -> Any:
 
 def _dropped_share(encoder: Any, i: Inputs) -> str:
     """Return whether embed drops out what it is asked to: a share of 0.5, give or take 0.1."""
-    embedded = encoder.embed(i["ids"].expand(400, -1))
+    ids = i["ids"].expand(400, -1)
+    embedded = encoder.embed(ids)
     share = (embedded == 0).float().mean().item()
     if abs(share - 0.5) < 0.1:
-        return "as asked"
+        whole = 2 * encoder.eval().embed(ids)
+        others = torch.where(embedded == 0, whole, embedded)
+        return "as asked" if torch.allclose(others, whole) else "as much, but not the sum alone"
     return "more than asked" if share > 0.5 else "less than asked"
 
 

@@ -267,6 +267,12 @@ FORM = (
     no_forward("MultiHeadAttention", HeadsVariant),
     no_super_init(),
     Mistake(
+        "more_is_trained",
+        "The module has a parameter beside its four layers, which training would change too.",
+        "What is fixed, such as 1 / sqrt(Dh), is a plain number, not an nn.Parameter.",
+        heads_variant(more=True),
+    ),
+    Mistake(
         "always_a_bias",
         "The layers have a bias even with bias=False.",
         "Pass `bias` on to all four layers.",

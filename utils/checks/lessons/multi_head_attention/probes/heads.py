@@ -25,6 +25,7 @@ from utils.checks.lessons.attention.probes.attention import (
     SHORTCUTS,
     STAND_IN,
     broadcast_mask,
+    trained_alone,
     weights_first,
 )
 
@@ -65,7 +66,11 @@ def attention_inputs(**params: Any) -> Inputs:
 
 
 def _forward_inputs(
-    mask: str = "none", bias: bool = True, earlier: str = "", **params: Any
+    mask: str = "none",
+    bias: bool = True,
+    earlier: str = "",
+    trained: bool = False,
+    **params: Any,
 ) -> Inputs:
     """Draw queries, keys and values, or a single x if the case has no S (self-attention).
 
@@ -80,7 +85,8 @@ def _forward_inputs(
     weights = {name: draw.normal(width, width, scale=width**-0.5) for name in LAYERS}
     biases = {f"bias of {name}": draw.normal(width, scale=0.5) for name in LAYERS} if bias else {}
     allowed = broadcast_mask(draw, mask, None, size, queries, keys)
-    return {**before, "n_heads": heads, **vectors, **weights, **biases, "mask": allowed}
+    settings = {"n_heads": heads, "trained": trained, "mask": allowed}
+    return {**before, **settings, **vectors, **weights, **biases}
 
 
 def _dropout_inputs(dropout: float, **params: Any) -> Inputs:
@@ -114,7 +120,8 @@ def call_attention(answer: Any, i: Inputs) -> dict[str, object]:
     if "earlier" in i:
         call_with(module, weights, *_arguments(i["earlier"]))
     args = _arguments(i)
-    return _watched(settled(lambda: call_with(module, weights, *args)))
+    seen = _watched(settled(lambda: call_with(module, weights, *args)))
+    return seen | (trained_alone(module, weights) if i.get("trained") else {})
 
 
 def _watched(result: object) -> dict[str, object]:
@@ -303,6 +310,8 @@ PROBES = by_exercise(
                  B=2, T=4, S=3, H=5, Dh=6, bias=False,
                  dtype="float64"),
             case("dropout", B=5, T=40, S=8, H=2, dropout=0.7),
+            case("what is trained", demand="nothing else that is trained",
+                 B=2, T=4, S=5, H=3, Dh=7, trained=True),
             case("10 features for 4 heads", demand="ValueError for sizes that do not fit",
                  D=10, H=4),
         ),

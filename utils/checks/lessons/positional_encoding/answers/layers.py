@@ -228,6 +228,12 @@ def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ..
             layer(dropping="positions"),
         ),
         Mistake(
+            "dropout_twice",
+            "Dropout acts twice: on the sum, and once more on it or on a part of it.",
+            "One dropout: the last thing that forward does.",
+            layer(dropping="twice"),
+        ),
+        Mistake(
             "cast_to_float32",
             "The result is float32 whatever the input is.",
             "Is there a .float() or a dtype=torch.float32 on the way?",

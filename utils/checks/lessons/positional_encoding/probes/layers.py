@@ -240,6 +240,8 @@ def _see_dropout(
         "two calls in eval mode agree": bool(torch.equal(calm, again)),
         "train mode differs from eval mode": not torch.allclose(train, calm),
         "train mode sets entries of the sum to 0": not bool(kept.all()),
+        # The sinusoids of position 0 are zeros by themselves: there, dropped words are enough.
+        "train mode does so behind position 0": not bool(kept[:, 1:].all()),
         "train mode doubles the others": torch.allclose(train[kept], 2 * calm[kept]),
     }
 
@@ -321,7 +323,7 @@ _LAYER_CASES = (
         B=3,
         T=4,
         D=6,
-        spare=2,
+        spare=20,  # room for the places of all calls: an answer may go on counting
         again=True,
     ),
 )
