@@ -1,7 +1,8 @@
 """IPython's magics in a submission: they cost nothing, and the code that they run is run.
 
 Everything else that a magic does (measure, draw, install, call the shell) is left out. Its code
-comes out as plain Python, which is read for shortcuts like all other code.
+comes out as plain Python, which is read for shortcuts like all other code. A name for what a magic
+gives stands for what `get_ipython` returns while grading: something that does nothing.
 """
 
 import ast
@@ -10,8 +11,11 @@ from typing import Final
 
 RUN_THEIR_CELL: Final = {"time", "timeit", "capture", "prun"}
 RUN_THEIR_LINE: Final = {"time", "timeit", "prun"}
+GIVE_THEIR_LINE: Final = {"time"}  # its line's value is their value
 HEAD: Final = re.compile(r"\s*%%(\w+)[^\n]*")
-CALL: Final = re.compile(r"get_ipython\(\)\.\w+\(.*")  # as IPython's transformer writes it
+CAPTURED: Final = re.compile(r"\s*%%capture\s+([^\W\d]\w*)")
+# A call as IPython's transformer writes it, behind a sign if its value is given a name.
+CALL: Final = re.compile(r"(=\s*)?(get_ipython\(\)\.\w+\(.*)")
 OPTIONS: Final = re.compile(r"(?:\s*-(?:[nr]\s*\d+|[a-zA-Z]+)(?=\s|$))*\s*")
 
 
@@ -21,17 +25,22 @@ def without_cell_magic(source: str) -> str:
     while head := HEAD.match(source):
         if head[1] not in RUN_THEIR_CELL:
             return "\n"
-        before += "#\n" * head[0].count("\n") + "#"  # lines keep their numbers
+        before += "#\n" * head[0].count("\n") + _in_place_of(head[0])  # lines keep their numbers
         source = source[head.end() :]
     return before + source
 
 
+def _in_place_of(head: str) -> str:
+    captured = CAPTURED.match(head)
+    return f"{captured[1]} = get_ipython()" if captured else "#"
+
+
 def with_code_of_line_magics(source: str) -> str:
     """Return code with each call of the shell replaced by the code that its magic runs."""
-    return CALL.sub(lambda call: _code_of(call[0]), source)
+    return CALL.sub(lambda call: (call[1] or "") + _code_of(call[2], bool(call[1])), source)
 
 
-def _code_of(call: str) -> str:
+def _code_of(call: str, has_a_name: bool) -> str:
     try:
         read = ast.parse(call).body
     except SyntaxError:  # not the transformer's: in a comment, a text, or a longer line of its own
@@ -44,6 +53,6 @@ def _code_of(call: str) -> str:
                     args=[ast.Constant(value=str(name)), ast.Constant(value=str(line))],
                 )
             )
-        ] if name in RUN_THEIR_LINE:
+        ] if name in (GIVE_THEIR_LINE if has_a_name else RUN_THEIR_LINE):
             return OPTIONS.sub("", line, count=1) or "None"
-    return "None"
+    return "get_ipython()" if has_a_name else "None"

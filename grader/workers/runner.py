@@ -21,14 +21,13 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Final, NoReturn, Self
 
-import IPython
-from IPython.display import display
-
 from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
 from grader.workers.handed_inputs import Ask, Handed
+from grader.workers.kept_modules import Kept
 from grader.workers.lending import Borrower
 from grader.workers.names import Names
+from grader.workers.no_shell import give_names
 from grader.workers.progress import REFUSED, Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
@@ -119,7 +118,7 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
-    sys.meta_path.insert(0, Borrower(channel.ask))
+    sys.meta_path[:0] = [Borrower(channel.ask), Kept.of("utils")]
     channel.at_once = any("ended" in step for step in steps)  # another try may not follow this one
     module = _fresh_main()
     until = time.monotonic() + seconds
@@ -143,23 +142,10 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
 def _fresh_main() -> types.ModuleType:
     """Make a module to run cells in, with the few names that a notebook adds."""
     module = types.ModuleType("__main__")
-    vars(module).update(__builtins__=builtins, display=display, get_ipython=_Shell)
+    vars(module).update(__builtins__=builtins)
+    give_names(module)
     sys.modules["__main__"] = module
-    IPython.get_ipython = _Shell  # where cells may import it from
     return module
-
-
-class _Shell:
-    """A stand-in for get_ipython(): magics and shell commands do nothing while grading.
-
-    It is false: libraries that ask for a shell then go on without one.
-    """
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_args, **_kwargs: None
 
 
 def _run_cell(

@@ -133,6 +133,12 @@ HABITS = {
     "the shell by its import": "from IPython import get_ipython\n"
                                "get_ipython().run_line_magic('matplotlib', 'inline')",
     "a top-level await": "import asyncio\nawait asyncio.sleep(0)",
+    "the value of a magic": "r = %timeit -o 1\nfiles = !ls\nhere = %pwd\n"
+                            "print(f'{r.average:.2f}', len(files), here.upper())",
+    "what earlier cells showed": "print(_, In[-1:], len(Out))\ndel _",
+    "a look for where NaN comes from": "import torch\ntorch.autograd.set_detect_anomaly(True)",
+    "the course's modules loaded anew": "import sys\nfor name in [n for n in sys.modules if n[:5] == 'utils']:\n"
+                                        "    del sys.modules[name]\nfrom utils import plots",
 }  # fmt: skip
 HARMLESS = [
     *(Attack(name, "what Jupyter runs costs the cell's answer", right=True, score=ALL,

@@ -128,7 +128,8 @@ def _gradients(leaves: Inputs, results: Mapping[str, object]) -> dict[str, Plain
     total = _weighted_sum(results)
     if total is None or not leaves:
         return dict.fromkeys(leaves)
-    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    with torch.autograd.set_detect_anomaly(False):  # a NaN may be right; it is told by its value
+        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
     return {name: plain(gradient) for name, gradient in zip(leaves, found, strict=True)}
 
 

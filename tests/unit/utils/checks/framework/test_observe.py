@@ -62,6 +62,14 @@ def test_a_case_about_results_only_asks_no_gradient(once):
     assert calls == [False]
 
 
+def test_a_gradient_that_is_nan_is_told_as_such_where_torch_looks_for_the_cause():
+    with torch.autograd.set_detect_anomaly(True):
+        seen = observe(probe(), CASE, lambda x: (x * 0).sqrt() * 0)
+        assert torch.is_anomaly_enabled()
+    assert seen.problem is None
+    assert np.isnan(seen.gradients["x"]).all()
+
+
 def test_a_detached_result_has_no_gradient():
     seen = observe(probe(), CASE, lambda x: 2 * x.detach())
     assert seen.gradients == {"x": None}
