@@ -41,8 +41,9 @@ INWARD: list[Attack] = [
     *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT, *LOADED, *PARTS, *WAITING,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
-# One exercise may take a quarter of the smaller of both times, on a machine busy with other tests.
-LIMITS = Limits(wall_seconds=10, cpu_seconds=8, memory_bytes=1 << 30)
+# One step may take a quarter of the smaller of both times, on a machine that is busy with other tests:
+# what two seconds are too short for is rarely the student's doing there. Few attacks use all of it.
+LIMITS = Limits(wall_seconds=30, cpu_seconds=24, memory_bytes=1 << 30)
 
 
 @dataclass(frozen=True)
