@@ -144,5 +144,8 @@ def plain_name(name: str) -> str:
 
 
 def plain_code(line: str) -> str:
-    """Return the start of a line of code without what Markdown or HTML could read as theirs."""
-    return re.sub(r"[^\w =()\[\],.:;%+*/'\"#@-]", "?", line[:MOST_LINE])
+    """Return the start of a line of code without what Markdown or HTML could read as theirs.
+
+    A `>` stays only in the arrow of a function's head, which nearly every answer has.
+    """
+    return re.sub(r"(?!(?<=[ )]-)>)[^\w =()\[\]{},.:;%+*/'\"#@-]", "?", line[:MOST_LINE])

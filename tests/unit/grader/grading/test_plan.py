@@ -5,7 +5,7 @@ import json
 import pytest
 
 from grader.grading import pipeline, reading
-from grader.grading.plan import make_plan
+from grader.grading.plan import make_plan, plain_code
 from grader.grading.reading import Item
 from grader.grading.submission import MOST_CELLS, MOST_SOURCE, Malformed, read_submission
 from grader.sandbox import Limits
@@ -168,6 +168,18 @@ def test_a_cell_that_cannot_be_read_as_python_does_not_run_and_is_told(source):
     first = source.splitlines()[0].replace("!", "?")
     told = f"Cell 1 (`{first}`) could not be read as Python and did not run: a syntax error."
     assert notes == (told,)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("def f(x: Tensor) -> dict[str, int]:", "def f(x: Tensor) -> dict[str, int]:"),
+        ("x = {'a': 1} if y > 2 else z", "x = {'a': 1} if y ? 2 else z"),
+        ("<b>`-->![a](b)", "?b??--??[a](b)"),
+    ],
+)
+def test_a_line_of_code_is_told_as_it_is_but_for_what_a_page_could_take_for_its_own(line, told):
+    assert plain_code(line) == told
 
 
 def test_a_cell_too_deep_for_the_reader_does_not_run():
