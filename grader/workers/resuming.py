@@ -13,7 +13,7 @@ from grader.workers.progress import Event, stuck_at
 from utils.checks.registry import probes
 
 MOST_TIMES: Final = 4  # that a job is taken up again
-ENDED_EARLY: Final = (Ending.TIMED_OUT, Ending.CRASHED)
+ENDED_EARLY: Final = (Ending.TIMED_OUT, Ending.CRASHED, Ending.TOO_MUCH_OUTPUT)
 
 
 @dataclass

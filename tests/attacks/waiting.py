@@ -44,6 +44,8 @@ some = (struct.pack("<I", len(raw)) + raw) * 2000
 for _ in range((8 << 20) // len(some)):
     os.write(3, some)
 """
+# Each result is just small enough to be sent.
+LARGE = "def scaled_dot_product_attention(q, k, v, mask=None):\n    return torch.ones(245_000), torch.ones(245_000)"
 # Shows its cases 0 and 1, then ends the process.
 NORM = """
 import os
@@ -84,6 +86,9 @@ WAITING = [
     Attack("an end in an exercise that is observed apart", "other exercises are lost with it", right=True, score=None,
            lesson="05_encoder", status=("crashed",), holds=("FeedForward", "EncoderLayer", "test_padding"),
            answers={"LayerNorm": NORM}),
+    Attack("results that are more together than grading takes", "other exercises are lost with it", right=True,
+           score=None, status=("crashed",), holds=("attend", "padding_mask", "SelfAttention", "test_attention"),
+           answers={"scaled_dot_product_attention": LARGE}),
     Attack("inputs of later cases, and a right answer for them", "what waits is sent anew, as if it had been seen before",
            answers={"split_heads": CHANNEL + REWRITE}, lesson="03_multi_head_attention"),
     Attack("a flood of wishes for loans", "the watcher answers for minutes, past any limit", [FLOOD], right=True,
