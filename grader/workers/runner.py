@@ -24,7 +24,6 @@ from typing import Any, ClassVar, Final, NoReturn, Self
 from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
 from grader.workers.handed_inputs import Ask, Handed
-from grader.workers.kept_modules import Kept
 from grader.workers.lending import Borrower
 from grader.workers.names import Names
 from grader.workers.no_shell import give_names
@@ -118,7 +117,7 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
 
     """
     os.environ["COURSE_GRADING"] = "1"  # lessons then use stand-ins: see utils.notebook.carry
-    sys.meta_path[:0] = [Borrower(channel.ask), Kept.of("utils")]
+    sys.meta_path.insert(0, Borrower(channel.ask))
     channel.at_once = any("ended" in step for step in steps)  # another try may not follow this one
     module = _fresh_main()
     until = time.monotonic() + seconds

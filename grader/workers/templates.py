@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
@@ -18,6 +19,7 @@ from grader.sandbox.starting import Elsewhere, send, serve
 from grader.workers.absence import take_out
 from grader.workers.filled_holes import fill_holes
 from grader.workers.job_files import Steps
+from grader.workers.kept_modules import Kept
 from grader.workers.runner import work
 from grader.workers.unused_checks import take_out_helpers
 from utils.checks.registry import probes
@@ -68,10 +70,14 @@ def be_template(asked: tuple[str, ...], connection: socket.socket) -> NoReturn:
 
 
 def strip(asked: Iterable[str]) -> None:
-    """Take out of this process what the exercises forbid, and helpers that they do not need."""
+    """Take out of this process what the exercises forbid, and helpers that they do not need.
+
+    What is left of the course can be imported again in all its copies.
+    """
     found = [probes()[exercise] for exercise in asked]
     take_out(found)
     take_out_helpers(found)
+    sys.meta_path.insert(0, Kept.of("utils"))
     gc.collect()
     fill_holes()
     gc.freeze()
