@@ -6,6 +6,7 @@ from utils.checks.authoring.common_mistakes import (
     no_set_up,
     own_dropout_rate,
 )
+from utils.checks.authoring.dropping import the_rest
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.part_variants import variant
 from utils.checks.lessons.encoder.probes import PROBES
@@ -219,6 +220,27 @@ EXERCISES = by_id(
                 variant(LayerVariant, drops_again=True),
             ),
             Mistake(
+                "dropout_is_what_is_kept",
+                "`dropout` is taken for the share of entries that are kept.",
+                "A share of `dropout` is dropped: compare random numbers with it the other way "
+                "round.",
+                variant(LayerVariant, share=staticmethod(the_rest)),
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"Dropout drops {what} of what a sub-layer adds, not single entries.",
+                    "Each entry is dropped by itself, as nn.Dropout does.",
+                    variant(LayerVariant, at_once=axis),
+                )
+                for axis, name, what in (
+                    ((0,), "dropped_alike_in_all_sentences", "the same entries in all sentences"),
+                    ((1,), "whole_columns_dropped", "an entry of all tokens at once"),
+                    ((2,), "whole_tokens_dropped", "all entries of a token at once"),
+                    ((1, 2), "whole_sub_layers_dropped", "all entries of a sentence at once"),
+                )
+            ),
+            Mistake(
                 "input_of_sub_layers_dropped_out",
                 "Dropout acts on what a sub-layer reads, too.",
                 "In the layer itself, dropout acts on what a sub-layer adds, and on nothing else.",
@@ -247,6 +269,13 @@ EXERCISES = by_id(
                 "The mask of an earlier call is used again.",
                 "Each sentence has a mask of its own: nothing of a call is kept in self.",
                 variant(LayerVariant, mask_as="first"),
+            ),
+            Mistake(
+                "mask_of_an_earlier_call",
+                "Where no mask is given, that of an earlier call is used.",
+                "mask=None means that every token may attend to every token: nothing of a call is "
+                "kept in self.",
+                variant(LayerVariant, mask_as="before"),
             ),
             Mistake(
                 "norm_1_called_twice",
