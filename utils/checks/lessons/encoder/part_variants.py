@@ -118,7 +118,8 @@ class FeedVariant(nn.Module):
 
     Dropout may act at several places, as often as each is named. `inner` is a multiple of d_model
     that replaces d_ff; `prefix` changes the layers' names. Along the axes `at_once` all units are
-    dropped together; `share` tells how many are, `scaled` whether the others grow for it.
+    dropped together; `share` tells how many are, `scaled` whether the others grow for it, and
+    `scales_in_eval` whether all shrink in eval mode.
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(torch.relu)
@@ -127,6 +128,7 @@ class FeedVariant(nn.Module):
     always_drops = False
     at_once: tuple[int, ...] = ()
     scaled = True
+    scales_in_eval = False
     share: Callable[[float], float] = staticmethod(lambda rate: rate)
     own_rate: float | None = None
     default_rate = 0.0
@@ -165,5 +167,7 @@ class FeedVariant(nn.Module):
     def _dropped(self, x: Tensor, acts: bool) -> Tensor:
         if self.at_once:
             return x * F.dropout(ones_along(x, self.at_once), self.p, acts)
+        if self.scales_in_eval and not acts:
+            return x * (1 - self.p)
         left = F.dropout(x, self.p, acts)
         return left if self.scaled or not acts else left * (1 - self.p)

@@ -40,9 +40,11 @@ class LayerVariant(modules.EncoderLayer):
         feeds: what feed-forward reads: its "own" input, the layer's "first" input, or in pre-norm
             the layer's input after feed-forward's norm ("first normed").
         own_rate: a dropout rate for what sub-layers add; replaces the given one.
-        drops_again: whether what sub-layers add is dropped out twice.
+        drops_again: sub-layers of which what they add is dropped out twice.
         at_once: the axes along which all entries of what is added are dropped together.
         share: the given rate -> the share of what sub-layers add that is dropped.
+        scales_in_eval: whether, in eval mode, what sub-layers add shrinks by the share that train
+            mode drops.
         drops_read: whether what sub-layers read is dropped out, too.
         turns: the order of the sub-layers.
         last_norm: whether a norm follows the last sum in pre-norm.
@@ -69,8 +71,9 @@ class LayerVariant(modules.EncoderLayer):
     plain_keys = False
     feeds = "own"
     drops_read = False
-    drops_again = False
+    drops_again = ""
     at_once: tuple[int, ...] = ()
+    scales_in_eval = False
     share: Callable[[float], float] = staticmethod(lambda rate: rate)
     own_rate: float | None = None
     turns = "af"
@@ -155,7 +158,7 @@ class LayerVariant(modules.EncoderLayer):
         dropped = self.dropped[order == "pre"] if which in self.drops[order == "pre"] else "nothing"
         read = norm(x) if order == "pre" else x
         found = run(self.dropout(read) if self.drops_read else read, x)
-        found = self._dropped(found) if dropped == "found" and self.pair != "sum" else found
+        found = self._dropped(found, which) if dropped == "found" and self.pair != "sum" else found
         source = self.residual_from if which in self.astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
@@ -166,10 +169,12 @@ class LayerVariant(modules.EncoderLayer):
         total = total if order == "pre" and not self.sums_normed else norm(total)
         return self.dropout(total) if dropped == "result" else total
 
-    def _dropped(self, x: Any) -> Any:
+    def _dropped(self, x: Any, which: str) -> Any:
+        if self.scales_in_eval and not self.training:
+            return x * (1 - self.dropout.p)
         if self.at_once:
             return x * self.dropout(ones_along(x, self.at_once))
-        x = self.dropout(x) if self.drops_again else x
+        x = self.dropout(x) if which in self.drops_again else x
         return F.dropout(x, self.dropout.p) if self.always_drops else self.dropout(x)
 
     def _order(self) -> str:

@@ -242,6 +242,12 @@ def _dropout_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, .
             layer(dropping="unscaled"),
         ),
         Mistake(
+            "scaled_in_eval_mode",
+            "In eval mode the sum is made smaller, by 1 - dropout.",
+            "Train mode makes up for what it drops, so eval mode leaves everything as it is.",
+            layer(dropping="shrunk"),
+        ),
+        Mistake(
             "dropout_is_what_is_kept",
             "`dropout` is taken for the share of entries that are kept.",
             "A share of `dropout` is dropped: compare random numbers with it the other way round.",

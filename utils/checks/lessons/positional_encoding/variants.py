@@ -11,7 +11,9 @@ from utils.checks.authoring.dropping import ones_along
 from utils.checks.framework.combining import by_choices
 from utils.reference.positions import reference_encoding
 
-Dropping = Literal["sum", "none", "always", "positions", "words", "twice", "sum twice", "unscaled"]
+Dropping = Literal[
+    "sum", "none", "always", "positions", "words", "twice", "sum twice", "unscaled", "shrunk"
+]
 
 
 class LayerVariant(nn.Module):
@@ -40,7 +42,7 @@ class LayerVariant(nn.Module):
         sum_factor: d_model -> what the sum is multiplied by.
         joined: what becomes of x and the rows.
         dropping: what dropout acts on; "twice" is the words and the sum, "unscaled" the sum, of
-            which what is kept stays as it is.
+            which what is kept stays as it is; "shrunk" the sum, which eval mode makes smaller.
         at_once: the axes of the sum along which all entries are dropped together.
         share: the given rate -> the share that is dropped.
         float32: whether the result is cast to float32.
@@ -169,6 +171,8 @@ class LayerVariant(nn.Module):
     def _dropped(self, x: Tensor, acts: bool) -> Tensor:
         if self.at_once:
             return x * F.dropout(ones_along(x, self.at_once), self.dropout, acts)
+        if self.dropping == "shrunk" and not acts:
+            return x * (1 - self.dropout)
         once = F.dropout(x, self.dropout, acts)
         if self.dropping == "unscaled" and acts:
             return once * (1 - self.dropout)

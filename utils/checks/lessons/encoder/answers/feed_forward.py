@@ -149,6 +149,12 @@ EXERCISES = by_id(
                 variant(FeedVariant, scaled=False),
             ),
             Mistake(
+                "scaled_in_eval_mode",
+                "In eval mode the hidden units are made smaller, by 1 - dropout.",
+                "Train mode makes up for what it drops, so eval mode leaves everything as it is.",
+                variant(FeedVariant, scales_in_eval=True),
+            ),
+            Mistake(
                 "dropout_is_what_is_kept",
                 "`dropout` is taken for the share of hidden units that are kept.",
                 "A share of `dropout` is dropped: compare random numbers with it the other way "

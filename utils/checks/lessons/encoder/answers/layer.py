@@ -212,12 +212,21 @@ EXERCISES = by_id(
                 "Dropout acts on each sub-layer's output before it is added.",
                 variant(LayerVariant, dropped=("sum", "found")),
             ),
+            *(
+                Mistake(
+                    f"{part}_dropped_out_twice",
+                    f"What {adds} is dropped out twice: too much is lost, and the rest grows too "
+                    "large.",
+                    "One dropout on what attention gives, and one on what the feed-forward gives.",
+                    variant(LayerVariant, drops_again=which),
+                )
+                for (part, adds, _), which in zip(_PARTS, ("af", "a", "f"), strict=True)
+            ),
             Mistake(
-                "sub_layers_dropped_out_twice",
-                "What a sub-layer adds is dropped out twice: too much is lost, and the rest grows "
-                "too large.",
-                "One dropout on what attention gives, and one on what the feed-forward gives.",
-                variant(LayerVariant, drops_again=True),
+                "scaled_in_eval_mode",
+                "In eval mode what the sub-layers add is made smaller, by 1 - dropout.",
+                "Train mode makes up for what it drops, so eval mode leaves everything as it is.",
+                variant(LayerVariant, scales_in_eval=True),
             ),
             Mistake(
                 "dropout_is_what_is_kept",

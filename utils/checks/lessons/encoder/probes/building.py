@@ -32,7 +32,7 @@ from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 from utils.experiments.broken_layer import broken_layer
 
 TOGETHER = ("the same entries in all sentences", "whole columns", "whole tokens")
-FACTOR = "what is left of what sub-layers add is multiplied by"
+BETWEEN = 20.0  # what attention adds and what the feed-forward adds, 1 and 100 times a factor
 ROUNDING = 1e-2  # of a sum of numbers up to 200
 
 
@@ -86,8 +86,9 @@ def _call_layer(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _is_same(one: object, other: object) -> bool:
-    both = isinstance(one, Tensor) and isinstance(other, Tensor)
-    return both and one.shape == other.shape and torch.allclose(one, other, atol=1e-4)
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor):
+        return False
+    return one.shape == other.shape and torch.allclose(one, other, atol=1e-4)
 
 
 def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor, rate: float) -> dict[str, object]:
@@ -111,32 +112,53 @@ def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor, rate: float) -
     if not isinstance(output, Tensor) or output.shape != x.shape:
         return {"output": output}
     whole = {"what each sub-layer reads is left whole": all(bool(one.all()) for one in read)}
-    return _facts_of_added((output - x).detach(), rate) | whole
+    calm = _calm_factor(call_with(layer.eval(), weights, x), x)
+    in_eval_mode = {"in eval mode what sub-layers add is multiplied by": calm}
+    return _facts_of_added((output - x).detach(), rate) | whole | in_eval_mode
+
+
+def _calm_factor(output: object, x: Tensor) -> str:
+    if not isinstance(output, Tensor) or output.shape != x.shape:
+        return "nothing"
+    added = (output - x).detach()
+    alike = (added - added.max()).abs().max() < ROUNDING
+    return f"{added.max().item() / 101:.2f}" if alike else "several factors"
 
 
 def _facts_of_added(added: Tensor, rate: float) -> dict[str, object]:
-    """Tell dropped entries from the others, in a sum of 1 and 100 times one factor each."""
-    least = added[added.abs() > ROUNDING].abs().min().item() if added.any() else 0.0
-    for factor in (1 / (1 - rate), least, least / 100):
-        kept = _kept(added, factor)
-        if kept is not None:
-            break
-    else:
-        return {FACTOR: 0.0}
-    facts: dict[str, object] = {FACTOR: round(factor, 2)}
-    for name, left in kept.items():
-        told = facts_of_dropping(~left, left, rate, TOGETHER)
-        facts |= {f"{what}, of what {name} adds": said for what, said in told.items()}
+    """Tell dropped entries from the others in a sum of 1 and 100, each with a factor or dropped."""
+    attended, fed = _two_sums(added, 1 / (1 - rate))
+    sums = (0.0, attended, fed, attended + fed)
+    found = torch.stack([(added - total).abs() < ROUNDING for total in sums])
+    made_of_both = bool(found.any(0).all()) and fed > 0
+    facts: dict[str, object] = {"what a layer adds to x is what its sub-layers give": made_of_both}
+    if made_of_both:
+        kept = {"attention": found[1] | found[3], "the feed-forward": found[2] | found[3]}
+        apart = bool((found[1] | found[2]).any()) or not found[0].any()
+        facts["both sub-layers are dropped at the same entries"] = not apart
+        for (name, left), factor in zip(kept.items(), (attended, fed / 100), strict=True):
+            told = facts_of_dropping(~left, left, rate, TOGETHER)
+            facts[f"what is left of what {name} adds is multiplied by"] = f"{factor:.2f}"
+            facts |= {f"{what}, of what {name} adds": said for what, said in told.items()}
     return facts
 
 
-def _kept(added: Tensor, factor: float) -> dict[str, Tensor] | None:
-    """Return which entries of each sub-layer are in a sum; None if it holds anything else."""
-    sums = (0.0, factor, 100 * factor, 101 * factor)
-    found = torch.stack([(added - total).abs() < ROUNDING for total in sums])
-    if not factor or not found.any(0).all():
-        return None
-    return {"attention": found[1] | found[3], "the feed-forward": found[2] | found[3]}
+def _two_sums(added: Tensor, asked: float) -> tuple[float, float]:
+    """Return what is added where attention alone is left, and where the feed-forward alone is.
+
+    Factors are small, so the first is far below the second. Where each is never left without the
+    other, the factor that was asked for tells them apart.
+    """
+    attended, fed = _least(added[added.abs() < BETWEEN]), _least(added[added.abs() >= BETWEEN])
+    if not attended and abs(fed - 101 * asked) < ROUNDING:
+        return asked, 100 * asked
+    return attended or float(added.max()) - fed, fed
+
+
+def _least(numbers: Tensor) -> float:
+    """Return the smallest number that is not 0, or 0."""
+    others = numbers[numbers.abs() > ROUNDING]
+    return others.min().item() if others.numel() else 0.0
 
 
 def _rates(layer: Any, given: float) -> dict[str, object]:

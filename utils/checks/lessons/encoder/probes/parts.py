@@ -145,7 +145,7 @@ PROBES = by_exercise(
             case("small numbers, where epsilon counts", B=3, T=2, D=5, scale=0.003),
             case("another epsilon", B=2, T=4, D=5, eps=0.1),
             case("far from zero", B=2, T=3, D=6, offset=100.0),
-            case("in eval mode", B=4, T=2, D=6, train=False),
+            case("in eval mode", B=3, T=4, D=5, train=False),
             case("float64", demand="float64", B=2, T=3, D=5, offset=1000.0, dtype="float64"),
             case(
                 "after calls with other vectors",

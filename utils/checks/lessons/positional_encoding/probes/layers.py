@@ -289,9 +289,18 @@ def _call_embedding(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _with_fixed_row(table: Tensor, row: int) -> Tensor:
-    """Return a table whose padding row takes no gradient: whether it would is asked of a step."""
-    is_row = (torch.arange(len(table)) == row).unsqueeze(1)
-    return torch.where(is_row, table.detach(), table)
+    """Return a table whose padding row takes no gradient: whether it would is asked of a step.
+
+    What comes back to it may be sparse, as nn.Embedding gives it on request.
+    """
+
+    def without_row(gradient: Tensor) -> Tensor:
+        return gradient.to_dense().index_fill(0, torch.tensor(row), 0.0)
+
+    fixed = table.clone()
+    if fixed.requires_grad:
+        fixed.register_hook(without_row)  # type: ignore[no-untyped-call]
+    return fixed
 
 
 def _is_left(module: nn.Module, table: nn.Parameter, row: int, ids: Tensor) -> bool:
