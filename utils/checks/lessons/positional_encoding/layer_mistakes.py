@@ -203,6 +203,10 @@ def _refusal_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
 
 def _dropout_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ...]:
     """Return the mistakes in what dropout acts on, and in how."""
+    return (*_place_mistakes(layer, alone), *_share_mistakes(layer))
+
+
+def _place_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "dropout_forgotten",
@@ -235,6 +239,11 @@ def _dropout_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, .
             "One dropout: the last thing that forward does.",
             layer(dropping="sum twice"),
         ),
+    )
+
+
+def _share_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
+    return (
         Mistake(
             "dropout_not_scaled",
             "What dropout leaves is not scaled up.",
