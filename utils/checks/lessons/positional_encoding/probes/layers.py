@@ -276,7 +276,7 @@ def _call_embedding(answer: Any, i: Inputs) -> dict[str, object]:
     module = require_module(made, "TokenEmbedding").to(dtype).train(i["train"])
     name = _table_of(module, sizes)
     own = dict(module.named_parameters())[name]
-    table = _with_fixed_row(i["table"].to(dtype), row)
+    table = _FixedRow.apply(i["table"].to(dtype), row)  # type: ignore[no-untyped-call]
     if i["again"]:  # with another table, whose traces would show in the call below
         for earlier in (i["ids"][:, 1:], i["ids"].flip(1)):
             call_with(module, {name: -i["table"].to(dtype)}, earlier)
@@ -288,19 +288,22 @@ def _call_embedding(answer: Any, i: Inputs) -> dict[str, object]:
     }
 
 
-def _with_fixed_row(table: Tensor, row: int) -> Tensor:
-    """Return a table whose padding row takes no gradient: whether it would is asked of a step.
+class _FixedRow(torch.autograd.Function):
+    """A table whose padding row takes no gradient: whether it would is asked of a step.
 
     What comes back to it may be sparse, as nn.Embedding gives it on request.
     """
 
-    def without_row(gradient: Tensor) -> Tensor:
-        return gradient.to_dense().index_fill(0, torch.tensor(row), 0.0)
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, row: int) -> Tensor:
+        """Copy the table."""
+        ctx.row = row
+        return table.clone()
 
-    fixed = table.clone()
-    if fixed.requires_grad:
-        fixed.register_hook(without_row)  # type: ignore[no-untyped-call]
-    return fixed
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        """Take the row's gradient away."""
+        return gradient.to_dense().index_fill(0, torch.tensor(ctx.row), 0.0), None
 
 
 def _is_left(module: nn.Module, table: nn.Parameter, row: int, ids: Tensor) -> bool:
