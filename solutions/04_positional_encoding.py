@@ -550,7 +550,7 @@ check.PositionalEncoding(
             D=2,
             spare=-5,
         ),
-        dict(case="dropout, wider", B=3, T=7, D=10, spare=2, dropout=0.5),
+        dict(case="dropout, wider", B=5, T=11, D=16, spare=7, dropout=0.5),
     ],
 )
 # END HIDDEN TESTS
@@ -624,7 +624,7 @@ check.LearnedPositionalEncoding(
             D=2,
             spare=-5,
         ),
-        dict(case="dropout, wider", B=3, T=7, D=10, spare=2, dropout=0.5),
+        dict(case="dropout, wider", B=5, T=11, D=16, spare=7, dropout=0.5),
     ],
 )
 # END HIDDEN TESTS
@@ -823,7 +823,7 @@ check.rotary_embedding(
             base=50.0,
             dtype="float64",
         ),
-        dict(case="far into a text", demand="an offset", B=1, H=2, T=4, Dh=6, offset=41),
+        dict(case="far into a text", demand="an offset", B=1, H=2, T=3, Dh=4, offset=2000),
     ],
 )
 # END HIDDEN TESTS

@@ -41,8 +41,8 @@ def dropout_by_default(answer: type[nn.Module]) -> Mistake:
         "dropout_by_default",
         "Two calls differ where nothing may be left to chance: dropout acts although the caller "
         "gave no rate, or something random is made anew in each forward.",
-        "Look at the defaults in the first line of __init__: are they the stub's? Layers are made "
-        "once, in __init__.",
+        "Are the defaults in the first line of __init__ the stub's, and does nn.Dropout get the "
+        "rate that __init__ was given? Layers are made once, in __init__.",
         answer,
     )
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.checks.authoring.dropping import ones_along
 from utils.checks.framework.combining import by_choices
 
 
@@ -116,29 +117,37 @@ class FeedVariant(nn.Module):
     """FeedForward with choices: the activation, where it and dropout act, a fixed rate, etc.
 
     Dropout may act at several places, as often as each is named. `inner` is a multiple of d_model
-    that replaces d_ff; `prefix` changes the layers' names.
+    that replaces d_ff; `prefix` changes the layers' names. Along the axes `at_once` all units are
+    dropped together; `share` tells how many are, `scaled` whether the others grow for it, and
+    `scales_in_eval` whether all shrink in eval mode.
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(torch.relu)
     relu_at = "middle"
     dropout_at: tuple[str, ...] = ("middle",)
     always_drops = False
+    at_once: tuple[int, ...] = ()
+    scaled = True
+    scales_in_eval = False
+    share: Callable[[float], float] = staticmethod(lambda rate: rate)
     own_rate: float | None = None
+    default_rate = 0.0
     residual = False
     sizes_swapped = False
     bias = True
     inner = 0
     prefix = ""
 
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, d_ff: int, dropout: float | None = None) -> None:
         super().__init__()
+        given = type(self).share(self.default_rate if dropout is None else dropout)
         if self.sizes_swapped:
             d_model, d_ff = d_ff, d_model
         d_ff = self.inner * d_model or d_ff
         layers = (d_model, d_ff), (d_ff, d_model)
         for n, sizes in enumerate(layers, 1):
             self.add_module(f"{self.prefix}linear_{n}", nn.Linear(*sizes, bias=self.bias))
-        self.p = dropout if self.own_rate is None else self.own_rate
+        self.p = given if self.own_rate is None else self.own_rate
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., D) to (..., D)."""
@@ -152,5 +161,13 @@ class FeedVariant(nn.Module):
         x = type(self).activation(x) if place in places else x
         drops = self.always_drops or self.training
         for _ in range(self.dropout_at.count(place)):
-            x = F.dropout(x, self.p, drops)
+            x = self._dropped(x, drops)
         return x
+
+    def _dropped(self, x: Tensor, acts: bool) -> Tensor:
+        if self.at_once:
+            return x * F.dropout(ones_along(x, self.at_once), self.p, acts)
+        if self.scales_in_eval and not acts:
+            return x * (1 - self.p)
+        left = F.dropout(x, self.p, acts)
+        return left if self.scaled or not acts else left * (1 - self.p)

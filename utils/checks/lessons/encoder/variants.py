@@ -5,9 +5,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.checks.authoring.dropping import ones_along
 from utils.reference import modules
 
 # Bound at import: other exercises make it absent.
@@ -28,7 +30,7 @@ class LayerVariant(modules.EncoderLayer):
             "first" called twice; or made "anew", without what gain and bias have learned.
         normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
         mask_as: whether attention gets the mask as "given", "inverted", "none", "unsqueezed", or
-            as it was in the "first" call.
+            as it was in the "first" call, or, where none is given, as it was "before".
         masked_wrongly: the orders, "post" and "pre", that "mask_as" is about.
         drops: sub-layers whose result is dropped out, in post-norm and in pre-norm.
         dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found",
@@ -38,7 +40,11 @@ class LayerVariant(modules.EncoderLayer):
         feeds: what feed-forward reads: its "own" input, the layer's "first" input, or in pre-norm
             the layer's input after feed-forward's norm ("first normed").
         own_rate: a dropout rate for what sub-layers add; replaces the given one.
-        drops_again: whether what sub-layers add is dropped out twice.
+        drops_again: sub-layers of which what they add is dropped out twice.
+        at_once: the axes along which all entries of what is added are dropped together.
+        share: the given rate -> the share of what sub-layers add that is dropped.
+        scales_in_eval: whether, in eval mode, what sub-layers add shrinks by the share that train
+            mode drops.
         drops_read: whether what sub-layers read is dropped out, too.
         turns: the order of the sub-layers.
         last_norm: whether a norm follows the last sum in pre-norm.
@@ -65,7 +71,10 @@ class LayerVariant(modules.EncoderLayer):
     plain_keys = False
     feeds = "own"
     drops_read = False
-    drops_again = False
+    drops_again = ""
+    at_once: tuple[int, ...] = ()
+    scales_in_eval = False
+    share: Callable[[float], float] = staticmethod(lambda rate: rate)
     own_rate: float | None = None
     turns = "af"
     last_norm = False
@@ -88,8 +97,7 @@ class LayerVariant(modules.EncoderLayer):
         order = next(o for o in (norm_first, usual[1], False) if o is not None)
         super().__init__(d_model, n_heads, d_ff, rate, order)
         self.first_mask: Any = ()
-        if self.own_rate is not None:
-            self.dropout.p = self.own_rate
+        self.dropout.p = type(self).share(rate) if self.own_rate is None else self.own_rate
         if self.norms == "one":
             self.norm_2 = self.norm_1
         if "a" not in self.hands_on:
@@ -113,6 +121,9 @@ class LayerVariant(modules.EncoderLayer):
         return _apply(self.norm_2, x) if self.last_norm and self._order() == "pre" else x
 
     def _mask(self, mask: Tensor | None) -> Tensor | None:
+        if self.mask_as == "before":
+            self.first_mask = self.first_mask if mask is None else (mask,)
+            return cast("Tensor | None", self.first_mask[0]) if self.first_mask else None
         if self.mask_as == "first":
             self.first_mask = self.first_mask or (mask,)
             return cast("Tensor | None", self.first_mask[0])
@@ -147,7 +158,7 @@ class LayerVariant(modules.EncoderLayer):
         dropped = self.dropped[order == "pre"] if which in self.drops[order == "pre"] else "nothing"
         read = norm(x) if order == "pre" else x
         found = run(self.dropout(read) if self.drops_read else read, x)
-        found = self._dropped(found) if dropped == "found" and self.pair != "sum" else found
+        found = self._dropped(found, which) if dropped == "found" and self.pair != "sum" else found
         source = self.residual_from if which in self.astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
@@ -158,8 +169,12 @@ class LayerVariant(modules.EncoderLayer):
         total = total if order == "pre" and not self.sums_normed else norm(total)
         return self.dropout(total) if dropped == "result" else total
 
-    def _dropped(self, x: Any) -> Any:
-        x = self.dropout(x) if self.drops_again else x
+    def _dropped(self, x: Any, which: str) -> Any:
+        if self.scales_in_eval and not self.training:
+            return x * (1 - self.dropout.p)
+        if self.at_once:
+            return x * self.dropout(ones_along(x, self.at_once))
+        x = self.dropout(x) if which in self.drops_again else x
         return F.dropout(x, self.dropout.p) if self.always_drops else self.dropout(x)
 
     def _order(self) -> str:
@@ -206,6 +221,10 @@ class EncoderVariant(modules.TransformerEncoder):
         without_positions: whether embed adds none.
         exchanged: whether n_heads and d_ff change places on their way to the layers.
         remembers: whether the padding mask of the first call is kept.
+        masked_before: whether encode uses the last mask that it got where it gets none.
+        drops_state: whether what layers give is dropped out once more, "between" them or "last".
+        real: how padding is found without a mask: by each "id", or by their "number" as if it
+            stood at the end, or from the "first" on.
         other_dropout, other_order: what stands for dropout and norm_first if they are not given.
 
     """
@@ -225,6 +244,9 @@ class EncoderVariant(modules.TransformerEncoder):
     without_positions = False
     exchanged = False
     remembers = False
+    masked_before = False
+    drops_state = ""
+    real = "id"
     other_dropout: float | None = None
     other_order: bool | None = None
 
@@ -257,6 +279,7 @@ class EncoderVariant(modules.TransformerEncoder):
         has = {"never": False, "always": True, "post": not norm_first}.get(self.final, norm_first)
         self.final_norm = modules.LayerNorm(d_model) if has else nn.Identity()
         self.kept_mask: Any = ()
+        self.last_mask: Any = None
         self._stack_wrongly()
 
     def _checked(self, chosen: dict[str, Any]) -> None:
@@ -291,6 +314,8 @@ class EncoderVariant(modules.TransformerEncoder):
 
     def encode(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Map (B, T, D) to (B, T, D)."""
+        if self.masked_before:
+            self.last_mask = mask = self.last_mask if mask is None else mask
         state = x
         layers = list(self.layers)
         for n, layer in enumerate(layers[::-1] if self.loop == "backwards" else layers):
@@ -298,8 +323,11 @@ class EncoderVariant(modules.TransformerEncoder):
             found = layer(x if self.loop == "input" else state, None if hidden else mask)
             found = self.final_norm(found) if self.final == "each" else found
             state = {"dropped": state, "added": state + found}.get(self.loop, found)
+            if self.drops_state == "between" and n + 1 < len(layers):
+                state = self._dropped_out(state)
         used = self.final not in {"unused", "forward", "each"}
-        return _apply(self.final_norm, state) if used else state
+        state = _apply(self.final_norm, state) if used else state
+        return self._dropped_out(state) if self.drops_state == "last" else state
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Map ids (B, T) to (B, T, D)."""
@@ -311,8 +339,15 @@ class EncoderVariant(modules.TransformerEncoder):
         encoded = _apply(self.final_norm, encoded) if self.final == "forward" else encoded
         return {"mean": encoded.mean(1), "first": encoded[:, 0]}.get(self.pooled, encoded)
 
+    def _real(self, ids: Tensor) -> Tensor:
+        real = ids != (0 if self.default_mask == "zero" else self.padding_idx)
+        places = torch.arange(ids.shape[1])
+        if self.real == "number":
+            return places < real.sum(1, keepdim=True)
+        return (~real).cumsum(1) == 0 if self.real == "first" else real
+
     def _padding(self, ids: Tensor) -> Tensor | None:
-        real = (ids != (0 if self.default_mask == "zero" else self.padding_idx)).unsqueeze(1)
+        real = self._real(ids).unsqueeze(1)
         others = {"none": None, "inverted": ~real, "queries": real.mT, "flat": real.squeeze(1)}
         others |= {"float": real.float(), "long": real.long(), "deep": real.unsqueeze(1)}
         found = others.get(self.default_mask, real)

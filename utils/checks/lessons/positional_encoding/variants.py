@@ -7,10 +7,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from utils.checks.authoring.dropping import ones_along
 from utils.checks.framework.combining import by_choices
 from utils.reference.positions import reference_encoding
 
-Dropping = Literal["sum", "none", "always", "positions", "words", "twice"]
+Dropping = Literal[
+    "sum", "none", "always", "positions", "words", "twice", "sum twice", "unscaled", "shrunk"
+]
 
 
 class LayerVariant(nn.Module):
@@ -38,10 +41,14 @@ class LayerVariant(nn.Module):
         factor: d_model -> what x is multiplied by.
         sum_factor: d_model -> what the sum is multiplied by.
         joined: what becomes of x and the rows.
-        dropping: what dropout acts on; "twice" is the words and the sum.
+        dropping: what dropout acts on; "twice" is the words and the sum, "unscaled" the sum, of
+            which what is kept stays as it is; "shrunk" the sum, which eval mode makes smaller.
+        at_once: the axes of the sum along which all entries are dropped together.
+        share: the given rate -> the share that is dropped.
         float32: whether the result is cast to float32.
         keeps_type: whether the result has x's number type.
         own_rate: a dropout rate that replaces the given one.
+        default_rate: the dropout rate if none is given.
         start: the factor on the normal numbers that a learned table starts with.
         counts: whether a learned table starts with the numbers of its rows.
 
@@ -63,16 +70,20 @@ class LayerVariant(nn.Module):
     sum_factor: Any = staticmethod(lambda d_model: 1.0)
     joined: Literal["sum", "rows", "product", "beside"] = "sum"
     dropping: Dropping = "sum"
+    at_once: tuple[int, ...] = ()
+    share: Any = staticmethod(lambda rate: rate)
     float32 = False
     keeps_type = True
     own_rate: float | None = None
+    default_rate = 0.0
     start = 1.0
     counts = False
 
-    def __init__(self, d_model: int, max_len: int = 5000, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float | None = None) -> None:
         super().__init__()
         self.max_len = max_len
-        self.dropout = dropout if self.own_rate is None else self.own_rate
+        given = self.default_rate if dropout is None else dropout
+        self.dropout = type(self).share(given) if self.own_rate is None else self.own_rate
         self.kept_rows: Any = None
         rows = self.all_rows or max_len
         table = self._drawn(rows, d_model)
@@ -155,7 +166,17 @@ class LayerVariant(nn.Module):
             x = F.dropout(x, self.dropout, self.training)
         in_part = {"none": False, "positions": False, "words": False, "always": True}
         acts = in_part.get(self.dropping, self.training)
-        return F.dropout(_JOINED[self.joined](x, rows), self.dropout, acts)
+        return self._dropped(_JOINED[self.joined](x, rows), acts)
+
+    def _dropped(self, x: Tensor, acts: bool) -> Tensor:
+        if self.at_once:
+            return x * F.dropout(ones_along(x, self.at_once), self.dropout, acts)
+        if self.dropping == "shrunk" and not acts:
+            return x * (1 - self.dropout)
+        once = F.dropout(x, self.dropout, acts)
+        if self.dropping == "unscaled" and acts:
+            return once * (1 - self.dropout)
+        return F.dropout(once, self.dropout, acts) if self.dropping == "sum twice" else once
 
 
 _JOINED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

@@ -99,6 +99,46 @@ EXERCISES = by_id(
                 "Look at the defaults in the first line of __init__.",
                 variant(EncoderVariant, other_dropout=0.0),
             ),
+            *(
+                Mistake(
+                    f"dropped_out_{where}",
+                    f"Dropout acts once more, {says}.",
+                    "The positions and the layers have dropout of their own: that is enough.",
+                    variant(EncoderVariant, drops_state=kind),
+                )
+                for where, says, kind in (
+                    ("at_the_end", "on what encode returns", "last"),
+                    ("between_layers", "on what one layer hands to the next", "between"),
+                )
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"{says}: padding before a word is not found, or words behind it are lost.",
+                    "Padding is told by its id, wherever it stands: compare each id with "
+                    "padding_idx.",
+                    variant(EncoderVariant, real=kind),
+                )
+                for name, says, kind in (
+                    (
+                        "padding_by_length",
+                        "The mask comes from the number of words in a sentence",
+                        "number",
+                    ),
+                    (
+                        "padding_from_the_first_on",
+                        "Everything from the first padding id on is masked",
+                        "first",
+                    ),
+                )
+            ),
+            Mistake(
+                "mask_of_an_earlier_call",
+                "Where encode gets no mask, it uses one that it got in an earlier call.",
+                "mask=None means that every token may attend to every token: nothing of a call is "
+                "kept in self.",
+                variant(EncoderVariant, masked_before=True),
+            ),
             Mistake(
                 "one_layer_too_many",
                 "There is one layer more than n_layers.",

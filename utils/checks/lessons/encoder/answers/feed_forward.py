@@ -4,11 +4,13 @@ import torch
 from torch import nn
 
 from utils.checks.authoring.common_mistakes import (
+    dropout_by_default,
     keep_module,
     no_forward,
     no_set_up,
     own_dropout_rate,
 )
+from utils.checks.authoring.dropping import the_rest
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.part_variants import FeedVariant, variant
 from utils.checks.lessons.encoder.probes import PROBES
@@ -22,6 +24,7 @@ EXERCISES = by_id(
             no_forward("FeedForward", FeedVariant),
             no_set_up("FeedForward", keep_module),
             own_dropout_rate(variant(FeedVariant, own_rate=0.5)),
+            dropout_by_default(variant(FeedVariant, default_rate=0.1)),
             Mistake(
                 "no_relu",
                 "Without ReLU the two layers are one linear layer.",
@@ -138,6 +141,43 @@ EXERCISES = by_id(
                 "too large.",
                 "One dropout, after ReLU.",
                 variant(FeedVariant, dropout_at=("middle", "middle")),
+            ),
+            Mistake(
+                "dropout_not_scaled",
+                "What dropout leaves is not scaled up.",
+                "What is kept is divided by 1 - dropout, as nn.Dropout does.",
+                variant(FeedVariant, scaled=False),
+            ),
+            Mistake(
+                "scaled_in_eval_mode",
+                "In eval mode the hidden units are made smaller, by 1 - dropout.",
+                "Train mode makes up for what it drops, so eval mode leaves everything as it is.",
+                variant(FeedVariant, scales_in_eval=True),
+            ),
+            Mistake(
+                "dropout_is_what_is_kept",
+                "`dropout` is taken for the share of hidden units that are kept.",
+                "A share of `dropout` is dropped: compare random numbers with it the other way "
+                "round.",
+                variant(FeedVariant, share=staticmethod(the_rest)),
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"Dropout drops {what}, not single hidden units.",
+                    "Each hidden unit of each token is dropped by itself, as nn.Dropout does.",
+                    variant(FeedVariant, at_once=axis),
+                )
+                for axis, name, what in (
+                    ((0,), "dropped_alike_in_all_sentences", "the same units in all sentences"),
+                    (
+                        (1,),
+                        "dropped_alike_in_a_sentence",
+                        "the same units for all tokens of a sentence",
+                    ),
+                    ((0, 1), "dropped_alike_in_all_tokens", "the same units for all tokens"),
+                    ((2,), "whole_tokens_dropped", "all hidden units of a token at once"),
+                )
             ),
             Mistake(
                 "drops_in_eval_mode",

@@ -108,6 +108,12 @@ def _influence_variant(**choices: Any) -> Callable[..., float]:
     return partial(_influence, **choices)
 
 
+def _with_gradients_left(encoder: Any, ids: Tensor, source: int, target: int) -> float:
+    for parameter in encoder.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    return float(_influence(encoder, ids, source, target))
+
+
 def _mode_of_the_whole_alone(encoder: Any, ids: Tensor, source: int, target: int) -> float:
     was = encoder.training
     found: float = _influence(encoder, ids, source, target, mode=False)
@@ -233,6 +239,13 @@ EXERCISES = by_id(
                 "The encoder is in its old mode again, its layers are not: dropout stays off.",
                 "An assignment to .training changes one module; train(...) all of its parts too.",
                 _mode_of_the_whole_alone,
+            ),
+            Mistake(
+                "gradients_left",
+                "backward() leaves gradients in the encoder's parameters: a training step after it "
+                "would use them.",
+                "No gradient is asked for: torch.no_grad() around all calls.",
+                _with_gradients_left,
             ),
             Mistake(
                 "dropout_acts",

@@ -6,6 +6,7 @@ from utils.checks.authoring.common_mistakes import (
     no_set_up,
     own_dropout_rate,
 )
+from utils.checks.authoring.dropping import the_rest
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.part_variants import variant
 from utils.checks.lessons.encoder.probes import PROBES
@@ -211,12 +212,42 @@ EXERCISES = by_id(
                 "Dropout acts on each sub-layer's output before it is added.",
                 variant(LayerVariant, dropped=("sum", "found")),
             ),
+            *(
+                Mistake(
+                    f"{part}_dropped_out_twice",
+                    f"What {adds} is dropped out twice: too much is lost, and the rest grows too "
+                    "large.",
+                    "One dropout on what attention gives, and one on what the feed-forward gives.",
+                    variant(LayerVariant, drops_again=which),
+                )
+                for (part, adds, _), which in zip(_PARTS, ("af", "a", "f"), strict=True)
+            ),
             Mistake(
-                "sub_layers_dropped_out_twice",
-                "What a sub-layer adds is dropped out twice: too much is lost, and the rest grows "
-                "too large.",
-                "One dropout on what attention gives, and one on what the feed-forward gives.",
-                variant(LayerVariant, drops_again=True),
+                "scaled_in_eval_mode",
+                "In eval mode what the sub-layers add is made smaller, by 1 - dropout.",
+                "Train mode makes up for what it drops, so eval mode leaves everything as it is.",
+                variant(LayerVariant, scales_in_eval=True),
+            ),
+            Mistake(
+                "dropout_is_what_is_kept",
+                "`dropout` is taken for the share of entries that are kept.",
+                "A share of `dropout` is dropped: compare random numbers with it the other way "
+                "round.",
+                variant(LayerVariant, share=staticmethod(the_rest)),
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"Dropout drops {what} of what a sub-layer adds, not single entries.",
+                    "Each entry is dropped by itself, as nn.Dropout does.",
+                    variant(LayerVariant, at_once=axis),
+                )
+                for axis, name, what in (
+                    ((0,), "dropped_alike_in_all_sentences", "the same entries in all sentences"),
+                    ((1,), "whole_columns_dropped", "an entry of all tokens at once"),
+                    ((2,), "whole_tokens_dropped", "all entries of a token at once"),
+                    ((1, 2), "whole_sub_layers_dropped", "all entries of a sentence at once"),
+                )
             ),
             Mistake(
                 "input_of_sub_layers_dropped_out",
@@ -247,6 +278,13 @@ EXERCISES = by_id(
                 "The mask of an earlier call is used again.",
                 "Each sentence has a mask of its own: nothing of a call is kept in self.",
                 variant(LayerVariant, mask_as="first"),
+            ),
+            Mistake(
+                "mask_of_an_earlier_call",
+                "Where no mask is given, that of an earlier call is used.",
+                "mask=None means that every token may attend to every token: nothing of a call is "
+                "kept in self.",
+                variant(LayerVariant, mask_as="before"),
             ),
             Mistake(
                 "norm_1_called_twice",

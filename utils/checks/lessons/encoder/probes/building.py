@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from utils.checks.authoring.calling import call_with, require_module
 from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.dropping import facts_of_dropping
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
@@ -30,6 +31,8 @@ from utils.checks.lessons.encoder.probes.weights import (
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 from utils.experiments.broken_layer import broken_layer
 
+TOGETHER = ("the same entries in all sentences", "whole columns", "whole tokens")
+BETWEEN = 20.0  # what attention adds and what the feed-forward adds, 1 and 100 times a factor
 ROUNDING = 1e-2  # of a sum of numbers up to 200
 
 
@@ -41,7 +44,7 @@ def _layer_inputs(
     norm_first: bool = False,
     again: bool = False,
     defaults: bool = False,
-    half: bool = False,
+    added: bool = False,
     **params: Any,
 ) -> Inputs:
     draw = Draw(mask=mask, norm_first=norm_first, **params)
@@ -49,7 +52,7 @@ def _layer_inputs(
     return {
         "again": again,
         "defaults": defaults,
-        "half": half,
+        "added": added,
         "x": draw.normal(size, length, params["D"]),
         "mask": broadcast_mask(draw, mask, None, size, length, length),
         "n_heads": params["H"],
@@ -67,18 +70,29 @@ def _call_layer(answer: Any, i: Inputs) -> dict[str, object]:
     layer = require_module(made, "EncoderLayer").to(i["x"].dtype).train(i["train"])
     require_parts(layer, *LAYER_PARTS)
     weights = only_weights(i)
-    if i["half"]:
-        return _see_added(layer, weights, i["x"])
+    if i["added"]:
+        return _see_added(layer, weights, i["x"], i["dropout"])
     if i["again"]:
+        before = call_with(layer, weights, i["x"])
         call_with(layer, weights, i["x"][:1, 1:])
         call_with(layer, weights, i["x"], ~i["mask"])
     output = settled(lambda: call_with(layer, weights, i["x"], i["mask"]), i["dropout"])
     given = DEFAULT_DROPOUT if i["defaults"] else i["dropout"]
-    return {"output": output, **(_rates(layer, given) if given else {})}
+    seen = {"output": output, **(_rates(layer, given) if given else {})}
+    if i["again"]:
+        later = call_with(layer, weights, i["x"])
+        seen["without a mask the output is what it was before"] = _is_same(before, later)
+    return seen
 
 
-def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor) -> dict[str, object]:
-    """Describe what dropout of one half does to sub-layers that give 1 and 100, whatever they read.
+def _is_same(one: object, other: object) -> bool:
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor):
+        return False
+    return one.shape == other.shape and torch.allclose(one, other, atol=1e-4)
+
+
+def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor, rate: float) -> dict[str, object]:
+    """Describe what dropout does to sub-layers that give 1 and 100, whatever they read.
 
     In pre-norm the difference of output and x is then made of these numbers alone.
     """
@@ -97,13 +111,54 @@ def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor) -> dict[str, o
         output = call_with(layer, weights, x)
     if not isinstance(output, Tensor) or output.shape != x.shape:
         return {"output": output}
+    whole = {"what each sub-layer reads is left whole": all(bool(one.all()) for one in read)}
+    calm = _calm_factor(call_with(layer.eval(), weights, x), x)
+    in_eval_mode = {"in eval mode what sub-layers add is multiplied by": calm}
+    return _facts_of_added((output - x).detach(), rate) | whole | in_eval_mode
+
+
+def _calm_factor(output: object, x: Tensor) -> str:
+    if not isinstance(output, Tensor) or output.shape != x.shape:
+        return "nothing"
     added = (output - x).detach()
-    found = torch.stack([(added - one).abs() < ROUNDING for one in (0.0, 2.0, 200.0, 202.0)])
-    once = bool(found.any(0).all()) and all(bool(one.any()) for one in found)
-    return {
-        "what each sub-layer adds is dropped or doubled": once,
-        "what each sub-layer reads is left whole": all(bool(one.all()) for one in read),
-    }
+    alike = (added - added.max()).abs().max() < ROUNDING
+    return f"{added.max().item() / 101:.2f}" if alike else "several factors"
+
+
+def _facts_of_added(added: Tensor, rate: float) -> dict[str, object]:
+    """Tell dropped entries from the others in a sum of 1 and 100, each with a factor or dropped."""
+    attended, fed = _two_sums(added, 1 / (1 - rate))
+    sums = (0.0, attended, fed, attended + fed)
+    found = torch.stack([(added - total).abs() < ROUNDING for total in sums])
+    made_of_both = bool(found.any(0).all()) and fed > 0
+    facts: dict[str, object] = {"what a layer adds to x is what its sub-layers give": made_of_both}
+    if made_of_both:
+        kept = {"attention": found[1] | found[3], "the feed-forward": found[2] | found[3]}
+        apart = bool((found[1] | found[2]).any()) or not found[0].any()
+        facts["both sub-layers are dropped at the same entries"] = not apart
+        for (name, left), factor in zip(kept.items(), (attended, fed / 100), strict=True):
+            told = facts_of_dropping(~left, left, rate, TOGETHER)
+            facts[f"what is left of what {name} adds is multiplied by"] = f"{factor:.2f}"
+            facts |= {f"{what}, of what {name} adds": said for what, said in told.items()}
+    return facts
+
+
+def _two_sums(added: Tensor, asked: float) -> tuple[float, float]:
+    """Return what is added where attention alone is left, and where the feed-forward alone is.
+
+    Factors are small, so the first is far below the second. Where each is never left without the
+    other, the factor that was asked for tells them apart.
+    """
+    attended, fed = _least(added[added.abs() < BETWEEN]), _least(added[added.abs() >= BETWEEN])
+    if not attended and abs(fed - 101 * asked) < ROUNDING:
+        return asked, 100 * asked
+    return attended or float(added.max()) - fed, fed
+
+
+def _least(numbers: Tensor) -> float:
+    """Return the smallest number that is not 0, or 0."""
+    others = numbers[numbers.abs() > ROUNDING]
+    return others.min().item() if others.numel() else 0.0
 
 
 def _rates(layer: Any, given: float) -> dict[str, object]:
@@ -220,9 +275,21 @@ PROBES = by_exercise(
                 again=True,
             ),
             case("dropout in eval mode", B=2, T=3, D=6, H=1, F=5, dropout=1.0),
-            case("dropout of everything", B=2, T=3, D=8, H=4, F=5, dropout=1.0, train=True),
+            # No gradients: all of them are zero here, and zeros made anew have none.
+            case(
+                "dropout of everything",
+                results_only=True,
+                B=2,
+                T=3,
+                D=8,
+                H=4,
+                F=5,
+                dropout=1.0,
+                train=True,
+            ),
             case(
                 "dropout of everything, pre-norm",
+                results_only=True,
                 B=2,
                 T=5,
                 D=6,
@@ -233,16 +300,16 @@ PROBES = by_exercise(
                 norm_first=True,
             ),
             case(
-                "dropout of half, pre-norm",
+                "dropout of a quarter, pre-norm",
                 B=6,
                 T=9,
-                D=8,
+                D=12,
                 H=2,
                 F=5,
-                dropout=0.5,
+                dropout=0.25,
                 train=True,
                 norm_first=True,
-                half=True,
+                added=True,
             ),
             case(
                 "float64", demand="float64", B=1, T=4, D=6, H=3, F=5, mask="random", dtype="float64"

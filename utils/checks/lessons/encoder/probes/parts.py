@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from utils.checks.authoring.calling import call_with, require_linear, require_module
 from utils.checks.authoring.determinism import settled
+from utils.checks.authoring.dropping import factor_of, facts_of_dropping
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.torch_state import seeded
@@ -16,6 +17,7 @@ from utils.checks.lessons.encoder.probes.requirements import (
 from utils.checks.lessons.encoder.probes.weights import only_weights
 
 SMALL = 1e-3  # of a hidden unit or its factor: what rounding may do
+TOGETHER = ("the same units in all sentences", "the same units for all tokens", "whole tokens")
 NORMALISERS = (
     "torch.nn.LayerNorm",
     "torch.nn.GroupNorm",
@@ -47,6 +49,7 @@ def _norm_inputs(
     offset: float = 0.0,
     constant: bool = False,
     again: bool = False,
+    train: bool = True,
     **params: Any,
 ) -> Inputs:
     draw, width = Draw(offset=offset, **params), params["D"]
@@ -58,13 +61,14 @@ def _norm_inputs(
         "bias": draw.normal(width, scale=1.0),
         "eps": eps,
         "again": again,
+        "train": train,
     }
 
 
 def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
     width, eps = i["x"].shape[-1], i["eps"]
     made = answer(width) if eps is None else answer(width, eps)
-    module = require_module(made, "LayerNorm").to(i["x"].dtype)
+    module = require_module(made, "LayerNorm").to(i["x"].dtype).train(i["train"])
     require_gain_and_bias(module)
     weights = {"weight": i["weight"], "bias": i["bias"]}
     if i["again"]:  # with vectors of another mean and spread, whose traces would show below
@@ -75,7 +79,7 @@ def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
     return {"output": output, "weight at first": own["weight"], "bias at first": own["bias"]}
 
 
-def _feed_inputs(dropout: float = 0.0, train: bool = False, **params: Any) -> Inputs:
+def _feed_inputs(dropout: float | None = 0.0, train: bool = False, **params: Any) -> Inputs:
     draw, width, inner = Draw(**params), params["D"], params["F"]
     shape = [params[size] for size in ("B", "H", "T") if size in params]
     return {
@@ -91,14 +95,15 @@ def _feed_inputs(dropout: float = 0.0, train: bool = False, **params: Any) -> In
 
 def _call_feed(answer: Any, i: Inputs) -> dict[str, object]:
     width, inner = i["linear_2.weight"].shape
-    module = require_module(answer(width, inner, i["dropout"]), "FeedForward")
+    given, rate = (() if i["dropout"] is None else (i["dropout"],)), i["dropout"] or 0.0
+    module = require_module(answer(width, inner, *given), "FeedForward")
     module.to(i["x"].dtype).train(i["train"])
     require_linear(module, "linear_1", width, inner, bias=True)
     require_linear(module, "linear_2", inner, width, bias=True)
     weights = only_weights(i)
-    if 0 < i["dropout"] < 1:
+    if 0 < rate < 1:
         return _see_dropout(module, weights, i)
-    return {"output": settled(lambda: call_with(module, weights, i["x"]), i["dropout"])}
+    return {"output": settled(lambda: call_with(module, weights, i["x"]), rate)}
 
 
 def _see_dropout(module: nn.Module, weights: dict[str, Tensor], i: Inputs) -> dict[str, object]:
@@ -115,15 +120,15 @@ def _see_dropout(module: nn.Module, weights: dict[str, Tensor], i: Inputs) -> di
     if not (isinstance(calm, Tensor) and isinstance(wild, Tensor)) or calm.shape != wild.shape:
         return {"output in eval mode": calm, "output in train mode": wild}
     before, after = calm.detach()[..., :units], wild.detach()[..., :units]
-    factors = after[before > SMALL] / before[before > SMALL]
-    kept = factors[factors.abs() > SMALL]
-    alike = bool(kept.numel()) and bool((kept - kept[0]).abs().max() < SMALL)
+    active, left = before > SMALL, after.abs() > SMALL
+    factor = factor_of(after[active & left], before[active & left], SMALL)
     return {
         "output in eval mode": calm.detach(),
         "the bias of linear_2 is left whole": bool((wild[..., units:] == 1).all()),
-        "some hidden units are dropped": kept.numel() < factors.numel(),
-        "the others are multiplied by one number": alike,
-        "what the others are multiplied by": round(kept[0].item(), 2) if alike else 0.0,
+        "some hidden units are dropped": not bool(left[active].all()),
+        "the others are multiplied by one number": factor != 0,
+        "what the others are multiplied by": factor,
+        **facts_of_dropping(active & ~left, active & left, i["dropout"], TOGETHER),
     }
 
 
@@ -140,6 +145,7 @@ PROBES = by_exercise(
             case("small numbers, where epsilon counts", B=3, T=2, D=5, scale=0.003),
             case("another epsilon", B=2, T=4, D=5, eps=0.1),
             case("far from zero", B=2, T=3, D=6, offset=100.0),
+            case("in eval mode", B=3, T=4, D=5, train=False),
             case("float64", demand="float64", B=2, T=3, D=5, offset=1000.0, dtype="float64"),
             case(
                 "after calls with other vectors",
@@ -172,7 +178,25 @@ PROBES = by_exercise(
             case(
                 "dropout of everything in train mode", B=2, T=3, D=4, F=5, dropout=1.0, train=True
             ),
-            case("dropout of half in train mode", B=4, T=50, D=24, F=20, dropout=0.5, train=True),
+            case(
+                "dropout of a quarter in train mode",
+                B=4,
+                T=50,
+                D=24,
+                F=20,
+                dropout=0.25,
+                train=True,
+            ),
+            case(
+                "made with its defaults",
+                demand="the defaults of the stub",
+                B=3,
+                T=5,
+                D=6,
+                F=8,
+                dropout=None,
+                train=True,
+            ),
             case("float64", demand="float64", B=3, T=2, D=4, F=7, dtype="float64"),
         ),
         forbidden=("utils.reference.modules.FeedForward",),

@@ -149,10 +149,12 @@ def _influence(answer: Any, i: Inputs) -> dict[str, object]:
     encoder.to(weights["embedding.weight"].dtype).train(i["train"])
     found = answer(encoder, i["ids"], i["source"], i["target"])
     kept = all(torch.equal(tensor, weights[name]) for name, tensor in encoder.named_parameters())
+    clean = all(tensor.grad is None for tensor in encoder.parameters())
     return {
         "influence": found.detach() if isinstance(found, Tensor) else found,
         "train mode afterwards": mode_of(encoder),
         "the encoder's weights are as they were": kept,
+        **({"no gradient is left in the encoder": clean} if i["train"] else {}),
     }
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from utils.checks.authoring.calling import call_with, require_module
+from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import KERNELS, broadcast_mask
@@ -25,6 +26,8 @@ from utils.checks.lessons.encoder.probes.weights import (
     only_weights,
 )
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
+
+DEFAULT_SIZES = {"d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048, "max_len": 5000}
 
 
 def _encoder_inputs(
@@ -67,8 +70,8 @@ def _encoder_inputs(
 def _ids(draw: Draw, pad: str, vocab_size: int, padding_idx: int, *shape: int) -> Tensor:
     ids = draw.integers(vocab_size - 1, *shape)
     ids += ids >= padding_idx  # any id but the padding id
-    if pad == "some":
-        real = draw.mask("padding", *shape)
+    if pad in ("some", "anywhere"):
+        real = draw.mask("padding" if pad == "some" else "random", *shape)
         assert real is not None
         ids[~real] = padding_idx
     if pad == "a whole sentence":
@@ -82,6 +85,7 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
     if i["defaults"]:
         encoder.eval()
         require_dropout(encoder, DEFAULT_DROPOUT)
+        require_defaults(answer, **DEFAULT_SIZES)
     encoder.to(i["embedding.weight"].dtype).train(i["train"])
     require_parts(encoder, "embedding", "positions")
     require_layers(encoder, i["sizes"][3])
@@ -90,21 +94,23 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
     if i["train"]:
         require_dropout(encoder, i["options"][0])
     weights, ids = by_own_names(encoder, only_weights(i)), i["ids"]
-    whole = Through(encoder)
+    real, whole = ids != i["options"][2], Through(encoder)
     if i["again"]:
-        for earlier in (ids[:1, 1:], ids.roll(1, 0)):
-            call_with(encoder, weights, earlier)
+        for earlier in ((ids[:1, 1:],), (ids.roll(1, 0),), (ids, real.roll(1, 0).unsqueeze(1))):
+            call_with(encoder, weights, *earlier)
     embedded = whole.call(weights, lambda own: own.embed(ids))
     if i["half"]:
         return {"what embed drops out": _dropped_share(encoder, i)}
     results = {"embed": embedded}
-    lengths = (ids != i["options"][2]).sum(1)
-    if i["mask"] is None and (lengths == ids.shape[1]).all():
+    if i["mask"] is None and real.all():
         results["encode"] = whole.call(weights, lambda own: own.encode(embedded))
+    if i["again"]:  # of the first sentence, which is full
+        results["encode"] = whole.call(weights, lambda own: own.encode(embedded[:1]))
     given = (ids,) if i["mask"] is None else (ids, i["mask"])
     results["output"] = _real_rows(call_with(encoder, weights, *given), ids, i)
-    if 0 < lengths[-1] < ids.shape[1]:
-        results["alone"] = call_with(encoder, weights, ids[-1:, : int(lengths[-1])])
+    length = int(real[-1].sum())
+    if 0 < length < ids.shape[1] and real[-1, :length].all():
+        results["alone"] = call_with(encoder, weights, ids[-1:, :length])
     return results | ({"past max_len": _past_the_end(encoder, i)} if i["too_long"] else {})
 
 
@@ -175,6 +181,19 @@ PROBES = by_exercise(
             ),
             case(
                 "another padding id", V=9, B=3, T=5, D=8, H=4, L=1, F=6, pad="some", padding_idx=1
+            ),
+            case(
+                "padding before words",
+                demand="padding anywhere in a sentence",
+                results_only=True,
+                V=9,
+                B=3,
+                T=6,
+                D=8,
+                H=4,
+                L=1,
+                F=5,
+                pad="anywhere",
             ),
             case(
                 "a sentence of padding",

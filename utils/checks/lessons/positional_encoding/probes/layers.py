@@ -9,11 +9,13 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from utils.checks.authoring.calling import call_with, name_of_error, require_module
+from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.torch_state import seeded
+from utils.checks.lessons.positional_encoding.probes.dropping import see_dropout
 from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
 
 LARGE_START = 3.0  # far above the spread of nn.Embedding (1) and of all of nn.init
@@ -77,6 +79,8 @@ def _require_buffer(module: nn.Module) -> None:
 
 
 def _call_sines(answer: Any, i: Inputs) -> dict[str, object]:
+    if i["max_len"] is None:
+        require_defaults(answer, max_len=5000)
     module = _make_layer(answer, "PositionalEncoding", i)
     _require_buffer(module)
     table = dict(module.named_buffers())["pe"]
@@ -166,11 +170,12 @@ def _call_layer(
     if max_len is not None and x.shape[1] > max_len:
         return _see_refusals(module, forward, x, max_len)
     if i["dropout"]:
-        return _see_dropout(module, x, forward)
+        return see_dropout(module, x, i["dropout"], forward)
     if i["words"]:
         return {"dtype of output": _dtype(forward(x.to(getattr(torch, i["words"]))))}
     if i["again"]:
-        for earlier in (x[:, 1:], x.flip(1), x[:1, 1:]):
+        longer = torch.cat([x, x[:, :2]], 1)
+        for earlier in (x[:, 1:], x.flip(1), x[:1, 1:], longer):
             forward(earlier.clone())
     run = _in_full if max_len == x.shape[1] else _called
     return with_dtype("output", settled(lambda: run(forward, x)))
@@ -227,27 +232,12 @@ def _in_full(forward: Callable[[Tensor], Any], x: Tensor) -> Any:
         raise AnswerError(ProblemKind.RETURN, message) from error
 
 
-def _see_dropout(
-    module: nn.Module, x: Tensor, forward: Callable[[Tensor], Any]
-) -> dict[str, object]:
-    """Describe what dropout of one half does, whatever numbers are drawn."""
-    module.eval()
-    calm, again = forward(x.clone()), forward(x.clone())
-    module.train()
-    train = forward(x)
-    kept = train != 0
-    return {
-        "two calls in eval mode agree": bool(torch.equal(calm, again)),
-        "train mode differs from eval mode": not torch.allclose(train, calm),
-        "train mode sets entries of the sum to 0": not bool(kept.all()),
-        # The sinusoids of position 0 are zeros by themselves: there, dropped words are enough.
-        "train mode does so behind position 0": not bool(kept[:, 1:].all()),
-        "train mode doubles the others": torch.allclose(train[kept], 2 * calm[kept]),
-    }
-
-
 def _embedding_inputs(
-    padding_idx: int | None = None, dtype: str = "float32", again: bool = False, **params: Any
+    padding_idx: int | None = None,
+    dtype: str = "float32",
+    again: bool = False,
+    train: bool = True,
+    **params: Any,
 ) -> Inputs:
     draw = Draw(padding_idx=padding_idx, **params)
     words, row = params["V"], padding_idx or 0
@@ -257,7 +247,7 @@ def _embedding_inputs(
     ids[0, -1] = row  # padding at the end of the first sentence
     if row:
         ids[-1, 0] = 0  # a word like any other
-    settings = {"padding_idx": padding_idx, "dtype": dtype, "again": again}
+    settings = {"padding_idx": padding_idx, "dtype": dtype, "again": again, "train": train}
     return {"ids": ids, "table": table, **settings}
 
 
@@ -280,11 +270,13 @@ def _table_of(module: nn.Module, shape: tuple[int, ...]) -> str:
 def _call_embedding(answer: Any, i: Inputs) -> dict[str, object]:
     dtype, row = getattr(torch, i["dtype"]), i["padding_idx"] or 0
     sizes = tuple(i["table"].shape)
+    if i["padding_idx"] is None:
+        require_defaults(answer, padding_idx=0)
     made = answer(*sizes) if i["padding_idx"] is None else answer(*sizes, i["padding_idx"])
-    module = require_module(made, "TokenEmbedding").to(dtype)
+    module = require_module(made, "TokenEmbedding").to(dtype).train(i["train"])
     name = _table_of(module, sizes)
     own = dict(module.named_parameters())[name]
-    table = _with_fixed_row(i["table"].to(dtype), row)
+    table = _FixedRow.apply(i["table"].to(dtype), row)  # type: ignore[no-untyped-call]
     if i["again"]:  # with another table, whose traces would show in the call below
         for earlier in (i["ids"][:, 1:], i["ids"].flip(1)):
             call_with(module, {name: -i["table"].to(dtype)}, earlier)
@@ -296,10 +288,22 @@ def _call_embedding(answer: Any, i: Inputs) -> dict[str, object]:
     }
 
 
-def _with_fixed_row(table: Tensor, row: int) -> Tensor:
-    """Return a table whose padding row takes no gradient: whether it would is asked of a step."""
-    is_row = (torch.arange(len(table)) == row).unsqueeze(1)
-    return torch.where(is_row, table.detach(), table)
+class _FixedRow(torch.autograd.Function):
+    """A table whose padding row takes no gradient: whether it would is asked of a step.
+
+    What comes back to it may be sparse, as nn.Embedding gives it on request.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, row: int) -> Tensor:
+        """Copy the table."""
+        ctx.row = row
+        return table.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        """Take the row's gradient away."""
+        return gradient.to_dense().index_fill(0, torch.tensor(ctx.row), 0.0), None
 
 
 def _is_left(module: nn.Module, table: nn.Parameter, row: int, ids: Tensor) -> bool:
@@ -316,7 +320,7 @@ _LAYER_CASES = (
     case("a word of zeros", B=2, T=5, D=4, spare=1, zeros=True),
     case("longer than max_len", demand="ValueError past max_len", B=2, T=6, D=4, spare=-1),
     case("moved to float64", demand="float64", B=2, T=5, D=4, spare=3, dtype="float64"),
-    case("dropout", B=4, T=6, D=8, spare=3, dropout=0.5),
+    case("dropout", B=6, T=9, D=12, spare=5, dropout=0.25),
     case(
         "after calls with other sentences",
         demand="calls that do not depend on earlier ones",
@@ -375,6 +379,7 @@ PROBES = by_exercise(
             case("two sentences", required=True, B=2, T=3, V=7, D=4),
             case("one word, odd width", B=1, T=1, V=6, D=5),
             case("padding has another id", B=2, T=6, V=8, D=5, padding_idx=3),
+            case("in eval mode", B=2, T=5, V=9, D=3, train=False),
             case("float64", demand="float64", B=3, T=4, V=9, D=6, dtype="float64"),
             case(
                 "after calls with other ids",

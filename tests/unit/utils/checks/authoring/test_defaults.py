@@ -1,0 +1,20 @@
+"""The defaults of a student's arguments."""
+
+import pytest
+
+from utils.checks.authoring.defaults import require_defaults
+from utils.checks.framework.observation import AnswerError
+
+
+def answer(x, base=10.0, offset=None, *more, **named):
+    return x, base, offset, more, named
+
+
+def test_the_stubs_defaults_are_accepted_and_what_does_not_tell_is_passed_over():
+    require_defaults(answer, base=10, offset=0, x=1, another=2)
+    require_defaults(dict.fromkeys, base=10)
+
+
+def test_another_default_is_told():
+    with pytest.raises(AnswerError, match="Where base is left out, it should be 20; yours is 10"):
+        require_defaults(answer, base=20.0)
