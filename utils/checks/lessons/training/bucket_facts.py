@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +15,9 @@ MOST_BATCHES = 1.6  # times the number that the tokens alone need
 # orders of 48 batches they are fewer than one of three with a probability below 1e-15.
 FEWEST_TURNS = 1 / 3
 FEWEST_BATCHES = 20  # of which an order tells something
+# Two orders drawn at random correlate with a spread of 1 / sqrt(batches - 1); further than so many
+# spreads from 0 lie fewer than one pair in a million.
+MOST_ALIKE = 5.0
 
 RUNS = (
     "with a seed",
@@ -130,10 +134,11 @@ def _chance(
     """Return whether the order is one by chance, and whether torch's own seed decides it, too."""
     first, _, other, _, next_epoch = drawn
     by_torch = [list(map(sorted, run)) for run in (without, reseeded)]
+    orders = [_longest(run, lengths) for run in (first, other, next_epoch)]
     return {
-        "the batches come": _sorting(
-            [_longest(run, lengths) for run in (first, other, next_epoch)]
-        ),
+        "the batches come": _sorting(orders),
+        "long batches stand": f"at {'much the same' if _alike(orders) else 'other'} places in "
+        "another order",
         "without a generator, torch.manual_seed gives": (
             "the same order each time" if by_torch[0] == by_torch[1] else "another order each time"
         ),
@@ -154,6 +159,19 @@ def _sorting(orders: Sequence[Sequence[int]]) -> str:
         return "in order of length"
     # One place where the order begins anew makes two turns.
     return f"in order of length, {'begun in the middle' if max(turns) <= 2 else 'in stretches'}"
+
+
+def _alike(orders: Sequence[Sequence[int]]) -> bool:
+    """Return whether two orders are too much alike to be drawn apart from each other."""
+    return any(_likeness(*pair) > MOST_ALIKE for pair in itertools.combinations(orders, 2))
+
+
+def _likeness(one: Sequence[int], other: Sequence[int]) -> float:
+    """Return how many spreads the correlation of two orders lies from 0."""
+    size = min(len(one), len(other))
+    if size < FEWEST_BATCHES or len(set(one[:size])) == 1 or len(set(other[:size])) == 1:
+        return 0.0
+    return abs(statistics.correlation(one[:size], other[:size])) * math.sqrt(size - 1)
 
 
 def _turns(order: Sequence[int]) -> int:

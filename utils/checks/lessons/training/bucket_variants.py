@@ -9,6 +9,7 @@ from torch import Generator
 from utils.checks.framework.combining import by_choices
 
 STRETCH = 100  # sentences
+NEAR = {"in fours": 4, "in pairs": 2}  # so many batches change places with one another
 Batches = list[list[int]]
 Fits = Callable[[Sequence[int], int], bool]
 Change = Callable[[Batches, Sequence[int], Sequence[int]], Batches]
@@ -21,6 +22,8 @@ Shuffle = Literal[
     "by seeds alone",
     "always alike",
     "moved on",
+    "in fours",
+    "in pairs",
     "by torch's first seed",
 ]
 
@@ -87,11 +90,14 @@ def buckets(
 
 def _cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
     batches: Batches = []
+    sizes: list[int] = []  # of the last batch
     for n in order:
-        if batches and fits([lengths[m] for m in (*batches[-1], n)], budget):
+        sizes.append(lengths[n])
+        if batches and fits(sizes, budget):
             batches[-1].append(n)
         else:
             batches.append([n])
+            sizes = sizes[-1:]
     return batches
 
 
@@ -196,6 +202,10 @@ def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -
     if shuffle == "moved on":
         begin = int(torch.randint(max(len(batches), 1), (1,), generator=generator))
         return batches[begin:] + batches[:begin]
+    if shuffle in NEAR:
+        size = NEAR[shuffle]
+        parts = [batches[n : n + size] for n in range(0, len(batches), size)]
+        return [batch for part in parts for batch in _permuted(part, generator)]
     if shuffle == "inside":
         return [_permuted(batch, generator) for batch in batches]
     return _permuted(batches, None if shuffle == "unseeded" else generator)
@@ -208,6 +218,23 @@ def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
 def as_tensors(batches: Batches, *_: object) -> Any:
     """Put tensors in the place of numbers."""
     return [list(torch.tensor(batch)) for batch in batches]
+
+
+def capped(most: int) -> Callable[..., Batches]:
+    """Make a cut that closes a batch at so many sentences, too."""
+
+    def cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+        def fit(sizes: Sequence[int], budget: int) -> bool:
+            return len(sizes) <= most and fits(sizes, budget)
+
+        return _cut(order, lengths, budget, fit)
+
+    return cut
+
+
+def first_ones(most: int) -> Change:
+    """Make a change that keeps so many batches at most."""
+    return lambda batches, order, lengths: batches[:most]
 
 
 def one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:

@@ -175,6 +175,37 @@ BUCKETS = Exercise(
             "randperm gives any order, not only those that go round.",
             buckets(shuffle="moved on"),
         ),
+        *(
+            Mistake(
+                f"places_hardly_change_{shuffle.replace(' ', '_')}",
+                "Long and short batches stand at much the same places in every order: only those "
+                "near each other, or of one length, change places.",
+                "Any batch may come first, whatever its length: torch.randperm gives such an order "
+                "of the whole list.",
+                buckets(shuffle=shuffle),
+            )
+            for shuffle in variants.NEAR
+        ),
+        *(
+            Mistake(
+                f"at_most_{most}_sentences",
+                "Batches are closed at a fixed number of sentences, where the budget has room for "
+                "more: there are too many batches.",
+                "Only max_tokens limits a batch.",
+                buckets(cut=variants.capped(most)),
+            )
+            for most in (8, 32)
+        ),
+        *(
+            Mistake(
+                f"at_most_{most}_batches",
+                "No more than a fixed number of batches come back, and the rest of the sentences "
+                "is lost.",
+                "All sentences are in the batches, however many it takes.",
+                buckets(change=variants.first_ones(most)),
+            )
+            for most in (32, 100)
+        ),
         Mistake(
             "random_stretches_alone",
             "Only which sentences stand in a stretch is random: in each of them the batches come "

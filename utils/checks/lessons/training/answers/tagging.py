@@ -150,6 +150,15 @@ def _mode_of_the_whole_alone(model: nn.Module, *rest: Any) -> Any:
     return found
 
 
+def _left_early(
+    model: nn.Module, sentences: Sentences, vocab: Mapping[str, int], *rest: Any
+) -> Any:
+    if not sentences:
+        model.eval()
+        return []
+    return tagging_oracle(model, sentences, vocab, *rest)
+
+
 def _at_once(*args: Any) -> Any:
     return _tagger(size=lambda _, n: max(n, 1))(*args)
 
@@ -180,6 +189,13 @@ TAGGING = Exercise(
             "The model was training, and is left in eval mode.",
             "Remember model.training before eval(), and give it back at the end.",
             _tagger(after=False),
+        ),
+        Mistake(
+            "left_in_eval_mode_without_sentences",
+            "Where there is no sentence, the model is left in eval mode.",
+            "A `return` in the middle leaves out what comes behind it. A loop over nothing needs "
+            "none.",
+            _left_early,
         ),
         Mistake(
             "left_in_train_mode",

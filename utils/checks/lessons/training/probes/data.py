@@ -107,6 +107,10 @@ PROBES = by_exercise(
             case("ties", text=["b c a d", "d c b a", "c e e c"]),
             case("words seen twice or more", text=["b a a c", "a c d b", "c c"], min_count=2),
             case("capital letters, points", text=["Praha praha PRAHA .", "praha Praha je ."]),
+            case(
+                "letters with marks, one written in two ways",  # as one sign, and as c and its hook
+                text=["čas den cesta", "den c\u030cas čas", "čin čas c\u030cas dům"],
+            ),
         ),
         gradient=False,
     ),

@@ -83,6 +83,7 @@ def _step_inputs(
         "batch": (ids, sizes, tags),
         "table": draw.normal(params["V"], params["D"]),
         "weight": draw.normal(params["C"], params["D"], scale=scale),
+        "bias": draw.normal(params["C"], scale=scale),
         "options": () if clip is None else (clip,),
         "leftover": leftover,
         "steps": steps,
@@ -91,7 +92,7 @@ def _step_inputs(
 
 
 def _call_step(answer: Any, i: Inputs) -> dict[str, object]:
-    model = Model(i["table"], i["weight"])
+    model = Model(i["table"], i["weight"], i["bias"])
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, i["leftover"])
     optimizer = Optimizer(model)
@@ -128,6 +129,7 @@ def _one_step(answer: Any, i: Inputs, model: Model, optimizer: Optimizer) -> dic
         "loss": loss.item() if isinstance(loss, Tensor) and loss.numel() == 1 else loss,
         "table afterwards": model.table.detach().clone(),
         "weight afterwards": model.weight.detach().clone(),
+        "bias afterwards": model.bias.detach().clone(),
     }
 
 
@@ -262,7 +264,14 @@ PROBES = by_exercise(
                 looks="vocabulary",
                 **_ASKED,
             ),
-            case("no sentence at all", demand="no sentence at all", text=[], **_ASKED),
+            case(
+                "no sentence at all",
+                demand="no sentence at all",
+                text=[],
+                train=True,
+                looks="mode",
+                **_ASKED,
+            ),
         ),
         gradient=False,
         stand_ins={"collate": COLLATE},
