@@ -399,8 +399,8 @@ check.bucket_batches(
     points=3,
     hidden=[
         dict(case="many more sentences", N=900, longest=120, max_tokens=1024),
-        dict(case="many sentences in a batch", N=2000, longest=20, max_tokens=1024),
-        dict(case="many batches", N=1000, longest=90, max_tokens=180),
+        dict(case="many sentences in a batch", N=1400, longest=16, max_tokens=640),
+        dict(case="many batches", N=700, longest=90, max_tokens=180),
         dict(
             case="all past the budget",
             demand="sentences all past the budget",

@@ -1,5 +1,6 @@
 """Batches within a budget with one part done wrong, from which known mistakes are made."""
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -25,6 +26,9 @@ Shuffle = Literal[
     "in fours",
     "in pairs",
     "by torch's first seed",
+    "by Python",
+    "by Python without a generator",
+    "by the seed, or by Python",
 ]
 
 
@@ -193,12 +197,24 @@ def cut_singly(order: Sequence[int], *_: object) -> Batches:
 def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
     if shuffle == "nothing":
         return batches
-    if shuffle == "always alike" or (shuffle == "by seeds alone" and generator is None):
-        generator = torch.Generator()
-    elif shuffle in {"by the seed", "by seeds alone"} and generator is not None:
-        generator = torch.Generator().manual_seed(generator.initial_seed())
-    if shuffle == "by torch's first seed" and generator is None:
-        generator = torch.Generator()
+    if shuffle == "by Python" or ("Python" in shuffle and generator is None):
+        return random.sample(batches, len(batches))
+    return _in_order(batches, shuffle, _chosen(shuffle, generator))
+
+
+def _chosen(shuffle: Shuffle, generator: Generator | None) -> Generator | None:
+    """Return the generator that decides: the given one, or another in its place."""
+    if generator is None:
+        own = {"always alike", "by seeds alone", "by torch's first seed"}
+        return torch.Generator() if shuffle in own else None
+    if shuffle == "always alike":
+        return torch.Generator()
+    if shuffle in {"by the seed", "by seeds alone", "by the seed, or by Python"}:
+        return torch.Generator().manual_seed(generator.initial_seed())
+    return None if shuffle == "unseeded" else generator
+
+
+def _in_order(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
     if shuffle == "moved on":
         begin = int(torch.randint(max(len(batches), 1), (1,), generator=generator))
         return batches[begin:] + batches[:begin]
@@ -208,7 +224,7 @@ def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -
         return [batch for part in parts for batch in _permuted(part, generator)]
     if shuffle == "inside":
         return [_permuted(batch, generator) for batch in batches]
-    return _permuted(batches, None if shuffle == "unseeded" else generator)
+    return _permuted(batches, generator)
 
 
 def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
@@ -230,6 +246,11 @@ def capped(most: int) -> Callable[..., Batches]:
         return _cut(order, lengths, budget, fit)
 
     return cut
+
+
+def cut_at_half(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+    """Use half of the budget."""
+    return _cut(order, lengths, budget // 2, fits)
 
 
 def first_ones(most: int) -> Change:

@@ -40,10 +40,29 @@ def each_group(groups: Groups, clip: float) -> None:
 
 def always(groups: Groups, clip: float) -> None:
     """Make all gradients as long as the limit, short ones too."""
-    gradients = [p.grad for p in all_of(groups) if p.grad is not None]
+    gradients = _found(groups)
     total = nn.utils.get_total_norm(gradients)
     for gradient in gradients:
         gradient.mul_(clip / (total + 1e-6))
+
+
+def _found(groups: Groups) -> list[Tensor]:
+    return [p.grad for p in all_of(groups) if p.grad is not None]
+
+
+def _shorten(groups: Groups, clip: float, length: float) -> None:
+    for gradient in _found(groups) if length > clip else ():
+        gradient.mul_(clip / length)
+
+
+def by_the_square(groups: Groups, clip: float) -> None:
+    """Take the sum of all squares for the norm."""
+    _shorten(groups, clip, sum(float(gradient.square().sum()) for gradient in _found(groups)))
+
+
+def by_the_sum(groups: Groups, clip: float) -> None:
+    """Add the norms of the parameters' gradients."""
+    _shorten(groups, clip, sum(float(gradient.norm()) for gradient in _found(groups)))
 
 
 def first_group(groups: Groups, clip: float) -> None:

@@ -226,9 +226,12 @@ VOCABULARY = Exercise(
                 "Words are rewritten: a letter that is written in two ways, as one sign or as a "
                 "letter and its mark, becomes one.",
                 "unicodedata.normalize is not asked for: words are taken as they are written.",
-                _vocab(count=_normal(form)),
+                _vocab(count=count),
             )
-            for name, form in (("letters_composed", "NFC"), ("letters_taken_apart", "NFD"))
+            for name, count in (
+                ("letters_composed", _normal("NFC")),
+                ("letters_taken_apart", _normal("NFD")),
+            )
         ),
         Mistake(
             "points_cut_off",

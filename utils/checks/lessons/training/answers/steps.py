@@ -221,6 +221,18 @@ STEP = Exercise(
             _step(clipper=clipping.first_group),
         ),
         Mistake(
+            "norm_without_its_root",
+            "The gradients are cut by the sum of their squares, which is the square of their norm.",
+            "The norm is the root of that sum.",
+            _step(clipper=clipping.by_the_square),
+        ),
+        Mistake(
+            "norms_added",
+            "The norms of the single parameters are added, which is more than the common norm.",
+            "Add up the squares of all entries, and take the root of that.",
+            _step(clipper=clipping.by_the_sum),
+        ),
+        Mistake(
             "matrices_clipped_alone",
             "Matrices are cut, and biases are not: nor does their gradient count in the norm.",
             "All parameters go into clip_grad_norm_, whatever their form.",

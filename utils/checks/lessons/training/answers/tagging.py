@@ -307,6 +307,12 @@ TAGGING = Exercise(
             _at_once,
         ),
         Mistake(
+            "one_sentence_too_many",
+            "A batch has one sentence more than batch_size.",
+            "Is the batch closed before the sentence that does not fit, or behind it?",
+            _tagger(size=lambda batch_size, n: batch_size + 1),
+        ),
+        Mistake(
             "one_at_a_time",
             "Each sentence is a batch of its own: right, and many times slower.",
             "Take batch_size of them at a time.",

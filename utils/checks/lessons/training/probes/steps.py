@@ -172,7 +172,7 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
         "train mode afterwards": mode_of(model),
         "gradients are recorded": model.recorded,
         "the ids are put where the model is": watch.moved,
-        "a batch is past batch_size": rows > most,
+        "a batch is past batch_size": _past(rows, most, len(i["sentences"])),
         "one sentence at a time": rows == 1,
         "features given to the model": model.featured,
         "sentences are read more than once": sum(model.rows) > len(i["sentences"]),
@@ -182,6 +182,13 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
         {"the vocabulary is as it was": known == i["vocab"]} if i["looks"] == "vocabulary" else {}
     )
     return {"tags": tagged, **said, **kept}
+
+
+def _past(rows: int, most: int, sentences: int) -> bool | str:
+    """Return whether a batch has too many rows, and if so, how many."""
+    if rows <= most:
+        return False
+    return "all in one" if rows == sentences else "by one" if rows == most + 1 else "by several"
 
 
 _KNOWN = "pes Pes kočka vidí honí velký malá domu strom ."
