@@ -35,17 +35,23 @@ def is_as_wrong(exercise: Exercise, mistake: Mistake, others: Sequence[Case]) ->
 def share_a_size(agreed: Sequence[Case], others: Sequence[Case]) -> bool:
     """Return whether a size has one value in cases that agree, and another one in all others.
 
-    What is made of that size then equals a constant by chance: 2 Dk is 8 where Dk is 4.
+    What is made of that size then equals a constant by chance: 2 Dk is 8 where Dk is 4. A size of
+    one is no such chance: there, another fault leaves no trace.
 
     """
     if len(agreed) < SEVERAL or not others:
         return False
     return any(
-        type(value) is int
+        _is_size(name, value)
         and all(case.params.get(name) == value for case in agreed)
         and all(case.params.get(name, value) != value for case in others)
         for name, value in agreed[0].params.items()
     )
+
+
+def _is_size(name: str, value: object) -> bool:
+    """Return whether a parameter is a size, which the lessons write B, Dk or d_model."""
+    return type(value) is int and value > 1 and (name[0].isupper() or name.startswith("d_"))
 
 
 def _says_little(exercise: Exercise, case: Case) -> bool:

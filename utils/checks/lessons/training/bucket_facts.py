@@ -111,23 +111,23 @@ def _thrift(
     share = 1 - sum(lengths) / max(sum(sizes), 1)
     in_a_row = all(max(batch) - min(batch) < len(batch) for batch in batches if batch)
     alone = len(batches) >= len(lengths)
+    filled = len(batches) <= MOST_BATCHES * math.ceil(sum(lengths) / max_tokens)
+    room = "" if share > MOST_WASTE else _room(batches, sizes, lengths, max_tokens)
     return {
         "padding": f"{'at most' if share <= MOST_WASTE else 'more than'} {MOST_WASTE:.0%}",
-        "batches": "of one sentence" if alone else _filled(batches, sizes, lengths, max_tokens),
+        "batches": "of one sentence" if alone else "filled" if filled else f"half empty{room}",
         "every batch holds numbers in a row": in_a_row and not alone,
     }
 
 
-def _filled(batches: Batches, sizes: Sequence[int], lengths: Sequence[int], max_tokens: int) -> str:
-    """Return whether there are few batches, and if not, which of them have room for more."""
-    if len(batches) <= MOST_BATCHES * math.ceil(sum(lengths) / max_tokens):
-        return "filled"
+def _room(batches: Batches, sizes: Sequence[int], lengths: Sequence[int], max_tokens: int) -> str:
+    """Return which batches of like sentences have room for more."""
     if max(map(len, batches)) <= max_tokens // max(lengths):
-        return "half empty, with no more sentences than fit of the longest"
+        return ", with no more sentences than fit of the longest"
     by_length = [size for _, size in sorted(zip(_longest(batches, lengths), sizes, strict=True))]
     half = len(by_length) // 2
     as_full = statistics.mean(by_length[:half]) > AS_FULL * statistics.mean(by_length[half:])
-    return "half empty" if as_full else "half empty where sentences are short"
+    return "" if as_full else " where sentences are short"
 
 
 def _order(

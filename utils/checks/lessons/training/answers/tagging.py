@@ -159,6 +159,18 @@ def _left_early(
     return tagging_oracle(model, sentences, vocab, *rest)
 
 
+def _read_again(
+    model: nn.Module,
+    sentences: Sentences,
+    vocab: Mapping[str, int],
+    tags: Sequence[str],
+    batch_size: int = 32,
+) -> Any:
+    for start in range(1, len(sentences)):
+        tagging_oracle(model, sentences[start : start + batch_size], vocab, tags, batch_size)
+    return tagging_oracle(model, sentences, vocab, tags, batch_size)
+
+
 def _at_once(*args: Any) -> Any:
     return _tagger(size=lambda _, n: max(n, 1))(*args)
 
@@ -311,6 +323,12 @@ TAGGING = Exercise(
             "A batch has one sentence more than batch_size.",
             "Is the batch closed before the sentence that does not fit, or behind it?",
             _tagger(size=lambda batch_size, n: batch_size + 1),
+        ),
+        Mistake(
+            "sentences_read_again",
+            "Sentences are read more than once: the loop moves on by less than a batch.",
+            "range takes a step, too: range(start, end, step).",
+            _read_again,
         ),
         Mistake(
             "one_at_a_time",
