@@ -915,7 +915,8 @@ def load_torch_attention(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> No
     """Copy torch's weights into ours, so that both give the same output.
 
     Args:
-        mha: is changed in place: the numbers in w_q, w_k, w_v and w_o, and nothing else.
+        mha: is changed in place: the numbers in w_q, w_k, w_v and w_o, and nothing else. An
+            optimiser may have its parameters already.
         torch_mha: with the same D, H and bias; stays as it is.
     """
     # BEGIN SOLUTION

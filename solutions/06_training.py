@@ -160,7 +160,8 @@ def build_vocab(sentences: Sequence[Sequence[str]], min_count: int = 1) -> dict[
     """Number the words of a text.
 
     Args:
-        sentences: lists of words, left as they are. Words are taken as they are written.
+        sentences: lists of words, left as they are. Words are taken as they are written; none of
+            them is "<pad>" or "<unk>".
         min_count: words that occur less often are left out.
 
     Returns:
@@ -194,6 +195,10 @@ check.build_vocab(
         dict(
             case="a longer text",
             text=["to je to a to není", "je to on a ona", "není , je", ", , ona a a to"],
+        ),
+        dict(
+            case="many words",
+            text=["a b c d e f g h i j k l m n o p q r s t u v w x y z", "á č ď é ě í ň ó ř š ť ú"],
         ),
     ],
 )
@@ -290,7 +295,7 @@ check.collate(
     collate,
     points=1,
     hidden=[
-        dict(case="many lengths", lengths=[7, 1, 12, 4, 9]),
+        dict(case="many lengths", lengths=[7, 1, 150, 4, 9]),
         dict(case="one word", lengths=[1]),
         dict(case="nothing but an empty sentence", demand="an empty sentence", lengths=[0]),
         dict(case="empty ones among others", demand="an empty sentence", lengths=[6, 0, 0, 2]),
@@ -394,6 +399,8 @@ check.bucket_batches(
     points=3,
     hidden=[
         dict(case="many more sentences", N=900, longest=120, max_tokens=1024),
+        dict(case="many sentences in a batch", N=1400, longest=16, max_tokens=640),
+        dict(case="many batches", N=700, longest=90, max_tokens=180),
         dict(
             case="all past the budget",
             demand="sentences all past the budget",
@@ -535,7 +542,7 @@ check.Tagger(
         dict(
             case="pre-norm, padding and features",
             lengths=[7, 3, 5, 2],
-            features=[4, 9],
+            features=[4, 9, 9, 4],
             norm_first=True,
             V=13,
             D=8,

@@ -121,16 +121,16 @@ def load_by_slices(mha, torch_mha):
     mha.w_o.load_state_dict(torch_mha.out_proj.state_dict())
 
 
-def load_new_parameters(mha, torch_mha):
+def load_new_data(mha, torch_mha):
     q, k, v = torch_mha.in_proj_weight.detach().clone().chunk(3)
     for layer, weight in ((mha.w_q, q), (mha.w_k, k), (mha.w_v, v)):
-        layer.weight = nn.Parameter(weight)
-    mha.w_o.weight = nn.Parameter(torch_mha.out_proj.weight.detach().clone())
+        layer.weight.data = weight
+    mha.w_o.weight.data = torch_mha.out_proj.weight.detach().clone()
     if torch_mha.in_proj_bias is not None:
         biases = torch_mha.in_proj_bias.detach().clone().chunk(3)
         for layer, bias in zip((mha.w_q, mha.w_k, mha.w_v), biases, strict=True):
-            layer.bias = nn.Parameter(bias)
-        mha.w_o.bias = nn.Parameter(torch_mha.out_proj.bias.detach().clone())
+            layer.bias.data = bias
+        mha.w_o.bias.data = torch_mha.out_proj.bias.detach().clone()
 
 
 FORMS = {
@@ -140,6 +140,6 @@ FORMS = {
     "predict_parameters_8_heads": [1050624, 1050624.0],
     "predict_parameters_16_heads": [1050624, 4 * 512 * 513],
     "fuse_heads": [fuse_by_cat, fuse_by_rows],
-    "load_torch_attention": [load_by_slices, load_new_parameters],
+    "load_torch_attention": [load_by_slices, load_new_data],
     "repaired_split_heads": [split_by_slices, split_by_permute, split_by_unflatten],
 }

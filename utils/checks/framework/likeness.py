@@ -58,13 +58,21 @@ def likeness(
         return None, None
     chosen = [j for j in judged if j.result.case.is_core or j is shown]
     rows = list(_rows(exercise, kept, chosen))
-    if not any(row[0] is not None and not row[2] for row in rows):
-        return None, None
+    failing = sum(row[0] is not None and not row[2] for row in rows)
+    if failing == 0 or (failing == 1 and _is_fact(exercise, shown)):
+        return None, None  # a word or a yes in a single case may agree by chance
     where = finding.where.partition("[")[0]
     part = shown.seen.values.get(where) if shown.seen is not None else None
     is_telling = isinstance(part, np.ndarray) and part.size > 1  # one number may agree by chance
     told = replace(kept, mistakes=_told(kept.mistakes, used), pairs=_told(kept.pairs, used))
     return next(_found(told, rows, where, is_telling=is_telling), (None, None))
+
+
+def _is_fact(exercise: Exercise, shown: Judged) -> bool:
+    """Return whether what is wrong in a case has few values, as a yes or no has."""
+    finding = shown.result.finding
+    where = finding.where.partition("[")[0] if finding is not None else ""
+    return isinstance(expected_of(exercise, shown.result.case).values.get(where), (bool, str))
 
 
 def _told(mistakes: Sequence[Fingerprint], used: Collection[str] | None) -> tuple[Fingerprint, ...]:

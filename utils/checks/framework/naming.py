@@ -17,7 +17,7 @@ from utils.checks.framework.observation import BY_CHANCE, Observation, ProblemKi
 from utils.checks.framework.prefilter import surely_differs, surely_right
 from utils.checks.framework.rounded import is_rounded
 from utils.checks.framework.verdict import CaseResult
-from utils.checks.framework.wrong_cases import is_as_wrong, is_wrong
+from utils.checks.framework.wrong_cases import is_as_wrong, is_wrong, share_a_size
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
 SEVERAL_OF_PAIRS = 3  # and two at once, which agree by chance more often
@@ -183,7 +183,7 @@ def _where_it_agrees(
     It must be right where the answer is right, and explain several failing cases: in a single one
     different mistakes look alike. Cases that the answer passes are the quickest to rule it out. If
     it explains no more than half of the failing ones, or facts are all that is known, it must be
-    wrong in the others as well.
+    wrong in the others as well, and these must not be told from the rest by a size alone.
 
     """
     if not all(_is_right_too(exercise, mistake, judged) for judged in relevant if judged.holds):
@@ -194,8 +194,11 @@ def _where_it_agrees(
     explained = len(failing) - len(others)
     if explained < min(several, len(failing)):
         return []
-    explains_most = explained > len(others) and exercise.facts is None
-    return agrees if explains_most or is_as_wrong(exercise, mistake, others) else []
+    if explained > len(others) and exercise.facts is None:
+        return agrees
+    own = [j.result.case for j in failing if j.result.case not in others]
+    by_chance = exercise.facts is None and share_a_size(own, others)
+    return agrees if not by_chance and is_as_wrong(exercise, mistake, others) else []
 
 
 def _is_right_too(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:

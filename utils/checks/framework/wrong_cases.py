@@ -1,11 +1,14 @@
 """Ask in which cases a known mistake is wrong, and whether it is so wherever an answer fails."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, results_of
 from utils.checks.framework.prefilter import surely_right, surely_wrong
+
+SEVERAL: Final = 3  # cases: two have a size in common by chance
 
 
 def is_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
@@ -27,6 +30,28 @@ def is_as_wrong(exercise: Exercise, mistake: Mistake, others: Sequence[Case]) ->
     """
     says_little = [case for case in others if case.is_core and _says_little(exercise, case)]
     return all(is_wrong(exercise, mistake, case) for case in says_little)
+
+
+def share_a_size(agreed: Sequence[Case], others: Sequence[Case]) -> bool:
+    """Return whether a size has one value in cases that agree, and another one in all others.
+
+    What is made of that size then equals a constant by chance: 2 Dk is 8 where Dk is 4. A size of
+    one is no such chance: there, another fault leaves no trace.
+
+    """
+    if len(agreed) < SEVERAL or not others:
+        return False
+    return any(
+        _is_size(name, value)
+        and all(case.params.get(name) == value for case in agreed)
+        and all(case.params.get(name, value) != value for case in others)
+        for name, value in agreed[0].params.items()
+    )
+
+
+def _is_size(name: str, value: object) -> bool:
+    """Return whether a parameter is a size, which the lessons write B, Dk or d_model."""
+    return type(value) is int and value > 1 and (name[0].isupper() or name.startswith("d_"))
 
 
 def _says_little(exercise: Exercise, case: Case) -> bool:

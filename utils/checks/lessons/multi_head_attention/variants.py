@@ -62,7 +62,8 @@ class HeadsVariant(nn.Module):
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
             (weights and output), "inside" (weights and context), "queries", "nothing", "always"
-            (the weights, in eval mode too) or "unscaled" (what is kept is not scaled up).
+            (the weights, in eval mode too), "calm" (the weights, in eval mode alone) or "unscaled"
+            (what is kept is not scaled up).
         returned: "weights", "dropped" (weights after dropout), "mean" over heads, or "turned" with
             queries before heads.
         results: what comes back, a name in RETURNED of lesson 02.
@@ -154,7 +155,7 @@ class HeadsVariant(nn.Module):
         q, k, v = self._swap(q, k, v)
         weights = self._attend(self._drop(q, "queries"), k, mask)
         mixing = weights if self.output_masked else self._attend(q, k, None)
-        used = self._drop(mixing, "weights", "twice", "inside", "always", "unscaled")
+        used = self._drop(mixing, "weights", "twice", "inside", "always", "calm", "unscaled")
         joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
@@ -203,7 +204,8 @@ class HeadsVariant(nn.Module):
         return heads
 
     def _drop(self, x: Tensor, *places: str) -> Tensor:
-        if self.dropped not in places or not (self.training or self.dropped == "always"):
+        acts = self.dropped == "always" or self.training != (self.dropped == "calm")
+        if self.dropped not in places or not acts:
             return x
         dropped = nn.functional.dropout(x, self.p)
         return dropped * (1 - self.p) if self.dropped == "unscaled" else dropped

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +14,11 @@ MOST_BATCHES = 1.6  # times the number that the tokens alone need
 # In a random order two of three places are turns: longer than both neighbours, or shorter. In 3
 # orders of 48 batches they are fewer than one of three with a probability below 1e-15.
 FEWEST_TURNS = 1 / 3
+AS_FULL = 0.8  # times as full as batches of long sentences are those of short ones
 FEWEST_BATCHES = 20  # of which an order tells something
+# Two orders drawn at random correlate with a spread of 1 / sqrt(batches - 1); further than so many
+# spreads from 0 lie fewer than one pair in a million.
+MOST_ALIKE = 5.0
 
 RUNS = (
     "with a seed",
@@ -23,24 +28,28 @@ RUNS = (
     "epoch 2 with one generator",
     "without a generator",
     "without a generator, another seed of torch's own",
+    "without a generator, the same seed of torch's own",
 )
 
 Batches = list[list[int]]
 
 
 def bucket_facts(i: Inputs, values: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Return facts about seven runs.
+    """Return facts about eight runs.
 
     Raises:
         ValueError: the values are not batches.
 
     """
-    *drawn, without, reseeded = (_batches(values[run]) for run in RUNS)
+    *drawn, without, reseeded, again = (_batches(values[run]) for run in RUNS)
     first = drawn[0]
     facts = _facts(first, i["lengths"], i)
     same = _facts(without, i["lengths"], i) == facts
     said = "without a generator" if same else "other faults without a generator"
-    order = _order(*drawn) | _chance(drawn, without, reseeded, i["lengths"]) if i["mixed"] else {}
+    order: dict[str, Plain] = {}
+    if i["mixed"]:
+        order = _order(*drawn) | _chance(drawn, i["lengths"])
+        order |= _by_torch(*(list(map(sorted, run)) for run in (without, reseeded, again)))
     kept = "the lengths are as they were"
     return facts | order | {"called": said, kept: values[kept]}
 
@@ -100,14 +109,25 @@ def _thrift(
     batches: Batches, sizes: Sequence[int], lengths: Sequence[int], max_tokens: int
 ) -> dict[str, Plain]:
     share = 1 - sum(lengths) / max(sum(sizes), 1)
-    few = len(batches) <= MOST_BATCHES * math.ceil(sum(lengths) / max_tokens)
     in_a_row = all(max(batch) - min(batch) < len(batch) for batch in batches if batch)
     alone = len(batches) >= len(lengths)
+    filled = len(batches) <= MOST_BATCHES * math.ceil(sum(lengths) / max_tokens)
+    room = "" if share > MOST_WASTE else _room(batches, sizes, lengths, max_tokens)
     return {
         "padding": f"{'at most' if share <= MOST_WASTE else 'more than'} {MOST_WASTE:.0%}",
-        "batches": "filled" if few else "of one sentence" if alone else "half empty",
+        "batches": "of one sentence" if alone else "filled" if filled else f"half empty{room}",
         "every batch holds numbers in a row": in_a_row and not alone,
     }
+
+
+def _room(batches: Batches, sizes: Sequence[int], lengths: Sequence[int], max_tokens: int) -> str:
+    """Return which batches of like sentences have room for more."""
+    if max(map(len, batches)) <= max_tokens // max(lengths):
+        return ", with no more sentences than fit of the longest"
+    by_length = [size for _, size in sorted(zip(_longest(batches, lengths), sizes, strict=True))]
+    half = len(by_length) // 2
+    as_full = statistics.mean(by_length[:half]) > AS_FULL * statistics.mean(by_length[half:])
+    return "" if as_full else " where sentences are short"
 
 
 def _order(
@@ -124,20 +144,23 @@ def _order(
     }
 
 
-def _chance(
-    drawn: Sequence[Batches], without: Batches, reseeded: Batches, lengths: Sequence[int]
-) -> dict[str, Plain]:
-    """Return whether the order is one by chance, and whether torch's own seed decides it, too."""
+def _chance(drawn: Sequence[Batches], lengths: Sequence[int]) -> dict[str, Plain]:
+    """Return whether the order is one by chance."""
     first, _, other, _, next_epoch = drawn
-    by_torch = [list(map(sorted, run)) for run in (without, reseeded)]
+    orders = [_longest(run, lengths) for run in (first, other, next_epoch)]
     return {
-        "the batches come": _sorting(
-            [_longest(run, lengths) for run in (first, other, next_epoch)]
-        ),
-        "without a generator, torch.manual_seed gives": (
-            "the same order each time" if by_torch[0] == by_torch[1] else "another order each time"
-        ),
+        "the batches come": _sorting(orders),
+        "long batches stand": f"at {'much the same' if _alike(orders) else 'other'} places in "
+        "another order",
     }
+
+
+def _by_torch(without: Batches, reseeded: Batches, again: Batches) -> dict[str, Plain]:
+    """Return whether torch's own seed decides the order where no generator is given."""
+    found = "the same order each time" if without == reseeded else "another order each time"
+    if without != again:
+        found = "another order even for the same seed"
+    return {"without a generator, torch.manual_seed gives": found}
 
 
 def _longest(batches: Batches, lengths: Sequence[int]) -> list[int]:
@@ -154,6 +177,19 @@ def _sorting(orders: Sequence[Sequence[int]]) -> str:
         return "in order of length"
     # One place where the order begins anew makes two turns.
     return f"in order of length, {'begun in the middle' if max(turns) <= 2 else 'in stretches'}"
+
+
+def _alike(orders: Sequence[Sequence[int]]) -> bool:
+    """Return whether two orders are too much alike to be drawn apart from each other."""
+    return any(_likeness(*pair) > MOST_ALIKE for pair in itertools.combinations(orders, 2))
+
+
+def _likeness(one: Sequence[int], other: Sequence[int]) -> float:
+    """Return how many spreads the correlation of two orders lies from 0."""
+    size = min(len(one), len(other))
+    if size < FEWEST_BATCHES or len(set(one[:size])) == 1 or len(set(other[:size])) == 1:
+        return 0.0
+    return abs(statistics.correlation(one[:size], other[:size])) * math.sqrt(size - 1)
 
 
 def _turns(order: Sequence[int]) -> int:

@@ -1,5 +1,6 @@
 """Batches within a budget with one part done wrong, from which known mistakes are made."""
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from torch import Generator
 from utils.checks.framework.combining import by_choices
 
 STRETCH = 100  # sentences
+NEAR = {"in fours": 4, "in pairs": 2}  # so many batches change places with one another
 Batches = list[list[int]]
 Fits = Callable[[Sequence[int], int], bool]
 Change = Callable[[Batches, Sequence[int], Sequence[int]], Batches]
@@ -21,7 +23,12 @@ Shuffle = Literal[
     "by seeds alone",
     "always alike",
     "moved on",
+    "in fours",
+    "in pairs",
     "by torch's first seed",
+    "by Python",
+    "by Python without a generator",
+    "by the seed, or by Python",
 ]
 
 
@@ -87,11 +94,14 @@ def buckets(
 
 def _cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
     batches: Batches = []
+    sizes: list[int] = []  # of the last batch
     for n in order:
-        if batches and fits([lengths[m] for m in (*batches[-1], n)], budget):
+        sizes.append(lengths[n])
+        if batches and fits(sizes, budget):
             batches[-1].append(n)
         else:
             batches.append([n])
+            sizes = sizes[-1:]
     return batches
 
 
@@ -187,18 +197,34 @@ def cut_singly(order: Sequence[int], *_: object) -> Batches:
 def _shuffled(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
     if shuffle == "nothing":
         return batches
-    if shuffle == "always alike" or (shuffle == "by seeds alone" and generator is None):
-        generator = torch.Generator()
-    elif shuffle in {"by the seed", "by seeds alone"} and generator is not None:
-        generator = torch.Generator().manual_seed(generator.initial_seed())
-    if shuffle == "by torch's first seed" and generator is None:
-        generator = torch.Generator()
+    if shuffle == "by Python" or ("Python" in shuffle and generator is None):
+        return random.sample(batches, len(batches))
+    return _in_order(batches, shuffle, _chosen(shuffle, generator))
+
+
+def _chosen(shuffle: Shuffle, generator: Generator | None) -> Generator | None:
+    """Return the generator that decides: the given one, or another in its place."""
+    if generator is None:
+        own = {"always alike", "by seeds alone", "by torch's first seed"}
+        return torch.Generator() if shuffle in own else None
+    if shuffle == "always alike":
+        return torch.Generator()
+    if shuffle in {"by the seed", "by seeds alone", "by the seed, or by Python"}:
+        return torch.Generator().manual_seed(generator.initial_seed())
+    return None if shuffle == "unseeded" else generator
+
+
+def _in_order(batches: Batches, shuffle: Shuffle, generator: Generator | None) -> Batches:
     if shuffle == "moved on":
         begin = int(torch.randint(max(len(batches), 1), (1,), generator=generator))
         return batches[begin:] + batches[:begin]
+    if shuffle in NEAR:
+        size = NEAR[shuffle]
+        parts = [batches[n : n + size] for n in range(0, len(batches), size)]
+        return [batch for part in parts for batch in _permuted(part, generator)]
     if shuffle == "inside":
         return [_permuted(batch, generator) for batch in batches]
-    return _permuted(batches, None if shuffle == "unseeded" else generator)
+    return _permuted(batches, generator)
 
 
 def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
@@ -208,6 +234,28 @@ def _permuted(items: list[Any], generator: Generator | None) -> list[Any]:
 def as_tensors(batches: Batches, *_: object) -> Any:
     """Put tensors in the place of numbers."""
     return [list(torch.tensor(batch)) for batch in batches]
+
+
+def capped(most: int) -> Callable[..., Batches]:
+    """Make a cut that closes a batch at so many sentences, too."""
+
+    def cut(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+        def fit(sizes: Sequence[int], budget: int) -> bool:
+            return len(sizes) <= most and fits(sizes, budget)
+
+        return _cut(order, lengths, budget, fit)
+
+    return cut
+
+
+def cut_at_half(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+    """Use half of the budget."""
+    return _cut(order, lengths, budget // 2, fits)
+
+
+def first_ones(most: int) -> Change:
+    """Make a change that keeps so many batches at most."""
+    return lambda batches, order, lengths: batches[:most]
 
 
 def one_list(batches: Batches, order: Sequence[int], _: object) -> Batches:

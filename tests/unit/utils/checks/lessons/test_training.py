@@ -118,7 +118,7 @@ def test_the_rate_equals_the_formula(step, d_model, warmup):
 def stepped(optimizer_of, clip, leftover=0.0):
     """Loss, table and weight after two steps of the oracle, whatever the optimiser is made of."""
     draw = Draw(stepped=True)
-    model = Model(draw.normal(9, 4), draw.normal(3, 4, scale=5.0)).begin()
+    model = Model(draw.normal(9, 4), draw.normal(3, 4, scale=5.0), draw.normal(3)).begin()
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, leftover)
     optimizer, scheduler = optimizer_of(model)

@@ -35,6 +35,12 @@ def scaling_mistakes(variant: Variant, d_k: str = "Dk") -> tuple[Mistake, ...]:
             variant(scale=lambda q, k: 1 / q.shape[-1]),
         ),
         Mistake(
+            "divided_by_eight",
+            f"The scores are divided by 8, whatever {d_k} is.",
+            "8 is the root of 64, the size of the paper's heads. Ask the queries for theirs.",
+            variant(scale=lambda q, k: 1 / 8),
+        ),
+        Mistake(
             "divided_by_the_fourth_root",
             f"The scores are divided by the fourth root of {d_k}, which is too little.",
             "The fourth root is for those who divide queries and keys, both, before the product.",

@@ -168,6 +168,12 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             variant(dropped="always"),
         ),
         Mistake(
+            "dropout_in_eval_mode_alone",
+            "Dropout acts in eval mode, and in train mode it does not: the wrong way round.",
+            "F.dropout(x, p, training=...) wants True where the module trains: self.training.",
+            variant(dropped="calm"),
+        ),
+        Mistake(
             "dropout_before_softmax",
             "Dropout acts on the scores: a score of zero is an ordinary score, and nothing is "
             "dropped.",

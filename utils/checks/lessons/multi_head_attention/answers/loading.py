@@ -50,6 +50,7 @@ def _load(
     change: Callable[[Tensor], Tensor] = torch.clone,
     last: Callable[[Tensor], Tensor] = torch.clone,
     after: Callable[[nn.Module], object] = lambda mha: None,
+    replaces: bool = False,
 ) -> Any:
     """Build a load_torch_attention with the given choices.
 
@@ -64,6 +65,7 @@ def _load(
         change: applied to each of these parts before it is loaded.
         last: applied to the weight and the bias of the output projection.
         after: what is done to our module in the end.
+        replaces: whether our layers get new parameters.
 
     """
 
@@ -80,7 +82,11 @@ def _load(
             found = {"o": last(change(getattr(torch_mha.out_proj, kind).data))} | found
             skipped = _BIASES.get(but, "") if kind == "bias" else ""
             for name in found.keys() - set(left_out + skipped):
-                getattr(getattr(mha, f"w_{name}"), kind).data = found[name]
+                layer = getattr(mha, f"w_{name}")
+                if replaces:
+                    setattr(layer, kind, nn.Parameter(found[name]))
+                else:
+                    getattr(layer, kind).data = found[name]
         after(mha)
 
     return load
@@ -222,6 +228,13 @@ MODULE = (
         "After loading, the parameters cannot be trained any more.",
         "Under torch.no_grad() a parameter can be written without freezing it.",
         _load(after=lambda mha: mha.requires_grad_(requires_grad=False)),
+    ),
+    Mistake(
+        "parameters_replaced",
+        "mha has new parameters in the place of its own: an optimiser that was given those goes on "
+        "training them, and not the module.",
+        "Write the numbers into the parameters that are there: `copy_`, or load_state_dict.",
+        _load(replaces=True),
     ),
     Mistake(
         "left_in_eval_mode",

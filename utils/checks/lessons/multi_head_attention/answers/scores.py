@@ -49,6 +49,11 @@ SCALING = (
                 lambda d_model, d_head: 1 / d_head,
             ),
             (
+                "divided_by_eight",
+                "The scores are divided by 8, whatever Dh is.",
+                lambda d_model, d_head: 1 / 8,
+            ),
+            (
                 "multiplied_by_the_root",
                 "The scores are multiplied by sqrt(Dh) where they should be divided.",
                 lambda d_model, d_head: d_head**0.5,

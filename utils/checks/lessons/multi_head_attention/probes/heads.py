@@ -242,7 +242,9 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Linear(d_model, d_model, bias=bias)
 
 
-def _load_inputs(bias: bool = True, train: bool = False, **params: Any) -> Inputs:
+def _load_inputs(
+    bias: bool = True, train: bool = False, kept: bool = False, **params: Any
+) -> Inputs:
     """Draw the parameters of both modules, by the module's name and their own."""
     draw = Draw(bias=bias, **params)
     modules = _modules(params["H"] * params["Dh"], params["H"], bias)
@@ -251,7 +253,7 @@ def _load_inputs(bias: bool = True, train: bool = False, **params: Any) -> Input
         for module, made in modules.items()
         for name, parameter in made.named_parameters()
     }
-    return {**drawn, "n_heads": params["H"], "bias": bias, "train": train}
+    return {**drawn, "n_heads": params["H"], "bias": bias, "train": train, "kept": kept}
 
 
 def _modules(width: int, n_heads: int, bias: bool) -> dict[str, nn.Module]:
@@ -268,7 +270,11 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
     theirs, ours = modules["theirs"], modules["ours"]
     mode = ours.training
     original = [p.detach().clone() for p in theirs.parameters()]
+    known = list(ours.parameters())
     answer(ours, theirs)
+    if i["kept"]:
+        same = all(map(operator.is_, known, ours.parameters()))
+        return {"an optimiser that has the parameters already can train them": same}
     loaded = {name: p.detach().clone() for name, p in ours.named_parameters()}
     kept = all(torch.equal(a, b) for a, b in zip(original, theirs.parameters(), strict=True))
     trained = all(p.requires_grad and p.is_leaf for p in ours.parameters())  # an optimiser asks
@@ -346,6 +352,8 @@ PROBES = by_exercise(
             case("without bias", demand="a module without bias", H=3, Dh=2, bias=False),
             case("float64", demand="float64", H=3, Dh=4, dtype="float64"),
             case("in train mode", H=4, Dh=3, train=True),
+            case("an optimiser before", demand="parameters that stay in place",
+                 H=2, Dh=5, kept=True),
         ),
         gradient=False,
     ),

@@ -175,6 +175,44 @@ BUCKETS = Exercise(
             "randperm gives any order, not only those that go round.",
             buckets(shuffle="moved on"),
         ),
+        *(
+            Mistake(
+                f"places_hardly_change_{shuffle.replace(' ', '_')}",
+                "Long and short batches stand at much the same places in every order: what is "
+                "drawn moves none of them far, or only those of like length.",
+                "Any batch may come first, whatever its length: torch.randperm gives such an order "
+                "of the whole list.",
+                buckets(shuffle=shuffle),
+            )
+            for shuffle in variants.NEAR
+        ),
+        Mistake(
+            "half_the_budget",
+            "Batches use no more than a part of the budget, those of long sentences as those of "
+            "short ones: there are too many.",
+            "The longest sentence times their number may reach max_tokens.",
+            buckets(cut=variants.cut_at_half),
+        ),
+        *(
+            Mistake(
+                f"at_most_{most}_sentences",
+                "Batches are closed at a fixed number of sentences, where the budget has room for "
+                "more: there are too many batches.",
+                "Only max_tokens limits a batch.",
+                buckets(cut=variants.capped(most)),
+            )
+            for most in (8, 32)
+        ),
+        *(
+            Mistake(
+                f"at_most_{most}_batches",
+                "No more than a fixed number of batches come back, and the rest of the sentences "
+                "is lost.",
+                "All sentences are in the batches, however many it takes.",
+                buckets(change=variants.first_ones(most)),
+            )
+            for most in (32, 100)
+        ),
         Mistake(
             "random_stretches_alone",
             "Only which sentences stand in a stretch is random: in each of them the batches come "
@@ -196,10 +234,31 @@ BUCKETS = Exercise(
             buckets(shuffle="unseeded"),
         ),
         Mistake(
+            "order_by_python",
+            "The order is random, but neither the generator nor torch's own decides it: no run can "
+            "be repeated.",
+            "random and numpy have seeds of their own. torch.randperm takes a generator.",
+            buckets(shuffle="by Python"),
+        ),
+        Mistake(
+            "order_by_python_without_a_generator",
+            "Without a generator it is not torch's that decides the order: after "
+            "torch.manual_seed no run can be repeated.",
+            "torch.randperm takes generator=None, and draws from torch's own.",
+            buckets(shuffle="by Python without a generator"),
+        ),
+        Mistake(
             "order_of_the_seed",
             "Every epoch has the same order: the generator's seed decides, not the generator.",
             "Draw from the generator itself: torch.randperm(n, generator=generator).",
             buckets(shuffle="by the seed"),
+        ),
+        Mistake(
+            "order_of_the_seed_or_by_python",
+            "Every epoch has the same order: the generator's seed decides, not the generator.",
+            "Draw from the generator itself, or from torch's own where there is none: "
+            "torch.randperm(n, generator=generator).",
+            buckets(shuffle="by the seed, or by Python"),
         ),
         Mistake(
             "order_of_seeds_alone",

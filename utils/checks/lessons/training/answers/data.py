@@ -1,7 +1,8 @@
 """Vocabulary: right answers and common mistakes."""
 
+import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
@@ -93,6 +94,23 @@ def _bare(sentences: Sentences) -> Counts:
 
 def _small_letters(sentences: Sentences) -> Counts:
     return _count([[word.lower() for word in sentence] for sentence in sentences])
+
+
+def _normal(form: Literal["NFC", "NFD"]) -> Callable[[Sentences], Counts]:
+    def count(sentences: Sentences) -> Counts:
+        return _count([[unicodedata.normalize(form, word) for word in s] for s in sentences])
+
+    return count
+
+
+def _ties_without_marks(counts: Counts) -> list[str]:
+    """Order words of one count as a dictionary on paper does: č beside c."""
+
+    def bare(word: str) -> str:
+        letters = unicodedata.normalize("NFD", word)
+        return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+    return sorted(counts, key=lambda word: (-counts[word], bare(word), word))
 
 
 def _letters(sentences: Sentences) -> Counts:
@@ -195,6 +213,25 @@ VOCABULARY = Exercise(
             "Among equally frequent words capitals are taken for small letters.",
             "The key's second part is the word as it is: `<` puts capitals first.",
             _vocab(_ties_in_small_letters),
+        ),
+        Mistake(
+            "ties_without_marks",
+            "Among equally frequent words letters are ordered as if they had no marks: č as c.",
+            "sorted() compares strings sign by sign, and puts č behind z: take words as they are.",
+            _vocab(_ties_without_marks),
+        ),
+        *(
+            Mistake(
+                name,
+                "Words are rewritten: a letter that is written in two ways, as one sign or as a "
+                "letter and its mark, becomes one.",
+                "unicodedata.normalize is not asked for: words are taken as they are written.",
+                _vocab(count=count),
+            )
+            for name, count in (
+                ("letters_composed", _normal("NFC")),
+                ("letters_taken_apart", _normal("NFD")),
+            )
         ),
         Mistake(
             "points_cut_off",

@@ -63,6 +63,9 @@ class TaggerVariant(nn.Module):
             "after" the encoder, or "mean" (averaged with the words, before positions).
         positions: how often positions are added.
         table: the class of the feature tables.
+        table_padding: whether a feature table's padding id is its "own" 0 or that of the "words".
+        backwards: whether the last column is looked up in the first table, and so on.
+        calm: whether the encoder is put in eval mode in every pass.
         ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
         output_bias: whether the last layer has a bias.
         registered: whether feature tables are in a ModuleList.
@@ -77,6 +80,9 @@ class TaggerVariant(nn.Module):
     add = "before"
     positions = 1
     table: type[nn.Embedding] = modules.TokenEmbedding
+    table_padding = "own"
+    backwards = False
+    calm = False
     ends = "plain"
     output_bias = True
     registered = True
@@ -86,7 +92,8 @@ class TaggerVariant(nn.Module):
         super().__init__()
         self.encoder = encoder
         width = encoder.embedding.embedding_dim
-        tables = [self.table(size, width) for size in feature_sizes]
+        padding = encoder.padding_idx if self.table_padding == "words" else 0
+        tables = [self.table(n, width, padding if padding < n else 0) for n in feature_sizes]
         self.features: Any = nn.ModuleList(tables) if self.registered else tables
         self.output = nn.Linear(width, n_tags, bias=self.output_bias)
 
@@ -94,6 +101,8 @@ class TaggerVariant(nn.Module):
         self, ids: Tensor, features: Tensor | None = None, mask: Tensor | None = None
     ) -> Tensor:
         """Map ids (B, T) to logits (B, T, C)."""
+        if self.calm:
+            self.encoder.eval()
         if mask is None or self.given_mask == "ignored":
             mask = self._mask(ids)
         elif self.given_mask == "joined":
@@ -125,7 +134,7 @@ class TaggerVariant(nn.Module):
     def _extra(self, features: Tensor | None) -> Any:
         if features is None:
             return 0.0
-        tables = list(enumerate(self.features))[self.used]
+        tables = list(enumerate([*self.features][:: -1 if self.backwards else 1]))[self.used]
         found = [table(features[..., n]) for n, table in tables]
         if self.joined == "product":
             return math.prod(found)
@@ -210,6 +219,18 @@ TAGGER = Exercise(
             tagger_variant(used=slice(-1, None)),
         ),
         Mistake(
+            "tables_exchanged",
+            "A column of the features is looked up in the table of another one.",
+            "Column n belongs to table n, whatever their sizes.",
+            tagger_variant(backwards=True),
+        ),
+        Mistake(
+            "features_padded_as_words",
+            "The feature tables take the words' padding id for their own: its row never learns.",
+            "The encoder's padding_idx is that of the words. A feature's is always 0.",
+            tagger_variant(table_padding="words"),
+        ),
+        Mistake(
             "mean_of_features",
             "The features' vectors are averaged before they are added; a sum was asked for.",
             "Nothing is divided.",
@@ -269,6 +290,12 @@ TAGGER = Exercise(
             "log_softmax is taken already: these are logarithms of probabilities.",
             "Return plain logits: the loss takes log_softmax itself.",
             tagger_variant(ends="log_softmax"),
+        ),
+        Mistake(
+            "encoder_always_in_eval_mode",
+            "The encoder is put in eval mode in every pass: in training its dropout stays off.",
+            "Modes are set by whoever trains or tags, with train() and eval() of the whole model.",
+            tagger_variant(calm=True),
         ),
         Mistake(
             "encoder_frozen",

@@ -67,6 +67,10 @@ def _only_zero_refused(step: int, d_model: int, warmup: int) -> Any:
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
+def _negative_accepted(step: int, d_model: int, warmup: int) -> Any:
+    return _only_zero_refused(abs(step), d_model, warmup)
+
+
 NOAM = Exercise(
     PROBES["noam_rate"],
     rate_oracle,
@@ -191,6 +195,12 @@ NOAM = Exercise(
             "Only step 0 is refused; a negative one gets as far as its root, which is no number.",
             "Raise ValueError where step is below 1.",
             _only_zero_refused,
+        ),
+        Mistake(
+            "negative_step_accepted",
+            "Only step 0 is refused; a negative one gets a rate all the same.",
+            "Raise ValueError where step is below 1.",
+            _negative_accepted,
         ),
         Mistake(
             "step_zero_accepted",

@@ -159,6 +159,12 @@ ATTENTION = (
         rotary_variant(scale=staticmethod(lambda d_model, d_head: 1.0)),
     ),
     Mistake(
+        "divided_by_eight",
+        "The scores are divided by 8, whatever Dh is.",
+        "Call your scaled_dot_product_attention rather than writing it again.",
+        rotary_variant(scale=staticmethod(lambda d_model, d_head: 1 / 8)),
+    ),
+    Mistake(
         "softmax_over_queries",
         "Softmax runs over the queries: columns sum to one, rows do not.",
         "The keys are the last axis of (B, H, T, S).",

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.training import clipping
 from utils.checks.lessons.training.probes import PROBES
 from utils.reference.tagging import IGNORED, reference_token_loss
 
@@ -47,30 +48,6 @@ def _half_precision(
         yield
 
 
-def _by_norm(model: nn.Module, clip: float) -> None:
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
-
-
-def _by_largest(model: nn.Module, clip: float) -> None:
-    nn.utils.clip_grad_norm_(model.parameters(), clip, norm_type=float("inf"))
-
-
-def _by_value(model: nn.Module, clip: float) -> None:
-    nn.utils.clip_grad_value_(model.parameters(), clip)
-
-
-def _each_alone(model: nn.Module, clip: float) -> None:
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_(parameter, clip)
-
-
-def _always(model: nn.Module, clip: float) -> None:
-    total = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
-    for parameter in model.parameters():
-        if parameter.grad is not None:
-            parameter.grad *= clip / (total + 1e-6)
-
-
 ORDER = ("zero", "forward", "backward", "clip", "step", "schedule")
 Loss = Callable[[Tensor, Tensor], Tensor]
 
@@ -80,7 +57,7 @@ def _step(
     *,
     order: Sequence[str] = ORDER,
     mode: Callable[[nn.Module], object] = nn.Module.train,
-    clipper: Callable[[nn.Module, float], None] = _by_norm,
+    clipper: Callable[[clipping.Groups, float], None] = clipping.by_norm,
     loss_of: Loss = reference_token_loss,
     autocast: str = "cuda",
     dtype: torch.dtype = torch.bfloat16,
@@ -124,7 +101,7 @@ def _step(
 
         actions: dict[str, Callable[[], Any]] = {
             "zero": optimizer.zero_grad,
-            "clip": lambda: clipper(model, clip),
+            "clip": lambda: clipper([g["params"] for g in optimizer.param_groups], clip),
             "step": optimizer.step,
             "schedule": scheduler.step,
         }
@@ -217,31 +194,61 @@ STEP = Exercise(
             "clipped_by_the_largest_entry",
             "The gradients are cut by their largest entry, not by their length.",
             "Leave norm_type as it is: 2 stands for the length.",
-            _step(clipper=_by_largest),
+            _step(clipper=clipping.by_largest),
         ),
         Mistake(
             "clipped_by_value",
             "Each entry of the gradient is cut by itself, which changes its direction.",
             "Clip by norm: all gradients together are made shorter, none is bent.",
-            _step(clipper=_by_value),
+            _step(clipper=clipping.by_value),
         ),
         Mistake(
             "clipped_each_alone",
             "Each parameter's gradient is cut by itself.",
             "One norm, over the gradients of all parameters together.",
-            _step(clipper=_each_alone),
+            _step(clipper=clipping.each_alone),
+        ),
+        Mistake(
+            "clipped_by_groups",
+            "Each of the optimiser's groups of parameters is cut by itself.",
+            "One norm, over the gradients of all parameters together: the model has them all.",
+            _step(clipper=clipping.each_group),
+        ),
+        Mistake(
+            "clipped_in_the_first_group",
+            "Only the first of the optimiser's groups of parameters is cut.",
+            "An optimiser may have several groups; the model has all parameters.",
+            _step(clipper=clipping.first_group),
+        ),
+        Mistake(
+            "norm_without_its_root",
+            "The gradients are cut by the sum of their squares, which is the square of their norm.",
+            "The norm is the root of that sum.",
+            _step(clipper=clipping.by_the_square),
+        ),
+        Mistake(
+            "norms_added",
+            "The norms of the single parameters are added, which is more than the common norm.",
+            "Add up the squares of all entries, and take the root of that.",
+            _step(clipper=clipping.by_the_sum),
+        ),
+        Mistake(
+            "matrices_clipped_alone",
+            "Matrices are cut, and biases are not: nor does their gradient count in the norm.",
+            "All parameters go into clip_grad_norm_, whatever their form.",
+            _step(clipper=clipping.matrices_alone),
         ),
         Mistake(
             "small_gradients_made_longer",
             "Gradients that are short already are stretched to the length `clip`.",
             "`clip` is a limit, not a target.",
-            _step(clipper=_always),
+            _step(clipper=clipping.always),
         ),
         Mistake(
             "clip_fixed",
             "The gradients are always cut to 1, whatever `clip` says.",
             "Hand the argument on.",
-            _step(clipper=lambda model, clip: _by_norm(model, 1.0)),
+            _step(clipper=lambda groups, clip: clipping.by_norm(groups, 1.0)),
         ),
         Mistake(
             "optimizer_not_stepped",

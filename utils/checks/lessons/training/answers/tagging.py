@@ -150,6 +150,27 @@ def _mode_of_the_whole_alone(model: nn.Module, *rest: Any) -> Any:
     return found
 
 
+def _left_early(
+    model: nn.Module, sentences: Sentences, vocab: Mapping[str, int], *rest: Any
+) -> Any:
+    if not sentences:
+        model.eval()
+        return []
+    return tagging_oracle(model, sentences, vocab, *rest)
+
+
+def _read_again(
+    model: nn.Module,
+    sentences: Sentences,
+    vocab: Mapping[str, int],
+    tags: Sequence[str],
+    batch_size: int = 32,
+) -> Any:
+    for start in range(1, len(sentences)):
+        tagging_oracle(model, sentences[start : start + batch_size], vocab, tags, batch_size)
+    return tagging_oracle(model, sentences, vocab, tags, batch_size)
+
+
 def _at_once(*args: Any) -> Any:
     return _tagger(size=lambda _, n: max(n, 1))(*args)
 
@@ -180,6 +201,13 @@ TAGGING = Exercise(
             "The model was training, and is left in eval mode.",
             "Remember model.training before eval(), and give it back at the end.",
             _tagger(after=False),
+        ),
+        Mistake(
+            "left_in_eval_mode_without_sentences",
+            "Where there is no sentence, the model is left in eval mode.",
+            "A `return` in the middle leaves out what comes behind it. A loop over nothing needs "
+            "none.",
+            _left_early,
         ),
         Mistake(
             "left_in_train_mode",
@@ -289,6 +317,18 @@ TAGGING = Exercise(
             "All sentences go into one batch, whatever batch_size says.",
             "Take batch_size of them at a time.",
             _at_once,
+        ),
+        Mistake(
+            "one_sentence_too_many",
+            "A batch has one sentence more than batch_size.",
+            "Is the batch closed before the sentence that does not fit, or behind it?",
+            _tagger(size=lambda batch_size, n: batch_size + 1),
+        ),
+        Mistake(
+            "sentences_read_again",
+            "Sentences are read more than once: the loop moves on by less than a batch.",
+            "range takes a step, too: range(start, end, step).",
+            _read_again,
         ),
         Mistake(
             "one_at_a_time",

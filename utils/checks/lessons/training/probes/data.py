@@ -52,7 +52,7 @@ def _bucket_inputs(
 
 
 def _call_buckets(answer: Any, i: Inputs) -> dict[str, object]:
-    """Return seven runs as they are; they are judged where no student code runs."""
+    """Return eight runs as they are; they are judged where no student code runs."""
     before, given = list(i["lengths"]), (i["lengths"], i["max_tokens"])
     drawn = {
         title: _plain_batches(answer(*given, torch.Generator().manual_seed(seed)))
@@ -73,9 +73,10 @@ def _two_epochs(answer: Any, given: tuple[Any, ...]) -> dict[str, object]:
 def _without_generator(answer: Any, given: tuple[Any, ...]) -> dict[str, object]:
     """Return what torch's own generator decides, with two seeds, and leave that one as it was."""
     runs: dict[str, object] = {}
-    for seed, title in enumerate(("", ", another seed of torch's own")):
+    for title, seed in (("", 0), (", another seed", 1), (", the same seed", 0)):
         with seeded(seed):
-            runs[f"without a generator{title}"] = _plain_batches(answer(*given))
+            of_torch = f"{title} of torch's own" if title else ""
+            runs[f"without a generator{of_torch}"] = _plain_batches(answer(*given))
     return runs
 
 
@@ -107,6 +108,10 @@ PROBES = by_exercise(
             case("ties", text=["b c a d", "d c b a", "c e e c"]),
             case("words seen twice or more", text=["b a a c", "a c d b", "c c"], min_count=2),
             case("capital letters, points", text=["Praha praha PRAHA .", "praha Praha je ."]),
+            case(
+                "letters with marks, one written in two ways",  # as one sign, and as c and its hook
+                text=["čas den cesta", "den c\u030cas čas", "čin čas c\u030cas dům"],
+            ),
         ),
         gradient=False,
     ),

@@ -83,6 +83,7 @@ def _step_inputs(
         "batch": (ids, sizes, tags),
         "table": draw.normal(params["V"], params["D"]),
         "weight": draw.normal(params["C"], params["D"], scale=scale),
+        "bias": draw.normal(params["C"], scale=scale),
         "options": () if clip is None else (clip,),
         "leftover": leftover,
         "steps": steps,
@@ -91,7 +92,7 @@ def _step_inputs(
 
 
 def _call_step(answer: Any, i: Inputs) -> dict[str, object]:
-    model = Model(i["table"], i["weight"])
+    model = Model(i["table"], i["weight"], i["bias"])
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, i["leftover"])
     optimizer = Optimizer(model)
@@ -128,6 +129,7 @@ def _one_step(answer: Any, i: Inputs, model: Model, optimizer: Optimizer) -> dic
         "loss": loss.item() if isinstance(loss, Tensor) and loss.numel() == 1 else loss,
         "table afterwards": model.table.detach().clone(),
         "weight afterwards": model.weight.detach().clone(),
+        "bias afterwards": model.bias.detach().clone(),
     }
 
 
@@ -170,7 +172,7 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
         "train mode afterwards": mode_of(model),
         "gradients are recorded": model.recorded,
         "the ids are put where the model is": watch.moved,
-        "a batch is past batch_size": rows > most,
+        "a batch is past batch_size": _past(rows, most, len(i["sentences"])),
         "one sentence at a time": rows == 1,
         "features given to the model": model.featured,
         "sentences are read more than once": sum(model.rows) > len(i["sentences"]),
@@ -180,6 +182,13 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
         {"the vocabulary is as it was": known == i["vocab"]} if i["looks"] == "vocabulary" else {}
     )
     return {"tags": tagged, **said, **kept}
+
+
+def _past(rows: int, most: int, sentences: int) -> bool | str:
+    """Return whether a batch has too many rows, and if so, how many."""
+    if rows <= most:
+        return False
+    return "all in one" if rows == sentences else "by one" if rows == most + 1 else "by several"
 
 
 _KNOWN = "pes Pes kočka vidí honí velký malá domu strom ."
@@ -262,7 +271,14 @@ PROBES = by_exercise(
                 looks="vocabulary",
                 **_ASKED,
             ),
-            case("no sentence at all", demand="no sentence at all", text=[], **_ASKED),
+            case(
+                "no sentence at all",
+                demand="no sentence at all",
+                text=[],
+                train=True,
+                looks="mode",
+                **_ASKED,
+            ),
         ),
         gradient=False,
         stand_ins={"collate": COLLATE},

@@ -22,12 +22,14 @@ class Model(nn.Module):
     Args:
         table: (V, D), a vector for each word.
         weight: (C, D), a vector for each tag.
+        bias: (C,), a number for each tag.
 
     """
 
-    def __init__(self, table: Tensor, weight: Tensor) -> None:
+    def __init__(self, table: Tensor, weight: Tensor, bias: Tensor) -> None:
         super().__init__()
-        self.table, self.weight = (nn.Parameter(x.detach().clone()) for x in (table, weight))
+        self.table = nn.Parameter(table.detach().clone())
+        self.weight, self.bias = (nn.Parameter(x.detach().clone()) for x in (weight, bias))
         self.part = nn.Identity()  # its mode can differ
         leaf: Any = self.table  # torch leaves its methods untyped
         leaf.register_hook(self._note_backward)
@@ -65,7 +67,7 @@ class Model(nn.Module):
             "the ids are on the device": not isinstance(ids, Elsewhere),
         }
         self.noted = facts | self.noted  # if it runs twice, the first run counts
-        return torch.tanh(self.table[ids.as_subclass(Tensor)]) @ self.weight.T
+        return torch.tanh(self.table[ids.as_subclass(Tensor)]) @ self.weight.T + self.bias
 
     def to(self, *_args: Any, **_kwargs: Any) -> "Model":
         """Stay, because there may be no such device here."""
@@ -147,9 +149,11 @@ def _is_device(value: object) -> bool:
 
 
 class Optimizer:
-    """Plain gradient descent with the methods of torch's optimisers.
+    """Plain gradient descent with the methods of torch's optimisers, and two groups of parameters.
 
-    torch.optim would first load a compiler, which takes seconds.
+    The table has a group of its own, as if it had another decay: whoever clips each group by
+    itself, or one of them, clips too little. torch.optim would first load a compiler, which takes
+    seconds.
 
     Args:
         model: the model to train, which notes each step.
@@ -158,7 +162,9 @@ class Optimizer:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.param_groups: list[dict[str, Any]] = [{"params": list(model.parameters()), "lr": 0.5}]
+        self.param_groups: list[dict[str, Any]] = [
+            {"params": params, "lr": 0.5} for params in ([model.table], [model.weight, model.bias])
+        ]
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clear all gradients."""
@@ -168,9 +174,10 @@ class Optimizer:
     def step(self) -> None:
         """Take a step against the gradients."""
         self.model.note_step()
-        for parameter in self.model.parameters():
-            if parameter.grad is not None:
-                parameter.sub_(self.param_groups[0]["lr"] * parameter.grad)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.sub_(group["lr"] * parameter.grad)
 
 
 class Scheduler:
@@ -181,11 +188,12 @@ class Scheduler:
 
     def step(self) -> None:
         """Set the next learning rate."""
-        self.optimizer.param_groups[0]["lr"] /= self.by
+        for group in self.optimizer.param_groups:
+            group["lr"] /= self.by
 
     def get_last_lr(self) -> list[float]:
-        """Return the learning rate, as a list."""
-        return [self.optimizer.param_groups[0]["lr"]]
+        """Return the learning rate of each group."""
+        return [group["lr"] for group in self.optimizer.param_groups]
 
 
 class Elsewhere(Tensor):
