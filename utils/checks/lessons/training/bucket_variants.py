@@ -253,6 +253,16 @@ def cut_at_half(order: Sequence[int], lengths: Sequence[int], budget: int, fits:
     return _cut(order, lengths, budget // 2, fits)
 
 
+def last_one_joined(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Join a last batch that is smaller than the one before to that one."""
+    batches = _cut(order, lengths, budget, fits)
+    if len(batches) > 1 and len(batches[-1]) < len(batches[-2]):
+        batches[-2:] = [batches[-2] + batches[-1]]
+    return batches
+
+
 def first_ones(most: int) -> Change:
     """Make a change that keeps so many batches at most."""
     return lambda batches, order, lengths: batches[:most]

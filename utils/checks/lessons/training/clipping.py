@@ -22,6 +22,11 @@ def by_largest(groups: Groups, clip: float) -> None:
     nn.utils.clip_grad_norm_(all_of(groups), clip, norm_type=float("inf"))
 
 
+def by_absolute_values(groups: Groups, clip: float) -> None:
+    """Cut all gradients by the sum of their absolute values."""
+    nn.utils.clip_grad_norm_(all_of(groups), clip, norm_type=1.0)
+
+
 def by_value(groups: Groups, clip: float) -> None:
     """Cut each entry by itself."""
     nn.utils.clip_grad_value_(all_of(groups), clip)

@@ -187,6 +187,13 @@ BUCKETS = Exercise(
             for shuffle in variants.NEAR
         ),
         Mistake(
+            "last_batch_joined",
+            "The last batch, of the longest sentences, is joined to the one before: together they "
+            "are past the budget.",
+            "A small last batch is a batch like any other.",
+            buckets(cut=variants.last_one_joined),
+        ),
+        Mistake(
             "half_the_budget",
             "Batches use no more than a part of the budget, those of long sentences as those of "
             "short ones: there are too many.",

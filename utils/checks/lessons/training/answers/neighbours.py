@@ -45,7 +45,8 @@ class NeighboursVariant(_Convolution):
             ("inverted").
         along: whether the filters run over "words" or "features", or over what reshape makes of
             the axes ("reshaped").
-        beyond: what stands beyond the ends: "zeros", or the other end ("round").
+        beyond: what stands beyond the ends: "zeros", the other end ("round") or the end's own
+            word ("last").
         side: the words that are seen: "both" sides, the "left" or the "right".
         mirrored: whether the filters are turned round.
         shared: whether all features use the first one's filter.
@@ -94,7 +95,7 @@ class NeighboursVariant(_Convolution):
         reach = filters.shape[-1] // 2
         reach = reach if self.padded else 0
         sides = {"both": (reach, reach), "left": (2 * reach, 0), "right": (0, 2 * reach)}
-        mode = "circular" if self.beyond == "round" else "constant"
+        mode = {"zeros": "constant", "round": "circular", "last": "replicate"}[self.beyond]
         padded = F.pad(self._exchanged(x), sides[self.side], mode=mode)
         found = F.conv1d(
             padded, filters, self.conv.bias if self.bias else None, groups=len(filters)
@@ -168,6 +169,12 @@ MISTAKES = (
         "The ends are neighbours of each other: the first word sees the last.",
         "Beyond the ends stand zeros. torch.roll and padding_mode='circular' go round.",
         neighbours_variant(beyond="round"),
+    ),
+    Mistake(
+        "last_word_again",
+        "Beyond the ends the filters see the first or the last word once more.",
+        "nn.Conv1d puts zeros there, unless it is told otherwise (padding_mode).",
+        neighbours_variant(beyond="last"),
     ),
     Mistake(
         "left_side_only",

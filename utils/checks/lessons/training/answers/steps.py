@@ -227,6 +227,13 @@ STEP = Exercise(
             _step(clipper=clipping.by_the_square),
         ),
         Mistake(
+            "absolute_values_added",
+            "The gradients are cut by the sum of their absolute values, which is more than their "
+            "norm.",
+            "The usual norm is the root of the sum of squares: clip_grad_norm_ takes it unasked.",
+            _step(clipper=clipping.by_absolute_values),
+        ),
+        Mistake(
             "norms_added",
             "The norms of the single parameters are added, which is more than the common norm.",
             "Add up the squares of all entries, and take the root of that.",

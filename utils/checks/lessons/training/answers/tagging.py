@@ -150,40 +150,30 @@ def _mode_of_the_whole_alone(model: nn.Module, *rest: Any) -> Any:
     return found
 
 
-def _left_early(
-    model: nn.Module, sentences: Sentences, vocab: Mapping[str, int], *rest: Any
-) -> Any:
+def _left_early(model: nn.Module, sentences: Sentences, *rest: Any) -> Any:
     if not sentences:
         model.eval()
         return []
-    return tagging_oracle(model, sentences, vocab, *rest)
+    return tagging_oracle(model, sentences, *rest)
 
 
-def _read_again(
-    model: nn.Module,
-    sentences: Sentences,
-    vocab: Mapping[str, int],
-    tags: Sequence[str],
-    batch_size: int = 32,
-) -> Any:
+def _read_again(model: nn.Module, sentences: Sentences, *rest: Any) -> Any:
     for start in range(1, len(sentences)):
-        tagging_oracle(model, sentences[start : start + batch_size], vocab, tags, batch_size)
-    return tagging_oracle(model, sentences, vocab, tags, batch_size)
+        tagging_oracle(model, sentences[start:], *rest)
+    return tagging_oracle(model, sentences, *rest)
+
+
+def _each_once(model: nn.Module, sentences: Sentences, *rest: Any) -> Any:
+    return tagging_oracle(model, list(map(list, dict.fromkeys(map(tuple, sentences)))), *rest)
 
 
 def _at_once(*args: Any) -> Any:
     return _tagger(size=lambda _, n: max(n, 1))(*args)
 
 
-def _fails_without_sentences(
-    model: nn.Module,
-    sentences: Sentences,
-    vocab: Mapping[str, int],
-    tags: Sequence[str],
-    batch_size: int = 32,
-) -> Any:
+def _fails_without_sentences(model: nn.Module, sentences: Sentences, *rest: Any) -> Any:
     max(map(len, sentences))  # one length for all batches
-    return tagging_oracle(model, sentences, vocab, tags, batch_size)
+    return tagging_oracle(model, sentences, *rest)
 
 
 TAGGING = Exercise(
@@ -329,6 +319,12 @@ TAGGING = Exercise(
             "Sentences are read more than once: the loop moves on by less than a batch.",
             "range takes a step, too: range(start, end, step).",
             _read_again,
+        ),
+        Mistake(
+            "equal_sentences_once",
+            "A sentence that comes again is left out: each is tagged once, however often it comes.",
+            "A dictionary or a set holds equal sentences once. A list keeps all of them.",
+            _each_once,
         ),
         Mistake(
             "one_at_a_time",
