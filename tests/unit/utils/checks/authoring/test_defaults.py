@@ -15,6 +15,8 @@ def test_the_stubs_defaults_are_accepted_and_what_does_not_tell_is_passed_over()
     require_defaults(dict.fromkeys, base=10)
 
 
-def test_another_default_is_told():
-    with pytest.raises(AnswerError, match="Where base is left out, it should be 20; yours is 10"):
-        require_defaults(answer, base=20.0)
+@pytest.mark.parametrize("base", [5.0, 20.0])
+def test_another_default_is_told(base):
+    told = f"Where base is left out, it should be {base:g}; yours is 10"
+    with pytest.raises(AnswerError, match=told):
+        require_defaults(answer, base=base)

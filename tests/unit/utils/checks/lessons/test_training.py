@@ -30,7 +30,7 @@ from utils.checks.lessons.training.answers.right_share import accuracy_oracle
 from utils.checks.lessons.training.answers.scores import loss_oracle
 from utils.checks.lessons.training.answers.steps import step_oracle
 from utils.checks.lessons.training.answers.tagging import tagging_oracle
-from utils.checks.lessons.training.bucket_facts import FEWEST_TURNS, _sorting, _turns
+from utils.checks.lessons.training.bucket_facts import FEWEST_TURNS, _alike, _sorting, _turns
 from utils.checks.lessons.training.probes.watched import Model, Optimizer, Scheduler, TaggingModel
 from utils.checks.registry import exercises
 from utils.reference import modules
@@ -349,6 +349,17 @@ def test_orders_drawn_at_random_have_far_more_turns_than_is_asked_and_sorted_one
     up, down = list(range(48)), list(range(48))[::-1]
     assert _sorting([up, down, up]) == "in order of length"
     assert _sorting([up, up[9:] + up[:9], up]).endswith("begun in the middle")
+
+
+def test_orders_drawn_apart_are_not_alike_and_those_of_neighbours_exchanged_are():
+    lengths, drawn = torch.arange(48), torch.Generator().manual_seed(0)
+    for _ in range(300):
+        orders = [lengths[torch.randperm(48, generator=drawn)].tolist() for _ in range(3)]
+        assert not _alike(orders)
+    exchanged = lengths.view(-1, 2).flip(1).flatten().tolist()
+    assert _alike([lengths.tolist(), exchanged])
+    assert _alike([exchanged, lengths.tolist()[::-1]])  # falling is as much in order as rising
+    assert not _alike([[7] * 48, [7] * 48])  # equal lengths have no order
 
 
 def test_torchs_random_state_is_as_it_was_after_batches_drawn_without_a_generator():
