@@ -106,6 +106,20 @@ def test_an_answer_like_a_mistake_in_some_cases_only_is_told_nothing(exercise):
     assert told(exercise, often) == ()
 
 
+@pytest.mark.parametrize(("limit", "is_told"), [(6, False), (7, True)])
+def test_a_yes_that_is_wrong_in_a_single_case_tells_of_no_likeness(limit, is_told, exercise):
+    probe = replace(PROBE, exercise="few", call=lambda f, i: {"few": f(i["x"])})
+    wrong = lambda x: len(x) < limit  # noqa: E731 (in one of the cases, or in two)
+    seen, right_ones = (observe_all(probe, CASES, f) for f in (wrong, lambda x: len(x) < 5))
+    prints = [tuple(map(print_of, one)) for one in (right_ones, seen)]
+    like = Fingerprint(("the limit were larger",), prints[1])
+    names = tuple(case.name for case in CASES)
+    write(exercise.fingerprints, {"few": Fingerprints("stamp", names, prints[0], (like,), ())})
+    forget()
+    asked = replace(exercise, probe=probe, oracle=lambda x: len(x) < 5)
+    assert (judge(asked, CASES, seen).mistake is not None) == is_told
+
+
 @pytest.mark.parametrize(
     ("used", "is_told"), [(None, True), ({"view", "x"}, True), ({"einsum", "x"}, False)]
 )
