@@ -44,7 +44,7 @@ def _kept(
     if key not in _OWN:
         if len(_OWN) >= _MOST_KEPT:
             _OWN.clear()
-        seen = observe(probe, case, answer, trusted=True, once=answer is exercise.oracle)
+        seen = observe(probe, case, answer, trusted=True)
         _OWN[key] = with_facts(exercise, case, seen) or seen
     return _OWN[key]
 

@@ -49,15 +49,34 @@ def test_an_input_that_holds_nan_is_noted_only_if_its_numbers_change(change, cha
     assert observe(nan, CASE, lambda x: (change(x), 2.0)[1]).changed == changed
 
 
-@pytest.mark.parametrize("once", [False, True])
-def test_a_case_about_results_only_asks_no_gradient(once):
+def test_values_and_gradients_come_from_one_call():
+    calls = []
+    observe(probe(), CASE, lambda x: (calls.append(1), 2 * x)[1])
+    assert len(calls) == 1
+
+
+def test_an_answer_that_no_gradient_passes_keeps_its_values():
+    seen = observe(probe(), CASE, lambda x: torch.from_numpy(2 * x.numpy()))
+    np.testing.assert_allclose(seen.values["y"], 2 * Draw(B=2, T=3).normal(2, 3).numpy())
+    assert (seen.gradients, seen.problem.kind) == ({}, "backward")
+
+
+@pytest.mark.parametrize("change", [lambda x: x.add_(1), lambda x: x.data.add_(1)])
+def test_an_input_changed_in_place_is_noted_where_gradients_are_asked(change):
+    seen = observe(probe(), CASE, lambda x: (x**2, change(x))[0])
+    x = Draw(B=2, T=3).normal(2, 3)
+    np.testing.assert_allclose(seen.values["y"], x.numpy() ** 2)
+    assert seen.changed == ("x",)
+
+
+def test_a_case_about_results_only_asks_no_gradient():
     calls = []
 
     def twice(x):
         calls.append(x.requires_grad)
         return 2 * x.detach()
 
-    seen = observe(probe(), replace(CASE, results_only=True), twice, trusted=once, once=once)
+    seen = observe(probe(), replace(CASE, results_only=True), twice)
     assert seen.gradients == {}
     assert calls == [False]
 
