@@ -85,14 +85,14 @@ def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
 def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
     """Take results and gradients from one call, which costs half as much as a call for each.
 
-    A call that fails, or changes its inputs, may do so for the gradients that it records: then each
-    gets a call of its own.
+    A call that changes its inputs, or that torch stops, may be stopped for the gradients alone that
+    are recorded: then each gets a call of its own.
     """
     inputs = probe.make(case.params)
     before = _copy(inputs)
     if not probe.asks_gradients(case):
         return _observe_results(probe, before, inputs, answer)
-    with contextlib.suppress(Exception):  # if the answer is to blame, it will fail again
+    with contextlib.suppress(RuntimeError):  # if the answer is to blame, it will fail again
         seen = _observe_both(probe, before, inputs, answer)
         if not seen.changed:
             return seen
