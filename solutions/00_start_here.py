@@ -62,8 +62,8 @@ def naive_softmax(x: Tensor, dim: int = -1) -> Tensor:
 naive_softmax(torch.tensor([1.0, 2.0]))
 
 # %% [markdown]
-# **Predict, before you run the experiment:** the scores 1 and 2 give 0.27 and 0.73. What weight
-# does 102 get beside 101?
+# **Predict, before you run the experiment:** the scores 1 and 2 give 0.27 and 0.73. What will
+# `naive_softmax` give for 102 beside 101?
 #
 # You will meet such questions in every lesson. Put your guess in place of `None` and run the cell:
 # the result will be shown beside it. A guess is never graded, nobody else sees it, and everything
@@ -114,9 +114,9 @@ check.stable_softmax(naive_softmax)
 #
 # - The **idea** of an exercise decides: with half of its cases right you get half of the points.
 #   The plainest cases have to pass: without them there are none.
-# - A fifth of that depends on what is **also asked** beside the idea, if anything is: an empty row,
-#   other number types, an error for sizes that do not fit, inputs that are left as they were. The
-#   verdict says what is missing.
+# - Where something is **also asked** beside the idea (an empty row, other number types, an error
+#   for sizes that do not fit, inputs left as they were), it decides a fifth of what the idea has
+#   earned. The verdict says what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
 #   only knows the cases you see does not get far.
 #
@@ -233,6 +233,9 @@ print("the second one:", said("plain mean of two words", x.mean(1)[1].item()))
 # %% [markdown]
 # The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.
 #
+# From here on **B** is the number of sentences in a batch, **T** that of positions in each, and
+# **D** that of entries in each vector. **S** is the length of a second sequence.
+#
 # ### Exercise: `masked_mean`
 # *1 point · difficulty 1 of 5 · 5 minutes*
 #
@@ -302,8 +305,8 @@ check.masked_mean(
 #
 # ## 4. Every vector of one sequence with every vector of another
 #
-# The heart of attention is a table: how well does each query $a_t$ match each key $b_s$? The
-# match is their dot product.
+# The heart of attention is a table: how well does each vector $a_t$ of one sequence match each
+# vector $b_s$ of another? (Lesson 02 calls them queries and keys.) The match is their dot product.
 #
 # $$P_{ts} = a_t \cdot b_s = \sum_d a_{td}\, b_{sd}$$
 #

@@ -382,7 +382,8 @@ check.predict_attention_steps(
 # ### Counted
 #
 # torch records every operation for the backward pass, and which results each one needed. The
-# longest path through that record is what has to wait, whatever the machine.
+# longest path through that record is what has to wait, on any machine, as long as each step is
+# recorded by itself, as in your loop. (A routine that runs the whole loop inside counts as one.)
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -446,11 +447,11 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 
 # %% [markdown]
 # All grow with length in the end, for all have more to do. But a recurrent network has only about
-# twice the arithmetic of `x @ w`, and an LSTM about eight times. What is beyond that is the price
-# of 2,048 small steps in place of one large one: they cannot be joined, for each waits for the one
-# before. How high the price is depends on who wrote the steps. The LSTM waits as often as `nn.RNN`
-# and has four times its arithmetic. So where it is the faster one, the rest of `nn.RNN`'s time is
-# its routine, not waiting.
+# twice the arithmetic of `x @ w`, and an LSTM about eight times. What is beyond that is mostly the
+# price of 2,048 small calls in place of one large one, and how high it is depends on who wrote
+# them: the LSTM waits as often as `nn.RNN`, does four times its arithmetic, and can be the faster
+# one. Waiting itself hardly shows here: this notebook uses one core, which does one thing after
+# another anyway. Where much could be done at once, recurrence forbids it.
 #
 # ## 5. Limit 3: gradients on a long way back
 #
@@ -557,6 +558,7 @@ check.gradient_through_time(
 #
 # The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
 # direction. So $\rho$ is all that there is to say about the matrix; the rest is up to the inputs.
+# (Of other matrices it does not say all: what counts there is how much they stretch at most.)
 #
 # **Predict:** you may have read that gradients vanish for $\rho < 1$ and explode for $\rho > 1$.
 # Which of the 15 curves below will do so: five radii, each with no input at all, with weak inputs
@@ -674,8 +676,9 @@ plots.show(fig, about="Training loss of three seeds, without clipping and with i
 # These leaps saturate many units. Afterwards steps are still made, most of them nearly as long as
 # the clipped ones. But next to nothing comes back to the first symbol, for the small slopes of
 # saturated units multiply 39 times over: the gradient of `w_x` is as good as zero, and it is mostly
-# the last layer that still moves. Clipping takes the leaps away. It cannot lengthen a gradient that
-# has vanished: for that, the network itself has to change.
+# the last layer that still moves. (It learns a little: even saturated states differ somewhat from
+# symbol to symbol.) Clipping takes the leaps away. It cannot lengthen a gradient that has vanished:
+# for that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -688,8 +691,9 @@ plots.show(fig, about="Training loss of three seeds, without clipping and with i
 # $f_t = \sigma(\dots + b_f)$, where $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. An LSTM is often
 # said to solve vanishing gradients.
 #
-# **Predict:** before training, does an LSTM as torch makes it carry a gradient farther than the
-# plain tanh network with $\rho = 1$?
+# **Predict:** before training, does an LSTM as torch makes it carry a gradient farther than a plain
+# tanh network with $\rho = 1$? (Both have 32 units, and gradients are measured at the inputs: do
+# not compare these curves with those of the five radii.)
 
 # %% tags=["skip-grading"]
 names = ("the plain network", "the LSTM")
@@ -721,7 +725,8 @@ print("more is left in", said("more gradient left after 50 steps", more))
 # It depends on the gate. torch starts with $b_f$ near 0, and $\sigma(0)$ is one half: a gate that
 # lets half through at each step leaves next to nothing after 50. (It is more than
 # $0.5^{50} \approx 10^{-15}$: the gates vary around one half, and $c$ is not the only way back.) An
-# LSTM whose gates begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through. The
+# LSTM whose gates begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through.
+# (Gates alone can only shrink them. Where a curve rises, more comes back through $h$.) The
 # comparison depends on the other side too: this tanh network starts with $\rho = 1$. torch's own
 # `nn.RNN` starts with a smaller radius, and in lesson 02 it forgets faster than the LSTM.
 #
@@ -1001,8 +1006,8 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 # comes through it to go on alone. Running free, the model often gets the first symbol right (not
 # in the answer printed above) and soon is little better than guessing. (At the last place it is
 # even worse: a decoder that stops early has no symbol there.) No sequence is right as a whole. Is
-# that limit 1 again, now with gates, or too short a training? Lesson 02 measures both, and gives
-# the same network a second way to its source.
+# that limit 1 again, now with gates, or too short a training? Lesson 02 trains longer and with a
+# larger state, and gives the same network a second way to its source.
 #
 # Teacher-forced numbers look better than the model is. One wrong token misleads a free-running
 # decoder in what follows, while teacher forcing sets it right at each step. What is used is the
@@ -1017,8 +1022,9 @@ print(summary())
 # - A recurrent network calls one cell per token and hands a state of fixed size on.
 # - **Limit 1:** the state is a bottleneck. What was read first is lost first.
 # - **Limit 2:** T tokens take T steps in a row, however many processors there are.
-# - **Limit 3:** going back k steps multiplies the gradient k times. A spectral radius below 1 makes
-#   it vanish; one above 1 allows it to explode, and saturated units make it vanish all the same.
+# - **Limit 3:** going back k steps multiplies the gradient k times. A matrix that shrinks every
+#   direction makes it vanish; one that stretches allows it to explode, and saturated units make it
+#   vanish all the same.
 # - Clipping cures explosions, not vanishing. An LSTM carries gradients as far as its forget gates
 #   are open, and how they start matters.
 # - Teacher forcing gives the decoder the right token at every step; what counts is how it does
@@ -1041,7 +1047,8 @@ print(summary())
 # - Y. Bengio, P. Simard, P. Frasconi, *Learning long-term dependencies with gradient descent is
 #   difficult*, IEEE Transactions on Neural Networks 5 (1994).
 # - R. Pascanu, T. Mikolov, Y. Bengio, *On the difficulty of training recurrent neural networks*,
-#   ICML 2013: the spectral radius as a condition, and clipping by norm.
+#   ICML 2013: the spectral radius (without tanh) and the largest singular value (with it) as
+#   conditions, and clipping by norm.
 # - S. Hochreiter, J. Schmidhuber, *Long short-term memory*, Neural Computation 9 (1997).
 # - F. A. Gers, J. Schmidhuber, F. Cummins, *Learning to forget: continual prediction with LSTM*,
 #   Neural Computation 12 (2000): the forget gate.

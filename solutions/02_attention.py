@@ -49,8 +49,9 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 #
 # $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
 #
-# It is called *additive*, because query and key meet in a sum. And since the decoder asks while the
-# encoder's states answer, two sequences of any two lengths, this is **cross-attention**.
+# The hidden layer has $A$ units; $v$, one number for each, turns them into the score. It is called
+# *additive*, because query and key meet in a sum. And since the decoder asks while the encoder's
+# states answer, two sequences of any two lengths, this is **cross-attention**.
 #
 # ### Exercise: `additive_scores`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -142,10 +143,10 @@ pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 
 # %% [markdown]
 # Softmax turns the scores into **weights** that sum to one. The decoder receives the average of
-# the values $x_s$ with these weights, the **context** $c$. Here the encoder's states serve as
+# the values with these weights, the **context** $c$. Here the encoder's states serve as
 # keys and as values. (`utils/experiments/seq2seq.py` shows where the context enters the decoder.)
 #
-# $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, x_s$$
+# $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, \text{value}_s$$
 #
 # Some positions hold padding, not words. A boolean **mask** says which: `True` means *may be
 # attended to*. A forbidden position must get the weight 0 exactly, however large its score, and
@@ -172,7 +173,7 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     Returns:
         context: (B, D).
         weights: (B, S); 0 where the mask is False. Each row sums to one, or is all zeros if nothing
-            is allowed in it.
+            is allowed in it; gradients have no NaN there either.
     """
     # BEGIN SOLUTION
     if mask is not None:
@@ -222,7 +223,7 @@ check.attend(
 #
 # `masked_fill(~mask, ...)` twice: the scores with minus infinity before the softmax, the weights
 # with 0 after it. It returns a new tensor, so keep the result. For the context, give the weights an
-# axis (B, 1, S) and use `@`, or write `torch.einsum("bs,bsd->bd", ...)`.
+# axis (B, 1, S), use `@` and take that axis away again, or write `torch.einsum("bs,bsd->bd", ...)`.
 # </details>
 #
 # ## 3. The experiment: reversing a sequence
@@ -422,7 +423,8 @@ check.multiplicative_scores(
 #
 # ### The product in the lesson's model
 #
-# **Predict:** same task, same steps, same `attend`. Will Luong's product learn it too? The cell
+# **Predict:** same task, same steps, your `attend` and, of the same form as yours, the course's
+# product in place of the additive score. Will Luong's product learn it too? The cell
 # prints when the loss of the additive model was first below 0.1. By which step will the product's
 # be?
 
@@ -448,9 +450,11 @@ print("below 0.1 at step", said("step of a loss below 0.1", next(below, "never")
 
 # %% [markdown]
 # The product learns it too, if more slowly in this run. (Both curves jump: sequences get longer on
-# the way, and the learning rate is high.) Its advantage is speed once there are many queries. The
-# sum needs all $A$ hidden units for every pair of query and key; a product needs one number, and
-# all $T S$ of them are a single matrix product $Q K^\top$, the operation that processors do best.
+# the way, and the learning rate is high.) Its line is nearly one column wide, with the same kind of
+# encoder: states that have read their neighbours allow a wide line, and do not force one. Its
+# advantage is speed once there are many queries. The sum needs all $A$ hidden units for every pair
+# of query and key; a product needs one number, and all $T S$ of them are a single matrix product
+# $Q K^\top$, the operation that processors do best.
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
@@ -600,7 +604,7 @@ def scaled_dot_product_attention(
     Returns:
         output: (..., T, Dv).
         weights: (..., T, S); 0 where the mask is False. Each row sums to one, or is all zeros if
-            nothing is allowed in it.
+            nothing is allowed in it; gradients have no NaN there either.
     """
     # BEGIN SOLUTION
     scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-2, -1)  # (..., T, S); q is less to divide
@@ -890,8 +894,8 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 
 # %% [markdown]
 # Choose another query: click on it, or use the arrow keys. Then stop dividing by $\sqrt{d_k}$ and
-# move the slider for $d_k$. (It stretches all products by $\sqrt{d_k}$, as the spread of
-# independent ones grew in section 5.)
+# move the slider for $d_k$. (It stretches all products with $\sqrt{d_k}$, as the spread of
+# independent ones grew in section 5; these vectors have 3 entries.)
 
 # %% tags=["skip-grading"]
 drawn.attention_by_hand(words, Q, K, V, query=3)
@@ -1474,9 +1478,9 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # Here it shrinks faster than the LSTM's, and in lesson 01 it was the other way round: there the
 # matrix started with $\rho = 1$, here it starts as torch makes it, with a radius of 0.59.
 # Attention's path has one step, whatever the distance, so its curve is flat. (The last word itself
-# is ahead, since it is the query too.) So the third limit falls as well. (The weights share one
-# unit among all words: with twice as many, the first one gets about half.) It does not follow that
-# a trained attention *uses* what lies far back; it can.
+# is ahead, since it is the query too.) So the third limit falls as well. (Weights sum to one: with
+# twice as many words each gets about half as much, and of the gradient too.) It does not follow
+# that a trained attention *uses* what lies far back; it can.
 #
 # ## 12. What it costs
 #
@@ -1552,8 +1556,9 @@ for name in ("RNN", "LSTM"):
 #   takes four times the memory. This was one sentence and one head; multiply.
 # - **When time crosses depends on the program.** By the table attention does more arithmetic at
 #   every length; beyond $T = d$, 64 tokens here, its quadratic part alone is more than all of the
-#   RNN's. Still the RNN takes longer until far beyond that. Waiting for one another is not what
-#   makes its steps slow: those of the LSTM wait as well, and it is ahead of attention much earlier.
+#   RNN's. Still the RNN takes longer until far beyond that. Its steps are slow, but not because
+#   they wait: the LSTM's wait as well, and the LSTM is ahead of attention much earlier. (What
+#   waiting costs where many processors could work at once, one core cannot show.)
 # - **"Five times slower" is not a property of LSTMs**, but of a program, a machine, a width and a
 #   batch. On a CPU the LSTM runs in one fused routine (few operations, however long the text) and
 #   the simpler RNN does not, so that the one with four times the arithmetic wins. The claim was
@@ -1580,9 +1585,9 @@ print(summary())
 #
 # ## Three open questions
 #
-# 1. The line of the alignment picture is a few columns wide. Take the encoder's recurrence away
-#    (keys are the symbols' own vectors, with lesson 04's positions): does it become one column
-#    wide?
+# 1. Additive attention's line is a few columns wide, the product's nearly one. Is it so with other
+#    seeds? And what becomes of the wide one if you take the encoder's recurrence away (keys are the
+#    symbols' own vectors, with lesson 04's positions)?
 # 2. The plain model was given its source once. Hand it the encoder's last state at *every* step,
 #    but still no other state. How much of attention's advantage is that?
 # 3. Softmax always spends the whole weight. Add one key of zeros with a value of zeros, at which a

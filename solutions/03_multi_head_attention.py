@@ -489,14 +489,14 @@ print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 # inside a head, so they leave no axis behind. With the comment's shape, memory would be eight times
 # what it is.
 #
-# ### Two sequences: the bottleneck of lesson 01, gone
+# ### Two sequences: looking back with four heads
 #
 # Lesson 01's decoder had nothing of the source but 64 numbers. Lesson 02 let it look back by
 # Bahdanau's attention. Here it looks back by *your* block: its one state is the query (T = 1), and
 # the encoder's S states are keys and values. Same task, same 300 steps, with four heads.
 #
-# **Predict:** without attention 16% of 20 symbols came out right. With your block? And will the
-# four heads look at one place, or at four?
+# **Predict:** without attention about 15% of 20 symbols came out right. With your block? And will
+# the four heads look at one place, or at four?
 
 # %% tags=["skip-grading"]
 guess("share right at 20, four heads", None)  # from 0 to 1
@@ -521,10 +521,10 @@ print(f"{apart:.1f} positions from the first to the last of the places that head
 print(said("four heads look at", places))
 
 # %% [markdown]
-# Whatever the decoder needs it fetches when it needs it, and the 64 numbers are no bottleneck any
-# more. The heads look at the same symbol, or one beside it: each step has one question, and nothing
-# tells four heads to ask different ones. For that, a task must have more questions than one.
-# Section 6 has such a task.
+# Whatever the decoder needs it fetches when it needs it, so its 64 numbers need not hold the whole
+# source. The heads look at the same symbol, or one beside it: each step has one question, and
+# nothing tells four heads to ask different ones. For that, a task must have more questions than
+# one. Section 6 has such a task.
 #
 # ## 5. What do several heads cost?
 #
@@ -662,8 +662,9 @@ for length in (16, 64, 256):
 
 # %% [markdown]
 # For short sentences fusing pays: the list starts sixteen times as many small operations. For long
-# ones it pays little, nothing, or less than nothing: both ways fill the same tables of weights, one
-# small table after another or all of them at once.
+# ones it pays little, nothing, or less than nothing, and that differs from machine to machine: both
+# ways fill the same tables of weights, one small table after another or all of them at once. (This
+# is one core. Where heads can run side by side it may be different, and is not measured here.)
 #
 # ### What is `w_o` for?
 #
@@ -803,7 +804,7 @@ for run, model in enumerate(models["1 head"]):
 # So a popular text says. Put it to the test: *how many drawers* does a head look at? If its
 # weights lie evenly on $n$ drawers, $e$ to the power of their entropy (with natural logarithms) is
 # $n$; uneven weights count as fewer. **Predict:** is the number larger with one head, or for each
-# of two? And for two heads taken together?
+# of two? And for two heads taken together (for the mean of their weights)?
 
 # %% tags=["skip-grading"]
 guess("drawers looked at, 1 head", None)
@@ -1056,7 +1057,8 @@ print("breaking the law:", said("faults that break the law", broken))
 # Three programs attend in three heads, and each has a bug: *heads paired with the batch* (the split
 # takes pieces of another sentence), *keys from the query*, or *mask repeated in the wrong order*
 # (the heads get copies a, b, a, b, a, b and not a, a, a, b, b, b). Two sentences, *a* and *b*, go
-# through each. One thing at a time is changed, and a cell is blue where the weights of *a* move.
+# through each. One thing at a time is changed, and a cell is blue where that changes the weights of
+# sentence *a* in that head.
 
 # %% tags=["skip-grading", "folded"]
 panels = {"right": head_bugs.moves()}
@@ -1147,7 +1149,7 @@ print(summary())
 #
 # 1. Of eight heads hardly any single one was needed. How many can go together, before an
 #    answer is lost? Does it matter which?
-# 2. One head with a hidden layer failed in some runs. Does it fail less often with more
+# 2. One head with a hidden layer failed in one run of five. Does it fail less often with more
 #    hidden units, more steps, or another learning rate?
 # 3. Ask for *three* drawers (the task is in `utils/experiments/lookup_task.py`). Do two heads
 #    manage?

@@ -564,7 +564,8 @@ check.PositionalEncoding(
 # <details><summary>Hint 2: almost the answer</summary>
 #
 # `nn.Dropout` made in `__init__` knows whether the module is in train mode. In `forward`: compare
-# `x.shape[1]` with the number of rows, raise if need be, add the slice, call the dropout.
+# `x.shape[1]` with the number of rows, raise if need be, add the slice in the dtype of x, call the
+# dropout.
 # </details>
 #
 # ### Exercise: `LearnedPositionalEncoding`
@@ -754,15 +755,16 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 # scores are taken, they *turn* queries and keys, pair by pair of columns, by an angle that grows
 # with the position:
 #
-# $$(a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta), \qquad
-# \theta = p \cdot \mathrm{base}^{-2i/D_h}$$
+# $$(x, y) \mapsto (x\cos\theta - y\sin\theta,\; x\sin\theta + y\cos\theta), \qquad
+# \theta = p\,\omega_i, \quad \omega_i = \mathrm{base}^{-2i/D_h}$$
 #
-# Why that helps takes two lines. Read a pair $(a, b)$ as the complex number $a + ib$: turning it by
-# $\theta$ is a product with $e^{i\theta}$, and the dot product of two pairs is
-# $\mathrm{Re}[q\,\bar k]$, with $\bar k$ the conjugate. So a query at $p$ and a key at $s$ score
+# Why that helps takes two lines. Read a pair $(x, y)$ as the complex number $x + \mathrm{j}\,y$,
+# where $\mathrm{j}^2 = -1$: turning it by $\theta$ is a product with $e^{\mathrm{j}\theta}$, and
+# the dot product of two pairs is $\mathrm{Re}[q\,\bar k]$, with $\bar k$ the conjugate. So of each
+# pair, a query $q$ at $p$ and a key $k$ at $s$ score
 #
-# $$\mathrm{Re}\big[q\,e^{ip\omega}\;\overline{k\,e^{is\omega}}\big]
-# = \mathrm{Re}\big[q\,\bar k\;e^{i(p - s)\omega}\big],$$
+# $$\mathrm{Re}\big[q\,e^{\mathrm{j}p\omega}\;\overline{k\,e^{\mathrm{j}s\omega}}\big]
+# = \mathrm{Re}\big[q\,\bar k\;e^{\mathrm{j}(p - s)\omega}\big],$$
 #
 # and $p$ and $s$ are there as $p - s$ alone.
 
@@ -848,8 +850,9 @@ check.rotary_embedding(
 # ### Added or turned
 #
 # **Predict:** put the same query and the same key at every position, and draw the score of each
-# pair of positions. What does the picture look like when positions are added? And when they turn
-# query and key?
+# pair of positions. What does the picture look like when positions are added, and when they turn
+# query and key? By how much do the scores on one diagonal differ? (All scores of a picture together
+# have a standard deviation of about 0.6.)
 
 # %% tags=["skip-grading"]
 # how much scores of one distance differ (their standard deviation): added and turned
@@ -1116,7 +1119,7 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 # %% [markdown]
 # **Measured:** with random or learned rows, what is learned at 5 and 7 says nothing about 6, and
 # the model does worse than by naming the most frequent group. Without the minus sign it does about
-# as well as that, and far worse than right. The right table carries over.
+# as well as that. The right table carries over.
 #
 # Is it because its neighbours look alike? No: with base 0.5 they are as much strangers as without
 # the minus sign, and it carries over too. What the two good ones share is that **their hands'
@@ -1130,7 +1133,7 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 #
 # **Claimed in popular texts:** sinusoidal positions work for sentences longer than any in training,
 # because they are a formula. First, where do the models look? Mean weights over many sentences of
-# 32 words, twice as many as in training, for the first seed. **Predict:** how much weight does the
+# 32 words (in training they had 16), for the first seed. **Predict:** how much weight does the
 # word two places back get from the rotary model, within the first 16 places? And from the one with
 # a learned table, at places 16 to 31?
 
@@ -1201,7 +1204,7 @@ for kind in ("sinusoidal", "learned", "rotary"):
 # Rotary positions carry over best, but not freely: with base 10,000, the first words of a longer
 # sentence are tagged less well with them, too. Is it that many more words compete for attention?
 # The learned table faces just as many, and stays right there. **Predict:** where does the rotary
-# model look instead: at near words, or at far ones?
+# model look instead: at words up to 15 places away (near), or further (far)?
 
 # %% tags=["skip-grading"]
 guess("looks instead at words", None, choices=("near", "far"))
@@ -1276,8 +1279,8 @@ print("rotary, long words:", said("at the end, rotary with long words", ended))
 # is **too sure** from the start, since scores grow with the square of the lengths, and a softmax
 # that is sure hardly passes a gradient (lesson 02). Each has its cure: positions that are as long
 # as the words; a *calm start*, with the first queries and keys made so short that scores begin as
-# small as with short words. **Predict:** which of the two cures helps the sinusoids, at a fifth of
-# the learning rate?
+# small as with short words. **Predict:** which of the two cures brings the sinusoids above 0.9, at
+# a fifth of the learning rate: one of them, either by itself, or only both together?
 
 # %% tags=["skip-grading"]
 guess("cure", None, choices=("longer positions", "calm start", "either", "only both"))
@@ -1323,8 +1326,8 @@ print(summary())
 # - Sinusoids are hands of a clock. The first columns are fast. Their products depend on distance
 #   alone, and a shift is a rotation that attention can learn.
 # - In a slow clock neighbours lie close together, and it is learned more slowly; stretched, the
-#   same rows took half the steps. Clocks without very fast hands carry over to positions that the
-#   model was never asked about.
+#   same rows took half the steps. Clocks whose hands have speeds close together carry over to
+#   positions that the model was never asked about.
 # - A learned table is as good within the trained length, and knows nothing beyond it.
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
 #   and their order alone.

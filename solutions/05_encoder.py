@@ -2,7 +2,7 @@
 # # 05 · The encoder
 #
 # **What this lesson answers:** what besides attention is in a Transformer encoder, what is each
-# part for, where do its parameters and its time go, and is yours the same as torch's?
+# part for, where are its parameters, how does its time grow, and is yours the same as torch's?
 # **What it needs:** lessons 02 to 04. **Time:** 130 minutes. **Points:** 17.
 #
 # You have attention in heads, and positions. What is missing are three plain parts: a
@@ -653,7 +653,8 @@ print(where)
 # %% [markdown]
 # With two layers neither order needs a warm-up: at once, both learn at the three higher rates. With
 # twelve, post-norm without one learns at one rate of the five; at three times that rate it ends
-# with 0.24 to 0.44 right, about what no order at all would give (0.39). A warm-up cures it, up to
+# with 0.24 to 0.44 right, between blind guessing (0.25) and little more than what no order at all
+# would give (0.39). A warm-up cures it, up to
 # ten times that rate. Pre-norm needs none. (At low rates a warm-up costs steps: look at 0.001.)
 # Xiong et al. (2020) trace this to the large gradients that the last layers of a fresh post-norm
 # encoder get. The paper's encoder is post-norm, so its rate starts low; lesson 06 has the rule.
@@ -776,7 +777,8 @@ plots.show(fig, about="How alike two tokens are, against layer.")
 # Attention averages, and an average of averages soon makes all tokens equal. Then every value is
 # the same, and it makes no difference which token gets the weight: no gradient. With the residual
 # each token keeps what it was beside what it found. Norms cannot help here: equal vectors of the
-# right size are still equal. (Dong et al. 2021 prove how fast this goes.)
+# right size are still equal. (Dong et al. 2021 prove how fast this goes with attention alone, with
+# neither residuals nor feed-forward.)
 #
 # **A good place to rest.** Half of the lesson is behind you: you have a layer, and know what holds
 # it together. Save the notebook, and go on another day if you like.
@@ -1421,9 +1423,9 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 #
 # On both the encoder's time grows faster with the length. Attention's scores cost the square of the
 # length, but they are a small part here: for each token a layer multiplies $12 D^2$ numbers for its
-# matrices and $2TD$ for attention, which at 512 tokens is a seventh of all. The LSTM pays part of
-# its time once for a sentence, however long. The square wins in the end. At $T = 6D$ it is half of
-# all.
+# matrices and $2TD$ for attention, which at 512 tokens is a seventh of all. (Both may take less
+# than 16 times as long for 16 times the tokens: part of their time they pay once for a sentence,
+# however long.) The square wins in the end. At $T = 6D$ it is half of all.
 #
 # What no single core can show: the LSTM must do its steps one after another, however many
 # processors wait. The encoder does all tokens at once: more cores can make it faster, and a GPU has
@@ -1571,8 +1573,9 @@ print(summary())
 # - Layer normalisation treats each token by itself: variance over $D$, epsilon under the root.
 # - Norms keep the gradient's size at depth; residuals keep tokens apart, so that there is something
 #   to learn from it. A missing residual shows in gradients, part by part, not in shapes.
-# - Post-norm keeps tokens at one size. With two layers it needs no warm-up; with twelve it does, at
-#   all but the lowest rate at which it learns. Pre-norm lets tokens grow and needs a final norm.
+# - Post-norm keeps tokens at one size. With two layers it needed no warm-up here; with twelve it
+#   does, at all but the lowest rate at which it learns. Pre-norm lets tokens grow and needs a final
+#   norm.
 # - The feed-forward holds two thirds of a layer's parameters, and about half of those of the base
 #   encoder with 10,000 words.
 # - Your encoder and torch's are the same function.
@@ -1580,7 +1583,7 @@ print(summary())
 #
 # ## Three open questions
 #
-# 1. In pre-norm residuals let tokens grow. Divide what each sub-layer adds by $\sqrt{N}$ (N
+# 1. In pre-norm, residuals let tokens grow. Divide what each sub-layer adds by $\sqrt{N}$ (N
 #    layers): do tokens still grow, and does an encoder of 24 layers still learn?
 # 2. A fresh encoder does not care about distance. Train yours on lesson 04's task of looking two
 #    words back, and draw section 12's picture again: what has become of it?
