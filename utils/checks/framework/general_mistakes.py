@@ -64,6 +64,13 @@ REMEMBERS = Mistake(
     "Something is kept in self, in a global name or in a default value. If you keep a table, use "
     "it only where all that it depends on is the same: length, width, base, number type, device.",
 )
+_ASKED_AGAIN = replace(
+    REMEMBERS,
+    message="It remembers: asked for the first time it is right, asked once more it is not.",
+    hint="Something is kept in self, in a global name or in a default value: what a call fills has "
+    "to be made in that call.",
+)
+_SECOND = " of a second call"  # ends the name of a result that is asked for twice
 _CUT = Mistake(
     "cuts_the_gradient",
     "Something on the way from this input to the result stops the gradient.",
@@ -100,6 +107,8 @@ def general_mistake(
     # The cases before this one, without other calls first, are right.
     if case.params.get("again") or case.params.get("earlier"):
         return REMEMBERS
+    if shown.where.partition("[")[0].endswith(_SECOND):  # the first call's are compared before
+        return _ASKED_AGAIN
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]
