@@ -120,8 +120,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"[Tt]oo many indices",
-        "More indices stand in the brackets than the tensor has axes. A boolean mask counts with all "
-        "of its own.",
+        "More indices stand in the brackets than the tensor has axes. A boolean mask counts with "
+        "all of its own.",
     ),
     (
         r"Class values must be",

@@ -199,3 +199,13 @@ def test_a_second_call_that_is_wrong_alone_is_put_down_to_memory():
         return written
 
     assert check.greedy_decode.verdict(greedy).mistake.name == "remembers_an_earlier_call"
+
+
+def test_what_is_left_behind_is_not_put_down_to_memory():
+    def asking(run, x):
+        x.requires_grad_()
+        (gradient,) = torch.autograd.grad(run(x)[:, -1].sum(), x)
+        return gradient.norm(dim=-1).mean(0)
+
+    found = said(check.gradient_by_distance.verdict(asking))
+    assert "It remembers" not in found
