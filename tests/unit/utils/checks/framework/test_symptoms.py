@@ -128,7 +128,6 @@ class NotSetUp(nn.Module):
         (lambda: torch.ones(2, 3)[torch.ones(2, 1).bool()], "index of shape [2, 1] picks from a"),
         (lambda: F.one_hot(torch.tensor([-1]), 3), "whole numbers from 0"),
         (lambda: [1].index(2), "is it there for every input"),
-        (lambda: [1].remove(2), "is it there for every input"),
         (lambda: None.shape, "`shape` is asked of None"),
         (lambda: nn.Linear(2, 3).w, "is it made in __init__"),
         (lambda: undefined_name, "`undefined_name` is not defined in this notebook"),  # noqa: F821

@@ -190,17 +190,17 @@ ORDER = tuple(
             "Position i gets what stood at order[i]. A permutation's matrix has its ones at "
             "[i, order[i]]; transposed, it undoes the order.",
         ),
-        *(
-            (
-                f"sentences_{called}",
-                {"distance": distance},
-                f"The distances of the single sentences are {called}.",
-                "One root over the sum of all squares.",
-            )
-            for called, distance in (
-                ("added", lambda d: d.flatten(1).norm(dim=1).sum()),
-                ("averaged", lambda d: d.flatten(1).norm(dim=1).mean()),
-            )
+        (
+            "sentences_added",
+            {"distance": lambda d: d.flatten(1).norm(dim=1).sum()},
+            "The distances of the single sentences are added.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "sentences_averaged",
+            {"distance": lambda d: d.flatten(1).norm(dim=1).mean()},
+            "The distances of the single sentences are averaged.",
+            "One root over the sum of all squares.",
         ),
     )
 )
