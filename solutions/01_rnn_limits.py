@@ -820,6 +820,7 @@ check.shift_right(
     hidden=[
         dict(case="a larger batch", B=6, T=8, bos=4),
         dict(case="one sequence of one token", B=1, T=1, bos=3),
+        dict(case="ids that come twice", B=3, T=7, bos=2, kinds=4),
         dict(
             case="int32, begin token 0",
             demand="other integer types",

@@ -194,6 +194,7 @@ check.attend(
     points=3,
     hidden=[
         dict(case="one position", B=3, S=1, D=4),
+        dict(case="one sentence", demand="a batch of one", B=1, S=4, D=3),
         dict(case="holes in the middle", B=4, S=7, D=5, mask="random"),
         dict(
             case="nothing allowed, float64",
@@ -1423,6 +1424,16 @@ check.gradient_by_distance(
         dict(case="a larger batch", B=5, T=4, D=3, kind="attention"),
         dict(case="a wider mixture", B=2, T=3, D=7, kind="mixture"),
         dict(case="words alone", B=4, T=3, D=2, kind="each word alone"),
+        dict(
+            case="an x that asks for gradients",
+            demand="x as it was",
+            B=2,
+            T=5,
+            D=3,
+            kind="attention with positions",
+            after=True,
+            asks=True,
+        ),
     ],
 )
 # END HIDDEN TESTS

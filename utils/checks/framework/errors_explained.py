@@ -114,6 +114,24 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "An axis is named that the tensor does not have: count its axes.",
     ),
     (
+        r"shape of the mask (\[.*?\]) at index \d+ does not match.* tensor (\[.*?\])",
+        "A boolean index of shape {1} picks from a tensor of shape {2}: an index is not stretched "
+        "along axes of size 1, as masked_fill and torch.where do it.",
+    ),
+    (
+        r"[Tt]oo many indices",
+        "More indices stand in the brackets than the tensor has axes. A boolean mask counts with "
+        "all of its own.",
+    ),
+    (
+        r"Class values must be",
+        "`one_hot` takes whole numbers from 0 to num_classes - 1: which input gives another one?",
+    ),
+    (
+        r"ValueError: .*(?:is not in list|not in (?:list|tuple|deque))",
+        "`index` and `remove` look for something that is not there: is it there for every input?",
+    ),
+    (
         r"IndexError|out of bounds",
         "An index lies beyond the end: check where counting begins and ends.",
     ),

@@ -64,6 +64,13 @@ REMEMBERS = Mistake(
     "Something is kept in self, in a global name or in a default value. If you keep a table, use "
     "it only where all that it depends on is the same: length, width, base, number type, device.",
 )
+_ASKED_AGAIN = replace(
+    REMEMBERS,
+    message="It remembers: asked for the first time it is right, asked once more it is not.",
+    hint="Something is kept in self, in a global name or in a default value: what a call fills has "
+    "to be made in that call.",
+)
+_SECOND = " of a second call"  # ends the name of a result that is asked for twice
 _CUT = Mistake(
     "cuts_the_gradient",
     "Something on the way from this input to the result stops the gradient.",
@@ -97,13 +104,21 @@ def general_mistake(
             return GENERAL["changed"]
         wanted, got = expected.gradients.get(name), seen.gradients.get(name)
         return _of_gradient(wanted, got, exercise.tolerance)
-    # The cases before this one, without other calls first, are right.
-    if case.params.get("again") or case.params.get("earlier"):
-        return REMEMBERS
+    if (memory := _of_memory(case, shown)) is not None:
+        return memory
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
         return GENERAL["changed"]
     return _of_kind(expected, seen, shown)
+
+
+def _of_memory(case: Case, shown: Finding) -> Mistake | None:
+    """Name that something is kept if what differs is right where no other call came first."""
+    if case.params.get("again") or case.params.get("earlier"):
+        return REMEMBERS  # the cases before this one, without other calls first, are right
+    if shown.where.partition("[")[0].endswith(_SECOND):
+        return _ASKED_AGAIN  # the first call's results are compared before, and are right
+    return None
 
 
 def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistake | None:

@@ -96,9 +96,11 @@ def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
         seen = _observe_both(probe, before, inputs, answer)
         if not seen.changed:
             return seen
-    seen = _observe_results(probe, before, _copy(before), answer)
+    inputs = _copy(before)
+    seen = _observe_results(probe, before, inputs, answer)
     gradients, problem = _observe_gradients(probe, _copy(before), answer)
-    return replace(seen, gradients=gradients, problem=problem)
+    changed = seen.changed if problem is None else _written(inputs, seen.changed)
+    return replace(seen, changed=changed, gradients=gradients, problem=problem)
 
 
 def _observe_results(probe: Probe, before: Inputs, inputs: Inputs, answer: Any) -> Observation:
@@ -119,6 +121,15 @@ def _seen(before: Inputs, inputs: Inputs, results: Mapping[str, object]) -> Obse
     values = {name: plain(value) for name, value in results.items()}
     changed = tuple(name for name in before if not _same(before[name], inputs[name]))
     return Observation(values, changed=changed)
+
+
+def _written(inputs: Inputs, changed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the inputs that a call wrote into, also where it left the same numbers.
+
+    Backward refuses either, and the writing is the fault: a mask of ones leaves nothing to zero.
+    """
+    counted = (n for n, x in inputs.items() if isinstance(x, torch.Tensor) and x._version > 0)
+    return tuple(dict.fromkeys((*changed, *counted)))
 
 
 def _observe_gradients(

@@ -53,6 +53,8 @@ Masking = Literal[
     "not None, by a method",
     "expanded to queries",
     "another axis",
+    "an index",
+    "rows by an index",
 ]
 Weigh = Callable[[Tensor], Tensor]
 
@@ -204,6 +206,18 @@ def _times_infinity(mask: Tensor) -> Tensor:
     return ~mask * -torch.inf
 
 
+def _by_an_index(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+    blocked = scores.clone()
+    blocked[~mask] = -torch.inf
+    return weigh(blocked) * mask.any(-1, keepdim=True)
+
+
+def _rows_by_an_index(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+    weights = weigh(scores.masked_fill(~mask, -torch.inf)).clone()
+    weights[~mask.any(-1)] = 0.0
+    return weights
+
+
 _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "after": lambda scores, mask, weigh: weigh(scores) * mask,
     "added": _plus(lambda mask: mask),
@@ -218,6 +232,8 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "expanded to queries": lambda scores, mask, weigh: weigh(
         scores.masked_fill(~mask.expand(*scores.shape[:-1], scores.shape[-2]), -torch.inf)
     ),
+    "an index": _by_an_index,
+    "rows by an index": _rows_by_an_index,
     "renormalised": _renormalised(0.0),
     "renormalised safely": _renormalised(1e-9),
     "multiplied": lambda scores, mask, weigh: _divided(scores.exp() * mask),

@@ -86,6 +86,7 @@ class SelfAttentionVariant(nn.Module):
         shared: whether w_k is the very layer that w_q is.
         factor: (D, d_k) -> factor on the queries.
         more: whether the module has a parameter beside the layers.
+        registered: whether nn.Module knows of the layers.
 
     """
 
@@ -98,12 +99,14 @@ class SelfAttentionVariant(nn.Module):
     shared = False
     factor: Any = staticmethod(lambda d, d_k: 1.0)
     more = False
+    registered = True
 
     def __init__(self, d_model: int, d_k: int, d_v: int) -> None:
         super().__init__()
         for name, (n_in, n_out) in zip("qkv", type(self).sizes(d_model, d_k, d_v), strict=True):
             if name not in self.missing:
-                setattr(self, f"w_{name}", self._made(n_in, n_out))
+                assign = setattr if self.registered else object.__setattr__
+                assign(self, f"w_{name}", self._made(n_in, n_out))
         if self.shared:
             self.w_k = self.w_q
         if self.more:

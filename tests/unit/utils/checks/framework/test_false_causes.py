@@ -174,3 +174,38 @@ def test_a_stub_of_a_test_is_told_nothing_of_errors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert check.test_attention.verdict(unwritten).symptoms == ()
+
+
+def test_writing_into_an_input_is_told_also_where_there_was_nothing_to_overwrite():
+    def zeroed(x, mask):
+        x[~mask] = 0
+        return x.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+
+    everything_true = [{"case": "no padding", "B": 1, "T": 3, "D": 2}]
+    verdict = check.masked_mean.verdict(zeroed, hidden=everything_true)
+    assert verdict.mistake.name == "changes_its_input"
+    assert verdict.idea_is_right
+
+
+def test_a_second_call_that_is_wrong_alone_is_put_down_to_memory():
+    written = []
+
+    def greedy(step, state, bos, eos, max_len):
+        token, room = bos, max_len
+        while room and token != eos:
+            logits, state = step(token, state)
+            token, room = int(logits.argmax()), room - 1
+            written.extend([token] * (token != eos))
+        return written
+
+    assert check.greedy_decode.verdict(greedy).mistake.name == "remembers_an_earlier_call"
+
+
+def test_what_is_left_behind_is_not_put_down_to_memory():
+    def asking(run, x):
+        x.requires_grad_()
+        (gradient,) = torch.autograd.grad(run(x)[:, -1].sum(), x)
+        return gradient.norm(dim=-1).mean(0)
+
+    found = said(check.gradient_by_distance.verdict(asking))
+    assert "It remembers" not in found

@@ -69,6 +69,16 @@ def test_an_input_changed_in_place_is_noted_where_gradients_are_asked(change):
     assert seen.changed == ("x",)
 
 
+def test_an_input_written_into_is_noted_where_that_stops_backward_and_leaves_the_same_numbers():
+    seen = observe(probe(), CASE, lambda x: x.mul_(1))
+    assert (seen.changed, seen.problem.kind) == (("x",), "backward")
+
+
+def test_an_input_that_is_not_written_into_is_not_blamed_where_backward_stops():
+    seen = observe(probe(), CASE, lambda x: torch.from_numpy(2 * x.numpy()).exp_())
+    assert (seen.changed, seen.problem.kind) == ((), "backward")
+
+
 def test_a_case_about_results_only_asks_no_gradient():
     calls = []
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from utils.checks import check
 from utils.checks.framework.compare import Finding
@@ -123,6 +124,10 @@ class NotSetUp(nn.Module):
         (lambda: bool(torch.ones(2) > 0), "want one truth value"),
         (lambda: torch.ones(2).sum(3), "An axis is named that the tensor does not have"),
         (lambda: torch.ones(2)[3], "beyond the end"),
+        (lambda: torch.ones(2)[0, 1], "than the tensor has axes"),
+        (lambda: torch.ones(2, 3)[torch.ones(2, 1).bool()], "index of shape [2, 1] picks from a"),
+        (lambda: F.one_hot(torch.tensor([-1]), 3), "whole numbers from 0"),
+        (lambda: [1].index(2), "is it there for every input"),
         (lambda: None.shape, "`shape` is asked of None"),
         (lambda: nn.Linear(2, 3).w, "is it made in __init__"),
         (lambda: undefined_name, "`undefined_name` is not defined in this notebook"),  # noqa: F821
@@ -253,7 +258,7 @@ def test_a_value_error_is_put_down_to_a_check_of_sizes_only_where_that_check_rai
         return usual_cause(Problem(ProblemKind.EXCEPTION, "ValueError: 0 is not in list", line))
 
     assert "Your own `raise` stopped" in raised('raise ValueError("too long")')
-    assert not raised("found.append(tags.index(t))")
+    assert "not there" in raised("found.append(tags.index(t))")
 
 
 def test_none_is_only_blamed_where_the_error_is_about_it():

@@ -42,7 +42,7 @@ def _additive(
     query_as: Unit = _same,
     keys_as: Unit = _same,
     axis: bool = True,
-    transposed: bool = True,
+    turned: Unit = torch.t,
     weighed: str = "v",
     finish: Unit = _same,
 ) -> Any:
@@ -55,7 +55,7 @@ def _additive(
         query_as: applied to the projected query (B, A).
         keys_as: applied to the projected keys (B, S, A).
         axis: whether the query gets an axis for the keys.
-        transposed: whether the matrices are transposed in the projections.
+        turned: w_q (A, Dq) or w_k -> what stands on the right of the projection.
         weighed: how hidden units become a score, a name in _WEIGHED.
         finish: applied to the scores (B, S).
 
@@ -63,8 +63,7 @@ def _additive(
 
     def scores(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
         stages = {name: activation if name == at else _same for name in ("sum", "each", "score")}
-        w_q, w_k = (w.T if transposed else w for w in (w_q, w_k))
-        asked, offered = stages["each"](query @ w_q), stages["each"](keys @ w_k)
+        asked, offered = (stages["each"](x @ turned(w)) for x, w in ((query, w_q), (keys, w_k)))
         asked = query_as(asked)[:, None] if axis else query_as(asked)
         hidden = stages["sum"](join(asked, keys_as(offered)))
         return finish(stages["score"](_WEIGHED[weighed](hidden, v)))
@@ -78,6 +77,14 @@ def _second_first(one: Tensor, other: Tensor) -> Tensor:
 
 def _first_of_batch(asked: Tensor) -> Tensor:
     return asked[:1].expand_as(asked)
+
+
+def _sum_of_batch(asked: Tensor) -> Tensor:
+    return asked.sum(0, keepdim=True).expand_as(asked)
+
+
+def _read_in_another_shape(w: Tensor) -> Tensor:
+    return w.reshape(w.shape[1], w.shape[0])
 
 
 def _repeated_and_cut(query: Tensor, keys: Tensor, *weights: Tensor) -> Tensor:
@@ -182,6 +189,13 @@ PARTS = (
         _additive(query_as=_first_of_batch),
     ),
     Mistake(
+        "queries_of_all_sentences",
+        "The queries of all sentences are added up, and every sentence gets that sum.",
+        "Row b of the queries belongs to the keys of sentence b: in einsum, the batch keeps its "
+        "letter.",
+        _additive(query_as=_sum_of_batch),
+    ),
+    Mistake(
         "queries_of_other_sentences",
         "The queries are repeated and then cut into rows by view, so that keys meet the queries of "
         "other sentences.",
@@ -196,7 +210,13 @@ PARTS = (
         "keeps its weight.",
         "A vector of Dq entries meets the rows of w_q. Which way round has the matrix to stand on "
         "the right of `@`?",
-        _additive(transposed=False),
+        _additive(turned=_same),
+    ),
+    Mistake(
+        "weights_reshaped",
+        "The matrices are read in another shape, not transposed, which mixes up their entries.",
+        "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+        _additive(turned=_read_in_another_shape),
     ),
 )
 SCORES = (

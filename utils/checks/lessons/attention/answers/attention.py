@@ -44,6 +44,10 @@ def _rows_divided(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return weights @ v, weights
 
 
+def _weights_alone(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    return attention_variant(axis=-2)(q, k, v)[0], reference_attention(q, k, v)[1]
+
+
 def _three_axes_only(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -138,6 +142,26 @@ ATTENTION = (
         )
         for name, scale in (("", lambda q, k: 1.0), ("_scaled", None))
     ),
+    *(
+        Mistake(name, message, hint, attention_variant(masking=masking))
+        for name, masking, message, hint in (
+            (
+                "mask_as_an_index",
+                "an index",
+                "The mask is used as an index, which has to have the scores' shape; one with axes "
+                "of size one is not stretched there.",
+                "masked_fill and torch.where stretch a mask by themselves.",
+            ),
+            (
+                "rows_by_an_index",
+                "rows by an index",
+                "Rows with nothing allowed are picked by an index of the mask's own shape, which "
+                "is not stretched to the weights'.",
+                "masked_fill and torch.where stretch a mask by themselves; keepdim=True keeps the "
+                "axis of the keys.",
+            ),
+        )
+    ),
     Mistake(
         "mask_gets_an_axis",
         "The mask gets one more axis, and with it the weights.",
@@ -188,6 +212,13 @@ REPAIR = (
         "key before the rows are divided.",
         "No second division is needed: one softmax along the right axis does it.",
         _rows_divided,
+    ),
+    Mistake(
+        "weights_mended_alone",
+        "The weights that come back are right now, but the values are still weighed with those "
+        "over the queries.",
+        "One softmax is enough: what comes back is what the values were weighed with.",
+        _weights_alone,
     ),
     _FROM_THE_FRONT,
     Mistake(

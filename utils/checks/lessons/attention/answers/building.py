@@ -33,7 +33,7 @@ def _padding(
     *,
     longer: int = 0,
     count: Callable[[Tensor, int], int] = lambda lengths, max_len: max_len,
-    of: Change = _same,
+    of: Callable[[Tensor, int], Tensor] = lambda lengths, max_len: lengths,
     values: Change = _same,
     front: bool = False,
     axes: Change = _same,
@@ -45,7 +45,7 @@ def _padding(
     Args:
         longer: positions that every sentence gets beside its own.
         count: (lengths, max_len) -> positions of the mask.
-        of: lengths -> the lengths that are used.
+        of: (lengths, max_len) -> the lengths that are used.
         values: applied to the mask (B, 1, S).
         front: whether the padding stands in front.
         axes: what becomes of the axes in the end.
@@ -57,7 +57,7 @@ def _padding(
     def mask(lengths: Tensor, max_len: int) -> Tensor:
         if on_the_cpu:
             lengths = lengths + torch.zeros(1, dtype=lengths.dtype)
-        found = padding_oracle(of(lengths) + longer, count(lengths, max_len))
+        found = padding_oracle(of(lengths, max_len) + longer, count(lengths, max_len))
         return axes(values(found.flip(-1) if front else found)).to(kind)
 
     return mask
@@ -87,8 +87,14 @@ def _additive(size: int) -> Tensor:
     return torch.full((size, size), -torch.inf).triu(1)
 
 
-def _first_of_all(lengths: Tensor) -> Tensor:
+def _first_of_all(lengths: Tensor, _max_len: int) -> Tensor:
     return lengths[:1].expand_as(lengths)
+
+
+def _first_alone(mask: Tensor) -> Tensor:
+    alone = torch.zeros_like(mask)
+    alone[:, 0, 0] = True
+    return alone
 
 
 _TRUE = (
@@ -125,6 +131,18 @@ ENTRIES = (
         "All sentences get the length of the first one.",
         "Each row of the mask has its own length: compare the positions with a column of lengths.",
         _padding(of=_first_of_all),
+    ),
+    Mistake(
+        "full_sentence_closed",
+        "A sentence as long as max_len gets no position at all.",
+        "It has no padding. Which positions does a slice from -0 on take?",
+        _padding(of=lambda lengths, max_len: lengths * (lengths < max_len)),
+    ),
+    Mistake(
+        "empty_sentence_gets_a_word",
+        "An empty sentence gets one position, as if it had a word.",
+        "Its row is False everywhere. Attention has to live with that, and does.",
+        _padding(of=lambda lengths, max_len: lengths.clamp(min=1)),
     ),
     Mistake(
         "as_long_as_the_longest",
@@ -221,6 +239,24 @@ CAUSAL = (
         "A position may not look at itself, so the first one sees nothing.",
         "The diagonal is allowed.",
         _causal(last=-1),
+    ),
+    Mistake(
+        "without_itself_but_for_the_first",
+        "A position may not look at itself; only the first one may.",
+        "The diagonal is allowed, all of it.",
+        _causal(values=lambda mask: mask.tril(-1) | _first_alone(mask)),
+    ),
+    Mistake(
+        "one_step_back",
+        "Each position sees itself and the one just before it, and nothing earlier.",
+        "It may look at all that came before it: a triangle, not a band.",
+        _causal(values=lambda mask: mask.triu(-1)),
+    ),
+    Mistake(
+        "last_row_missing",
+        "The last position may look nowhere: its row is False.",
+        "`size` positions are `size` rows, and range(size) counts from 0 to size - 1 by itself.",
+        _causal(values=lambda mask: mask & ~mask[:, :, -1:]),
     ),
     Mistake(
         "one_ahead",

@@ -140,6 +140,13 @@ FORM = (
         self_attention_variant(shared=True),
     ),
     Mistake(
+        "layers_hidden_from_the_module",
+        "nn.Module does not know of the layers: no optimiser and no .to(device) finds them.",
+        "What is assigned to self is registered, and what nn.ModuleDict and nn.ModuleList hold. A "
+        "plain dictionary or list hides it.",
+        self_attention_variant(registered=False),
+    ),
+    Mistake(
         "more_is_trained",
         "The module has a parameter beside its three layers, which training would change too.",
         "What is fixed, such as 1 / sqrt(d_k), is a plain number, not an nn.Parameter.",

@@ -15,6 +15,8 @@ Change = Callable[[Tensor], Tensor]
 _MET: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # (B, Dk) and (B, S, Dk) -> (B, S)
     "each key": lambda asked, keys: (keys @ asked[..., None])[..., 0],
     "no axis": lambda asked, keys: asked @ keys.transpose(1, 2),
+    "no axis, entry by entry": lambda asked, keys: (asked * keys).sum(-1),
+    "keys reshaped": lambda asked, keys: (asked[:, None] @ keys.reshape(_turned(keys)))[:, 0],
     "not summed": lambda asked, keys: asked[:, None] * keys,
     "mean": lambda asked, keys: (asked[:, None] * keys).mean(-1),
     "axis kept": lambda asked, keys: keys @ asked[..., None],
@@ -23,6 +25,11 @@ _MET: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # (B, Dk) and (B, S, Dk
     "first query": lambda asked, keys: keys @ asked[0],
     "all keys": lambda asked, keys: asked @ keys.sum(0).T,
 }
+
+
+def _turned(keys: Tensor) -> tuple[int, int, int]:
+    size, length, width = keys.shape
+    return size, width, length
 
 
 def _same(x: Tensor) -> Tensor:
@@ -79,6 +86,19 @@ MISTAKES = tuple(
             "The queries of all sentences meet the keys of each: the query has no axis where the "
             "keys have theirs.",
             "Give the projected query an axis of size one, and take it away at the end.",
+        ),
+        (
+            "rows_meet_keys",
+            {"met": "no axis, entry by entry"},
+            "The query has no axis where the keys have theirs: its B rows meet the S keys.",
+            "Write both shapes down, (B, Dk) and (B, S, Dk): they are matched from the last axis "
+            "on. Where must the query get an axis of size one?",
+        ),
+        (
+            "keys_reshaped",
+            {"met": "keys reshaped"},
+            "The keys are read in another shape, not transposed, which mixes up their entries.",
+            "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
         ),
         (
             "first_query_for_all",

@@ -43,7 +43,9 @@ def _layer(i: Inputs) -> tuple[Run, Tensor]:
     return kinds[i["kind"]], rows
 
 
-def _inputs(kind: str, order: tuple[int, ...] = (), again: bool = False, **params: Any) -> Inputs:
+def _inputs(
+    kind: str, order: tuple[int, ...] = (), after: bool = False, asks: bool = False, **params: Any
+) -> Inputs:
     """Draw x and what its layer is made of; the layer itself is made where it is called."""
     draw = Draw(kind=kind, order=tuple(order), **params)  # a list where it came as JSON
     length, width = params["T"], params["D"]
@@ -55,15 +57,16 @@ def _inputs(kind: str, order: tuple[int, ...] = (), again: bool = False, **param
         "for_x": draw.normal(width, width, scale=0.7),
         "for_h": draw.normal(width, width, scale=0.5),
         "kind": kind,
-        "again": again,
+        "after": after,
+        "asks": asks,
         **({"order": torch.tensor(order)} if order else {}),
     }
 
 
 def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
-    x, (layer, parameter) = i["x"], _layer(i)
+    x, (layer, parameter) = i["x"].requires_grad_(i["asks"]), _layer(i)
     found: dict[str, object] = {"norms": answer(layer, x)}
-    if i["again"]:
+    if i["after"]:
         touched = [t for t in (x, parameter) if t.grad is not None]
         found |= {
             "x asks for gradients afterwards": x.requires_grad,
@@ -75,7 +78,7 @@ def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
 def _call_order(answer: Any, i: Inputs) -> dict[str, object]:
     layer, _ = _layer(i)
     found = answer(layer, i["x"], i["order"])
-    plain = {"a plain number": isinstance(found, (int, float))} if i["again"] else {}
+    plain = {"a plain number": isinstance(found, (int, float))} if i["after"] else {}
     if not _is_number(found):
         return plain | {"distance": found}
     return plain | {"distance": 0.0 if abs(found) < _NOISE else float(found)}
@@ -102,7 +105,7 @@ PROBES = by_exercise(
                 T=3,
                 D=4,
                 kind="attention with positions",
-                again=True,
+                after=True,
             ),
             case("float64", demand="float64", B=2, T=4, D=3, kind="mixture", dtype="float64"),
         ),
@@ -133,7 +136,7 @@ PROBES = by_exercise(
                 D=3,
                 kind="attention with positions",
                 order=(2, 3, 1, 0),
-                again=True,
+                after=True,
             ),
         ),
         gradient=False,

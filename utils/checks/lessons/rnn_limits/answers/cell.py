@@ -77,6 +77,10 @@ def _input_joined_first(x: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor) -> tuple
     return joined, torch.zeros_like(h)
 
 
+def _on_its_side(x: Tensor, h: Tensor, b: Tensor, activation: Change) -> Tensor:
+    return activation(x.T + h.T + b).T
+
+
 _OTHER_ORDER = (
     "Input and state are joined in one order and their weights in the other, so part of the input "
     "meets weights of the state.",
@@ -185,6 +189,13 @@ EXERCISES = by_id(
                 build_cell(join=lambda x, h, b, activation: activation(x + h + b[:, None])),
             ),
             Mistake(
+                "bias_along_the_batch",
+                "The bias is added where the units stand in front and the batch is the last axis: "
+                "its entries meet the sequences, not the units.",
+                "(Hd,) meets the last axis. Transpose first, or give the bias an axis of size one.",
+                build_cell(join=_on_its_side),
+            ),
+            Mistake(
                 "bias_subtracted",
                 "The bias is subtracted.",
                 "Look at the sign between the terms.",
@@ -221,6 +232,18 @@ EXERCISES = by_id(
                 "A ReLU stands where tanh should.",
                 "A state of this cell may be negative.",
                 build_cell(activation=F.relu),
+            ),
+            Mistake(
+                "clipped",
+                "The sum is cut at -1 and 1: between them it stays as it is, where tanh bends it.",
+                "tanh is smooth, and comes near -1 and 1 without reaching them.",
+                build_cell(activation=F.hardtanh),
+            ),
+            Mistake(
+                "tanh_of_half",
+                "This is tanh of half the sum.",
+                "By the sigmoid, tanh(z) is 2 sigmoid(2 z) - 1: count the twos.",
+                build_cell(activation=lambda total: torch.tanh(total / 2)),
             ),
             Mistake(
                 "sigmoid",

@@ -1,68 +1,16 @@
-"""Teacher forcing and greedy decoding: right answers and common mistakes."""
+"""Greedy decoding: right answers and common mistakes."""
 
 from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.rnn_limits.probes import PROBES
 
 Step = Callable[[int, Any], tuple[Tensor, Any]]
-
-
-def shift_oracle(targets: Tensor, bos: int) -> Tensor:
-    """Pad on the left by one and on the right by minus one."""
-    return F.pad(targets, (1, -1), value=bos)
-
-
-@by_choices
-def _shifted(
-    order: Callable[[Tensor, Tensor], list[Tensor]] = lambda ids, gap: [gap, ids[:, :-1]],
-    *,
-    axis: int = 1,
-    gap: Callable[[Tensor, int], Tensor] = torch.full_like,
-    flat: bool = False,
-    gives: Callable[[Tensor], Any] = lambda inputs: inputs,
-) -> Callable[[Tensor, int], Any]:
-    """Build a shift_right with some things done differently.
-
-    Args:
-        order: (ids, what fills the gap) -> the parts of the result, in order.
-        axis: the axis along which ids move.
-        gap: (the last ids, bos) -> what fills the gap.
-        flat: whether the batch is taken for one long sequence.
-        gives: what is made of the result at the end.
-
-    """
-
-    def shift(targets: Tensor, bos: int) -> Any:
-        ids = targets.reshape(1, -1) if flat else targets.transpose(1, axis)
-        moved = torch.cat(order(ids, gap(ids[:, -1:], bos)), 1)
-        return gives(moved.reshape(targets.shape) if flat else moved.transpose(1, axis))
-
-    return shift
-
-
-def _zeros(ids: Tensor, _bos: int) -> Tensor:
-    return torch.zeros_like(ids)
-
-
-def _rolled(ids: Tensor, _bos: int) -> Tensor:
-    return ids
-
-
-def _counted_up(targets: Tensor, bos: int) -> Tensor:
-    return torch.cat([torch.full_like(targets[:, :1], bos), targets[:, 1:] + 1], 1)
-
-
-def _overwritten(targets: Tensor, bos: int) -> Tensor:
-    inputs = targets[:, :1].expand_as(targets).clone()
-    inputs[:, 0] = bos
-    return inputs
 
 
 def decode_oracle(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
@@ -139,6 +87,11 @@ def _until_the_end(step: Step, state: Any, bos: int, eos: int, max_len: int) -> 
     return written[:max_len]
 
 
+def _cut_at_the_end_token(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = _decode(last=True)(step, state, bos, eos, max_len)
+    return written[: written.index(eos)]
+
+
 def _second_largest(logits: Tensor) -> Tensor:
     return logits.topk(2).indices[1]
 
@@ -149,118 +102,6 @@ _PAIR = (
 )
 
 EXERCISES = by_id(
-    Exercise(
-        PROBES["shift_right"],
-        shift_oracle,
-        (
-            Mistake(
-                "not_shifted",
-                "The decoder would be shown the very token that it has to predict.",
-                "Entry t of the result is the target at t - 1.",
-                lambda targets, bos: targets,
-            ),
-            Mistake(
-                "rolled",
-                "The last token comes round to the front.",
-                "The last target is never an input; the front belongs to the begin token.",
-                _shifted(gap=_rolled),
-            ),
-            Mistake(
-                "one_too_long",
-                "The begin token is put in front, but the last token is still there.",
-                "The result is as long as the targets: the last target is never an input.",
-                _shifted(lambda ids, gap: [gap, ids]),
-            ),
-            Mistake(
-                "first_token_lost",
-                "The begin token stands in place of the first target, and nothing has moved.",
-                "Entry 1 of the result is the first target.",
-                _shifted(lambda ids, gap: [gap, ids[:, 1:]]),
-            ),
-            Mistake(
-                "shifted_left",
-                "Everything moved to the left: the decoder would see the future.",
-                "Entry t of the result is the target at t - 1.",
-                _shifted(lambda ids, gap: [ids[:, 1:], gap]),
-            ),
-            Mistake(
-                "shifted_along_the_batch",
-                "Sequences moved to other places of the batch.",
-                "The time axis is axis 1.",
-                _shifted(axis=0),
-            ),
-            Mistake(
-                "no_begin_token",
-                "bos is not used: the gap is filled with zeros, which stand for padding.",
-                "The front belongs to bos.",
-                _shifted(gap=_zeros),
-            ),
-            Mistake(
-                "rolled_along_the_batch",
-                "Sequences moved to other places of the batch, the last one to the first.",
-                "The time axis is axis 1; the front belongs to the begin token.",
-                _shifted(axis=0, gap=_rolled),
-            ),
-            Mistake(
-                "last_token_replaced",
-                "The begin token stands at the end, in place of the last target, and nothing has "
-                "moved.",
-                "The begin token comes first, and each target one place later.",
-                _shifted(lambda ids, gap: [ids[:, :-1], gap]),
-            ),
-            Mistake(
-                "shifted_through_the_flat_batch",
-                "The batch is shifted as one long sequence: the last target of one sentence comes "
-                "first in the next.",
-                "Every sequence begins with bos: keep the two axes.",
-                _shifted(flat=True),
-            ),
-            Mistake(
-                "overwritten_before_it_is_read",
-                "Each entry is copied from the one before it, which has been overwritten already: "
-                "the first target runs through the whole sequence.",
-                "Read from the targets and write into another tensor.",
-                _overwritten,
-            ),
-            Mistake(
-                "counted_up",
-                "The ids themselves are raised by one; it is their places that move.",
-                "Entry t of the result is the target at t - 1.",
-                _counted_up,
-            ),
-            Mistake(
-                "begin_token_without_a_batch",
-                "The begin token has no batch axis, so it cannot be joined to (B, T - 1) along "
-                "axis 1.",
-                "One begin token for each sequence: (B, 1).",
-                lambda targets, bos: torch.cat([torch.tensor([bos]), targets[:, :-1]], 1),
-            ),
-            Mistake(
-                "one_begin_token_for_the_batch",
-                "There is one begin token, (1, 1), for all sequences.",
-                "One begin token for each sequence: (B, 1).",
-                lambda targets, bos: torch.cat([torch.tensor([[bos]]), targets[:, :-1]], 1),
-            ),
-            Mistake(
-                "list_returned",
-                "A list comes back, not a tensor.",
-                "torch.cat joins tensors and gives one.",
-                _shifted(gives=lambda inputs: inputs.tolist()),
-            ),
-            Mistake(
-                "floats",
-                "The ids are floating-point numbers, which no embedding takes.",
-                "torch.ones, zeros and full give float32 unless you say dtype=.",
-                _shifted(gives=lambda inputs: inputs.float()),
-            ),
-            Mistake(
-                "begin_token_missing",
-                "The last token is cut off, but nothing was put in front.",
-                "The result is as long as the targets.",
-                _shifted(lambda ids, gap: [ids[:, :-1]]),
-            ),
-        ),
-    ),
     Exercise(
         PROBES["greedy_decode"],
         decode_oracle,
@@ -361,9 +202,17 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "one_token_too_few",
-                "There is room for one more token.",
-                "max_len counts the tokens of the answer: neither bos nor eos is among them.",
+                "Where no end token comes, the answer is one token short: there is room for "
+                "max_len.",
+                "max_len counts the tokens of the answer. Is bos counted among them, or the last "
+                "token cut off as if it were eos?",
                 _decode(room=-1),
+            ),
+            Mistake(
+                "end_token_looked_for_in_vain",
+                "The answer is cut at the end token, and where max_len ends it there is none.",
+                "An answer ends in one of two ways: what holds in both?",
+                _cut_at_the_end_token,
             ),
             Mistake(
                 "lowest_logit",

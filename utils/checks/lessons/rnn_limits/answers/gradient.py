@@ -17,6 +17,7 @@ from utils.reference.recurrence import reference_forward
 Norm = Callable[[Tensor], Tensor]
 Gradients = list[Tensor]
 StepBack = Callable[[Tensor, Tensor, Tensor], Tensor]
+StepIn = Callable[[Tensor, Tensor], Tensor]
 
 
 def gradient_oracle(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
@@ -62,6 +63,7 @@ def _norms(
     every: bool = False,
     slope: Callable[[Tensor, Tensor], Tensor] = _slope,
     back: StepBack = _step_back,
+    into: StepIn = torch.matmul,
     of: Callable[[Gradients, Gradients], Gradients] = _from_the_first,
     norm: Norm = torch.norm,
     after: Norm = lambda norms: norms,
@@ -74,6 +76,7 @@ def _norms(
         every: whether all states are differentiated, not h_T alone.
         slope: (state, state before) -> the slope of tanh between them.
         back: (gradient of a state, slope, w_h) -> gradient of the state before.
+        into: (gradient of the sum inside tanh, w_x) -> that of what is fed into a step.
         of: (gradients of h_0 to h_T, gradients of the inputs) -> those that are measured.
         norm: gradient (B, Hd) -> its size.
         after: what is done to all sizes then.
@@ -88,7 +91,7 @@ def _norms(
         inputs: Gradients = []
         for before, h in reversed(list(itertools.pairwise(states))):
             steep = slope(h, before)
-            inputs.insert(0, (found[0] * steep) @ w_x)
+            inputs.insert(0, into(found[0] * steep, w_x))
             found.insert(0, back(found[0], steep, w_h) + every)
         return gives(after(torch.stack([norm(g) for g in of(found, inputs)])))
 
@@ -142,6 +145,13 @@ GRADIENT = Exercise(
             "The states in between can be differentiated by too: torch.autograd.grad takes a list "
             "of them.",
             _norms(of=lambda states, inputs: inputs),
+        ),
+        Mistake(
+            "with_respect_to_sums",
+            "These are gradients with respect to the sums inside tanh, not to the states: each "
+            "has one slope of tanh too many.",
+            "Differentiate by what comes out of tanh.",
+            _norms(of=lambda states, inputs: inputs, into=lambda gradient, w_x: gradient),
         ),
         Mistake(
             "through_a_stacked_copy",
@@ -200,6 +210,18 @@ GRADIENT = Exercise(
             "Each sequence's norm is taken, and then their mean.",
             "One norm over batch and units together.",
             _norms(norm=lambda g: g.norm(dim=-1).mean()),
+        ),
+        *(
+            Mistake(
+                f"{name}_over_batch_first",
+                f"The sequences' gradients are {name} before the norm, and cancel one another.",
+                "One norm over batch and units together: all entries are squared, then added.",
+                _norms(norm=norm),
+            )
+            for name, norm in (
+                ("summed", lambda g: g.sum(0).norm()),
+                ("averaged", lambda g: g.mean(0).norm()),
+            )
         ),
         Mistake(
             "one_norm_per_sequence",

@@ -131,6 +131,13 @@ EXERCISES = by_id(
                 _forward(start=torch.zeros_like),
             ),
             Mistake(
+                "first_start_for_all",
+                "All sequences start from the first one's state.",
+                "h_0 is (B, Hd): row b is where sequence b starts, and an index takes a single "
+                "row.",
+                _forward(start=lambda h_0: h_0[:1].expand_as(h_0)),
+            ),
+            Mistake(
                 "from_the_end",
                 *_ORDER,
                 _forward(x=lambda x: x.flip(1), kept=lambda states, h_0: states[::-1]),

@@ -116,9 +116,9 @@ def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
     return found
 
 
-def _shift_inputs(dtype: str = "int64", **params: Any) -> Inputs:
+def _shift_inputs(dtype: str = "int64", kinds: int = 80, **params: Any) -> Inputs:
     draw = Draw(**params)
-    targets = draw.integers(90, params["B"], params["T"], low=10)
+    targets = draw.integers(10 + kinds, params["B"], params["T"], low=10)
     return {"targets": targets.to(getattr(torch, dtype)), "bos": params["bos"]}
 
 

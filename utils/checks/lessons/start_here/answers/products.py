@@ -73,6 +73,10 @@ def _whole_batch(b: Tensor) -> Tensor:
     return b.sum(0, keepdim=True).expand_as(b)
 
 
+def _first_sequence(b: Tensor) -> Tensor:
+    return b[:1].expand_as(b)
+
+
 def _equal_places(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
 
@@ -87,6 +91,10 @@ _SAME_PLACES = (
     "Vectors at equal positions are multiplied; the table needs every pair.",
     "P[t, s] has two positions. What shape must `a` and `b` have, so that each of a's vectors "
     "meets each of b's?",
+)
+_OVER_POSITIONS = (
+    "The products are summed over positions, where they should be summed over D.",
+    "Which axis do the two vectors of a pair share? It is the one that goes away.",
 )
 _ALL_AXES = (
     "All axes of b are reversed, the batch axis too.",
@@ -177,6 +185,13 @@ EXERCISES = by_id(
                 _dots(right=_whole_batch),
             ),
             Mistake(
+                "first_sequence_of_b_for_all",
+                "Every sequence of a meets the first sequence of b.",
+                "Page n of the table holds the products of a[n] and b[n]: the batch is one axis of "
+                "both, and an index takes a single sequence.",
+                _dots(right=_first_sequence),
+            ),
+            Mistake(
                 "batch_lost",
                 "The batch is summed over, and its axis is gone.",
                 "The batch axis has to stay: `@` and einsum can both keep it.",
@@ -199,6 +214,14 @@ EXERCISES = by_id(
                 "There is a loop, over sequences or over vectors: more of them take more calls.",
                 "A matrix product and einsum both take the whole batch at once.",
                 _one_sequence_at_a_time,
+            ),
+            *(
+                Mistake(
+                    f"summed_over_the_positions_of_{name}",
+                    *_OVER_POSITIONS,
+                    lambda a, b, axis=axis: (a[:, :, None] * b[:, None]).sum(axis),
+                )
+                for name, axis in (("a", 1), ("b", 2))
             ),
             Mistake("no_transpose", *_NO_TRANSPOSE, lambda a, b: a @ b),
             Mistake("all_axes_reversed", *_ALL_AXES, lambda a, b: a @ b.permute(2, 1, 0)),

@@ -357,6 +357,14 @@ EXERCISES = by_id(
                 _softmax(shift=lambda x, dim: _highest(x, -1)),
             ),
             Mistake(
+                "shift_never_below_zero",
+                "The shift is never below zero: in a slice whose scores are all far below it, "
+                "every exp is 0.",
+                "The largest score of a slice is taken from it whatever its sign, so that the "
+                "largest exponent is zero.",
+                _softmax(shift=lambda x, dim: _highest(x, dim).clamp(min=0)),
+            ),
+            Mistake(
                 "shift_added",
                 "The maximum is added to the scores, where it is to be taken from them.",
                 "Which sign makes the largest exponent zero?",

@@ -1,0 +1,208 @@
+"""What order does to a layer: right answers and common mistakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from utils.checks.framework.combining import by_choices
+from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.probes import PROBES
+
+Run = Callable[[Tensor], Tensor]
+Change = Callable[[Tensor], Tensor]
+
+
+def order_oracle(layer: Run, x: Tensor, order: Tensor) -> float:
+    """Multiply by the permutation's matrix, before and after."""
+    matrix = torch.eye(len(order), dtype=x.dtype)[order]
+    return float(torch.dist(layer(matrix @ x).detach(), (matrix @ layer(x)).detach()))
+
+
+@by_choices
+def _order(
+    *,
+    before: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x[:, order],
+    beside: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x,
+    after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
+    distance: Change = torch.linalg.vector_norm,
+    norms_first: bool = False,
+    plain: bool = True,
+) -> Any:
+    """Build breaks_equivariance with the given choices.
+
+    Args:
+        before: (x, order) -> what the layer gets.
+        beside: (x, order) -> what the layer gets on the other side.
+        after: (the layer's output for that, order) -> what is compared.
+        distance: taken of the difference.
+        norms_first: whether a norm is taken of each side, and then their difference.
+        plain: whether a number comes back, not a tensor.
+
+    """
+
+    def measured(layer: Run, x: Tensor, order: Tensor) -> Any:
+        reordered = layer(before(x, order)).detach()
+        sides = reordered, after(layer(beside(x, order)), order).detach()
+        one, other = (side.norm() for side in sides) if norms_first else sides
+        found = distance(one - other)
+        return found.item() if plain else found
+
+    return measured
+
+
+_BOTH_SIDES = (
+    "Two calls of the layer: one gets reordered words, of the other the results are reordered."
+)
+ORDER = tuple(
+    Mistake(name, message, hint, _order(**choices))
+    for name, choices, message, hint in (
+        (
+            "output_not_reordered",
+            {"after": lambda y, order: y},
+            "The output of x is compared in its old order: that is invariance. Equivariance means "
+            "that the outputs move with the words.",
+            _BOTH_SIDES,
+        ),
+        (
+            "input_not_reordered",
+            {"before": lambda x, order: x},
+            "The layer gets x in its old order on both sides.",
+            _BOTH_SIDES,
+        ),
+        (
+            "nothing_compared",
+            {"before": lambda x, order: x, "after": lambda y, order: y},
+            "Both sides are the same, whatever the layer is.",
+            _BOTH_SIDES,
+        ),
+        (
+            "order_undone",
+            {"after": lambda y, order: y[:, order.argsort()]},
+            "The outputs are put into the inverse order: both sides move the same way.",
+            "Which word stands first on each side? It has to be the same one.",
+        ),
+        (
+            "order_undone_before",
+            {"before": lambda x, order: x[:, order.argsort()]},
+            "The layer gets the words in the inverse order: both sides move the same way.",
+            "Which word stands first on each side? It has to be the same one.",
+        ),
+        (
+            "reordered_words_on_both_sides",
+            {"beside": lambda x, order: x[:, order]},
+            "The layer gets the reordered words on both sides.",
+            _BOTH_SIDES,
+        ),
+        (
+            "no_output_reordered",
+            {"beside": lambda x, order: x[:, order.argsort()], "after": lambda y, order: y},
+            "The layer gets reordered words on both sides, in one order and in its inverse; no "
+            "output is reordered.",
+            _BOTH_SIDES,
+        ),
+        (
+            "order_of_the_batch",
+            {"before": lambda x, order: x[order], "after": lambda y, order: y[order]},
+            "The order is applied to the batch axis.",
+            "Positions are the second axis: x[:, order].",
+        ),
+        (
+            "order_of_the_features",
+            {"before": lambda x, order: x[..., order], "after": lambda y, order: y[..., order]},
+            "The order is applied to the features.",
+            "Positions are the second axis: x[:, order].",
+        ),
+        (
+            "difference_of_norms",
+            {"norms_first": True},
+            "The norms of both sides are compared. Different results can be equally long.",
+            "First the difference of the results, then its norm.",
+        ),
+        (
+            "largest_difference",
+            {"distance": lambda d: d.abs().max()},
+            "The largest difference is taken; the L2 distance is asked for.",
+            "The root of the sum of all squares.",
+        ),
+        (
+            "squared_distance",
+            {"distance": lambda d: d.square().sum()},
+            "The root is left out: that is the squared distance.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "mean_square",
+            {"distance": lambda d: d.square().mean()},
+            "The mean of the squares is taken, without a root.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "root_mean_square",
+            {"distance": lambda d: d.square().mean().sqrt()},
+            "The mean of the squares is taken, not their sum.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "summed_differences",
+            {"distance": lambda d: d.abs().sum()},
+            "The sizes of the differences are added: that is the L1 distance.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "signed_differences",
+            {"distance": lambda d: d.sum()},
+            "The differences are added with their signs, and cancel one another.",
+            "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "distances_added",
+            {"distance": lambda d: d.norm(dim=-1).sum()},
+            "The distances of the single words are added.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "distances_averaged",
+            {"distance": lambda d: d.norm(dim=-1).mean()},
+            "The distances of the single words are averaged.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "first_sentence_alone",
+            {"distance": lambda d: d[0].norm()},
+            "Only the first sentence of the batch counts.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "a_tensor",
+            {"plain": False},
+            "A tensor comes back, where a number is asked for.",
+            "`.item()` makes a number of a tensor with one entry.",
+        ),
+        (
+            "inverse_order_on_both_sides",
+            {
+                "before": lambda x, order: x[:, order.argsort()],
+                "after": lambda y, order: y[:, order.argsort()],
+            },
+            "Words and outputs are put into the inverse order, both.",
+            "Position i gets what stood at order[i]. A permutation's matrix has its ones at "
+            "[i, order[i]]; transposed, it undoes the order.",
+        ),
+        (
+            "sentences_added",
+            {"distance": lambda d: d.flatten(1).norm(dim=1).sum()},
+            "The distances of the single sentences are added.",
+            "One root over the sum of all squares.",
+        ),
+        (
+            "sentences_averaged",
+            {"distance": lambda d: d.flatten(1).norm(dim=1).mean()},
+            "The distances of the single sentences are averaged.",
+            "One root over the sum of all squares.",
+        ),
+    )
+)
+
+EXERCISES = by_id(Exercise(PROBES["breaks_equivariance"], order_oracle, ORDER, tolerance=1e-4))
