@@ -23,8 +23,9 @@ class LayerVariant(nn.Module):
         learned: whether the table is trained (and called weight, not pe).
         kept_as: how the table is kept: rightly (""), or as an "attribute", "parameter", "buffer",
             "frozen" parameter, "embedding" (a module in the module), as what register_buffer
-            returns ("assigned"), as an attribute "beside" a buffer of zeros, or as a copy made in
-            __init__ ("copied"), beside the parameter.
+            returns ("assigned"), as an attribute "beside" a buffer of zeros, as a copy made in
+            __init__ ("copied"), beside the parameter, or as a whole "module" under its name.
+        recast: whether the table that is kept takes on x's number type.
         all_rows: how many rows the table has whatever max_len is, if any.
         shaped: whether the learned table has a "row" for each position, one "number" for each, or
             is "turned".
@@ -56,6 +57,7 @@ class LayerVariant(nn.Module):
 
     learned = False
     kept_as = ""
+    recast = False
     shaped: Literal["row", "number", "turned"] = "row"
     along: int | Literal["longer"] = 1
     turned = True
@@ -106,6 +108,8 @@ class LayerVariant(nn.Module):
             self.table = table
         elif kept_as == "embedding":
             self.rows_of = nn.Embedding(*table.shape)
+        elif kept_as == "module":
+            setattr(self, name, nn.Embedding(*table.shape))
         else:
             self.table = table.clone()
             setattr(self, name, nn.Parameter(table.clone(), kept_as != "frozen"))
@@ -117,6 +121,8 @@ class LayerVariant(nn.Module):
             raise ValueError("too long")
         if self.past == "cut":
             x = x[:, : self.max_len]
+        if self.recast:
+            self.pe = self.pe.to(x.dtype)
         along = int(x.shape[1] >= x.shape[0]) if self.along == "longer" else self.along
         rows = self._chosen(x.shape[along])
         rows = rows if along == 1 or not self.turned else rows.unsqueeze(1)

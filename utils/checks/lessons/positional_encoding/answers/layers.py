@@ -21,7 +21,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "a_parameter",
-                "The sinusoids are a parameter, so the optimiser would change them.",
+                "The sinusoids are a parameter, which is for what is trained; these stay as they "
+                "are.",
                 "register_buffer keeps a tensor with the module without training it.",
                 layer_variant(kept_as="parameter"),
             ),
@@ -37,6 +38,13 @@ EXERCISES = by_id(
                 "The result has the number type of the table where x has a shorter one.",
                 "Bring the rows into the type of x before you add them.",
                 layer_variant(keeps_type=False),
+            ),
+            Mistake(
+                "table_takes_on_the_words_type",
+                "The buffer itself is brought into x's number type: after one call in a short "
+                "type its digits are lost to all later calls.",
+                "Convert the rows that are added, and leave self.pe as it is.",
+                layer_variant(recast=True),
             ),
             Mistake(
                 "max_len_ignored",
@@ -65,6 +73,13 @@ EXERCISES = by_id(
                 "A table inside an nn.Embedding has another name: make it an nn.Parameter called "
                 "`weight`.",
                 layer_variant(learned=True, kept_as="embedding"),
+            ),
+            Mistake(
+                "weight_is_a_module",
+                "self.weight is a whole module, whose table is self.weight.weight.",
+                "An nn.Parameter of shape (max_len, d_model) is enough, without an nn.Embedding "
+                "around it.",
+                layer_variant(learned=True, kept_as="module"),
             ),
             Mistake(
                 "a_buffer",
