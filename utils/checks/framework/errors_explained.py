@@ -176,11 +176,6 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "(autograd.grad takes a list), or keep the graph with retain_graph=True.",
     ),
     (
-        r"^ValueError",
-        "A function that you call refuses what it is given: its message says what. Must this call "
-        "go through?",
-    ),
-    (
         r"does not require grad",
         "Gradients are asked of something that records none: look for detach, no_grad, item or a "
         "new tensor on the way.",

@@ -52,6 +52,7 @@ class LayerVariant(nn.Module):
         default_rate: the dropout rate if none is given.
         start: the factor on the normal numbers that a learned table starts with.
         counts: whether a learned table starts with the numbers of its rows.
+        odd: whether it can have an odd number of columns.
 
     """
 
@@ -80,6 +81,7 @@ class LayerVariant(nn.Module):
     default_rate = 0.0
     start = 1.0
     counts = False
+    odd = True
 
     def __init__(self, d_model: int, max_len: int = 5000, dropout: float | None = None) -> None:
         super().__init__()
@@ -89,7 +91,9 @@ class LayerVariant(nn.Module):
         self.kept_rows: Any = None
         rows = self.all_rows or max_len
         table = self._drawn(rows, d_model)
-        self._keep(table if self.learned else reference_encoding(rows, d_model))
+        if not self.learned or not self.odd:
+            table = reference_encoding(rows, d_model)
+        self._keep(table)
 
     def _drawn(self, max_len: int, d_model: int) -> Tensor:
         shapes = {"number": (max_len, 1), "turned": (d_model, max_len)}

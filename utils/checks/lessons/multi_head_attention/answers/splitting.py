@@ -208,6 +208,7 @@ SPLIT_MISTAKES = (
     ),
 )
 
+_NOT_ASKED_OF_REPAIRS = ("list_of_heads", "order_in_memory_taken_for_granted")
 REPAIR_MISTAKES = (
     Mistake(
         "still_paired_with_the_batch",
@@ -247,7 +248,7 @@ REPAIR_MISTAKES = (
         )
         for where, axis in (("", 0), ("_along_the_tokens", 1))
     ),
-    *(m for m in SPLIT_MISTAKES[1:] if m.name != "list_of_heads"),
+    *(m for m in SPLIT_MISTAKES[1:] if m.name not in _NOT_ASKED_OF_REPAIRS),
 )
 
 

@@ -101,6 +101,13 @@ EXERCISES = by_id(
                 layer_variant(learned=True, kept_as="frozen"),
             ),
             Mistake(
+                "odd_width_refused",
+                "An odd D is refused, though only sinusoids come in pairs.",
+                "Start with small random numbers, of any width: look at torch.randn and "
+                "torch.nn.init.",
+                layer_variant(learned=True, odd=False),
+            ),
+            Mistake(
                 "one_number_for_each_position",
                 "self.weight holds one number for each position, not a row of D.",
                 "(max_len, d_model): each entry of a word gets its own.",
