@@ -58,7 +58,8 @@ class HeadsVariant(nn.Module):
         as_long: whether keys and values are cut as if there were as many as queries.
         placed: the mask's axis for heads: "shared", "none", "two" axes, "repeated" for heads
             that stand in front of the batch, where they stand behind it, "stretched" over the
-            heads without an axis for them, or "viewed" as if it had a row for every query.
+            heads without an axis for them, "viewed" as if it had a row for every query, or
+            "behind" the queries.
         keeps_mask: whether the mask of the last call that had one is used where none is given.
         clears_empty: whether the output of a row with nothing allowed is set to zero.
         out: where w_o acts: at the "end", or on the "values".
@@ -199,6 +200,8 @@ class HeadsVariant(nn.Module):
             return mask
         if self.placed in {"shared", "two"}:
             return mask.unsqueeze(1) if self.placed == "shared" else mask[:, None, None]
+        if self.placed == "behind":
+            return mask.unsqueeze(2)
         size, heads, queries, keys = scores.shape
         if self.placed == "stretched":
             return mask.expand(scores.shape)

@@ -143,7 +143,7 @@ def encoding_variant(
             rates = [*_TAKEN[taken](lambda columns: frequencies(columns, **spaced), width)]
         table = _met(places, rates, meets, layout)
         table = _of_length_one(table) if unit else table
-        table[:, 2 * _written(width // 2, blank) :] *= 0
+        table[:, 2 * _written(table.shape[1] // 2, blank) :] *= 0
         table = table.flip(-1) if flipped else table
         return {"transposed": table.T, "batched": table[None]}.get(form, table)
 

@@ -80,6 +80,12 @@ MASK_AXIS = (
         heads_variant(placed="stretched"),
     ),
     Mistake(
+        "axis_for_heads_behind_the_queries",
+        "The mask's axis for heads stands behind the queries: (B, T, 1, S).",
+        "Write the axes of scores and mask under each other: heads come second.",
+        heads_variant(placed="behind"),
+    ),
+    Mistake(
         "mask_viewed_for_every_query",
         "The mask is cut as if it had a row for every query of every sentence.",
         "It can be (B, 1, S) or (1, T, S), too: insert an axis of size one, and leave the sizes "

@@ -212,6 +212,8 @@ FUSE_MISTAKES = (
             ("keys_and_values_swapped", "w_k and w_v have changed places.", (0, 2, 1)),
             ("queries_and_keys_swapped", "w_q and w_k have changed places.", (1, 0, 2)),
             ("queries_and_values_swapped", "w_q and w_v have changed places.", (2, 1, 0)),
+            ("queries_for_keys", "w_k holds the numbers of the queries.", (0, 0, 2)),
+            ("keys_for_values", "w_v holds the numbers of the keys.", (0, 1, 1)),
         )
     ),
     *(

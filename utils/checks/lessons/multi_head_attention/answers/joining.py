@@ -94,6 +94,12 @@ MERGE_MISTAKES = (
         _merge(join=lambda x: x.flatten(1, 2)),
     ),
     Mistake(
+        "joined_to_the_positions",
+        "Positions and heads became one axis: (B, T H, Dh).",
+        "The heads of one token are joined; the tokens stay apart.",
+        _merge(join=lambda x: x.transpose(1, 2).flatten(1, 2)),
+    ),
+    Mistake(
         "squeezed",
         "Axes of size one get lost: those of a single sentence, token or feature, too.",
         "`squeeze` without an axis takes all of them away. Tell it which one is meant, or take a "

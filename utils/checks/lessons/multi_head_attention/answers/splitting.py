@@ -189,6 +189,12 @@ SPLIT_MISTAKES = (
         _split(finish=lambda heads: heads.transpose(0, 2)),
     ),
     Mistake(
+        "first_slice_for_all",
+        "Every head gets the first Dh features.",
+        "Head h begins at feature h * Dh: does your slice move on?",
+        _split(finish=lambda heads: heads[:, :1].expand_as(heads)),
+    ),
+    Mistake(
         "first_sentence_for_all",
         "Every sentence gets the heads of the first one.",
         "Is there an index or a slice on the axis of the batch?",

@@ -169,7 +169,7 @@ MISTAKES = tuple(
         (
             "slopes_of_the_authors_program",
             {"slopes": _of_the_authors_program},
-            "Where the number of heads is no power of two, some slopes are those of other powers.",
+            "Where the number of heads is no power of two, slopes are taken from numbers that are.",
             "ALiBi's authors do that in their program. Here it is 2^(-8h/H), whatever H is.",
         ),
         (
