@@ -57,6 +57,7 @@ class LayerVariant(nn.Module):
     """
 
     learned = False
+    pe: Any
     kept_as = ""
     recast = False
     shaped: Literal["row", "number", "turned"] = "row"

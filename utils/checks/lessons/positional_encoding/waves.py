@@ -151,7 +151,7 @@ def encoding_variant(
 
 
 def _of_length_one(table: Tensor) -> Tensor:
-    return torch.nn.functional.normalize(table.unflatten(1, (-1, 2)), dim=-1).flatten(1)
+    return torch.nn.functional.normalize(table.view(len(table), -1, 2), dim=-1).flatten(1)
 
 
 def _met(places: Tensor, rates: Sequence[Tensor], meets: Meets, layout: Layout) -> Tensor:

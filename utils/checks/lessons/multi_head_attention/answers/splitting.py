@@ -51,7 +51,7 @@ def _pieces_of_n_heads(axis: int) -> Callable[[Tensor, int], Tensor]:
     """Give `split` the number of heads, for the size of a piece, and cut the pieces anew."""
 
     def cut(x: Tensor, n_heads: int) -> Tensor:
-        pieces = torch.cat(x.split(n_heads, -1), axis)
+        pieces = torch.cat(x.split(n_heads, -1), axis)  # type: ignore[no-untyped-call]
         return pieces.view(len(x), n_heads, x.shape[1], -1)
 
     return cut

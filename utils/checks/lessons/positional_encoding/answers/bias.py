@@ -104,25 +104,17 @@ MISTAKES = tuple(
             "A word is one step away from itself.",
             _APART,
         ),
-        *(
-            (
-                name,
-                {"distance": distance},
-                f"The distance is divided by the {called}.",
-                _APART,
-            )
-            for name, called, distance in (
-                (
-                    "distance_over_length",
-                    "length of the sentence, T",
-                    lambda t, s: (t - s).abs() / len(t),
-                ),
-                (
-                    "distance_over_the_longest",
-                    "longest one, T - 1",
-                    lambda t, s: (t - s).abs() / max(len(t) - 1, 1),
-                ),
-            )
+        (
+            "distance_over_length",
+            {"distance": lambda t, s: (t - s).abs() / len(t)},
+            "The distance is divided by the length of the sentence, T.",
+            _APART,
+        ),
+        (
+            "distance_over_the_longest",
+            {"distance": lambda t, s: (t - s).abs() / max(len(t) - 1, 1)},
+            "The distance is divided by the longest one, T - 1.",
+            _APART,
         ),
         (
             "distance_from_the_start",
