@@ -18,7 +18,6 @@ from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes
 from utils.checks.framework.verdict import CaseResult
 from utils.checks.registry import find_exercise
 from utils.reference.modules import MultiHeadAttention
-from utils.reference.positions import reference_shift
 
 
 def attention(change=lambda w: w, result=lambda o: o, masked=True):
@@ -235,13 +234,6 @@ def test_what_all_failing_cases_share_is_said_though_some_that_share_it_pass():
 def test_where_failing_cases_share_nothing_no_case_is_pointed_at():
     verdict = check.masked_mean.verdict(scrambled(3), points=1.0)
     assert not any("besides" in s or "is right for" in s for s in verdict.symptoms)
-
-
-def test_a_fault_of_negative_offsets_is_said_to_be_theirs():
-    def matrix(offset, d_model):
-        return reference_shift(offset if offset >= 0 else offset**3, d_model)
-
-    assert "wrong in every case with a negative offset" in symptoms(matrix, "shift_matrix")
 
 
 def test_where_nothing_is_right_the_plainest_case_is_named():
