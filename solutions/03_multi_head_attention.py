@@ -217,6 +217,15 @@ check.split_heads(
     hidden=[
         dict(case="one token", B=2, T=1, H=3, Dh=4),
         dict(case="longer sentences", B=3, T=9, H=4, Dh=2),
+        dict(
+            case="a transposed tensor",
+            demand="any order in memory",
+            B=2,
+            T=5,
+            H=3,
+            Dh=4,
+            turned=True,
+        ),
         dict(case="one head in float64", demand="float64", B=4, T=5, H=1, Dh=7, dtype="float64"),
     ],
 )

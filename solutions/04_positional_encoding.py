@@ -826,6 +826,7 @@ check.rotary_embedding(
             dtype="float64",
         ),
         dict(case="far into a text", demand="an offset", B=1, H=2, T=3, Dh=4, offset=2000),
+        dict(case="one word, further on", demand="an offset", B=2, H=3, T=1, Dh=4, offset=9),
     ],
 )
 # END HIDDEN TESTS

@@ -58,6 +58,16 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "An axis of size {2} cannot be stretched to {1}: only axes of size 1 are.",
     ),
     (
+        r"stack expects each tensor to be equal size",
+        "Pieces of different sizes are stacked: which one is too short or too long? A slice that "
+        "ends at -1 leaves out the last entry.",
+    ),
+    (
+        r"Sizes of tensors must match except in dimension (\d+)",
+        "Tensors are joined along axis {1} and must agree in all other axes: is another axis "
+        "meant, or is one of them cut differently?",
+    ),
+    (
         r"expected input\[.*?\] to have (\d+) channels, but got (\d+)",
         "A convolution wants the features on the middle axis, (B, {1}, T), and found {2} there: is "
         "a transpose(1, 2) missing?",

@@ -7,7 +7,7 @@ that put back, so that it comes first: if it is right now, an earlier call was i
 import copy
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,13 +53,33 @@ class Place:
             setattr(self.holder, self.name, self.value)
 
 
-def places_of(answer: Any) -> list[Place]:
+@dataclass(frozen=True)
+class Newcomers:
+    """The attributes that a function or a class is given later, in a call.
+
+    Attributes:
+        holder: the function or class.
+        known: the names of those that it had.
+
+    """
+
+    holder: Any
+    known: frozenset[str]
+
+    def put_back(self) -> None:
+        """Take them away."""
+        for name in vars(self.holder).keys() - self.known:
+            delattr(self.holder, name)
+
+
+def places_of(answer: Any) -> list[Place | Newcomers]:
     """Return the globals, class attributes and defaults in which an answer can keep something."""
-    found = []
+    found: list[Place | Newcomers] = []
     for holder, name, value in _all_names(answer):
         if isinstance(value, _KEPT):
             found.append(Place(holder, name, value, copy.copy(value)))
-    return found
+    holders = [*functions_of(answer), *([answer] if inspect.isclass(answer) else [])]
+    return found + [Newcomers(holder, frozenset(vars(holder))) for holder in holders]
 
 
 def _all_names(answer: Any) -> Iterator[tuple[Any, str, Any]]:
@@ -82,7 +102,7 @@ def _forget_calls(answer: Any) -> None:
 
 
 def with_memory_named(
-    exercise: Exercise, answer: Any, verdict: Verdict, before: list[Place]
+    exercise: Exercise, answer: Any, verdict: Verdict, before: Sequence[Place | Newcomers]
 ) -> Verdict:
     """Name that an answer remembers, if the case shown is right when it is asked first."""
     shown = verdict.first_failure

@@ -52,6 +52,7 @@ _WORDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "pad": (lambda kind: kind not in ("none", None), "with padding", "without padding"),
     "lengths": (lambda sizes: len(set(sizes)) > 1, "with padding", "without padding"),
     "train": (bool, "in train mode", "in eval mode"),
+    "offset": (lambda steps: (steps or 0) < 0, "with a negative offset", "with any other offset"),
 }
 _PLAIN: dict[str, Any] = {"bias": True, "B": 1, "T": 1, "H": 1, "L": 1, "lengths": ()}
 

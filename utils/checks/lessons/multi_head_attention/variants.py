@@ -56,8 +56,12 @@ class HeadsVariant(nn.Module):
             ("kv"), or nothing.
         keys, values: the argument ("query", "key" or "value") that they come from.
         as_long: whether keys and values are cut as if there were as many as queries.
-        placed: the mask's axis for heads: "shared", "none", "two" axes, or "repeated" for heads
-            that stand in front of the batch, where they stand behind it.
+        placed: the mask's axis for heads: "shared", "none", "two" axes, "repeated" for heads
+            that stand in front of the batch, where they stand behind it, "stretched" over the
+            heads without an axis for them, "viewed" as if it had a row for every query, or
+            "behind" the queries.
+        keeps_mask: whether the mask of the last call that had one is used where none is given.
+        clears_empty: whether the output of a row with nothing allowed is set to zero.
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
@@ -71,7 +75,9 @@ class HeadsVariant(nn.Module):
         default_rate: the dropout rate if none is given.
         checked: whether D must be divisible by H.
         told: whether the error's message has both numbers.
-        shared_bias, always_bias: whether the layers heed the given bias, or always have one.
+        refusal: the error that is raised.
+        shared_bias: whether the layers heed the given bias.
+        always_bias: the layers that always have one.
         sizes: (D, H) -> the sizes of w_q, w_k and w_v; (D, D) when None.
         missing: layers that __init__ does not make.
         tied: layers that are w_q itself.
@@ -91,10 +97,12 @@ class HeadsVariant(nn.Module):
     axis = -1
     softmax: Softmax = "once"
     placed = "shared"
+    keeps_mask = False
+    clears_empty = False
     projected = "qkvo"
     through = "qkv"
     shared_bias = True
-    always_bias = False
+    always_bias = ""
     swapped = ""
     keys = "key"
     values = "value"
@@ -108,6 +116,7 @@ class HeadsVariant(nn.Module):
     results = "both"
     checked = True
     told = True
+    refusal: type[Exception] = ValueError
     sizes: Any = None
     missing = ""
     tied = ""
@@ -122,13 +131,14 @@ class HeadsVariant(nn.Module):
         super().__init__()
         if self.checked and d_model % n_heads:
             numbers = f": {d_model} features, {n_heads} heads" if self.told else ""
-            raise ValueError(f"the features cannot be shared out among the heads{numbers}")
+            raise self.refusal(f"the features cannot be shared out among the heads{numbers}")
         self.n_heads = n_heads
         asked = self.default_rate if dropout is None else dropout
         self.p = asked if self.own_rate is None else self.own_rate
-        given = self.always_bias or (bias and self.shared_bias)
+        self.kept_mask: Tensor | None = None
         for name in "qkvo":
             if name not in self.missing:
+                given = name in self.always_bias or (bias and self.shared_bias)
                 setattr(self, f"w_{name}", self._made(name, d_model, given))
         if self.more:
             self.temperature = nn.Parameter(torch.ones(()))
@@ -153,16 +163,25 @@ class HeadsVariant(nn.Module):
             for name, source in (("k", self.keys), ("v", self.values))
         )
         q, k, v = self._swap(q, k, v)
+        mask = self._mask_used(mask)
         weights = self._attend(self._drop(q, "queries"), k, mask)
         mixing = weights if self.output_masked else self._attend(q, k, None)
         used = self._drop(mixing, "weights", "twice", "inside", "always", "calm", "unscaled")
         joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
+        if self.clears_empty and mask is not None:
+            output = output * mask.any(-1, keepdim=True)
         returned = {"weights": weights, "dropped": used, "mean": weights.mean(1)}
         returned["turned"] = weights.transpose(1, 2)
         scores = self._scores(q, k) if self.results == "scores" else weights
         return RETURNED[self.results](output, returned[self.returned], scores)
+
+    def _mask_used(self, mask: Tensor | None) -> Tensor | None:
+        if self.keeps_mask and mask is None:
+            return self.kept_mask
+        self.kept_mask = mask
+        return mask
 
     def _swap(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return {"qk": (k, q, v), "kv": (q, v, k)}.get(self.swapped, (q, k, v))
@@ -181,7 +200,13 @@ class HeadsVariant(nn.Module):
             return mask
         if self.placed in {"shared", "two"}:
             return mask.unsqueeze(1) if self.placed == "shared" else mask[:, None, None]
+        if self.placed == "behind":
+            return mask.unsqueeze(2)
         size, heads, queries, keys = scores.shape
+        if self.placed == "stretched":
+            return mask.expand(scores.shape)
+        if self.placed == "viewed":
+            return mask.reshape(size, 1, queries, keys)
         copies = mask.expand(size, queries, keys).repeat(heads, 1, 1)
         return copies.view(size, heads, queries, keys)
 

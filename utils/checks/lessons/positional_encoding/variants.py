@@ -23,8 +23,9 @@ class LayerVariant(nn.Module):
         learned: whether the table is trained (and called weight, not pe).
         kept_as: how the table is kept: rightly (""), or as an "attribute", "parameter", "buffer",
             "frozen" parameter, "embedding" (a module in the module), as what register_buffer
-            returns ("assigned"), as an attribute "beside" a buffer of zeros, or as a copy made in
-            __init__ ("copied"), beside the parameter.
+            returns ("assigned"), as an attribute "beside" a buffer of zeros, as a copy made in
+            __init__ ("copied"), beside the parameter, or as a whole "module" under its name.
+        recast: whether the table that is kept takes on x's number type.
         all_rows: how many rows the table has whatever max_len is, if any.
         shaped: whether the learned table has a "row" for each position, one "number" for each, or
             is "turned".
@@ -51,11 +52,14 @@ class LayerVariant(nn.Module):
         default_rate: the dropout rate if none is given.
         start: the factor on the normal numbers that a learned table starts with.
         counts: whether a learned table starts with the numbers of its rows.
+        odd: whether it can have an odd number of columns.
 
     """
 
     learned = False
+    pe: Any
     kept_as = ""
+    recast = False
     shaped: Literal["row", "number", "turned"] = "row"
     along: int | Literal["longer"] = 1
     turned = True
@@ -78,6 +82,7 @@ class LayerVariant(nn.Module):
     default_rate = 0.0
     start = 1.0
     counts = False
+    odd = True
 
     def __init__(self, d_model: int, max_len: int = 5000, dropout: float | None = None) -> None:
         super().__init__()
@@ -87,7 +92,9 @@ class LayerVariant(nn.Module):
         self.kept_rows: Any = None
         rows = self.all_rows or max_len
         table = self._drawn(rows, d_model)
-        self._keep(table if self.learned else reference_encoding(rows, d_model))
+        if not self.learned or not self.odd:
+            table = reference_encoding(rows, d_model)
+        self._keep(table)
 
     def _drawn(self, max_len: int, d_model: int) -> Tensor:
         shapes = {"number": (max_len, 1), "turned": (d_model, max_len)}
@@ -106,6 +113,8 @@ class LayerVariant(nn.Module):
             self.table = table
         elif kept_as == "embedding":
             self.rows_of = nn.Embedding(*table.shape)
+        elif kept_as == "module":
+            setattr(self, name, nn.Embedding(*table.shape))
         else:
             self.table = table.clone()
             setattr(self, name, nn.Parameter(table.clone(), kept_as != "frozen"))
@@ -117,6 +126,8 @@ class LayerVariant(nn.Module):
             raise ValueError("too long")
         if self.past == "cut":
             x = x[:, : self.max_len]
+        if self.recast:
+            self.pe = self.pe.to(x.dtype)
         along = int(x.shape[1] >= x.shape[0]) if self.along == "longer" else self.along
         rows = self._chosen(x.shape[along])
         rows = rows if along == 1 or not self.turned else rows.unsqueeze(1)

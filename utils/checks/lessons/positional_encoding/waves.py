@@ -26,7 +26,8 @@ Spacing = Literal[
     "index below",
     "exp of the index",
 ]
-Taken = Literal["", "every other", "every other, apart", "halves", "all"]
+Taken = Literal["", "every other", "every other, apart", "halves", "all", "mean"]
+Blank = Literal["", "last pair", "second half"]
 Meets = Literal["product", "power", "height"]
 Odd = Literal["ValueError", "RuntimeError", "AssertionError", "accepted"]
 _ERRORS: dict[str, type[Exception]] = {
@@ -40,6 +41,7 @@ _TAKEN: dict[Taken, Callable[[Callable[[int], Tensor], int], tuple[Tensor, Tenso
     "every other, apart": lambda of, width: (of(width)[0::2], of(width)[1::2]),
     "halves": lambda of, width: (of(2 * width)[: width // 2], of(2 * width)[width // 2 :]),
     "all": lambda of, width: (of(2 * width), of(2 * width)),
+    "mean": lambda of, width: (of(2 * width).view(-1, 2).mean(1),) * 2,
 }
 
 
@@ -85,6 +87,11 @@ _SPACED: dict[Spacing, Callable[[Tensor, float, float, int], Tensor]] = {
 }
 
 
+def _written(pairs: int, blank: Blank) -> int:
+    """Return how many pairs are written if the others stay zero."""
+    return {"last pair": pairs - 1, "second half": (pairs + 1) // 2}.get(blank, pairs)
+
+
 @by_choices
 def encoding_variant(
     *,
@@ -99,6 +106,8 @@ def encoding_variant(
     flipped: bool = False,
     taken: Taken = "",
     meets: Meets = "product",
+    blank: Blank = "",
+    unit: bool = False,
     **spaced: Any,
 ) -> Callable[[int, int], Tensor]:
     """Build a sinusoidal encoding with the given choices.
@@ -116,6 +125,8 @@ def encoding_variant(
         taken: which frequencies the sines and the cosines get.
         meets: what position and frequency make: a product; the position raised to the frequency
             ("power"); the sine of the position times the frequency ("height").
+        blank: which pairs stay zero.
+        unit: whether each pair is brought to length one.
         spaced: how the frequencies are chosen.
 
     """
@@ -131,10 +142,16 @@ def encoding_variant(
         if taken:
             rates = [*_TAKEN[taken](lambda columns: frequencies(columns, **spaced), width)]
         table = _met(places, rates, meets, layout)
+        table = _of_length_one(table) if unit else table
+        table[:, 2 * _written(table.shape[1] // 2, blank) :] *= 0
         table = table.flip(-1) if flipped else table
         return {"transposed": table.T, "batched": table[None]}.get(form, table)
 
     return encoding
+
+
+def _of_length_one(table: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(table.view(len(table), -1, 2), dim=-1).flatten(1)
 
 
 def _met(places: Tensor, rates: Sequence[Tensor], meets: Meets, layout: Layout) -> Tensor:
@@ -160,37 +177,45 @@ def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:
 @by_choices
 def shift_variant(
     *,
-    offset_as: Literal["given", "size", "one", "next"] = "given",
+    offset_as: Literal["given", "size", "one", "next", "forwards"] = "given",
     direction: int = 1,
     corners: Literal["right", "both plus", "both minus", "empty"] = "right",
     second: float = 1.0,
+    diagonal: float | None = None,
     exchanged: bool = False,
     layout: Literal["pairs", "halves", "stack"] = "pairs",
     added: float = 0.0,
+    blank: Blank = "",
     **spaced: Any,
 ) -> Callable[[int, int], Tensor]:
     """Build a shift matrix with the given choices.
 
     Args:
-        offset_as: whether its sign is lost ("size"), it is always "one", or one more ("next").
+        offset_as: whether its sign is lost ("size"), it is always "one", one more ("next"), or
+            zero if it is negative ("forwards").
         direction: 1 as asked for, -1 the other way.
         corners: the signs of the sines, or none at all.
         second: the factor on the second cosine of a block.
+        diagonal: what stands in place of the cosines.
         exchanged: whether sines and cosines change places.
         layout: which columns form a pair, or the blocks on top of one another.
         added: this many identities are added.
+        blank: which pairs stay zero.
         spaced: how the frequencies are chosen.
 
     """
 
     def shift(offset: int, d_model: int) -> Tensor:
-        by = {"size": abs(offset), "one": 1, "next": offset + 1}.get(offset_as, offset)
+        moves = {"size": abs(offset), "one": 1, "next": offset + 1, "forwards": max(offset, 0)}
+        by = moves.get(offset_as, offset)
         angles = direction * by * frequencies(d_model, **spaced)
         cos, sin = angles.cos(), angles.sin()
         cos, sin = (sin, cos) if exchanged else (cos, sin)
+        cos = cos if diagonal is None else torch.full_like(cos, diagonal)
         signs = {"both plus": (1, 1), "both minus": (-1, -1), "empty": (0, 0)}
         up, down = signs.get(corners, (1, -1))
         blocks = torch.stack([cos, up * sin, down * sin, second * cos], -1).view(-1, 2, 2)
+        blocks[_written(d_model // 2, blank) :] *= 0
         return _placed(blocks + added * torch.eye(2), layout)
 
     return shift
@@ -226,6 +251,7 @@ def rotary_variant(
     over_heads: bool = False,
     last_left: bool = False,
     half_left: bool = False,
+    alone_left: bool = False,
     **spaced: Any,
 ) -> Callable[..., Tensor]:
     """Build a rotary embedding with the given choices.
@@ -249,12 +275,15 @@ def rotary_variant(
         over_heads: whether the exponent is divided by the width of all heads together.
         last_left: whether the last pair is left as it is.
         half_left: whether the second half of the columns is.
+        alone_left: whether the only word of a sentence is.
         spaced: how the frequencies are chosen.
 
     """
 
     def rotary(x: Tensor, base: float = BASE, offset: int = 0) -> Tensor:
         width = x.shape[-1]
+        if alone_left and x.shape[-2] == 1:
+            return x.clone()
         a, b = _columns(x, layout)
         spaced_so = spaced | ({"exponent": -2.0 / x.shape[1]} if over_heads else {})
         rates = frequencies(width, base=BASE if ignores_base else base, **spaced_so)

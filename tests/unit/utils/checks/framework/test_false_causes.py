@@ -167,6 +167,20 @@ def test_an_error_is_explained_by_its_own_cause(message, line, says):
     assert bool(found) == bool(says)
 
 
+def test_an_input_that_is_overwritten_is_told_though_it_keeps_its_numbers_in_the_case_shown():
+    def rotary(x, base=10000.0, offset=0):
+        rates = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+        angles = (offset + torch.arange(x.shape[-2]))[:, None] * rates
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        a, b = x[..., 0::2].clone(), x[..., 1::2].clone()
+        x[..., 0::2], x[..., 1::2] = a * cos - b * sin, a * sin + b * cos
+        return x
+
+    verdict = check.rotary_embedding.verdict(rotary)
+    assert verdict.first_failure.finding.kind == ProblemKind.BACKWARD  # of one word, at place 0
+    assert verdict.mistake.name == "changes_its_input"
+
+
 def test_a_stub_of_a_test_is_told_nothing_of_errors():
     def unwritten(_attention):
         raise NotImplementedError

@@ -84,6 +84,29 @@ def test_a_cache_of_functools_without_the_width_is_told():
     assert not check.rotary_embedding.verdict(rotary).passed
 
 
+def test_a_table_that_a_function_gives_itself_in_a_call_is_told():
+    def rotary(x, base=10000.0, offset=0):
+        if not hasattr(rotary, "angles"):
+            rotary.angles = {}
+        key = x.shape[-2:]
+        if key not in rotary.angles:
+            rotary.angles[key] = angles_for(*key, base, x.device)
+        return turned(x, rotary.angles[key])
+
+    assert named(rotary, "rotary_embedding") == NAME
+
+
+def test_a_table_that_a_class_gives_itself_in_a_call_is_told():
+    class Remembering(MultiHeadAttention):
+        def forward(self, query, key, value, mask=None):
+            kept = type(self).__dict__.get("kept", {}).setdefault("mask", mask)
+            type(self).kept = {"mask": mask if kept is None else kept}
+            fits = kept is not None and kept.shape[-1] == key.shape[1] and len(kept) == len(key)
+            return super().forward(query, key, value, kept if fits else mask)
+
+    assert named(Remembering, "MultiHeadAttention") == NAME
+
+
 def test_a_first_mask_kept_for_good_is_told():
     def attend(scores, values, mask=None):
         global _mask  # noqa: PLW0603 - as students write it

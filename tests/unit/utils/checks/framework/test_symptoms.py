@@ -134,6 +134,8 @@ class NotSetUp(nn.Module):
         (lambda: 1 / 0, "a count that can be zero"),
         (lambda: {}["a"], "The key 'a' is not in the table"),
         (lambda: torch.ones(2, 1).expand(3, 4), "only axes of size 1 are"),
+        (lambda: torch.stack([torch.ones(3), torch.ones(2)]), "A slice that ends at -1"),
+        (lambda: torch.cat([torch.ones(3, 2), torch.ones(2, 3)]), "joined along axis 0"),
         (lambda: nn.Linear(2), "compare the call with"),
         (lambda: ~torch.ones(2), "want booleans"),
         (lambda: torch.ones(2) ^ 2, "a power is written `**`"),

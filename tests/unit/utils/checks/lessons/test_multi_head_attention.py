@@ -113,6 +113,19 @@ def test_heads_in_plain_operations_are_judged_by_what_they_do(answer, name):
     assert (verdict.mistake and verdict.mistake.name) == name
 
 
+class Inverting(RightHeads):
+    def forward(self, query, key, value, mask=None):
+        result = super().forward(query, key, value, mask)
+        if mask is not None:
+            mask.logical_not_()
+        return result
+
+
+def test_a_mask_that_is_inverted_by_a_call_is_told_as_that():
+    verdict = check.MultiHeadAttention.verdict(Inverting)
+    assert verdict.mistake.name == "changes_its_input"
+
+
 def test_padding_cases_hold_a_last_sentence_that_is_shorter_than_the_batch():
     probe = exercises()["MultiHeadAttention"].probe
     for params in ({"B": 3, "T": 5, "H": 2, "Dh": 4}, {"B": 4, "T": 7, "H": 3, "Dh": 2}):

@@ -11,6 +11,7 @@ from torch import nn
 from utils.checks import check
 from utils.checks.framework.render import as_text
 from utils.experiments.buggy import broken_encoding
+from utils.reference.modules import PositionalEncoding
 from utils.reference.positions import (
     reference_encoding,
     reference_rotary,
@@ -108,14 +109,55 @@ class EmbeddingAsTable(InsideAnEmbedding):
     [
         (InsideAnEmbedding, "missing", "under_another_name"),
         (PlainTable, "a plain attribute", "plain_attribute"),
-        (EmbeddingAsTable, "a value of type Embedding", None),
+        (EmbeddingAsTable, "a value of type Embedding", "weight_is_a_module"),
     ],
 )
 def test_a_table_that_is_no_parameter_called_weight_is_told_what_it_is(answer, found, name):
     verdict = check.LearnedPositionalEncoding.verdict(answer)
     says = verdict.first_failure.finding.message
     assert says == f"self.weight is {found}; it should be an nn.Parameter."
-    assert (verdict.mistake.name if verdict.mistake else None) == name
+    assert verdict.mistake.name == name
+
+
+def sinusoids(max_len, d_model):
+    if d_model % 2:
+        raise ValueError("in words of one's own")
+    return reference_encoding(max_len, d_model)
+
+
+class BegunAsSinusoids(nn.Module):
+    def __init__(self, d_model, max_len, dropout=0.0):
+        super().__init__()
+        self.weight, self.dropout = nn.Parameter(sinusoids(max_len, d_model)), nn.Dropout(dropout)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.weight):
+            raise ValueError("too long")
+        return self.dropout(x + self.weight[: x.shape[1]])
+
+
+def test_a_learned_table_that_begins_as_sinusoids_is_told_to_take_an_odd_width():
+    verdict = check.LearnedPositionalEncoding.verdict(BegunAsSinusoids)
+    assert verdict.mistake.name == "odd_width_refused"
+
+
+def test_a_short_call_before_the_others_finds_a_buffer_that_takes_on_its_type():
+    class Recast(PositionalEncoding):
+        def forward(self, x):
+            self.pe = self.pe.to(x.dtype)
+            return super().forward(x)
+
+    verdict = check.PositionalEncoding.verdict(Recast)
+    assert verdict.idea_is_right
+    assert verdict.mistake.name == "table_takes_on_the_words_type"
+
+
+def test_a_fault_of_negative_offsets_is_said_to_be_theirs():
+    def matrix(offset, d_model):
+        return reference_shift(offset if offset >= 0 else offset**3, d_model)
+
+    symptoms = " ".join(check.shift_matrix.verdict(matrix).symptoms)
+    assert "wrong in every case with a negative offset" in symptoms
 
 
 def test_the_repair_as_released_is_called_still_broken():

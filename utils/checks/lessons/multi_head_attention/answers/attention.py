@@ -75,6 +75,24 @@ MASK_AXIS = (
         heads_variant(placed="none"),
     ),
     Mistake(
+        "mask_stretched_without_an_axis_for_heads",
+        *_NO_AXIS,
+        heads_variant(placed="stretched"),
+    ),
+    Mistake(
+        "axis_for_heads_behind_the_queries",
+        "The mask's axis for heads stands behind the queries: (B, T, 1, S).",
+        "Write the axes of scores and mask under each other: heads come second.",
+        heads_variant(placed="behind"),
+    ),
+    Mistake(
+        "mask_viewed_for_every_query",
+        "The mask is cut as if it had a row for every query of every sentence.",
+        "It can be (B, 1, S) or (1, T, S), too: insert an axis of size one, and leave the sizes "
+        "that are there to broadcasting.",
+        heads_variant(placed="viewed"),
+    ),
+    Mistake(
         "no_mask_not_expected",
         "Without a mask forward stops: None has no axes.",
         "mask is None where the caller gives none. Give it an axis only where there is one.",
@@ -236,6 +254,18 @@ MASK_AXIS_MISTAKEN = (
         heads_variant(placed="repeated"),
     ),
     *query_mask_mistakes(heads_variant)[:1],
+    Mistake(
+        "mask_of_an_earlier_call",
+        "A call without a mask gets the mask of an earlier call.",
+        "What a call is given lives as long as the call: a plain name in forward, nothing in self.",
+        heads_variant(keeps_mask=True),
+    ),
+    Mistake(
+        "empty_rows_cleared",
+        "The output of a row with nothing allowed is set to zero.",
+        "Its weights are zero, so the heads find zero: what does w_o make of that?",
+        heads_variant(clears_empty=True),
+    ),
 )
 
 ATTENTION = Exercise(

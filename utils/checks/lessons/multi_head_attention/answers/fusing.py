@@ -79,10 +79,24 @@ def _zeros_for(place: int) -> Callable[[Sequence[Triple]], Sequence[Triple]]:
     return changed
 
 
+def _own_slices(kind: Sequence[Tensor]) -> Tensor:
+    """Keep of each head the columns of its own slice, and put them on the diagonal."""
+    rows = len(kind[0])
+    own = (matrix[:, h * rows :][:, :rows] for h, matrix in enumerate(kind))
+    diagonal: Tensor = torch.block_diag(*own)  # type: ignore[no-untyped-call]
+    return diagonal
+
+
+def _on_the_diagonal(kind: Sequence[Tensor]) -> Tensor:
+    diagonal: Tensor = torch.block_diag(*kind)  # type: ignore[no-untyped-call]
+    return diagonal
+
+
 def _average(kind: Sequence[Tensor]) -> Tensor:
     return torch.stack(list(kind)).mean(0)
 
 
+_ALL_COLUMNS = "A head looks at all D features of a word: its rows keep all of their D columns."
 _EVERY_ROW = "Every row of every head must be found in the result."
 _TRIPLE = "A triple is (query, key, value), and so is the result."
 JOINED = tuple(
@@ -106,6 +120,25 @@ JOINED = tuple(
             "`split_heads` gives the first Dh features to head 0: its rows come first, all of "
             "them.",
             lambda kind: torch.stack(kind, 1).flatten(0, 1),
+        ),
+        (
+            "numbers_of_the_heads_alternate",
+            "The heads' matrices are put behind one another on a last axis and read out anew: "
+            "their single numbers alternate.",
+            "The heads' rows go under each other. What comes first where the new axis is last?",
+            lambda kind: torch.stack(kind, -1).reshape(-1, kind[0].shape[-1]),
+        ),
+        (
+            "own_slices_on_the_diagonal",
+            "Each head keeps the columns of its own slice only: a head sees a part of each word.",
+            _ALL_COLUMNS,
+            _own_slices,
+        ),
+        (
+            "on_the_diagonal",
+            "The heads' matrices stand along a diagonal, with zeros beside them: (D, H D).",
+            _ALL_COLUMNS,
+            _on_the_diagonal,
         ),
         ("averaged", "The heads' matrices are averaged: (Dh, D).", _EVERY_ROW, _average),
         (
@@ -179,7 +212,19 @@ FUSE_MISTAKES = (
             ("keys_and_values_swapped", "w_k and w_v have changed places.", (0, 2, 1)),
             ("queries_and_keys_swapped", "w_q and w_k have changed places.", (1, 0, 2)),
             ("queries_and_values_swapped", "w_q and w_v have changed places.", (2, 1, 0)),
+            ("queries_for_keys", "w_k holds the numbers of the queries.", (0, 0, 2)),
+            ("keys_for_values", "w_v holds the numbers of the keys.", (0, 1, 1)),
         )
+    ),
+    *(
+        Mistake(
+            f"{name}_three_times",
+            f"All three results hold the numbers of {name}.",
+            "Is one tensor written three times, or is an index always the same? `[x] * 3` holds "
+            "one x under three names.",
+            _fused(order=(place,) * 3),
+        )
+        for place, name in enumerate(("w_q", "w_k", "w_v"))
     ),
     Mistake(
         "list_emptied",

@@ -177,6 +177,12 @@ LAYERS = (
         'Write both into it: f"{d_model} features ... {n_heads} heads".',
         heads_variant(told=False),
     ),
+    Mistake(
+        "bad_sizes_asserted",
+        "Sizes that do not fit raise AssertionError.",
+        "The docstring asks for ValueError: assertions vanish when Python runs with -O.",
+        heads_variant(refusal=AssertionError),
+    ),
     *(
         Mistake(name, message, _EACH, heads_variant(**choices))
         for name, message, choices in (
@@ -276,7 +282,16 @@ FORM = (
         "always_a_bias",
         "The layers have a bias even with bias=False.",
         "Pass `bias` on to all four layers.",
-        heads_variant(always_bias=True),
+        heads_variant(always_bias="qkvo"),
+    ),
+    *(
+        Mistake(
+            f"w_{letter}_always_with_a_bias",
+            f"w_{letter} has a bias even with bias=False; the layers before it have none.",
+            "Pass `bias` on to all four layers.",
+            heads_variant(always_bias=letter),
+        )
+        for letter in "kvo"
     ),
     *(
         Mistake(

@@ -102,6 +102,16 @@ def _with_gradients(mha: Any, torch_mha: nn.MultiheadAttention) -> None:
     mha.w_q.weight.copy_(torch_mha.in_proj_weight.chunk(3)[0])
 
 
+def _asks_always(ask: Callable[[Any], object]) -> Any:
+    """Load rightly, but ask something of torch's bias, where there may be none."""
+
+    def load(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
+        ask(torch_mha.in_proj_bias)
+        load_oracle(mha, torch_mha)
+
+    return load
+
+
 _PARTS = (
     "The three parts of in_proj_weight went to the wrong layers.",
     "torch puts the rows of the queries first, then the keys, then the values.",
@@ -251,7 +261,8 @@ MODULE = (
     Mistake(
         "nothing_loaded",
         "mha still has the weights that it was made with.",
-        "`x = y` gives a name to a tensor; to write into a parameter use `copy_`.",
+        "`x = y` gives a name to a tensor; to write into a parameter use `copy_`. With "
+        "strict=False, load_state_dict passes over names that mha does not have.",
         lambda mha, torch_mha: None,
     ),
     Mistake(
@@ -260,6 +271,21 @@ MODULE = (
         "`with torch.no_grad():` around the copying tells torch that this is no part of a "
         "computation.",
         _with_gradients,
+    ),
+    *(
+        Mistake(
+            f"bias_expected_by_{name}",
+            "Loading stops where there is no bias: torch keeps None for in_proj_bias there.",
+            "Look whether torch's module has a bias before you take it apart.",
+            _asks_always(ask),
+        )
+        for name, ask in (
+            ("chunk", lambda bias: bias.chunk(3)),
+            ("split", lambda bias: bias.split(1)),
+            ("slice", lambda bias: bias[:1]),
+            ("data", lambda bias: bias.data),
+            ("detach", lambda bias: bias.detach()),
+        )
     ),
 )
 EXERCISES = by_id(

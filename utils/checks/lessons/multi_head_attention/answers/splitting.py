@@ -1,4 +1,4 @@
-"""Cutting into heads, joining and repairing: right answers and common mistakes."""
+"""Cutting into heads, and repairing that: right answers and common mistakes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,14 +10,10 @@ from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.multi_head_attention.probes import PROBES
 from utils.checks.lessons.multi_head_attention.variants import (
-    interleaved_merge,
     interleaved_split,
-    repeated_merge,
-    summed_merge,
-    view_merge,
     view_split,
 )
-from utils.reference.heads import reference_merge, reference_split
+from utils.reference.heads import reference_split
 
 Change = Callable[[Tensor], Any]
 
@@ -36,6 +32,29 @@ def _paired_with_the_batch(x: Tensor, n_heads: int) -> Tensor:
 def _joined_then_viewed(x: Tensor, n_heads: int) -> Tensor:
     """Lay the heads of all sentences under one another, and cut them as if they were x."""
     return _cut(torch.cat(x.chunk(n_heads, -1)).view(x.shape), n_heads).transpose(1, 2)
+
+
+def _as_in_memory(x: Tensor, n_heads: int) -> Tensor:
+    """Read the numbers as they would lie in memory if x were no view of another tensor."""
+    size, length, width = x.shape
+    d_head = width // n_heads
+    return x.as_strided((size, n_heads, length, d_head), (length * width, d_head, width, 1))
+
+
+def _turned_and_cut_again(x: Tensor, n_heads: int) -> Tensor:
+    """Take heads for sentences, exchange the two, and cut the result as if nothing had moved."""
+    taken = _paired_with_the_batch(x, n_heads)
+    return taken.transpose(0, 1).reshape(taken.shape)
+
+
+def _pieces_of_n_heads(axis: int) -> Callable[[Tensor, int], Tensor]:
+    """Give `split` the number of heads, for the size of a piece, and cut the pieces anew."""
+
+    def cut(x: Tensor, n_heads: int) -> Tensor:
+        pieces = torch.cat(x.split(n_heads, -1), axis)  # type: ignore[no-untyped-call]
+        return pieces.view(len(x), n_heads, x.shape[1], -1)
+
+    return cut
 
 
 def _by_size(x: Tensor, n_heads: int) -> Tensor:
@@ -157,6 +176,31 @@ SPLIT_MISTAKES = (
         _split(finish=lambda heads: heads.transpose(0, 1)),
     ),
     Mistake(
+        "order_in_memory_taken_for_granted",
+        "The numbers are read as they lie in memory, which is another order where x is a view, "
+        "such as a transpose.",
+        "`as_strided` looks at memory; `view`, `chunk` and indices look at axes.",
+        _split(cut=_as_in_memory),
+    ),
+    Mistake(
+        "batch_taken_for_positions",
+        "Batch and positions have changed places: (T, H, B, Dh).",
+        "x is (B, T, D), batch first, and the batch stays in front.",
+        _split(finish=lambda heads: heads.transpose(0, 2)),
+    ),
+    Mistake(
+        "first_slice_for_all",
+        "Every head gets the first Dh features.",
+        "Head h begins at feature h * Dh: does your slice move on?",
+        _split(finish=lambda heads: heads[:, :1].expand_as(heads)),
+    ),
+    Mistake(
+        "first_sentence_for_all",
+        "Every sentence gets the heads of the first one.",
+        "Is there an index or a slice on the axis of the batch?",
+        _split(finish=lambda heads: heads[:1].expand_as(heads)),
+    ),
+    Mistake(
         "batch_and_heads_in_one_axis",
         "Batch and heads are one axis: (B H, T, Dh).",
         "Keep four axes. A mask with a batch axis will be glad of it.",
@@ -170,113 +214,7 @@ SPLIT_MISTAKES = (
     ),
 )
 
-
-@by_choices
-def _merge(
-    *,
-    join: Change = reference_merge,
-    reverse: bool = False,
-    only: slice = slice(None),
-    finish: Change = lambda merged: merged,
-) -> Any:
-    """Build a merge_heads with the given choices.
-
-    Args:
-        join: heads (B, H, T, Dh) -> (B, T, D).
-        reverse: whether the last head comes first.
-        only: the sentences that are kept.
-        finish: what becomes of the axes in the end.
-
-    """
-    return lambda x: finish(join((x.flip(1) if reverse else x)[only]))
-
-
-_LOST = "Nothing may get lost: the features of all heads stand side by side."
-MERGE_MISTAKES = (
-    Mistake(
-        "view_without_transpose",
-        "The shape is right and the numbers are in the wrong places: a row of the result holds "
-        "several tokens of one head, not all heads of one token.",
-        "Undo the split step by step, the last step first.",
-        _merge(join=view_merge),
-    ),
-    Mistake(
-        "view_after_transpose",
-        "`view` cannot join two axes that do not lie side by side in memory.",
-        "`transpose` leaves the numbers where they are and only notes the new order. `reshape` "
-        "copies where it must; `contiguous()` copies by your wish.",
-        _merge(join=lambda x: x.transpose(1, 2).view(len(x), x.shape[2], -1)),
-    ),
-    Mistake(
-        "heads_interleaved",
-        "Feature 0 of all heads comes first, then feature 1: heads should lie side by side.",
-        "Just before the axes are joined they must stand in the order (B, T, H, Dh).",
-        _merge(join=interleaved_merge),
-    ),
-    Mistake(
-        "other_axes_exchanged",
-        "T and Dh have changed places before joining; H and T should.",
-        "Just before the axes are joined they must stand in the order (B, T, H, Dh).",
-        _merge(join=lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1)),
-    ),
-    Mistake(
-        "not_joined",
-        "H and Dh are still two axes: (B, T, H, Dh).",
-        "One step is left: D = H Dh.",
-        _merge(join=lambda x: x.transpose(1, 2)),
-    ),
-    Mistake(
-        "positions_joined",
-        "Heads and positions became one axis: (B, H T, Dh).",
-        "The heads of one token are joined; the tokens stay apart.",
-        _merge(join=lambda x: x.flatten(1, 2)),
-    ),
-    Mistake(
-        "heads_taken_for_positions",
-        "Each head's tokens are joined into one row: (B, H, T Dh).",
-        "The axes of x are (B, H, T, Dh), in this order. A row of the result is one token.",
-        _merge(join=lambda x: x.flatten(2)),
-    ),
-    *(
-        Mistake(name, message, _LOST, _merge(join=join))
-        for name, message, join in (
-            ("heads_averaged", "The heads are averaged.", lambda x: x.mean(1)),
-            ("heads_summed", "The heads are added up.", lambda x: x.sum(1)),
-            ("average_repeated", "The heads are averaged, and the average repeated.",
-             repeated_merge),
-            ("sum_repeated", "The heads are added up, and the sum repeated.", summed_merge),
-            ("last_head_lost", "The last head is missing: zeros stand in its place.",
-             lambda x: reference_merge(torch.cat([x[:, :-1], 0 * x[:, -1:]], 1))),
-            ("first_head_lost", "The first head is missing: zeros stand in its place.",
-             lambda x: reference_merge(torch.cat([0 * x[:, :1], x[:, 1:]], 1))),
-        )
-    ),
-    Mistake(
-        "heads_in_reverse",
-        "The last head comes first.",
-        "Head 0 has the first Dh features, as `split_heads` cut them.",
-        _merge(reverse=True),
-    ),
-    Mistake(
-        "first_sentence_only",
-        "Only the first sentence of the batch is kept.",
-        "An index takes one sentence out and loses the others: keep the batch's axis.",
-        _merge(only=slice(1)),
-    ),
-    Mistake(
-        "features_before_positions",
-        "The axes of the result have changed places: (B, D, T).",
-        "A token is a row: positions first, then features.",
-        _merge(finish=lambda merged: merged.transpose(1, 2)),
-    ),
-    Mistake(
-        "sentences_joined",
-        "Sentences and positions became one axis: (B T, D).",
-        "The batch keeps its axis.",
-        _merge(finish=lambda merged: merged.flatten(0, 1)),
-    ),
-)  # fmt: skip
-
+_NOT_ASKED_OF_REPAIRS = ("list_of_heads", "order_in_memory_taken_for_granted")
 REPAIR_MISTAKES = (
     Mistake(
         "still_paired_with_the_batch",
@@ -299,12 +237,28 @@ REPAIR_MISTAKES = (
         "axis of their own.",
         _split(cut=_joined_then_viewed),
     ),
-    *(m for m in SPLIT_MISTAKES[1:] if m.name != "list_of_heads"),
+    Mistake(
+        "turned_and_cut_again",
+        "After `cat` the numbers lie head by head. The `view` takes them for sentence by sentence, "
+        "and the last step reads them out in yet another order.",
+        "Give the `view` the order that is there. Then exchange two axes, and leave it at that.",
+        _split(cut=_turned_and_cut_again),
+    ),
+    *(
+        Mistake(
+            f"pieces_of_n_heads{where}",
+            "The pieces have as many features as there are heads, and are cut anew.",
+            "`chunk` takes the number of pieces, `split` the size of one. How many features has a "
+            "head?",
+            _split(cut=_pieces_of_n_heads(axis)),
+        )
+        for where, axis in (("", 0), ("_along_the_tokens", 1))
+    ),
+    *(m for m in SPLIT_MISTAKES[1:] if m.name not in _NOT_ASKED_OF_REPAIRS),
 )
 
 
 EXERCISES = by_id(
     Exercise(PROBES["split_heads"], reference_split, SPLIT_MISTAKES),
-    Exercise(PROBES["merge_heads"], reference_merge, MERGE_MISTAKES),
     Exercise(PROBES["repaired_split_heads"], reference_split, REPAIR_MISTAKES),
 )

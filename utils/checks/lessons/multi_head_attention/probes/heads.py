@@ -45,10 +45,13 @@ SPLIT_CASES = (
 )
 
 
-def _split_inputs(**params: Any) -> Inputs:
+def _split_inputs(turned: bool = False, **params: Any) -> Inputs:
+    """Draw x; if it is `turned`, it is a view of a tensor with its last two axes exchanged."""
     draw = Draw(**params)
     size, length, heads, width = (params[letter] for letter in ("B", "T", "H", "Dh"))
-    return {"x": draw.normal(size, length, heads * width), "n_heads": heads}
+    sizes = (heads * width, length) if turned else (length, heads * width)
+    x = draw.normal(size, *sizes)
+    return {"x": x.mT if turned else x, "n_heads": heads}
 
 
 def _merge_inputs(**params: Any) -> Inputs:
@@ -159,8 +162,8 @@ def _call_on_itself(
 
     """
     x, mask = i["x"], i["mask"]
+    length = x.shape[1] if mask is None else int(mask[-1].sum())  # the call may write into it
     seen = _watched(settled(lambda: call_with(module, weights, x, x, x, mask)))
-    length = x.shape[1] if mask is None else int(mask[-1].sum())
     short = x[-1:, :length]
     try:
         alone = weights_first(call_with(module, weights, short, short, short))

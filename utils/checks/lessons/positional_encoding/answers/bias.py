@@ -56,6 +56,13 @@ def _bias(
     return bias
 
 
+def _of_the_authors_program(n_heads: int) -> Tensor:
+    """Fill up with every other slope of twice as many heads if H is no power of two."""
+    power = 2 ** (n_heads.bit_length() - 1)
+    more = _slopes(2 * power)[0::2][: n_heads - power]
+    return torch.cat([_slopes(power), more])
+
+
 _SLOPES = "Head h of H has the slope 2^(-8h/H), with h from 1 to H: 1/4, 1/16, ... for four heads."
 _APART = "|t - s|: 0 on the diagonal, 1 beside it on both sides."
 MISTAKES = tuple(
@@ -98,6 +105,18 @@ MISTAKES = tuple(
             _APART,
         ),
         (
+            "distance_over_length",
+            {"distance": lambda t, s: (t - s).abs() / len(t)},
+            "The distance is divided by the length of the sentence, T.",
+            _APART,
+        ),
+        (
+            "distance_over_the_longest",
+            {"distance": lambda t, s: (t - s).abs() / max(len(t) - 1, 1)},
+            "The distance is divided by the longest one, T - 1.",
+            _APART,
+        ),
+        (
             "distance_from_the_start",
             {"distance": lambda t, s: s.expand(len(t), -1)},
             "The bias grows with the key's place, whatever the query's is.",
@@ -132,6 +151,24 @@ MISTAKES = tuple(
             {"slopes": lambda n: 2.0 ** -torch.arange(1, n + 1).float()},
             "The slopes are 1/2, 1/4, 1/8, ...: those of eight heads, however many there are.",
             _SLOPES,
+        ),
+        (
+            "slopes_from_a_half",
+            {"slopes": lambda n: torch.logspace(-1, -8, n, base=2.0)},
+            "The slopes run from 1/2 to 1/256 however many heads there are: right for eight only.",
+            _SLOPES,
+        ),
+        (
+            "slopes_of_the_authors_program",
+            {"slopes": _of_the_authors_program},
+            "Where the number of heads is no power of two, slopes are taken from numbers that are.",
+            "ALiBi's authors do that in their program. Here it is 2^(-8h/H), whatever H is.",
+        ),
+        (
+            "index_behind_the_power",
+            {"slopes": lambda n: 2.0**-8 * torch.arange(1, n + 1) / n},
+            "2^-8 is taken alone, and h / H is a factor beside it: the slopes grow in even steps.",
+            "The exponent is -8h/H, all of it: look at ** and at the brackets.",
         ),
         (
             "exponent_without_minus",

@@ -1,5 +1,7 @@
 """Scaled embeddings: right answers and common mistakes."""
 
+import math
+
 from utils.checks.authoring.common_mistakes import keep_module, no_forward, no_set_up
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
@@ -65,6 +67,19 @@ EXERCISES = by_id(
                 "The rows are multiplied by D itself.",
                 "By the square root of D.",
                 embedding_variant(factor=staticmethod(lambda words, d_model: d_model)),
+            ),
+            Mistake(
+                "scaled_by_half_of_d_model",
+                "The rows are multiplied by D / 2.",
+                "By the square root of D. `**` binds more strongly than `/`: where do brackets "
+                "belong?",
+                embedding_variant(factor=staticmethod(lambda words, d_model: d_model / 2)),
+            ),
+            Mistake(
+                "root_rounded_down",
+                "The root of D is rounded down to a whole number.",
+                "Look for isqrt, int() or //.",
+                embedding_variant(factor=staticmethod(lambda words, d_model: math.isqrt(d_model))),
             ),
             Mistake(
                 "divided_by_the_root",

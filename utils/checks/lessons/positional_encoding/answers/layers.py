@@ -21,7 +21,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "a_parameter",
-                "The sinusoids are a parameter, so the optimiser would change them.",
+                "The sinusoids are a parameter, which is for what is trained; these stay as they "
+                "are.",
                 "register_buffer keeps a tensor with the module without training it.",
                 layer_variant(kept_as="parameter"),
             ),
@@ -37,6 +38,13 @@ EXERCISES = by_id(
                 "The result has the number type of the table where x has a shorter one.",
                 "Bring the rows into the type of x before you add them.",
                 layer_variant(keeps_type=False),
+            ),
+            Mistake(
+                "table_takes_on_the_words_type",
+                "The buffer itself is brought into x's number type: after one call in a short "
+                "type its digits are lost to all later calls.",
+                "Convert the rows that are added, and leave self.pe as it is.",
+                layer_variant(recast=True),
             ),
             Mistake(
                 "max_len_ignored",
@@ -67,6 +75,13 @@ EXERCISES = by_id(
                 layer_variant(learned=True, kept_as="embedding"),
             ),
             Mistake(
+                "weight_is_a_module",
+                "self.weight is a whole module, whose table is self.weight.weight.",
+                "An nn.Parameter of shape (max_len, d_model) is enough, without an nn.Embedding "
+                "around it.",
+                layer_variant(learned=True, kept_as="module"),
+            ),
+            Mistake(
                 "a_buffer",
                 "The table is a buffer, which no optimiser trains.",
                 "What is trained is an nn.Parameter.",
@@ -84,6 +99,13 @@ EXERCISES = by_id(
                 "The table is a parameter that asks for no gradient, so it is never trained.",
                 "requires_grad has to stay True.",
                 layer_variant(learned=True, kept_as="frozen"),
+            ),
+            Mistake(
+                "odd_width_refused",
+                "An odd D is refused, though only sinusoids come in pairs.",
+                "Start with small random numbers, of any width: look at torch.randn and "
+                "torch.nn.init.",
+                layer_variant(learned=True, odd=False),
             ),
             Mistake(
                 "one_number_for_each_position",

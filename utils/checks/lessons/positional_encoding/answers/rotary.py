@@ -119,6 +119,12 @@ ROTARY = Exercise(
             rotary_variant(half_left=True),
         ),
         Mistake(
+            "single_word_not_turned",
+            "A single word comes back as it was, wherever it stands in the text.",
+            "Its position is `offset`, and that is 0 only at the beginning.",
+            rotary_variant(alone_left=True),
+        ),
+        Mistake(
             "both_signs_plus",
             "Both signs are plus: that is no rotation, for it changes lengths.",
             "Look at the two formulas again, sign by sign.",

@@ -1,6 +1,7 @@
 """The matrix that shifts sinusoids: right answers and common mistakes."""
 
 import torch
+from torch import Tensor
 
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
@@ -14,6 +15,13 @@ def _moves_encodings(inputs: Inputs, seen: Observation) -> bool:
     table = reference_encoding(start + abs(offset) + 10, inputs["d_model"])
     moved = table[start : start + 5] @ torch.as_tensor(seen.values["matrix"]).T
     return torch.allclose(moved, table[start + offset : start + offset + 5], atol=1e-3)
+
+
+def _moves_the_first_row(offset: int, d_model: int) -> Tensor:
+    """Return the smallest matrix that moves position 0: one of many."""
+    before = reference_encoding(1, d_model)[0]
+    after = reference_shift(offset, d_model) @ before
+    return torch.outer(after, before) / before.square().sum()
 
 
 _SHIFT_LAW = Invariant("M @ PE[p] must be PE[p + offset].", _moves_encodings)
@@ -101,6 +109,53 @@ EXERCISES = by_id(
                 "Only the first entry of each block's diagonal is set; the second one is 0.",
                 "A block has four entries, and two of them are the cosine.",
                 shift_variant(second=0.0),
+            ),
+            *(
+                Mistake(
+                    f"a_reflection_with_{sign}",
+                    "Each block is a reflection: its second cosine has a minus sign, and both "
+                    "sines have one sign.",
+                    "The diagonal of a rotation holds the same cosine twice. What does an offset "
+                    "of 0 need there?",
+                    shift_variant(corners=f"both {sign}", second=-1.0),
+                )
+                for sign in ("plus", "minus")
+            ),
+            *(
+                Mistake(
+                    f"{number}_in_place_of_cosines",
+                    f"The diagonal holds {number}: the cosines are missing.",
+                    "sin(a + b) = sin a cos b + cos a sin b: four entries of a block, and two of "
+                    "them are cosines.",
+                    shift_variant(diagonal=value),
+                )
+                for number, value in (("ones", 1.0), ("zeros", 0.0))
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"The blocks of {which} are missing: zeros stand there.",
+                    "There are D/2 pairs, in D rows and columns: where does your loop or range "
+                    "end, and by which step does it go on?",
+                    shift_variant(blank=blank),
+                )
+                for name, which, blank in (
+                    ("last_block_missing", "the last pair", "last pair"),
+                    ("half_of_the_blocks_missing", "half of the pairs", "second half"),
+                )
+            ),
+            Mistake(
+                "moves_position_0_alone",
+                "The matrix moves position 0 alone: it is made of two rows of the table.",
+                "M may not depend on p. Write down sin(a + b) and cos(a + b) for a pair.",
+                _moves_the_first_row,
+            ),
+            Mistake(
+                "negative_offset_ignored",
+                "A negative offset moves nothing.",
+                "Backwards works by the same formula. range(offset) is empty where offset is "
+                "negative.",
+                shift_variant(offset_as="forwards"),
             ),
             Mistake(
                 "offset_left_out",

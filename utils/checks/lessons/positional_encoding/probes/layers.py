@@ -69,7 +69,8 @@ def _require_buffer(module: nn.Module) -> None:
     """
     if "pe" in dict(module.named_parameters()):
         raise AnswerError(
-            ProblemKind.ATTRIBUTE, "self.pe is a parameter: training would change it."
+            ProblemKind.ATTRIBUTE,
+            "self.pe is a parameter, which is for what is trained; it should be a buffer.",
         )
     if "pe" not in dict(module.named_buffers()):
         found = "is a plain attribute" if hasattr(module, "pe") else "is missing"
@@ -86,6 +87,8 @@ def _call_sines(answer: Any, i: Inputs) -> dict[str, object]:
     table = dict(module.named_buffers())["pe"]
     if i["replaced"]:
         return _call_layer(module, i, lambda x: functional_call(module, {"pe": -table}, (x,)))
+    if i["again"]:  # whether it runs is asked in another case; here, what is left of it
+        name_of_error(lambda: module(i["x"].to(torch.bfloat16)))
     held = {"positions held": table.numel() // i["x"].shape[-1]}
     return held | _call_layer(module, i, module)
 
