@@ -61,6 +61,10 @@ EXERCISES = by_id(
                     ("negative_part", "The smaller of h and 0", lambda h: h.clamp(max=0)),
                     ("tanh", "tanh", torch.tanh),
                     ("sigmoid", "The sigmoid", torch.sigmoid),
+                    ("relu_6", "ReLU6, which cuts what is above 6,", nn.functional.relu6),
+                    ("elu", "ELU", nn.functional.elu),
+                    ("silu", "SiLU", nn.functional.silu),
+                    ("softplus", "Softplus", nn.functional.softplus),
                 )
             ),
             Mistake(
