@@ -85,6 +85,11 @@ def _total(
     return sum(unit(tensor) for tensor in tensors) - less
 
 
+def _asks_for_its_weight(encoder: Any) -> dict[str, int]:
+    encoder.final_norm.weight.numel()  # nn.Identity has none
+    return count_oracle(encoder)
+
+
 def _in_two_ways(
     name: str, says: str, hint: str, choices: Mapping[str, str]
 ) -> tuple[Mistake, Mistake]:
@@ -241,6 +246,12 @@ EXERCISES = by_id(
                 "A module's parameters() gives each tensor once; a loop over layers does not. "
                 "Put the parts into one nn.ModuleList and ask that.",
                 {"shared": "again"},
+            ),
+            Mistake(
+                "final_norm_always_expected",
+                "In post-norm final_norm is nn.Identity, which has no weight to be counted.",
+                "Ask a module for parameters(): nn.Identity has none, and that is no error.",
+                _asks_for_its_weight,
             ),
             Mistake(
                 "tensors_counted",

@@ -104,6 +104,13 @@ EXERCISES = by_id(
                 variant(FeedVariant, sizes_swapped=True),
             ),
             Mistake(
+                "three_axes_alone",
+                "x is taken for (B, T, D): with one axis, or with four, your code stops.",
+                "nn.Linear works on the last axis, however many come before it: what do you need "
+                "the sizes for?",
+                variant(FeedVariant, three_axes=True),
+            ),
+            Mistake(
                 "without_bias",
                 "The linear layers have no bias.",
                 "nn.Linear has one unless told otherwise.",
