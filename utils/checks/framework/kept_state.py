@@ -54,7 +54,7 @@ class Place:
 
 
 def places_of(answer: Any) -> list[Place]:
-    """Return the globals, class attributes and defaults in which an answer can keep something."""
+    """Return the globals, attributes and defaults in which an answer can keep something."""
     found = []
     for holder, name, value in _all_names(answer):
         if isinstance(value, _KEPT):
@@ -70,6 +70,7 @@ def _all_names(answer: Any) -> Iterator[tuple[Any, str, Any]]:
         yield from ((known, n, known[n]) for n in names_in(function.__code__) if n in known)
         for number, value in enumerate(function.__defaults__ or ()):
             yield {}, str(number), value
+        yield {}, "", vars(function)  # attributes may be made in a call
         yield from ((vars(function), n, v) for n, v in list(vars(function).items()))
 
 

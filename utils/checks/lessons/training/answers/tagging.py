@@ -71,10 +71,12 @@ def _tagger(
     in_front: bool = False,
     trimmed: bool = True,
     whole_batches_only: bool = False,
+    at_least_one: bool = False,
     size: Callable[[int, int], int] = lambda batch_size, n: batch_size,
     drops_empty: bool = False,
     drops_unknown: bool = False,
     named: bool = True,
+    names: Callable[[Sequence[str]], Sequence[str]] = list,
     flat: bool = False,
     moves: bool = True,
     with_lengths: bool = False,
@@ -92,10 +94,12 @@ def _tagger(
         in_front: whether padding comes first.
         trimmed: whether tags of padding are cut off.
         whole_batches_only: whether a last batch that is not full is dropped.
+        at_least_one: whether it is kept where it is the only one.
         size: (batch_size, number of sentences) -> sentences in a batch.
         drops_empty: whether empty sentences are dropped.
         drops_unknown: whether words that are not in the vocabulary are dropped.
         named: whether tags come back as names, not numbers.
+        names: what is done to the list of names first.
         flat: whether all tags come in one list.
         moves: whether the ids are put where the model is.
         with_lengths: whether the model is given the lengths too.
@@ -129,6 +133,7 @@ def _tagger(
         places = sorted(range(len(ids)), key=lambda n: sign * len(ids[n]))
         step, found = size(batch_size, len(ids)), []
         end = len(ids) // step * step if whole_batches_only else len(ids)
+        end = end or (len(ids) if at_least_one else 0)
         with (
             _mode(model, train=model.training and not evaluates, after=after),
             torch.set_grad_enabled(records),
@@ -137,7 +142,8 @@ def _tagger(
                 found += read(model, [ids[n] for n in places[start : start + step]])
         if "restored" in order:
             found = [row for _, row in sorted(zip(places, found, strict=True))]
-        result = [[tags[n] for n in row] for row in found] if named else found
+        listed = names(tags)
+        result = [[listed[n] for n in row] for row in found] if named else found
         return [tag for row in result for tag in row] if flat else result
 
     return tag_sentences
@@ -303,6 +309,13 @@ TAGGING = Exercise(
             _tagger(whole_batches_only=True),
         ),
         Mistake(
+            "last_batch_lost_but_an_only_one",
+            "The last sentences are missing where they do not fill a batch, if there is one before "
+            "them.",
+            "The last batch may be smaller: // leaves it out.",
+            _tagger(whole_batches_only=True, at_least_one=True),
+        ),
+        Mistake(
             "all_at_once",
             "All sentences go into one batch, whatever batch_size says.",
             "Take batch_size of them at a time.",
@@ -349,6 +362,12 @@ TAGGING = Exercise(
             "The numbers of the tags come back, not their names.",
             "`tags` is the list of names.",
             _tagger(named=False),
+        ),
+        Mistake(
+            "names_sorted",
+            "The names of the tags are sorted, so that they no longer stand at their ids.",
+            "`tags` is in the order of the ids already.",
+            _tagger(names=sorted),
         ),
         Mistake(
             "padding_in_front",
