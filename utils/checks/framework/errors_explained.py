@@ -133,8 +133,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"'Identity' object has no attribute '(\w+)'",
-        "nn.Identity stands where there is nothing to do, and has no `{1}`: is there always a layer "
-        "with one at this place? Its parameters(), which are none, can always be asked for.",
+        "nn.Identity stands where there is nothing to do, and has no `{1}`: is there always a "
+        "layer with one at this place? Its parameters(), which are none, can be asked for.",
     ),
     (
         r"AttributeError: '(\w+)' object has no attribute '(\w+)'",

@@ -40,7 +40,8 @@ def _rate(
 ) -> Callable[[int, int, int], Any]:
     """Build a rate with other exponents, another choice of the two terms, or a shifted step.
 
-    Steps before the `first` are refused. A `peak` other than 0 is the exponent of a factor warmup that nobody asked for.
+    Steps before the `first` are refused. A `peak` other than 0 is the exponent of a factor warmup
+    that nobody asked for.
     """
 
     def rate(step: int, d_model: int, warmup: int) -> Any:
