@@ -70,8 +70,7 @@ def _tagger(
     padding: int = 0,
     in_front: bool = False,
     trimmed: bool = True,
-    whole_batches_only: bool = False,
-    at_least_one: bool = False,
+    end: Callable[[int, int], int] = lambda n, step: n,
     size: Callable[[int, int], int] = lambda batch_size, n: batch_size,
     drops_empty: bool = False,
     drops_unknown: bool = False,
@@ -93,8 +92,7 @@ def _tagger(
         padding: the id used as padding.
         in_front: whether padding comes first.
         trimmed: whether tags of padding are cut off.
-        whole_batches_only: whether a last batch that is not full is dropped.
-        at_least_one: whether it is kept where it is the only one.
+        end: (number of sentences, sentences in a batch) -> how many are tagged.
         size: (batch_size, number of sentences) -> sentences in a batch.
         drops_empty: whether empty sentences are dropped.
         drops_unknown: whether words that are not in the vocabulary are dropped.
@@ -132,13 +130,11 @@ def _tagger(
         sign = (-1) ** ("rising" not in order) if "by" in order else 0
         places = sorted(range(len(ids)), key=lambda n: sign * len(ids[n]))
         step, found = size(batch_size, len(ids)), []
-        end = len(ids) // step * step if whole_batches_only else len(ids)
-        end = end or (len(ids) if at_least_one else 0)
         with (
             _mode(model, train=model.training and not evaluates, after=after),
             torch.set_grad_enabled(records),
         ):
-            for start in range(0, end, step):
+            for start in range(0, end(len(ids), step), step):
                 found += read(model, [ids[n] for n in places[start : start + step]])
         if "restored" in order:
             found = [row for _, row in sorted(zip(places, found, strict=True))]
@@ -306,14 +302,14 @@ TAGGING = Exercise(
             "last_batch_lost",
             "The last sentences are missing where they do not fill a batch.",
             "The last batch may be smaller.",
-            _tagger(whole_batches_only=True),
+            _tagger(end=lambda n, step: n // step * step),
         ),
         Mistake(
             "last_batch_lost_but_an_only_one",
             "The last sentences are missing where they do not fill a batch, if there is one before "
             "them.",
             "The last batch may be smaller: // leaves it out.",
-            _tagger(whole_batches_only=True, at_least_one=True),
+            _tagger(end=lambda n, step: n // step * step or n),
         ),
         Mistake(
             "all_at_once",
