@@ -160,6 +160,11 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "`return`?",
     ),
     (
+        r"'Identity' object has no attribute '(\w+)'",
+        "nn.Identity stands where there is nothing to do, and has no `{1}`: is there always a "
+        "layer with one at this place? Its parameters(), which are none, can be asked for.",
+    ),
+    (
         r"AttributeError: '(\w+)' object has no attribute '(\w+)'",
         "`{2}` is asked of an object of type {1}, which has none: is it made in __init__ under "
         "this very name, or is the object not what you think?",
@@ -183,6 +188,11 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     (
         r"AssertionError",
         "An `assert` stopped the call. To refuse bad sizes, raise ValueError; good ones must pass.",
+    ),
+    (
+        r"values to unpack \(expected (\d+), got (\d+)\)",
+        "{1} names stand left of `=`, and {2} on its right: how many values are there in other "
+        "cases? A shape has one number for each axis.",
     ),
     (
         r"values to unpack",

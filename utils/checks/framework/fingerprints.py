@@ -126,7 +126,10 @@ def _rounded(number: np.floating[Any]) -> float:
 
 
 def _of_many(value: list[Plain] | dict[str, Plain]) -> Numbers:
-    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    if isinstance(value, dict):  # its order is no part of what is compared
+        items: list[tuple[object, Plain]] = sorted(value.items(), key=lambda item: repr(item[0]))
+    else:
+        items = list(enumerate(value))
     return _together([(key, _numbers(item)) for key, item in items])
 
 

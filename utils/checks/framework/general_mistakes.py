@@ -1,5 +1,6 @@
 """Mistakes that any exercise can meet, which the kind of difference reveals."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -71,6 +72,13 @@ _ASKED_AGAIN = replace(
     "to be made in that call.",
 )
 _SECOND = " of a second call"  # ends the name of a result that is asked for twice
+_CHANGES_WHAT_IS_GIVEN = Mistake(
+    "changes_what_it_is_given",
+    "Your code changes something that belongs to the caller: {}.",
+    "sort(), append(), pop(), += and assignments like x[...] = ... work in place. sorted(...), + "
+    "and copies leave what is given alone.",
+)
+_KEPT = re.compile(r"the (.+) (?:are as they were|is as it was)")  # a fact that probes report
 _CUT = Mistake(
     "cuts_the_gradient",
     "Something on the way from this input to the result stops the gradient.",
@@ -125,6 +133,9 @@ def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistak
     said, right = (o.values.get(PREDICTION) for o in (seen, expected))
     if shown.where == PREDICTION and is_rounded(said, right):
         return _ROUNDED
+    if shown.kind == ProblemKind.VALUES and (kept := _KEPT.fullmatch(shown.where)):
+        message = _CHANGES_WHAT_IS_GIVEN.message.format(f"the {kept[1]}")
+        return replace(_CHANGES_WHAT_IS_GIVEN, message=message)
     if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
         return _OF_NUMPY
     if shown.kind == ProblemKind.RETURN and _are_tensors(seen.values.get(shown.where)):

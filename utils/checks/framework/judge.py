@@ -11,7 +11,7 @@ from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, inputs_of, with_facts
 from utils.checks.framework.fingerprints import print_of, same_print
-from utils.checks.framework.general_mistakes import GENERAL, general_mistake
+from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Judged, Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
@@ -47,18 +47,9 @@ def judge(
     mistake, second = _causes(exercise, judged, judged_shown, used)
     if mistake is None:
         mistake, second = _causes_in_another_form(exercise, judged, judged_shown, used)
-    mistake = mistake or _of_an_input(judged, shown.finding)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
-
-
-def _of_an_input(judged: Sequence[Judged], shown: Finding | None) -> Mistake | None:
-    """Return that an input is overwritten if backward() refuses that, where it leaves no trace."""
-    if shown is None or shown.kind != ProblemKind.BACKWARD:
-        return None
-    kinds = {j.result.finding.kind for j in judged if j.result.finding is not None}
-    return GENERAL["changed"] if ProblemKind.CHANGED in kinds else None
 
 
 def points_alone(

@@ -73,7 +73,7 @@ class Newcomers:
 
 
 def places_of(answer: Any) -> list[Place | Newcomers]:
-    """Return the globals, class attributes and defaults in which an answer can keep something."""
+    """Return the globals, attributes and defaults in which an answer can keep something."""
     found: list[Place | Newcomers] = []
     for holder, name, value in _all_names(answer):
         if isinstance(value, _KEPT):

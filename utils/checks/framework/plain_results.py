@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+_SEVERAL = 2  # words that have changed: a single one may be a mistake of its own
 _SEPARATORS = (" ", ", ", ",", "\n", "|", "/", "")
 Apart = tuple[object, object]  # what is asked for, and what came
 
@@ -34,6 +35,31 @@ def of_wrapped(name: str, wanted: object, got: object) -> Iterator[str]:
         "is asked for.",
     }
     yield from (text for kind, text in says.items() if kind in kinds)
+
+
+def of_renamed(name: str, wanted: object, got: object) -> Iterator[str]:
+    """Say that words stand for one another, each for the same one throughout."""
+    words = list(_words(wanted, got))
+    names = dict(words)
+    changed = {one: other for one, other in names.items() if one != other}
+    throughout = all(names[one] == other for one, other in words)
+    if not throughout or len(changed) < _SEVERAL or len(set(names.values())) < len(names):
+        return
+    one, other = next(iter(changed.items()))
+    yield (
+        f"In {name} every {one!r} has become {other!r}, and other words likewise: the right places "
+        "are found, and another list of names, or one in another order, is read there."
+    )
+
+
+def _words(wanted: object, got: object) -> Iterator[tuple[object, object]]:
+    """Yield all pairs of words of two nested lists; (None, one of them) where forms differ."""
+    if isinstance(wanted, str) and isinstance(got, str):
+        yield wanted, got
+    elif isinstance(wanted, list) and isinstance(got, list) and len(wanted) == len(got):
+        yield from itertools.chain.from_iterable(map(_words, wanted, got))
+    else:
+        yield from ((None, 1), (None, 2))  # no word has two meanings
 
 
 def _holds_arrays(value: object) -> bool:

@@ -124,10 +124,11 @@ def _of_diagonal(name: str, right: Array, got: Array, tolerance: float) -> Sente
 
 def of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:
     """Say which of several results is right in every case."""
-    core = [j for j in judged if j.result.case.is_core and j.seen and j.seen.problem is None]
+    ended = [j for j in judged if j.seen and j.seen.problem is None]
+    core = [j for j in ended if j.result.case.is_core]
     whole = wrong.partition("[")[0]
     names = _results(exercise, core[0]) if core else []
-    right = [n for n in names if n != whole and all(_is_right(exercise, j, n) for j in core)]
+    right = [n for n in names if n != whole and all(_is_right(exercise, j, n) for j in ended)]
     stages = [name for name in right if name in _STAGES]
     for name in stages:
         yield f"{name} is right in every case, so look at what comes after it."
@@ -143,8 +144,11 @@ def _results(exercise: Exercise, judged: Judged) -> list[str]:
 
 
 def _is_right(exercise: Exercise, judged: Judged, name: str) -> bool:
+    """Return whether a result is right in a case, or not asked for there."""
     seen = judged.seen.values if judged.seen is not None else {}
     wanted, got = expected_of(exercise, judged.result.case).values.get(name), seen.get(name)
+    if wanted is None:
+        return True
     if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
         return False
     same_form = (wanted.shape, wanted.dtype) == (got.shape, got.dtype)

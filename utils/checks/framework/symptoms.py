@@ -23,7 +23,7 @@ from utils.checks.framework.expected import expected_of
 from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
 from utils.checks.framework.places import of_places, of_repeats, of_some_places
-from utils.checks.framework.plain_results import of_facts, of_wrapped
+from utils.checks.framework.plain_results import of_facts, of_renamed, of_wrapped
 from utils.checks.framework.structure import of_results, of_structure
 from utils.words import axes, counted, share
 
@@ -78,6 +78,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, expected.values.get(whole), seen.values.get(whole)),
         of_wrapped(whole, expected.values.get(whole), seen.values.get(whole)),
+        of_renamed(whole, expected.values.get(whole), seen.values.get(whole)),
         of_facts(whole, expected.values, seen.values) if exercise.facts is not None else (),
         of_reach(expected, seen),
         of_sizes(exercise, judged, finding.where),

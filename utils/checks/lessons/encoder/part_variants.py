@@ -137,6 +137,7 @@ class FeedVariant(nn.Module):
     bias = True
     inner = 0
     prefix = ""
+    three_axes = False
 
     def __init__(self, d_model: int, d_ff: int, dropout: float | None = None) -> None:
         super().__init__()
@@ -151,6 +152,8 @@ class FeedVariant(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., D) to (..., D)."""
+        if self.three_axes:
+            _size, _length, _width = x.shape
         first, second = self.children()
         hidden = self._step(first(self._step(x, "start")), "middle")
         output = self._step(second(hidden), "end")

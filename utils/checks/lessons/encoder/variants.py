@@ -22,15 +22,16 @@ class LayerVariant(modules.EncoderLayer):
     Attributes:
         orders: the order used when post-norm, and when pre-norm, is asked for: "post", "pre" or
             "inside" (x + norm(f(x))).
-        inside: sub-layers that "inside" is about; the others are post-norm.
+        ordered: sub-layers that these orders are about; the others are post-norm.
         residuals: "a" after attention, "f" after feed-forward.
         residual_from: the sub-layer's "input", its "normed" input, or the layer's "first" input.
         astray: sub-layers whose residual comes from there; the others add their input.
         norms: "two" norms, one for each sub-layer; "one" for both; two that are "swapped"; the
             "first" called twice; or made "anew", without what gain and bias have learned.
         normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
-        mask_as: whether attention gets the mask as "given", "inverted", "none", "unsqueezed", or
-            as it was in the "first" call, or, where none is given, as it was "before".
+        mask_as: whether attention gets the mask as "given", "inverted", "none", "unsqueezed", with
+            each token's own place "opened", or as it was in the "first" call, or, where none is
+            given, as it was "before".
         masked_wrongly: the orders, "post" and "pre", that "mask_as" is about.
         drops: sub-layers whose result is dropped out, in post-norm and in pre-norm.
         dropped: what dropout acts on in post-norm and in pre-norm: what a sub-layer "found",
@@ -57,7 +58,7 @@ class LayerVariant(modules.EncoderLayer):
     """
 
     orders = ("post", "pre")
-    inside = "af"
+    ordered = "af"
     residuals = "af"
     residual_from = "input"
     astray = "af"
@@ -129,7 +130,8 @@ class LayerVariant(modules.EncoderLayer):
             return cast("Tensor | None", self.first_mask[0])
         if mask is None or self.mask_as == "given" or self._order() not in self.masked_wrongly:
             return mask
-        changed = {"inverted": ~mask, "unsqueezed": mask.unsqueeze(1)}
+        own = torch.eye(mask.shape[-1], dtype=torch.bool)
+        changed = {"inverted": ~mask, "unsqueezed": mask.unsqueeze(1), "opened": mask | own}
         return changed.get(self.mask_as)
 
     def _norms(self) -> dict[str, Callable[[Tensor], Tensor]]:
@@ -154,7 +156,7 @@ class LayerVariant(modules.EncoderLayer):
         x: Tensor,
         first: Tensor,
     ) -> Tensor:
-        order = self._order()
+        order = self._order() if which in self.ordered else "post"
         dropped = self.dropped[order == "pre"] if which in self.drops[order == "pre"] else "nothing"
         read = norm(x) if order == "pre" else x
         found = run(self.dropout(read) if self.drops_read else read, x)
@@ -162,7 +164,7 @@ class LayerVariant(modules.EncoderLayer):
         source = self.residual_from if which in self.astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
-        if order == "inside" and which in self.inside:
+        if order == "inside":
             return base + norm(found) if keeps else norm(found)
         total: Tensor = base + found if keeps else found
         total = self.dropout(total) if dropped == "sum" else total

@@ -23,6 +23,7 @@ Shuffle = Literal[
     "by seeds alone",
     "always alike",
     "moved on",
+    "with replacement",
     "in fours",
     "in pairs",
     "by torch's first seed",
@@ -62,6 +63,7 @@ def buckets(
     *,
     fits: Fits = padded_fits,
     by_length: bool = True,
+    ties: str = "in order",
     shuffle: Shuffle = "batches",
     cut: Callable[[Sequence[int], Sequence[int], int, Fits], Batches] | None = None,
     change: Change = lambda batches, order, lengths: batches,
@@ -72,6 +74,7 @@ def buckets(
     Args:
         fits: (lengths of a batch, budget) -> whether the batch is small enough.
         by_length: whether sentences are ordered by length; else as drawn.
+        ties: whether sentences of one length stay "in order" or come "as drawn".
         shuffle: what the generator reorders.
         cut: another way to cut the ordered sentences into batches.
         change: (batches, order of the sentences, lengths) -> the batches that are returned.
@@ -85,7 +88,8 @@ def buckets(
         if in_place and isinstance(lengths, list):
             lengths.sort()
         order = torch.randperm(len(lengths), generator=generator).tolist()
-        order = sorted(order, key=lambda n: (lengths[n], n)) if by_length else order
+        order = order if ties == "as drawn" or not by_length else sorted(order)
+        order = sorted(order, key=lengths.__getitem__) if by_length else order
         batches = (cut or _cut)(order, lengths, max_tokens, fits)
         return change(_shuffled(batches, shuffle, generator), order, lengths)
 
@@ -119,6 +123,14 @@ def cut_with_empty(order: Sequence[int], lengths: Sequence[int], budget: int, _:
             batches.append([])
         batches[-1].append(n)
     return batches
+
+
+def cut_with_empty_first(
+    order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
+) -> Batches:
+    """Begin with an open batch, and leave it empty if the shortest sentence does not fit."""
+    batches = _cut(order, lengths, budget, fits)
+    return [[], *batches] if order and lengths[order[0]] > budget else batches
 
 
 def cut_by_the_newest(
@@ -218,6 +230,10 @@ def _in_order(batches: Batches, shuffle: Shuffle, generator: Generator | None) -
     if shuffle == "moved on":
         begin = int(torch.randint(max(len(batches), 1), (1,), generator=generator))
         return batches[begin:] + batches[:begin]
+    if shuffle == "with replacement":
+        size = len(batches)
+        drawn = torch.randint(max(size, 1), (size,), generator=generator)
+        return [batches[n] for n in drawn.tolist()]
     if shuffle in NEAR:
         size = NEAR[shuffle]
         parts = [batches[n : n + size] for n in range(0, len(batches), size)]

@@ -177,7 +177,7 @@ def test_an_input_that_is_overwritten_is_told_though_it_keeps_its_numbers_in_the
         return x
 
     verdict = check.rotary_embedding.verdict(rotary)
-    assert verdict.first_failure.finding.kind == ProblemKind.BACKWARD  # of one word, at place 0
+    assert verdict.first_failure.finding.kind == ProblemKind.CHANGED  # of one word, at place 0
     assert verdict.mistake.name == "changes_its_input"
 
 

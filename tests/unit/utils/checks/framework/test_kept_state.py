@@ -53,6 +53,16 @@ def test_a_global_table_kept_by_length_alone_is_told_although_it_looks_like_anot
     assert named(rotary, "rotary_embedding") == NAME
 
 
+def test_a_table_kept_in_an_attribute_that_the_first_call_makes_is_told():
+    def rotary(x, base=10000.0):
+        kept, key = vars(rotary).setdefault("kept", {}), (x.shape[-2], x.shape[-1])
+        if key not in kept:
+            kept[key] = angles_for(*key, base, x.device)
+        return turned(x, kept[key])
+
+    assert named(rotary, "rotary_embedding") == NAME
+
+
 def test_a_table_kept_without_its_device_is_refused_and_named():
     answer = cached_by(lambda x, base: (*x.shape[-2:], base))
     assert named(answer, "rotary_embedding") == NAME

@@ -188,6 +188,15 @@ def test_other_numbers_or_another_form_have_another_fingerprint(change):
     assert not same_print(combined(one), combined(other))
 
 
+def test_the_order_of_a_dictionary_does_not_change_a_fingerprint():
+    values = {"a": 1, "b": 2.5, "c": [3]}
+    one, other = (
+        print_of(Observation({"x": dict(v)})) for v in (values.items(), [*values.items()][::-1])
+    )
+    assert same_print(one, other)
+    assert not same_print(one, print_of(Observation({"x": {**values, "b": 1, "a": 2.5}})))
+
+
 def test_the_last_digits_do_not_change_a_fingerprint():
     array = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
     one, other = (print_of(Observation({"x": value})) for value in (array, array * (1 + 1e-6)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from utils.checks.framework.observation import describe
-from utils.checks.framework.plain_results import of_facts, of_wrapped
+from utils.checks.framework.plain_results import of_facts, of_renamed, of_wrapped
 
 TAGS = [["NOUN", "VERB", "NOUN"], ["ADV"], []]
 WORDS = [["dog", "bites", "man"], ["so"], []]
@@ -40,6 +40,32 @@ def test_what_holds_the_right_words_and_more_is_told_so(got, said):
 )
 def test_other_lists_are_not(got):
     assert not list(of_wrapped("tags", TAGS, got))
+
+
+def renamed(**names):
+    return [[names.get(tag, tag) for tag in row] for row in TAGS]
+
+
+def test_words_that_stand_for_one_another_throughout_are_told():
+    (sentence,) = of_renamed("tags", TAGS, renamed(NOUN="VERB", VERB="NOUN"))
+    assert "every 'NOUN' has become 'VERB', and other words likewise" in sentence
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        TAGS,
+        renamed(NOUN="ADV", ADV="ADV"),
+        renamed(ADV="X"),
+        [["VERB", "NOUN", "NOUN"], ["ADV"], []],
+        [*renamed(NOUN="VERB", VERB="NOUN"), ["NOUN"]],
+        [[0, 1, 0], [2], []],
+        "VERB NOUN",
+    ],
+    ids=["right", "two in one", "one alone", "not throughout", "too many", "numbers", "a string"],
+)
+def test_other_words_are_not_said_to_be_renamed(got):
+    assert not list(of_renamed("tags", TAGS, got))
 
 
 def test_facts_that_hold_beside_the_one_shown_are_named():

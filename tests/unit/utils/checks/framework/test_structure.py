@@ -7,6 +7,7 @@ from torch import nn
 
 from utils.checks import check
 from utils.checks.framework.structure import of_structure
+from utils.reference.tagging import reference_collate
 
 TOLERANCE = 1e-5
 
@@ -88,6 +89,15 @@ def test_weights_under_a_causal_mask_that_nobody_asked_for_are_told():
     assert told(whole, (scores * scores).softmax(-1), "weights") == []
     verdict = check.scaled_dot_product_attention.verdict(causal)
     assert verdict.mistake is not None or "later key" in " ".join(verdict.symptoms)
+
+
+def test_a_result_that_only_a_demand_finds_wrong_is_not_called_right_in_every_case():
+    def collate(batch):  # the last tag of all is lost, and an empty sentence counts as one word
+        ids, lengths, tags = reference_collate(batch)
+        return ids, lengths.clamp(min=1), tags.clamp(max=7)
+
+    symptoms = check.collate.verdict(collate).symptoms
+    assert "ids is right in every case, and tags is not." in symptoms
 
 
 def test_results_that_are_right_are_named_and_facts_beside_them_are_not():

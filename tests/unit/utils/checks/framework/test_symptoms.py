@@ -130,6 +130,8 @@ class NotSetUp(nn.Module):
         (lambda: [1].index(2), "is it there for every input"),
         (lambda: None.shape, "`shape` is asked of None"),
         (lambda: nn.Linear(2, 3).w, "is it made in __init__"),
+        (lambda: nn.Identity().weight, "nn.Identity stands where there is nothing to do"),
+        (lambda: [(B, T) for B, T in [(1,)]], "2 names stand left of `=`, and 1 on its right"),
         (lambda: undefined_name, "`undefined_name` is not defined in this notebook"),  # noqa: F821
         (lambda: 1 / 0, "a count that can be zero"),
         (lambda: {}["a"], "The key 'a' is not in the table"),

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from utils.checks import check
 from utils.checks.framework.compare import compare
 from utils.checks.framework.exercise import Exercise, Mistake, Probe, case
 from utils.checks.framework.judge import judge
 from utils.checks.framework.observation import Observation
 from utils.checks.framework.observe import observe_all
+from utils.checks.lessons.training.answers.data import vocab_oracle
 
 CASES = (
     case("three", n=3),
@@ -103,3 +105,15 @@ def test_what_does_not_hold_is_said_in_words(wanted, says):
     finding = compare(Observation({"it": wanted}), Observation({"it": not wanted}), 1e-5, {})
     assert finding is not None
     assert finding.message == f"{says}: it."
+
+
+def test_what_a_caller_keeps_using_and_finds_changed_is_told_by_its_name():
+    def build_vocab(sentences, min_count=1):
+        found = vocab_oracle(sentences, min_count)
+        for sentence in sentences:
+            sentence.reverse()
+        return found
+
+    verdict = check.build_vocab.verdict(build_vocab)
+    assert verdict.mistake.name == "changes_what_it_is_given"
+    assert verdict.mistake.message.endswith("belongs to the caller: the sentences.")

@@ -3,10 +3,12 @@
 import pytest
 from torch import nn
 
+from tests.course.lesson_runs import lesson_of
 from utils.checks import check
 from utils.checks.authoring.calling import AnswerError, mode_of
 from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe
+from utils.checks.lessons.encoder.answers.count import count_oracle
 from utils.checks.lessons.encoder.probes.requirements import (
     dropout_of,
     require_dropout,
@@ -171,3 +173,15 @@ def test_a_norm_that_divides_by_something_else_is_told_by_what(name):
             return self.weight * centred / (MEASURES[name](x, centred) + self.eps) + self.bias
 
     assert check.LayerNorm.verdict(Norm).mistake.name == name
+
+
+def test_counts_in_another_order_have_the_cause_that_they_have_in_the_usual_one():
+    def count_parameters(encoder):
+        counts = count_oracle(encoder)
+        counts["layer_norm"] -= sum(p.numel() for p in encoder.final_norm.parameters())
+        return dict(sorted(counts.items()))
+
+    entry = next(e for e in lesson_of("count_parameters").exercises if e.id == "count_parameters")
+    verdict = check.count_parameters.verdict(count_parameters, points=1, hidden=entry.hidden)
+    assert verdict.mistake.name == "final_norm_left_out_with_the_total_right"
+    assert verdict.second is None

@@ -5,6 +5,7 @@ from torch import nn
 
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
+from utils.checks.lessons.training.answers.tagging import tagging_oracle
 from utils.reference.attention import reference_attention
 
 
@@ -77,3 +78,17 @@ def test_a_test_that_decides_by_chance_is_refused_and_one_that_draws_numbers_is_
     assert "decides by chance" in verdict.first_failure.finding.message
     assert verdict.earned == 0
     assert verdict_on(good_but_unseeded, "test_attention").passed
+
+
+def test_sentences_that_are_not_read_again_are_not_told_to_be_read_one_by_one():
+    known = {}
+
+    def tag_sentences(model, sentences, vocab, tags, batch_size=32):
+        new = [s for s in sentences if tuple(s) not in known]
+        found = tagging_oracle(model, new, vocab, tags, batch_size)
+        known.update(zip(map(tuple, new), found, strict=True))
+        return [known[tuple(s)] for s in sentences]
+
+    verdict = verdict_on(tag_sentences, "tag_sentences")
+    assert not verdict.passed
+    assert verdict.mistake is None

@@ -51,8 +51,8 @@ def _miscount(
     """Build a count with some parts wrong.
 
     Args:
-        total: of the "whole" encoder, the "sum" of the parts, without the embedding ("layers"), or
-            with "buffers".
+        total: of the "whole" encoder, the "sum" of the parts, without the embedding ("layers"),
+            with "buffers", or what no part has counted (the "rest").
         shared: whether a shared parameter is counted "once" or "again" for each layer.
         unit: what is counted in a tensor.
         as_tensors: whether the counts are tensors.
@@ -78,9 +78,16 @@ def _total(
 ) -> int:
     if kind == "sum":
         return sum(counts.values())
+    if kind == "rest":
+        return sum(unit(tensor) for tensor in encoder.parameters()) - sum(counts.values())
     tensors = list(encoder.parameters()) + (list(encoder.buffers()) if kind == "buffers" else [])
     less = counts["embedding"] if kind == "layers" else 0
     return sum(unit(tensor) for tensor in tensors) - less
+
+
+def _asks_for_its_weight(encoder: Any) -> dict[str, int]:
+    encoder.final_norm.weight.numel()  # nn.Identity has none
+    return count_oracle(encoder)
 
 
 def _in_two_ways(
@@ -106,6 +113,13 @@ _LEFT_OUT: Final = (
         "Only the first layer is counted.",
         "The parts add up over all layers.",
         {"layers": r"layers\.[1-9]"},
+    ),
+    (
+        "embedding_alone",
+        "Only the embedding is counted: attention, feed_forward and layer_norm have nothing.",
+        "parameters() and named_parameters() give a generator, which is empty after one pass: ask "
+        "for it again, or make a list of it.",
+        {"layers": r"layers\.|final_norm"},
     ),
     (
         "biases_left_out",
@@ -209,6 +223,12 @@ EXERCISES = by_id(
                 _miscount(total="sum"),
             ),
             Mistake(
+                "total_of_the_rest",
+                "The total has only what no part has counted before.",
+                "Each of the five counts by itself: what do you keep from one to the next?",
+                _miscount(total="rest"),
+            ),
+            Mistake(
                 "embedding_left_out_of_the_total",
                 "The total has the layers alone.",
                 "The embedding is trained too.",
@@ -226,6 +246,12 @@ EXERCISES = by_id(
                 "A module's parameters() gives each tensor once; a loop over layers does not. "
                 "Put the parts into one nn.ModuleList and ask that.",
                 {"shared": "again"},
+            ),
+            Mistake(
+                "final_norm_always_expected",
+                "In post-norm final_norm is nn.Identity, which has no weight to be counted.",
+                "Ask a module for parameters(): nn.Identity has none, and that is no error.",
+                _asks_for_its_weight,
             ),
             Mistake(
                 "tensors_counted",

@@ -61,6 +61,10 @@ EXERCISES = by_id(
                     ("negative_part", "The smaller of h and 0", lambda h: h.clamp(max=0)),
                     ("tanh", "tanh", torch.tanh),
                     ("sigmoid", "The sigmoid", torch.sigmoid),
+                    ("relu_6", "ReLU6, which cuts what is above 6,", nn.functional.relu6),
+                    ("elu", "ELU", nn.functional.elu),
+                    ("silu", "SiLU", nn.functional.silu),
+                    ("softplus", "Softplus", nn.functional.softplus),
                 )
             ),
             Mistake(
@@ -98,6 +102,13 @@ EXERCISES = by_id(
                 "The inner size and the outer size have changed places.",
                 "linear_1 goes from d_model to d_ff.",
                 variant(FeedVariant, sizes_swapped=True),
+            ),
+            Mistake(
+                "three_axes_alone",
+                "x is taken for (B, T, D): with one axis, or with four, your code stops.",
+                "nn.Linear works on the last axis, however many come before it: what do you need "
+                "the sizes for?",
+                variant(FeedVariant, three_axes=True),
             ),
             Mistake(
                 "without_bias",

@@ -205,6 +205,12 @@ EXERCISES = by_id(
                 _influence_variant(measure=_mean_square),
             ),
             Mistake(
+                "root_mean_square",
+                "The squares are averaged before the root is taken; the L2 norm sums them.",
+                "Squares, sum, root.",
+                _influence_variant(measure=lambda d: _mean_square(d).sqrt()),
+            ),
+            Mistake(
                 "largest_change",
                 "The largest change of an entry is taken; the 2-norm was asked for.",
                 "Squares, sum, root.",

@@ -158,6 +158,13 @@ EXERCISES = by_id(
                 "is.",
                 variant(LayerVariant, mask_as="inverted"),
             ),
+            Mistake(
+                "own_place_always_open",
+                "Every token may attend to itself, whatever the mask says.",
+                "The mask decides alone, and a row that allows nothing is cared for in attention: "
+                "pass the mask on as it is.",
+                variant(LayerVariant, mask_as="opened"),
+            ),
             *(
                 Mistake(
                     f"mask_{name}_in_{order}_norm",

@@ -39,7 +39,8 @@ def _loader(
             written while gradients are "recorded".
         depth_checked: whether depths are compared "first", "last" or "never", or only to refuse
             one that has more ("if deeper").
-        final: whether the last norm is copied "if there", "always" or "never".
+        final: whether the last norm is copied "if there", "always" or "never"; always by the name
+            of "yours" or of "torch's" weight.
         most: how many layers are loaded.
         from_first: whether all layers get the weights of torch's first.
         skipped: patterns of the names of what is left out, each by any keyword.
@@ -61,7 +62,10 @@ def _loader(
                 if not any(re.search(pattern, name) for pattern in skipped.values()):
                     turns = turned and tensor.dim() == 2 and re.search(turned, name)
                     _set(layer, name, tensor.T if turns else tensor, shares)
-        if final == "always" or (final == "if there" and torch_encoder.norm is not None):
+        named = {"always, yours": encoder.final_norm, "always, torch's": torch_encoder.norm}
+        if final in named:
+            _ = named[final].weight
+        if "always" in final or (final == "if there" and torch_encoder.norm is not None):
             encoder.final_norm.load_state_dict(torch_encoder.norm.state_dict())
         if depth_checked == "last" and not same_depth:
             raise ValueError("different numbers of layers")
@@ -248,12 +252,19 @@ EXERCISES = by_id(
                 "Go through both lists of layers side by side.",
                 _loader(from_first=True),
             ),
-            Mistake(
-                "final_norm_that_is_none",
-                "In post-norm torch's encoder has no last norm: torch_encoder.norm is None, and is "
-                "asked for its numbers all the same.",
-                "Look before you copy: is there a norm?",
-                _loader(final="always"),
+            *(
+                Mistake(
+                    f"final_norm_that_is_none{how}",
+                    "In post-norm there is no last norm: torch_encoder.norm is None, final_norm is "
+                    "nn.Identity, and one of them is asked for its numbers all the same.",
+                    "Look before you copy: is there a norm?",
+                    _loader(final=final),
+                )
+                for how, final in (
+                    ("", "always"),
+                    ("_asked_by_name", "always, yours"),
+                    ("_asking_torch_by_name", "always, torch's"),
+                )
             ),
             Mistake(
                 "written_while_gradients_are_recorded",

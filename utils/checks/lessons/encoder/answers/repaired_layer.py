@@ -68,7 +68,7 @@ EXERCISES = by_id(
                 "norm_before_the_sum",
                 "The residual is there, but the sum is not normalised.",
                 "Post-norm: first the sum, then the norm.",
-                _as_function(LayerVariant, orders=("inside", "pre"), inside="a"),
+                _as_function(LayerVariant, orders=("inside", "pre"), ordered="a"),
             ),
             Mistake(
                 "norm_of_the_input_added",
@@ -94,6 +94,19 @@ EXERCISES = by_id(
                 "The norms stand before the sub-layers: that is a pre-norm layer.",
                 "Post-norm: first the sum, then the norm.",
                 _as_function(LayerVariant, orders=("pre", "pre")),
+            ),
+            *(
+                Mistake(
+                    f"{half}_half_made_pre_norm",
+                    f"{norm} stands before {part}, as in a pre-norm layer, and the sum after it is "
+                    "not normalised.",
+                    "Post-norm: first the sum, then the norm.",
+                    _as_function(LayerVariant, orders=("pre", "pre"), ordered=which),
+                )
+                for half, norm, part, which in (
+                    ("first", "norm_1", "attention", "a"),
+                    ("second", "norm_2", "the feed-forward", "f"),
+                )
             ),
             Mistake(
                 "norms_exchanged",

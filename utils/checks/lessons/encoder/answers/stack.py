@@ -1,6 +1,7 @@
 """The stack of one repeated layer: right answers and common mistakes."""
 
 import copy
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -24,13 +25,18 @@ def stack_oracle(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.Modul
 def _stack_variant(
     *, more: int = 0, holding: str = "new", container: Callable[[list[Any]], Any] = nn.ModuleList
 ) -> Any:
-    """Build a stack with so many layers more, of one layer or copies of it, in any container."""
+    """Build a stack with so many layers more, of one layer or copies of it, in any container.
+
+    With "two" the first is one, and all others are another one.
+    """
 
     def stack(make_layer: Callable[[], nn.Module], n_layers: int) -> Any:
         one = make_layer()
+        two = itertools.chain([one], itertools.repeat(make_layer()))
         ways: dict[str, Callable[[], Any]] = {
             "new": make_layer,
             "one": lambda: one,
+            "two": lambda: next(two),
             "shallow": lambda: copy.copy(one),
             "function": lambda: make_layer,
         }
@@ -51,9 +57,16 @@ EXERCISES = by_id(
                 _stack_variant(holding="one"),
             ),
             Mistake(
+                "two_layers_alone",
+                "Only two of the layers differ: one of them stands at several places.",
+                "How often is make_layer called? [x] * n repeats x, and calls nothing again.",
+                _stack_variant(holding="two"),
+            ),
+            Mistake(
                 "shallow_copies",
                 "The layers are different objects that share their weights.",
-                "copy.copy copies the shell of a module. Make new ones.",
+                "copy.copy copies the shell of a module, and a parameter that is assigned stays "
+                "the same one. Make new layers, and leave them as they are.",
                 _stack_variant(holding="shallow"),
             ),
             Mistake(

@@ -169,6 +169,20 @@ BUCKETS = Exercise(
             buckets(shuffle="inside"),
         ),
         Mistake(
+            "only_ties_shuffled",
+            "Chance decides only among sentences of one length: the batches come in order of "
+            "length.",
+            "To sort undoes what was shuffled before it. When all batches are cut, put the whole "
+            "list in an order that is drawn.",
+            buckets(ties="as drawn", shuffle="nothing"),
+        ),
+        Mistake(
+            "drawn_with_replacement",
+            "Batches are drawn with replacement: some come several times, and others never.",
+            "torch.randint may give a number twice; torch.randperm gives each once.",
+            buckets(shuffle="with replacement"),
+        ),
+        Mistake(
             "batches_moved_on",
             "The batches are moved on by a random number, and come in order of length but for one "
             "place.",
@@ -285,6 +299,12 @@ BUCKETS = Exercise(
             "There is a batch with nothing in it, before a sentence that is too long.",
             "Close a batch only when something is in it.",
             buckets(cut=variants.cut_with_empty),
+        ),
+        Mistake(
+            "empty_batch_at_first",
+            "There is a batch with nothing in it where even the shortest sentence is too long.",
+            "Close a batch only when something is in it.",
+            buckets(cut=variants.cut_with_empty_first),
         ),
         Mistake(
             "empty_batch_without_sentences",

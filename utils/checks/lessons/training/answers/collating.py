@@ -103,6 +103,19 @@ COLLATE = Exercise(
             _collated(tags=-1),
         ),
         Mistake(
+            "real_tag_zero_lost",
+            "Words with tag 0 have lost it: every 0 among the tags has become -100.",
+            "0 is a tag like any other: afterwards nothing tells it from what was filled up. Fill "
+            "up with -100 at once.",
+            _collated(labels=lambda tags: tags.masked_fill(tags == 0, IGNORED)),
+        ),
+        Mistake(
+            "empty_sentences_left_out",
+            "Empty sentences are left out, so that later ones have moved up.",
+            "Row b of the result is sentence b of the batch, even if it has no word.",
+            _collated(batch=lambda batch: [pair for pair in batch if pair[0]]),
+        ),
+        Mistake(
             "words_padded_with_the_tags_padding",
             "The words are padded with -100, which no embedding has.",
             "The id of padding is 0.",

@@ -38,7 +38,7 @@ def _vocab(
     order: Callable[[Counts], Sequence[str]] = lambda c: sorted(c, key=lambda w: (-c[w], w)),
     *,
     count: Callable[[Sentences], Counts] = _count,
-    spare: int = 0,
+    spare: Callable[[int], int] = lambda min_count: 0,
     specials: Sequence[str] = SPECIALS,
     first: int = 0,
     numbered: bool = True,
@@ -49,7 +49,7 @@ def _vocab(
     Args:
         order: counts -> words.
         count: sentences -> counts.
-        spare: how many more occurrences than min_count a word needs.
+        spare: min_count -> how many more occurrences a word needs.
         specials: the words that come first.
         first: how many ids are left free before the words.
         numbered: whether words get ids; else they get counts.
@@ -59,7 +59,7 @@ def _vocab(
 
     def build(sentences: Sentences, min_count: int = 1) -> Any:
         counts = count(sentences)
-        kept = {word: n for word, n in counts.items() if n >= min_count + spare}
+        kept = {word: n for word, n in counts.items() if n >= min_count + spare(min_count)}
         ids = {word: number for number, word in enumerate(specials)}
         ids |= {word: number for number, word in enumerate(order(kept), len(specials) + first)}
         counted = {w: n if w in SPECIALS else counts[w] for w, n in ids.items()}
@@ -261,7 +261,13 @@ VOCABULARY = Exercise(
             "min_count_exceeded",
             "Words that occur exactly min_count times are missing.",
             "min_count occurrences are enough.",
-            _vocab(spare=1),
+            _vocab(spare=lambda _: 1),
+        ),
+        Mistake(
+            "min_count_above_one_exceeded",
+            "Where min_count is more than 1, words that occur exactly so often are missing.",
+            "min_count occurrences are enough.",
+            _vocab(spare=lambda min_count: int(min_count > 1)),
         ),
         Mistake(
             "small_letters",

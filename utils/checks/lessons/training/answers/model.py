@@ -64,6 +64,7 @@ class TaggerVariant(nn.Module):
         positions: how often positions are added.
         table: the class of the feature tables.
         table_padding: whether a feature table's padding id is its "own" 0 or that of the "words".
+        lacks: what is left out where there are features: "positions", or the "mask".
         backwards: whether the last column is looked up in the first table, and so on.
         calm: whether the encoder is put in eval mode in every pass.
         ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
@@ -81,6 +82,7 @@ class TaggerVariant(nn.Module):
     positions = 1
     table: type[nn.Embedding] = modules.TokenEmbedding
     table_padding = "own"
+    lacks = ""
     backwards = False
     calm = False
     ends = "plain"
@@ -104,7 +106,8 @@ class TaggerVariant(nn.Module):
         if self.calm:
             self.encoder.eval()
         if mask is None or self.given_mask == "ignored":
-            mask = self._mask(ids)
+            unmasked = self.lacks == "mask" and features is not None
+            mask = None if unmasked else self._mask(ids)
         elif self.given_mask == "joined":
             mask = mask & (ids != self.encoder.padding_idx).unsqueeze(1)
         extra = self._extra(features)
@@ -121,7 +124,8 @@ class TaggerVariant(nn.Module):
             x, extra = x * (extra if isinstance(extra, Tensor) else 1.0), 0.0
         x = x + extra if self.add in {"before", "mean"} else x
         x = x / (1 + len(self.features)) if self.add == "mean" else x
-        for _ in range(self.positions):
+        without = self.lacks == "positions" and isinstance(extra, Tensor)
+        for _ in range(0 if without else self.positions):
             x = self.encoder.positions(x)
         return x + extra if self.add == "between" else x
 
@@ -156,6 +160,13 @@ TAGGER = Exercise(
             "Words attend to padding: a sentence's tags change with the company it is in.",
             "`encode` is not `forward`: it makes no mask by itself. Compare the ids with padding.",
             tagger_variant(masking="none"),
+        ),
+        Mistake(
+            "padding_not_masked_beside_features",
+            "Where there are features, words attend to padding: a sentence's tags change with the "
+            "company it is in.",
+            "`encode` is not `forward`: it makes no mask by itself. Compare the ids with padding.",
+            tagger_variant(lacks="mask"),
         ),
         Mistake(
             "padding_mask_inverted",
@@ -272,6 +283,13 @@ TAGGER = Exercise(
             "The words have no positions.",
             "`encoder.embedding` is the table alone; `encoder.positions` adds the positions.",
             tagger_variant(positions=0),
+        ),
+        Mistake(
+            "positions_lost_beside_features",
+            "Where there are features, the words have no positions.",
+            "`encoder.embedding` is the table alone; what joins words and features goes through "
+            "`encoder.positions`, too.",
+            tagger_variant(lacks="positions"),
         ),
         Mistake(
             "positions_twice",

@@ -42,7 +42,7 @@ class NeighboursVariant(_Convolution):
     Attributes:
         added: whether x is added: "once", "twice", "never", or "activated" (after a ReLU).
         masking: padding is hidden "before" the convolution, or not ("none"), or the words are
-            ("inverted").
+            ("inverted"), or the "first" sentence's mask hides the same places in all.
         along: whether the filters run over "words" or "features", or over what reshape makes of
             the axes ("reshaped").
         beyond: what stands beyond the ends: "zeros", the other end ("round") or the end's own
@@ -53,6 +53,7 @@ class NeighboursVariant(_Convolution):
         bias: whether the bias is used.
         drawn: whether weight and bias start as torch draws them.
         padded: whether there are zeros beyond the ends at all.
+        one_beyond: whether one zero stands beyond each end, whatever the width.
         frozen: whether the convolution is kept from learning.
         fixed_width: a width that replaces the given one.
 
@@ -68,6 +69,7 @@ class NeighboursVariant(_Convolution):
     bias = True
     drawn = False
     padded = True
+    one_beyond = False
     frozen = False
     fixed_width: int | None = None
 
@@ -87,13 +89,14 @@ class NeighboursVariant(_Convolution):
     def _masked(self, x: Tensor, mask: Tensor | None) -> Tensor:
         if mask is None or self.masking == "none":
             return x
-        return x * (~mask.mT if self.masking == "inverted" else mask.mT)
+        shown = {"inverted": ~mask, "first": mask[:1]}.get(self.masking, mask)
+        return x * shown.mT
 
     def _convolved(self, x: Tensor) -> Tensor:
         filters = self.conv.weight.flip(-1) if self.mirrored else self.conv.weight
         filters = filters[:1].expand_as(filters) if self.shared else filters
         reach = filters.shape[-1] // 2
-        reach = reach if self.padded else 0
+        reach = (1 if self.one_beyond else reach) if self.padded else 0
         sides = {"both": (reach, reach), "left": (2 * reach, 0), "right": (0, 2 * reach)}
         mode = {"zeros": "constant", "round": "circular", "last": "replicate"}[self.beyond]
         padded = F.pad(self._exchanged(x), sides[self.side], mode=mode)
@@ -133,6 +136,12 @@ MISTAKES = (
         "The mask is upside down: the real words are hidden, and padding is seen.",
         "In this course True means a real word.",
         neighbours_variant(masking="inverted"),
+    ),
+    Mistake(
+        "mask_of_the_first_sentence",
+        "The mask of the first sentence hides the same places in all sentences.",
+        "The mask is (B, 1, T), a row for each sentence: an index takes one of them.",
+        neighbours_variant(masking="first"),
     ),
     Mistake(
         "x_not_added",
@@ -217,6 +226,12 @@ MISTAKES = (
         "The convolution has no padding: what it gives is shorter than the sentence.",
         "padding=width // 2 puts zeros beyond both ends.",
         _Unpadded,
+    ),
+    Mistake(
+        "one_zero_beyond_each_end",
+        "One zero stands beyond each end, whatever the width: that fits three neighbours alone.",
+        "A filter of another width reaches further: padding=width // 2.",
+        neighbours_variant(one_beyond=True),
     ),
     Mistake(
         "never_learns",

@@ -35,15 +35,17 @@ def _rate(
     peak: float = 0.0,
     together: bool = False,
     refuses: bool = True,
+    first: int = 1,
     gives: Callable[[float], Any] = float,
 ) -> Callable[[int, int, int], Any]:
     """Build a rate with other exponents, another choice of the two terms, or a shifted step.
 
-    A `peak` other than 0 is the exponent of a factor warmup that nobody asked for.
+    Steps before the `first` are refused. A `peak` other than 0 is the exponent of a factor warmup
+    that nobody asked for.
     """
 
     def rate(step: int, d_model: int, warmup: int) -> Any:
-        if step < 1 and refuses:
+        if step < first and refuses:
             raise ValueError(f"steps count from 1, and this is step {step}")
         now = step + late
         rises = (now * warmup) ** rising if together else now * warmup**rising
@@ -207,6 +209,12 @@ NOAM = Exercise(
             "Step 0 gets a rate, so a count that begins at 0 stays unnoticed.",
             "Raise ValueError where step is below 1.",
             lambda step, *rest: rate_oracle(step, *rest) if step else 0.0,
+        ),
+        Mistake(
+            "step_one_refused",
+            "Step 1 is refused, and it is the first.",
+            "Raise ValueError where step is below 1.",
+            _rate(first=2),
         ),
         Mistake(
             "step_zero_divides",

@@ -28,6 +28,7 @@ def _share(
     counts: Callable[[Tensor], Tensor] = lambda tags: tags != IGNORED,
     hit: Callable[[Tensor, Tensor], Tensor] = lambda found, tags: found == tags,
     axis: int = -1,
+    before: Callable[[Tensor], Tensor] = lambda logits: logits,
     empty: float = 0.0,
     share: bool = True,
 ) -> Callable[[Tensor, Tensor], float]:
@@ -35,7 +36,7 @@ def _share(
 
     def accuracy(logits: Tensor, tags: Tensor) -> float:
         kept = counts(tags)
-        right = hit(logits.argmax(axis), tags) & kept
+        right = hit(before(logits).argmax(axis), tags) & kept
         total = float(kept.sum()) if share else 1.0
         return right.sum().item() / total if kept.any() else empty
 
@@ -127,6 +128,14 @@ ACCURACY = Exercise(
             "argmax runs over the words of the sentence, not over the tags.",
             "Which axis of (B, T, C) holds the tags?",
             _share(axis=1),
+        ),
+        Mistake(
+            "level_after_a_sigmoid",
+            "Large logits are made alike before the best is chosen: several tags are level then, "
+            "and the first of them is taken.",
+            "The largest logit is that of the best tag as it is: neither sigmoid nor tanh or "
+            "clamp is needed.",
+            _share(before=torch.sigmoid),
         ),
         Mistake(
             "share_of_errors",

@@ -1,5 +1,6 @@
 """RotaryAttention: right answers and common mistakes."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
 from utils.checks.lessons.multi_head_attention.answers.attention import (
     LAWS,
+    MASK_AXIS_MISTAKEN,
     dropout_mistakes,
     result_mistakes,
 )
@@ -213,6 +215,13 @@ ATTENTION = (
         "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S): one axis is missing, that of "
         "the heads.",
         rotary_variant(placed="two"),
+    ),
+    replace(MASK_AXIS_MISTAKEN[0], answer=rotary_variant(placed="repeated")),
+    Mistake(
+        "output_silenced",
+        "Where a query may look nowhere the output is set to zero; there w_o gives its bias.",
+        "The weights are zero there, and so is what goes into w_o. Nothing is set behind it.",
+        rotary_variant(silenced=True),
     ),
     *mask_mistakes(rotary_variant),
     *query_mask_mistakes(rotary_variant)[:1],

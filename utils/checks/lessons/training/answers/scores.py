@@ -74,6 +74,12 @@ def _log_of_softmax(logits: Tensor, tags: Tensor) -> Tensor:
     return -right.log().sum() / real.sum().clamp(min=1)
 
 
+def _log_of_zero(logits: Tensor, tags: Tensor) -> Tensor:
+    real = tags != IGNORED
+    right = logits[real].softmax(-1).gather(1, tags[real].unsqueeze(1))
+    return -right.log().sum() / real.sum().clamp(min=1)
+
+
 def _logits_as_logarithms(logits: Tensor, tags: Tensor) -> Tensor:
     total = F.nll_loss(logits.flatten(0, 1), tags.flatten(), reduction="sum")
     return total / (tags != IGNORED).sum().clamp(min=1)
@@ -207,6 +213,13 @@ LOSS = Exercise(
             "exp() of a large logit is infinite, so the loss is.",
             "`log_softmax`, `logsumexp` and F.cross_entropy take the largest logit out first.",
             _log_of_softmax,
+        ),
+        Mistake(
+            "logarithm_of_zero",
+            "The logarithm is taken of a finished softmax: a very unlikely tag has the probability "
+            "0 there, so the loss is infinite.",
+            "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
+            _log_of_zero,
         ),
         Mistake(
             "not_a_number_without_words",

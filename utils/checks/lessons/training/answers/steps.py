@@ -66,6 +66,7 @@ def _step(
     moves: str = "words and tags",
     tags_at: int = 2,
     with_lengths: bool = False,
+    tells_scheduler: bool = False,
     gives: Callable[[Tensor, Callable[[], Tensor]], Any] = lambda loss, again: loss.item(),
 ) -> Callable[..., Any]:
     """Build a train_step with one thing done differently.
@@ -82,6 +83,7 @@ def _step(
         moves: what is moved to the device.
         tags_at: which part of the batch is taken for the tags.
         with_lengths: whether the model is given the lengths too.
+        tells_scheduler: whether the scheduler is given the loss.
         gives: (loss, function that computes it again) -> what is returned.
 
     """
@@ -103,7 +105,7 @@ def _step(
             "zero": optimizer.zero_grad,
             "clip": lambda: clipper([g["params"] for g in optimizer.param_groups], clip),
             "step": optimizer.step,
-            "schedule": scheduler.step,
+            "schedule": lambda: scheduler.step(*[loss.item()] * tells_scheduler),
         }
         loss = torch.zeros(())
         for action in order:
@@ -268,6 +270,12 @@ STEP = Exercise(
             "The learning rate never changes.",
             "The scheduler counts a step only when it is told to.",
             _step(order=_without("schedule")),
+        ),
+        Mistake(
+            "loss_told_to_the_scheduler",
+            "The scheduler is handed something: its step() takes nothing.",
+            "It counts steps, and needs no loss for that.",
+            _step(tells_scheduler=True),
         ),
         Mistake(
             "scheduler_first",

@@ -70,11 +70,12 @@ def _tagger(
     padding: int = 0,
     in_front: bool = False,
     trimmed: bool = True,
-    whole_batches_only: bool = False,
+    end: Callable[[int, int], int] = lambda n, step: n,
     size: Callable[[int, int], int] = lambda batch_size, n: batch_size,
     drops_empty: bool = False,
     drops_unknown: bool = False,
     named: bool = True,
+    names: Callable[[Sequence[str]], Sequence[str]] = list,
     flat: bool = False,
     moves: bool = True,
     with_lengths: bool = False,
@@ -91,11 +92,12 @@ def _tagger(
         padding: the id used as padding.
         in_front: whether padding comes first.
         trimmed: whether tags of padding are cut off.
-        whole_batches_only: whether a last batch that is not full is dropped.
+        end: (number of sentences, sentences in a batch) -> how many are tagged.
         size: (batch_size, number of sentences) -> sentences in a batch.
         drops_empty: whether empty sentences are dropped.
         drops_unknown: whether words that are not in the vocabulary are dropped.
         named: whether tags come back as names, not numbers.
+        names: what is done to the list of names first.
         flat: whether all tags come in one list.
         moves: whether the ids are put where the model is.
         with_lengths: whether the model is given the lengths too.
@@ -128,16 +130,16 @@ def _tagger(
         sign = (-1) ** ("rising" not in order) if "by" in order else 0
         places = sorted(range(len(ids)), key=lambda n: sign * len(ids[n]))
         step, found = size(batch_size, len(ids)), []
-        end = len(ids) // step * step if whole_batches_only else len(ids)
         with (
             _mode(model, train=model.training and not evaluates, after=after),
             torch.set_grad_enabled(records),
         ):
-            for start in range(0, end, step):
+            for start in range(0, end(len(ids), step), step):
                 found += read(model, [ids[n] for n in places[start : start + step]])
         if "restored" in order:
             found = [row for _, row in sorted(zip(places, found, strict=True))]
-        result = [[tags[n] for n in row] for row in found] if named else found
+        listed = names(tags)
+        result = [[listed[n] for n in row] for row in found] if named else found
         return [tag for row in result for tag in row] if flat else result
 
     return tag_sentences
@@ -300,7 +302,14 @@ TAGGING = Exercise(
             "last_batch_lost",
             "The last sentences are missing where they do not fill a batch.",
             "The last batch may be smaller.",
-            _tagger(whole_batches_only=True),
+            _tagger(end=lambda n, step: n // step * step),
+        ),
+        Mistake(
+            "last_batch_lost_but_an_only_one",
+            "The last sentences are missing where they do not fill a batch, if there is one before "
+            "them.",
+            "The last batch may be smaller: // leaves it out.",
+            _tagger(end=lambda n, step: n // step * step or n),
         ),
         Mistake(
             "all_at_once",
@@ -349,6 +358,12 @@ TAGGING = Exercise(
             "The numbers of the tags come back, not their names.",
             "`tags` is the list of names.",
             _tagger(named=False),
+        ),
+        Mistake(
+            "names_sorted",
+            "The names of the tags are sorted, so that they no longer stand at their ids.",
+            "`tags` is in the order of the ids already.",
+            _tagger(names=sorted),
         ),
         Mistake(
             "padding_in_front",

@@ -256,6 +256,7 @@ PROBES = by_exercise(
         (
             case("without padding", True, lengths=[4, 4], C=3),
             case("padding", lengths=[2, 7, 3], C=4),
+            case("large logits", lengths=[6, 4], C=5, scale=300.0),
             case(
                 "no real token",
                 demand="a batch without a real token",

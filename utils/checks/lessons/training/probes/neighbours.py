@@ -92,7 +92,7 @@ PROBES = by_exercise(
         (
             case("one sentence", required=True, lengths=[6], D=4),
             case("a batch", required=True, lengths=[5, 5], D=7),
-            case("padding", lengths=[6, 4, 2], D=5),
+            case("padding", lengths=[4, 6, 2], D=5),
             case("as many features as words", demand=ALIKE, lengths=[4, 3], D=4),
             case(
                 "before training",

@@ -173,7 +173,7 @@ def _call_tagging(answer: Any, i: Inputs) -> dict[str, object]:
         "gradients are recorded": model.recorded,
         "the ids are put where the model is": watch.moved,
         "a batch is past batch_size": _past(rows, most, len(i["sentences"])),
-        "one sentence at a time": rows == 1,
+        "one sentence at a time": rows == 1 and sum(model.rows) >= len(i["sentences"]),
         "features given to the model": model.featured,
         "sentences are read more than once": sum(model.rows) > len(i["sentences"]),
     }
