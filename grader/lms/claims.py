@@ -13,8 +13,11 @@ from typing import Final
 _CANVAS: Final = re.compile(
     r"(?P<name>.+?)(?P<late>_LATE)?_(?P<key>\d{1,20})_(?P<file_id>\d{1,20})_(?P<file>.+)"
 )
+# Moodle leaves no underscore in a name, so the first part of this form is its own; what follows is
+# the student's and may have the same form.
 _MOODLE: Final = re.compile(
-    r"(?P<name>[^/]+)_(?P<key>\d{1,20})_assignsubmission_file(?:_?/|_)(?P<file>.+)"
+    r"(?:[^/]*/)*?(?P<name>[^/_]+)_(?P<key>\d{1,20})"
+    r"_assignsubmission_(?P<plugin>[a-z0-9]+)(?:_?/|_)(?P<file>.+)"
 )
 _ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
 
@@ -55,10 +58,21 @@ def canvas(entry: str) -> Claim | None:
 
 def moodle(entry: str) -> Claim | None:
     """Read a path in Moodle's download; None if it is not of its shape."""
-    found = _MOODLE.search(entry)
+    found = _moodle(entry)
     if found is None:
         return None
     return Claim(found["name"], found["key"], found["file"], False, (0, _attempt(found["file"])))
+
+
+def moodle_place(entry: str) -> str:
+    """Return what Moodle wrote of a path in its download, before the student's file; "" if none."""
+    found = _moodle(entry)
+    return entry[: found.start("file")] if found else ""
+
+
+def _moodle(entry: str) -> re.Match[str] | None:
+    found = _MOODLE.match(entry)
+    return found if found and found["plugin"] == "file" else None
 
 
 READERS: Final[Mapping[str, Callable[[str], Claim | None]]] = {"canvas": canvas, "moodle": moodle}

@@ -200,6 +200,12 @@ def test_a_page_lies_where_moodle_looks_for_it_in_both_shapes():
     assert dan == f"Dan Müller_75_assignsubmission_file_{LESSON}.html"
 
 
+def test_a_page_answers_who_handed_in_whatever_the_file_was_called():
+    entry = f"Ada Lovelace_71_assignsubmission_file_{DOWNLOADS['moodle'][1]}"
+    page = answer_to("moodle", LESSON, entry)
+    assert page == f"Ada Lovelace_71_assignsubmission_file_{LESSON}.html"
+
+
 def test_without_hand_ins_from_a_download_there_is_nothing_to_answer(course, capsys):
     assert main(["export", "feedback-zip", "--lesson", LESSON, "--out", "back.zip"]) == 1
     assert "none were collected here" in capsys.readouterr().err
