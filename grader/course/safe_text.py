@@ -28,7 +28,8 @@ def line(text: str) -> str:
 def lines(text: str) -> str:
     """Return a text of several lines likewise; line ends and tabs stay."""
     return "".join(
-        c if c in "\n\t" else _visible(c, before) for c, before in zip(text, " " + text, strict=False)
+        c if c in "\n\t" else _visible(c, before)
+        for c, before in zip(text, " " + text, strict=False)
     )
 
 
