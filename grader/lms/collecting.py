@@ -97,15 +97,15 @@ def _owned(
     """Return the files whose owners are known; note the others."""
     read = READERS[request.system]
     claims = {file.entry: read(file.entry) for file in files}
-    known = [claim for claim in claims.values() if claim is not None]
+    known = [claim for readings in claims.values() for claim in readings]
     owners = Owners(request.system, students, known)
     found = []
     for file in files:
-        claim = claims[file.entry]
+        readings = claims[file.entry]
         try:
-            if claim is None:
+            if not readings:
                 raise Unmatched(f"its name is not one that {request.system.title()} gives")
-            found.append(_Found(file, claim, owners.owner(claim).id))
+            found.append(_Found(file, readings[0], owners.owner_of(readings).id))
         except Unmatched as error:
             left.append(Left(file.entry, str(error), file.path))
     return found

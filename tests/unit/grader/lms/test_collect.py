@@ -166,6 +166,28 @@ def test_a_user_whom_the_roster_does_not_have_is_listed_and_kept(course, capsys)
     assert stranger in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "name", ["x_12", "oneillbjorn_12_7_y", "oneillbjorn_12_7_y_LATE", "x_12_oneillbjorn_12_7"]
+)
+def test_a_canvas_name_with_anothers_number_takes_nobodys_place(course, name):
+    disguised = f"{name}_11_101_01_doubling.ipynb"
+    assert collect(course, {disguised: FIRST}) == 1
+    assert students(course) == []
+    assert "can be read in several ways: as one of b,en, ada" in reasons(course)[disguised][0]
+
+
+def test_a_canvas_name_that_hides_its_mark_is_listed(course):
+    hidden = "lovelaceada_11_7_y_LATE_11_101_01_doubling.ipynb"
+    assert collect(course, {hidden: FIRST}) == 1
+    assert students(course) == []
+
+
+@pytest.mark.parametrize("file", ["12_3.ipynb", "01_12_doubling.ipynb", "2_3_4_x.ipynb"])
+def test_numbers_in_a_files_name_do_not_take_it_to_another(course, file):
+    assert collect(course, {f"lovelaceada_11_101_{file}": FIRST}) == 0
+    assert students(course) == ["ada"]
+
+
 def test_a_student_without_a_canvas_id_is_found_by_a_name_that_leaves_no_choice(course):
     assert collect(course, {"nobodyeve_98_400_x.ipynb": FIRST}) == 0
     assert students(course) == ["eve"]

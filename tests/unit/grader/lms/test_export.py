@@ -187,7 +187,7 @@ def test_feedback_goes_back_to_those_whose_files_were_collected(course, system, 
     with zipfile.ZipFile("back.zip") as back:
         (name,) = back.namelist()
         assert back.read(name) == b"<p>for ada"
-    ours, theirs = READERS[system](name), READERS[system](entries[0])
+    (ours,), (theirs,) = READERS[system](name), READERS[system](entries[0])
     assert (ours.name, ours.key, ours.order[0]) == (theirs.name, theirs.key, theirs.order[0])
     assert name.endswith(".html")
     assert "No page yet for 1 students, run make grade: dan2" in capsys.readouterr().out
