@@ -15,6 +15,7 @@ from grader.lms.claims import READERS
 from grader.lms.collecting import Collected, Request, collect, told
 from grader.lms.members import members
 from grader.lms.roster import Student
+from grader.lms.tables import few
 from grader.predictions.record import LESSON as WITH_PREDICTIONS
 from utils.treebank import predictions
 
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "Notebooks are known by their cells, whatever they are called; a student's newest counts. "
+        "Canvas's mark LATE counts for the lesson that most of its notebooks are of, or --lesson. "
         "What belongs to nobody, or to no lesson, is kept in lms/unmatched/ with the reason. Then "
         "grade as usual: python -m grader grade."
     )
@@ -77,6 +79,7 @@ def summary(collected: Collected, folder: Path) -> str:
     for _, lesson, _ in collected.stored:
         by_lesson[lesson] += 1
     lines += [f"  {lesson}: {count}" for lesson, count in sorted(by_lesson.items())]
+    lines += _unmarked(collected)
     faults = [item for item in collected.left if item.is_fault]
     notes = [item for item in collected.left if not item.is_fault]
     for title, items in (("Not collected", faults), ("Not counted", notes)):
@@ -89,6 +92,15 @@ def summary(collected: Collected, folder: Path) -> str:
     if collected.kept is not None:
         lines.append(f"All of this, and the files, are in {collected.kept.relative_to(folder)}/")
     return "\n".join(lines)
+
+
+def _unmarked(collected: Collected) -> list[str]:
+    """Return a line on those whom Canvas's mark LATE says nothing of; none if there are none."""
+    if not collected.unmarked:
+        return []
+    of = f"{collected.slot} alone" if collected.slot else "one lesson; of which, tell with --lesson"
+    who = few([f"{student} {lesson}" for student, lesson in collected.unmarked])
+    return [f"Canvas's LATE speaks of {of}. By their files' own times: {who}."]
 
 
 def _listed(title: str, items: list[str]) -> list[str]:

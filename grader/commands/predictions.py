@@ -6,6 +6,7 @@ from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
+from grader.course.penalties import settle
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
@@ -37,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     hand_ins = {student: assess(path, examination) for student, path in files.items()}
     with only_grader(course.folder, course.db_url):
         waiting = enter(course, hand_ins)
+        settle(course, is_backed_up=True)  # a penalty is a share of the score, points included
     print(table(examination, hand_ins, waiting))
     write_feedback(course, [(student, LESSON) for student in hand_ins if student not in waiting])
     return 0

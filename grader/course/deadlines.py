@@ -20,6 +20,7 @@ FORM: Final = """Write a row for each lesson, and one with a student for each ex
     02_attention,2026-12-07 23:59,ada
 A day alone means its end. A time is this computer's unless it says otherwise (23:59+01:00).
 An empty due date takes the due date, or the extension, back."""
+YEARS: Final = range(2000, 2101)  # near the ends of the calendar no clock can be set ahead or back
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def as_utc(text: str) -> datetime | None:
     """Read a due date as nbgrader keeps it: in UTC, without saying so; None if it is empty.
 
     Raises:
-        ValueError: it is no date.
+        ValueError: it is no date, or one of another century.
 
     """
     if not text:
@@ -88,9 +89,14 @@ def as_utc(text: str) -> datetime | None:
             when = datetime.combine(date.fromisoformat(text), time(23, 59, 59))
         else:
             when = datetime.fromisoformat(text)
-        return when.astimezone(UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise ValueError(f"{text!r} is no date like 2026-12-04 or 2026-12-04 23:59.") from None
+    if when.year not in YEARS:
+        raise ValueError(
+            f"{text!r} is not in the years {YEARS[0]} to {YEARS[-1]}. Correct the year; a lesson "
+            "that is never due has no due date."
+        )
+    return when.astimezone(UTC).replace(tzinfo=None)
 
 
 def as_local(when: datetime) -> str:

@@ -14,24 +14,37 @@ from typing import Final
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 TURNING: Final = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-UNSEEN: Final = ("Cc", "Cs", "Zl", "Zp")  # Unicode's classes: controls, halves, line ends
+CONTROLS: Final = ("Cc", "Cs", "Zl", "Zp")  # Unicode's classes: controls, halves, line ends
+UNSEEN: Final = (*CONTROLS, "Cf")  # and marks without a width: with one, an id looks like another's
+JOINERS: Final = "\u200c\u200d"  # of this class, but they change letters of some scripts
 Value = str | float | None
 
 
 def line(text: str) -> str:
     """Return a text for one line of a terminal: what is not to be seen is written as a code."""
-    return "".join(map(_visible, text))
+    return "".join(map(_visible, text, " " + text))
 
 
 def lines(text: str) -> str:
     """Return a text of several lines likewise; line ends and tabs stay."""
-    return "".join(c if c in "\n\t" else _visible(c) for c in text)
+    return "".join(
+        c if c in "\n\t" else _visible(c, before)
+        for c, before in zip(text, " " + text, strict=False)
+    )
 
 
-def _visible(character: str) -> str:
-    if character in TURNING or unicodedata.category(character) in UNSEEN:
+def _visible(character: str, before: str) -> str:
+    if character in JOINERS and _is_joined(before):
+        return character
+    if unicodedata.category(character) in UNSEEN:
         return character.encode("unicode_escape", "surrogatepass").decode()
     return character
+
+
+def _is_joined(letter: str) -> bool:
+    """Return whether a joiner after it is seen: Arabic and Indic letters change, pictures merge."""
+    is_arabic = unicodedata.bidirectional(letter) == "AL"
+    return is_arabic or unicodedata.category(letter) in ("Mn", "Mc", "So", "Sk")
 
 
 def markup(text: str) -> str:

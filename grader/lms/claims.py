@@ -10,11 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+# Canvas writes names small, and takes "_7_" out of them but not "_7-_", of which it drops the dash:
+# a name can hold this form as well. An id has no zero in front, as our notebooks' names have.
 _CANVAS: Final = re.compile(
-    r"(?P<name>.+?)(?P<late>_LATE)?_(?P<key>\d{1,20})_(?P<file_id>\d{1,20})_(?P<file>.+)"
+    r"(?<!^)(?=(?:(?P<late>_LATE)|(?<!_LATE))"
+    r"_(?P<key>[1-9]\d{0,19})_(?P<file_id>[1-9]\d{0,19})_(?P<file>.+))"
 )
+# Moodle leaves no underscore in a name, so the first part of this form is its own; what follows is
+# the student's and may have the same form.
 _MOODLE: Final = re.compile(
-    r"(?P<name>[^/]+)_(?P<key>\d{1,20})_assignsubmission_file(?:_?/|_)(?P<file>.+)"
+    r"(?:[^/]*/)*?(?P<name>[^/_]+)_(?P<key>\d{1,20})"
+    r"_assignsubmission_(?P<plugin>[a-z0-9]+)(?:_?/|_)(?P<file>.+)"
 )
 _ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
 
@@ -44,24 +50,41 @@ class Claim:
         return _ATTEMPT.sub("", self.file.rpartition("/")[2])
 
 
-def canvas(entry: str) -> Claim | None:
-    """Read a path in Canvas's download; None if it is not of its shape."""
-    found = _CANVAS.fullmatch(entry.rpartition("/")[2])
+def canvas(entry: str) -> list[Claim]:
+    """Read a path in Canvas's download in every way in which it has its shape."""
+    name = entry.rpartition("/")[2]
+    return [
+        Claim(
+            name[: found.start()],
+            found["key"],
+            found["file"],
+            bool(found["late"]),
+            (int(found["file_id"]), _attempt(found["file"])),
+        )
+        for found in _CANVAS.finditer(name)
+    ]
+
+
+def moodle(entry: str) -> list[Claim]:
+    """Read a path in Moodle's download; nothing if it is not of its shape."""
+    found = _moodle(entry)
     if found is None:
-        return None
-    order = int(found["file_id"]), _attempt(found["file"])
-    return Claim(found["name"], found["key"], found["file"], bool(found["late"]), order)
+        return []
+    return [Claim(found["name"], found["key"], found["file"], False, (0, _attempt(found["file"])))]
 
 
-def moodle(entry: str) -> Claim | None:
-    """Read a path in Moodle's download; None if it is not of its shape."""
-    found = _MOODLE.search(entry)
-    if found is None:
-        return None
-    return Claim(found["name"], found["key"], found["file"], False, (0, _attempt(found["file"])))
+def moodle_place(entry: str) -> str:
+    """Return what Moodle wrote of a path in its download, before the student's file; "" if none."""
+    found = _moodle(entry)
+    return entry[: found.start("file")] if found else ""
 
 
-READERS: Final[Mapping[str, Callable[[str], Claim | None]]] = {"canvas": canvas, "moodle": moodle}
+def _moodle(entry: str) -> re.Match[str] | None:
+    found = _MOODLE.match(entry)
+    return found if found and found["plugin"] == "file" else None
+
+
+READERS: Final[Mapping[str, Callable[[str], list[Claim]]]] = {"canvas": canvas, "moodle": moodle}
 
 
 def _attempt(file: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from grader.course.safe_text import TURNING, UNSEEN, line
+from grader.course.safe_text import UNSEEN, line
 from grader.errors import CourseError
 from grader.lms.roster import Student, shared
 
@@ -131,5 +131,5 @@ def _require_none(path: Path, faults: list[str]) -> None:
 
 def _is_folder_name(name: str) -> bool:
     """Return whether an id can name a folder, and means nothing else in a path or a pattern."""
-    odd = any(unicodedata.category(c) in UNSEEN or c in TURNING for c in name)
+    odd = any(unicodedata.category(c) in UNSEEN for c in name)
     return not (odd or name[0] in ". " or name[-1] in ". " or set(name) & set('/\\:*?[]"<>|'))

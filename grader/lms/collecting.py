@@ -2,12 +2,10 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
-
-from nbgrader.api import MissingEntry
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
@@ -17,7 +15,8 @@ from grader.lms.claims import READERS, Claim
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched, lesson_of
 from grader.lms.roster import Student
-from grader.lms.storing import HandIn, Records, Stored, store
+from grader.lms.storing import Companion, HandIn, Records, Stored, store
+from grader.lms.times import Times, counted, due_dates, slot_of
 from grader.lms.unpack import Unpacked, is_archive, unpack
 
 
@@ -48,6 +47,8 @@ class Collected:
         left: files that were not collected.
         absent: students of whom nothing is there.
         kept: the folder with what was left over, if anything was.
+        slot: the lesson of which the system's marks speak, if it is clear.
+        unmarked: (student, lesson) of hand-ins of other lessons, whose files' own times count.
 
     """
 
@@ -55,6 +56,8 @@ class Collected:
     left: Sequence[Left]
     absent: Sequence[str]
     kept: Path | None
+    slot: str | None = None
+    unmarked: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,14 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
         files, refused = unpack(request.archive, Path(folder))
         left = [Left(entry.entry, entry.reason) for entry in refused]
         owned = _owned(request, files, students, left)
-        hand_ins = _hand_ins(course, request, owned, left)
+        newest, beside = _sorted_out(course, request, owned, left)
+        times = _times(course, request, newest)
+        hand_ins = _hand_ins(request, times, newest, beside, left)
         stored = _stored(course, request.system, hand_ins, left)
         there = {found.student for found in owned}
         absent = [student.id for student in students if student.id not in there]
         kept = keep(course.folder, request.archive, left, absent)
-    return Collected(stored, left, absent, kept)
+    return Collected(stored, left, absent, kept, times.slot, _unmarked(request, hand_ins))
 
 
 def _owned(
@@ -92,25 +97,31 @@ def _owned(
     """Return the files whose owners are known; note the others."""
     read = READERS[request.system]
     claims = {file.entry: read(file.entry) for file in files}
-    known = [claim for claim in claims.values() if claim is not None]
+    known = [claim for readings in claims.values() for claim in readings]
     owners = Owners(request.system, students, known)
     found = []
     for file in files:
-        claim = claims[file.entry]
+        readings = claims[file.entry]
         try:
-            if claim is None:
+            if not readings:
                 raise Unmatched(f"its name is not one that {request.system.title()} gives")
-            found.append(_Found(file, claim, owners.owner(claim).id))
+            found.append(_Found(file, readings[0], owners.owner_of(readings).id))
         except Unmatched as error:
             left.append(Left(file.entry, str(error), file.path))
     return found
 
 
-def _hand_ins(
+_Newest = dict[tuple[str, str], _Found]  # by student and lesson
+
+
+def _sorted_out(
     course: GradingCourse, request: Request, owned: Sequence[_Found], left: list[Left]
-) -> list[HandIn]:
-    """Return each student's newest notebook of each lesson, with what may come beside it."""
-    newest: dict[tuple[str, str], _Found] = {}
+) -> tuple[_Newest, list[_Found]]:
+    """Return each student's newest notebook of each lesson, and what may come beside one.
+
+    The latter from older to newer.
+    """
+    newest: _Newest = {}
     beside: list[_Found] = []
     for found in sorted(owned, key=_age):
         try:
@@ -123,13 +134,19 @@ def _hand_ins(
         else:
             _set_aside(newest.get((found.student, lesson)), found, left)
             newest[found.student, lesson] = found
-    files = {key: _files(request, key, found, beside) for key, found in newest.items()}
-    _note_unused(beside, files.values(), left)
-    due = _deadlines(course, {lesson for _, lesson in newest})
-    return [
-        _hand_in(request.system, key, found, files[key], due[key[1]])
-        for key, found in sorted(newest.items())
-    ]
+    return newest, beside
+
+
+def _times(course: GradingCourse, request: Request, newest: _Newest) -> Times:
+    lessons = [lesson.name for lesson in request.lessons]
+    slot = slot_of(lessons, newest) if request.system == "canvas" else None  # Moodle marks nothing
+    return Times(due_dates(course), slot)
+
+
+def _unmarked(request: Request, hand_ins: Sequence[HandIn]) -> list[tuple[str, str]]:
+    """Return the hand-ins with a due date that the system's marks do not speak of."""
+    dated = [x for x in hand_ins if request.system == "canvas" and x.due is not None]
+    return [(x.student, x.lesson) for x in dated if x.late is None]
 
 
 def _age(found: _Found) -> tuple[int, datetime, int]:
@@ -164,52 +181,47 @@ def _set_aside(older: _Found | None, newer: _Found, left: list[Left]) -> None:
         left.append(Left(older.file.entry, reason, older.file.path, is_fault=False))
 
 
-def _files(
-    request: Request, key: tuple[str, str], found: _Found, beside: Sequence[_Found]
-) -> dict[str, Path]:
-    """Return what a hand-in consists of; of several files of one name the newest counts."""
-    student, lesson = key
-    names = request.companions.get(lesson, ())
-    others = {
-        other.claim.plain_file: other.file.path
-        for other in beside
-        if other.student == student and other.claim.plain_file in names
-    }
-    return {f"{lesson}.ipynb": found.file.path} | others
-
-
-def _note_unused(
-    beside: Sequence[_Found], files: Iterable[Mapping[str, Path]], left: list[Left]
-) -> None:
-    used = {path for hand_in in files for path in hand_in.values()}
-    for found in beside:
-        if found.file.path not in used:
-            reason = "it is older than another of its name, or no notebook came with it"
-            left.append(Left(found.file.entry, reason, found.file.path))
+def _hand_ins(
+    request: Request, times: Times, newest: _Newest, beside: Sequence[_Found], left: list[Left]
+) -> list[HandIn]:
+    """Return the hand-ins, each with what came beside its notebook and counts."""
+    hand_ins = []
+    with_one = set()
+    for key, found in sorted(newest.items()):
+        names = request.companions.get(key[1], ())
+        own = [x for x in beside if x.student == key[0] and x.claim.plain_file in names]
+        with_one |= {x.file.entry for x in own}
+        hand_ins.append(_hand_in(times, key, found, own, left))
+    for alone in (x for x in beside if x.file.entry not in with_one):
+        left.append(Left(alone.file.entry, "no notebook came with it", alone.file.path))
+    return hand_ins
 
 
 def _hand_in(
-    system: str,
-    key: tuple[str, str],
-    found: _Found,
-    files: Mapping[str, Path],
-    due: datetime | None,
+    times: Times, key: tuple[str, str], found: _Found, own: Sequence[_Found], left: list[Left]
 ) -> HandIn:
-    late = found.claim.late if system == "canvas" else None  # Moodle's names say nothing of it
-    return HandIn(*key, files, found.file.time, due, late, found.claim.order, found.file.entry)
+    """Return a hand-in; of several files of one name beside its notebook the newest counts."""
+    student, lesson = key
+    due, late = times.due_for_all(lesson), times.late(lesson, found.claim)
+    hand_in = HandIn(
+        *key, found.file.path, found.file.time, due, late, found.claim.order, found.file.entry
+    )
+    latest = times.latest(lesson, student, hand_in.time)
+    beside: dict[str, Companion] = {}
+    for other in own:
+        time = counted(other.file.time, due, times.late(lesson, other.claim))
+        file = Companion(other.file.path, time, other.claim.order, other.file.entry)
+        if latest is not None and time > latest:
+            left.append(_uncounted(file, f"it came after {latest:%Y-%m-%d %H:%M} UTC, too late"))
+            continue
+        if older := beside.get(other.claim.plain_file):
+            left.append(_uncounted(older, "it is older than another of its name"))
+        beside[other.claim.plain_file] = file
+    return replace(hand_in, beside=beside)
 
 
-def _deadlines(course: GradingCourse, lessons: Iterable[str]) -> dict[str, datetime | None]:
-    """Return lesson -> when it is due, as the gradebook says."""
-    due: dict[str, datetime | None] = {}
-    with course.gradebook() as gradebook:
-        for lesson in lessons:
-            try:
-                date = gradebook.find_assignment(lesson).duedate
-            except MissingEntry:
-                date = None
-            due[lesson] = date and date.replace(tzinfo=UTC)
-    return due
+def _uncounted(file: Companion, reason: str) -> Left:
+    return Left(file.entry, reason, file.path, is_fault=False)
 
 
 def _stored(
@@ -222,14 +234,15 @@ def _stored(
         lesson = hand_in.lesson
         known = records.setdefault(lesson, Records(course.folder, system, lesson))
         try:
-            outcome = store(course.folder, hand_in, known)
+            outcome, older = store(course.folder, hand_in, known)
         except (CourseError, OSError) as error:
-            left.append(Left(hand_in.entry, str(error), hand_in.files[f"{lesson}.ipynb"]))
+            left.append(Left(hand_in.entry, str(error), hand_in.notebook))
+            left += [Left(x.entry, str(error), x.path) for x in hand_in.beside.values()]
             continue
         stored[hand_in.student, lesson, hand_in.is_late] = outcome
         if outcome == Stored.OLDER:
-            path = hand_in.files[f"{lesson}.ipynb"]
-            left.append(Left(hand_in.entry, f"it is {outcome}", path, is_fault=False))
+            left.append(Left(hand_in.entry, f"it is {outcome}", hand_in.notebook, is_fault=False))
+        left += [_uncounted(x, f"it, or its notebook, is {Stored.OLDER}") for x in older]
     for known in records.values():
         known.save()
     return stored

@@ -5,12 +5,12 @@ multiple feedback files in a zip") reads the participant from the folder's, or f
 """
 
 import io
-import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from grader.course.course import GradingCourse
+from grader.lms.claims import moodle_place
 from grader.lms.storing import Records
 
 SYSTEMS = ("canvas", "moodle")
@@ -54,5 +54,4 @@ def answer_to(system: str, lesson: str, entry: str) -> str:
     """Return the name of the page that answers a file of a download."""
     if system == "canvas":
         return str(PurePosixPath(PurePosixPath(entry).name).with_suffix(".html"))
-    folder = re.match(r".*_assignsubmission_file(?:_?/|_)", entry)
-    return f"{folder[0] if folder else ''}{lesson}.html"
+    return f"{moodle_place(entry)}{lesson}.html"

@@ -6,9 +6,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from grader.course.private import private_folder, write_private
 from grader.course.safe_text import csv_text
+
+LONGEST: Final = 100  # bytes of a name
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,12 @@ def _keep(item: Left, place: Path, number: int) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a name of at most 100 letters, digits, dots and dashes that is harmless anywhere."""
-    return re.sub(r"[^\w.-]+", "-", name).lstrip(".-")[-100:] or "file"
+    """Return a name of letters, digits, dots and dashes that is harmless anywhere.
+
+    Its end is kept: file systems count bytes, and a letter may take four.
+    """
+    plain = re.sub(r"[^\w.-]+", "-", name).encode()[-LONGEST:]
+    return plain.decode(errors="ignore").lstrip(".-") or "file"
 
 
 def _digest(archive: Path) -> str:

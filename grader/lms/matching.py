@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
@@ -87,6 +88,27 @@ class Owners:
         self._nameless = [s for s in students if not getattr(s, field)]
         people = {(_folded(claim.name), claim.key) for claim in claims}
         self._people = Counter(name for name, _ in people)
+
+    def owner_of(self, readings: Sequence[Claim]) -> Student:
+        """Return the student whom a file's name means as it is usually read.
+
+        Raises:
+            Unmatched: it means none, or a student when it is read otherwise, too.
+
+        """
+        student = self.owner(readings[0])
+        others = [other for claim in readings[1:] if (other := self._found(claim))]
+        if others:
+            ids = dict.fromkeys(line(found.id) for found in (student, *others))
+            raise Unmatched(
+                f"its name can be read in several ways: as one of {', '.join(ids)}. Ask them"
+            )
+        return student
+
+    def _found(self, claim: Claim) -> Student | None:
+        with suppress(Unmatched):
+            return self.owner(claim)
+        return None
 
     def owner(self, claim: Claim) -> Student:
         """Return the student.

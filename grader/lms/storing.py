@@ -2,9 +2,9 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 from grader.course.private import private_folder, write_private
 from grader.course.time_stamp import LONGEST, as_time
 from grader.errors import CourseError
+from grader.lms.times import counted
 from grader.regular_file import read_plain
 
 TIMESTAMP: Final = "timestamp.txt"
@@ -23,8 +24,27 @@ class Stored(StrEnum):
 
     NEW = "new"
     REPLACED = "in place of an older one"
+    ADDED = "collected already, with a new file beside it"
     SAME = "collected already"
     OLDER = "not newer than what is there, which stays"
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A file that came beside a notebook.
+
+    Attributes:
+        path: where the content is.
+        time: when it counts as handed in.
+        order: grows from an older to a newer one, at equal times.
+        entry: its path in the download.
+
+    """
+
+    path: Path
+    time: datetime
+    order: tuple[int, int]
+    entry: str
 
 
 @dataclass(frozen=True)
@@ -32,34 +52,31 @@ class HandIn:
     """A student's hand-in for one lesson.
 
     Attributes:
-        files: name in submitted/ -> where the content is.
+        notebook: where the notebook is.
         told: when it was handed in, as the download says; maybe no more than the download's time.
         due: when the lesson is due, if the gradebook has that.
-        late: whether the learning system says that it is late; None if it says nothing.
+        late: whether the learning system says that it is late; None if it says nothing. Canvas
+            speaks of the download's assignment alone: grader.lms.times.slot_of.
         order: grows from an older to a newer one of the same student, at equal times.
         entry: its path in the download, by which feedback goes back.
+        beside: name in submitted/ -> what came with the notebook and counts.
 
     """
 
     student: str
     lesson: str
-    files: Mapping[str, Path]
+    notebook: Path
     told: datetime
     due: datetime | None
     late: bool | None
     order: tuple[int, int]
     entry: str
+    beside: Mapping[str, Companion] = field(default_factory=dict)
 
     @property
     def time(self) -> datetime:
-        """The time that counts: on the side of the deadline where the learning system saw it."""
-        if self.due is None or self.late is None:
-            return self.told
-        return (
-            max(self.told, self.due + timedelta(seconds=1))
-            if self.late
-            else min(self.told, self.due)
-        )
+        """The time that counts: the notebook's; what comes beside it never makes it late."""
+        return counted(self.told, self.due, self.late)
 
     @property
     def is_late(self) -> bool:
@@ -93,13 +110,23 @@ class Records:
         is_that = time is not None and record.get("time") == _written(time)
         return tuple(record["order"]) if is_that else (1 << 62,)
 
+    def beside(self, student: str, name: str, time: datetime | None) -> tuple[str, list[int]]:
+        """Return what a file beside a notebook has to exceed: its time and order.
+
+        One that is not known counts as old as the hand-in, whose time this is.
+        """
+        known = self._known.get(student, {}).get("beside", {}).get(name)
+        return (known[0], known[1]) if known else (_written(time) if time else "", [1 << 62])
+
     def note(self, hand_in: HandIn) -> None:
         """Note a hand-in that counts."""
+        before = self._known.get(hand_in.student, {}).get("beside", {})
         self._known[hand_in.student] = {
             "entry": hand_in.entry,
             "late": hand_in.is_late,
             "order": list(hand_in.order),
             "time": _written(hand_in.time),
+            "beside": before | {name: _age(file) for name, file in hand_in.beside.items()},
         }
 
     def save(self) -> None:
@@ -107,10 +134,13 @@ class Records:
         write_private(self._path, json.dumps(self._known, indent=1, ensure_ascii=False) + "\n")
 
 
-def store(folder: Path, hand_in: HandIn, records: Records) -> Stored:
+def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Companion]]:
     """Put a hand-in into submitted/, unless one that is as new is there.
 
     What it replaces is moved to lms/replaced/.
+
+    Returns:
+        What became of it, and the files beside its notebook that were not taken.
 
     Raises:
         CourseError: the student's folder is a link.
@@ -122,22 +152,49 @@ def store(folder: Path, hand_in: HandIn, records: Records) -> Stored:
     if not place.exists():
         _write(hand_in, place)
         outcome = Stored.NEW
-    elif _holds(place, hand_in):
-        return _confirm(place, hand_in, records)
+    elif _holds(place / f"{hand_in.lesson}.ipynb", hand_in.notebook):
+        return _confirm(folder, place, hand_in, records)
     else:
         outcome = _replace(folder, place, hand_in, records)
-    if outcome != Stored.OLDER:
-        records.note(hand_in)
-    return outcome
+    if outcome == Stored.OLDER:
+        return outcome, list(hand_in.beside.values())
+    records.note(hand_in)
+    return outcome, []
 
 
-def _confirm(place: Path, hand_in: HandIn, records: Records) -> Stored:
-    """Keep what is there, with the earlier time; that follows a deadline that was moved."""
-    earliest = replace(hand_in, told=min(hand_in.told, time_of(place) or hand_in.told))
+def _confirm(
+    folder: Path, place: Path, hand_in: HandIn, records: Records
+) -> tuple[Stored, Sequence[Companion]]:
+    """Keep what is there, with the earlier time; that follows a deadline that was moved.
+
+    A file beside the notebook may be new though the notebook is not.
+    """
+    there = time_of(place)
+    other = {n: f for n, f in hand_in.beside.items() if not _holds(place / n, f.path)}
+    older = {
+        name: file
+        for name, file in other.items()
+        if (place / name).exists() and _age(file) <= records.beside(hand_in.student, name, there)
+    }
+    taken = {name: file for name, file in hand_in.beside.items() if name not in older}
+    for name in taken.keys() & other.keys():
+        _set_beside(place / name, other[name], _replaced(folder, hand_in))
+    earliest = replace(hand_in, told=min(hand_in.told, there or hand_in.told), beside=taken)
     if records.entries().get(hand_in.student) == hand_in.entry:
         write_private(place / TIMESTAMP, _written(earliest.time))
     records.note(earliest)
-    return Stored.SAME
+    return (Stored.ADDED if other.keys() - older else Stored.SAME), list(older.values())
+
+
+def _set_beside(path: Path, file: Companion, replaced: Path) -> None:
+    """Put a file beside a notebook; one that is there is kept elsewhere."""
+    if path.exists():
+        aside = private_folder(_free(replaced, f"{file.time:%Y-%m-%d-%H%M%S}"))
+        shutil.move(path, aside / path.name)
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)  # it may be a student's link
+    shutil.copyfile(file.path, fresh)
+    fresh.replace(path)
 
 
 def _replace(folder: Path, place: Path, hand_in: HandIn, records: Records) -> Stored:
@@ -145,11 +202,14 @@ def _replace(folder: Path, place: Path, hand_in: HandIn, records: Records) -> St
     before = records.order(hand_in.student, there)
     if there is not None and (hand_in.time, hand_in.order) <= (there, before):
         return Stored.OLDER
-    kept = folder / "lms" / "replaced" / hand_in.lesson / hand_in.student
-    private_folder(kept)
+    kept = _replaced(folder, hand_in)
     shutil.move(place, _free(kept, f"{there or hand_in.time:%Y-%m-%d-%H%M%S}"))
     _write(hand_in, place)
     return Stored.REPLACED
+
+
+def _replaced(folder: Path, hand_in: HandIn) -> Path:
+    return private_folder(folder / "lms" / "replaced" / hand_in.lesson / hand_in.student)
 
 
 def _free(folder: Path, name: str) -> Path:
@@ -158,11 +218,13 @@ def _free(folder: Path, name: str) -> Path:
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def _holds(place: Path, hand_in: HandIn) -> bool:
-    return all(
-        read_plain(place / name, MOST_BYTES + 1) == path.read_bytes()
-        for name, path in hand_in.files.items()
-    )
+def _holds(there: Path, given: Path) -> bool:
+    return read_plain(there, MOST_BYTES + 1) == given.read_bytes()
+
+
+def _age(file: Companion) -> tuple[str, list[int]]:
+    """Return what grows from an older to a newer file, as it is noted."""
+    return _written(file.time), list(file.order)
 
 
 def _write(hand_in: HandIn, place: Path) -> None:
@@ -171,8 +233,9 @@ def _write(hand_in: HandIn, place: Path) -> None:
     fresh = place.parent / f".{hand_in.lesson}.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
-    for name, path in hand_in.files.items():
-        shutil.copyfile(path, fresh / name)
+    shutil.copyfile(hand_in.notebook, fresh / f"{hand_in.lesson}.ipynb")
+    for name, file in hand_in.beside.items():
+        shutil.copyfile(file.path, fresh / name)
     (fresh / TIMESTAMP).write_text(_written(hand_in.time), encoding="utf-8")
     fresh.replace(place)
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
-from grader.course.safe_text import TURNING, UNSEEN
+from grader.course.safe_text import CONTROLS, TURNING
 from grader.errors import CourseError
 
 MOST_ENTRIES: Final = 20_000
@@ -139,7 +139,7 @@ def _fault_of_name(name: str) -> str:
         return "its path begins at the root of a disk, or is written for Windows"
     if ".." in parts:
         return "its path leads out of the download (..)"
-    if any(c in TURNING or unicodedata.category(c) in UNSEEN for c in name):
+    if any(c in TURNING or unicodedata.category(c) in CONTROLS for c in name):
         return "its name has control characters"
     if not parts or any(len(part.encode()) > LONGEST for part in parts):
         return f"its name is empty or longer than {LONGEST} bytes"

@@ -184,6 +184,9 @@ def test_an_extension_without_a_due_date_is_told_and_nothing_is_changed(course):
         ("lesson,due\n00_start_her,2026-12-01\n", "row 2: .*Did you mean 00_start_here"),
         ("lesson,due\n00_start_here,tomorrow\n", "row 2: 'tomorrow' is no date"),
         ("lesson,due\n00_start_here,2026-02-30\n", "row 2: '2026-02-30' is no date"),
+        ("lesson,due\n00_start_here,9999-12-31\n", "row 2: '9999-12-31' is not in the years 2000"),
+        ("lesson,due\n00_start_here,2101-02-01\n", "to 2100. Correct the year"),
+        ("lesson,due,student\n00_start_here,0001-01-01,ada\n", "row 2: '0001-01-01' is not in"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_told_with_its_number(tmp_path, text, told):

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 from grader.cli import COMMANDS, main
 from grader.commands.predictions import HandIn, table
-from grader.course.safe_text import FORMULA, TURNING, UNSEEN
+from grader.course.safe_text import FORMULA, UNSEEN
 from grader.grading.batch import Run
 from grader.grading.changes import Change
 from grader.grading.outcome import Outcome, Status
@@ -63,7 +63,7 @@ def changes() -> list[Change]:
 
 def acts(text: str) -> list[str]:
     """The characters of a text that a terminal or a reader's eye obeys."""
-    return [c for c in text if c != "\n" and (c in TURNING or unicodedata.category(c) in UNSEEN)]
+    return [c for c in text if c != "\n" and unicodedata.category(c) in UNSEEN]
 
 
 def download(made: GradedClass) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.safe_text import FORMULA, cell, csv_text, line, markup
+from grader.course.safe_text import FORMULA, cell, csv_text, line, lines, markup
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝"])
@@ -43,6 +43,16 @@ def test_a_terminal_gets_no_control_characters_and_no_turned_text():
 
 def test_letters_of_all_languages_stay():
     assert line("Müller 李 می‌خواهم") == "Müller 李 می‌خواهم"  # the last has a joiner inside
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u200d", "\u2060", "\ufeff", "\xad"])
+def test_a_mark_without_a_width_is_shown_for_with_it_an_id_looks_like_anothers(mark):
+    code = mark.encode("unicode_escape").decode()
+    assert line(f"a{mark}da") == lines(f"a{mark}da") == f"a{code}da"
+
+
+def test_a_joiner_that_changes_what_is_seen_stays():
+    assert line("क्\u200dष \U0001f469\u200d\U0001f52c") == "क्\u200dष \U0001f469\u200d\U0001f52c"
 
 
 def test_a_page_gets_no_markup():

@@ -52,6 +52,7 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
         ("student_id\n../ada\n", "line 2: the id ../ada cannot name a folder"),
         ("student_id\n.ada\n", "line 2"),
         ("student_id\nred\x1b[31m\n", r"the id red\\x1b\[31m cannot"),
+        ("student_id\nad\u200ba\n", r"the id ad\\u200ba cannot"),
     ],
 )
 def test_a_faulty_list_is_refused_and_says_where(tmp_path, text, says):

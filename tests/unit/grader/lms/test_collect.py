@@ -166,6 +166,28 @@ def test_a_user_whom_the_roster_does_not_have_is_listed_and_kept(course, capsys)
     assert stranger in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "name", ["x_12", "oneillbjorn_12_7_y", "oneillbjorn_12_7_y_LATE", "x_12_oneillbjorn_12_7"]
+)
+def test_a_canvas_name_with_anothers_number_takes_nobodys_place(course, name):
+    disguised = f"{name}_11_101_01_doubling.ipynb"
+    assert collect(course, {disguised: FIRST}) == 1
+    assert students(course) == []
+    assert "can be read in several ways: as one of b,en, ada" in reasons(course)[disguised][0]
+
+
+def test_a_canvas_name_that_hides_its_mark_is_listed(course):
+    hidden = "lovelaceada_11_7_y_LATE_11_101_01_doubling.ipynb"
+    assert collect(course, {hidden: FIRST}) == 1
+    assert students(course) == []
+
+
+@pytest.mark.parametrize("file", ["101_01_12_x.ipynb", "101_2_3_4_x.ipynb", "12_01_doubling.ipynb"])
+def test_numbers_in_a_files_name_do_not_take_it_to_another(course, file):
+    assert collect(course, {f"lovelaceada_11_{file}": FIRST}) == 0
+    assert students(course) == ["ada"]
+
+
 def test_a_student_without_a_canvas_id_is_found_by_a_name_that_leaves_no_choice(course):
     assert collect(course, {"nobodyeve_98_400_x.ipynb": FIRST}) == 0
     assert students(course) == ["eve"]
@@ -230,6 +252,40 @@ def test_of_moodles_notebooks_the_newest_by_time_counts_and_lateness_follows_the
     assert time_of(course, "ada") == after.replace(tzinfo=None)
 
 
+BENS = "Björn O'Neill_72_assignsubmission_file_01_doubling.ipynb"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        f"Ada Lovelace_71_assignsubmission_file_{BENS}",
+        f"Ada Lovelace_71_assignsubmission_file_-{BENS}",
+        f"Ada Lovelace_71_assignsubmission_file/{BENS}",
+        f"Ada Lovelace_71_assignsubmission_file/{BENS.replace('file_', 'file/')}",
+    ],
+)
+def test_whose_a_file_is_says_moodle_and_not_the_name_that_a_student_gave_it(course, entry):
+    assert collect(course, {BENS: FIRST, entry: Item(SECOND, NOON + timedelta(1))}, "moodle") == 0
+    assert handed_in(course, "b,en") == FIRST
+    assert handed_in(course, "ada") == SECOND
+
+
+def test_without_participants_too_moodles_own_part_decides(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bare = "\n".join(row.rpartition(",")[0] for row in ROSTER.splitlines())
+    course = small_course(tmp_path, bare)
+    entry = f"Eve Nobody_79_assignsubmission_file_-{BENS.replace('72', '1')}"
+    assert collect(course, {entry: FIRST}, "moodle") == 0
+    assert students(course) == ["eve"]
+
+
+def test_a_file_of_another_kind_of_moodles_is_nobodys_notebook(course):
+    entry = f"Ada Lovelace_71_assignsubmission_onlinetext/{BENS}"
+    assert collect(course, {entry: FIRST}, "moodle") == 1
+    assert students(course) == []
+    assert "not one that Moodle gives" in reasons(course)[entry][0]
+
+
 # --- Files that are no hand-in ----------------------------------------------------------------
 
 
@@ -252,6 +308,14 @@ def test_what_is_no_notebook_of_a_lesson_is_listed_kept_and_stops_no_other(
     assert collect(course, {entry: content, CANVAS_ADA: FIRST}) == 1
     assert reason in reasons(course)[entry][0]
     assert kept(course, entry) == content
+    assert students(course) == ["ada"]
+
+
+@pytest.mark.parametrize("name", ["日" * 77 + ".t", "é" * 110 + ".txt", "\U0001d49c" * 57 + ".t"])
+def test_a_name_that_is_long_in_bytes_is_listed_kept_and_stops_no_other(course, name):
+    entry = f"x/oneillbjorn_12_102_{name}"
+    assert collect(course, {entry: b"x", CANVAS_ADA: FIRST}) == 1
+    assert kept(course, entry) == b"x"
     assert students(course) == ["ada"]
 
 

@@ -187,7 +187,7 @@ def test_feedback_goes_back_to_those_whose_files_were_collected(course, system, 
     with zipfile.ZipFile("back.zip") as back:
         (name,) = back.namelist()
         assert back.read(name) == b"<p>for ada"
-    ours, theirs = READERS[system](name), READERS[system](entries[0])
+    (ours,), (theirs,) = READERS[system](name), READERS[system](entries[0])
     assert (ours.name, ours.key, ours.order[0]) == (theirs.name, theirs.key, theirs.order[0])
     assert name.endswith(".html")
     assert "No page yet for 1 students, run make grade: dan2" in capsys.readouterr().out
@@ -198,6 +198,12 @@ def test_a_page_lies_where_moodle_looks_for_it_in_both_shapes():
     ada, dan = (answer_to("moodle", LESSON, entry) for entry in (folder, flat))
     assert ada == f"Ada Lovelace_71_assignsubmission_file/{LESSON}.html"
     assert dan == f"Dan Müller_75_assignsubmission_file_{LESSON}.html"
+
+
+def test_a_page_answers_who_handed_in_whatever_the_file_was_called():
+    entry = f"Ada Lovelace_71_assignsubmission_file_{DOWNLOADS['moodle'][1]}"
+    page = answer_to("moodle", LESSON, entry)
+    assert page == f"Ada Lovelace_71_assignsubmission_file_{LESSON}.html"
 
 
 def test_without_hand_ins_from_a_download_there_is_nothing_to_answer(course, capsys):

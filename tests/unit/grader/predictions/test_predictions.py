@@ -13,6 +13,7 @@ from grader.authoring.notebook import source_notebook
 from grader.cli import main
 from grader.commands.predictions import assess, table
 from grader.course.course import GradingCourse
+from grader.course.deadlines import Row, as_utc, set_deadlines
 from grader.grading.pipeline import without_run
 from grader.grading.recording import Graded, record
 from grader.nbgrader_plugins.export import StatusExportPlugin
@@ -229,6 +230,17 @@ def test_grading_again_keeps_the_points(own):
     outcome = replace(without_run(lesson, "graded", ""), status="graded")
     record(own, [Graded("cleo", lesson, b"", outcome, "")])
     assert entered(own)["cleo"][0] == 5
+
+
+def test_points_of_a_late_hand_in_lose_their_share_at_once(own):
+    set_deadlines(own, [Row(LESSON, as_utc("2026-12-01 12:00+00:00"))])
+    with own.gradebook() as gradebook:
+        late = as_utc("2026-12-02 11:00+00:00")  # a day begun
+        gradebook.find_submission(LESSON, "ben").timestamp = late
+        gradebook.db.commit()
+    hand_in(own, "ben", tags_of(made_up_treebank("for a test").test))
+    assert main(["predictions"]) == 0
+    assert exported(own)["ben"] == pytest.approx(0.9 * 5)
 
 
 def test_nothing_handed_in_needs_no_treebank(own, monkeypatch, capsys):
