@@ -15,7 +15,7 @@ def main() -> None:
     os.umask(0o077)
     root = Path.cwd()
     try:
-        print(json.dumps([student.id for student in members(GradingCourse(root, root))]))
+        print(json.dumps([student.id for student in members(GradingCourse(root, root)).students]))
     except CourseError as error:
         sys.exit(str(error))
 

@@ -13,9 +13,13 @@ from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from grader.lms.claims import READERS
 from grader.lms.collecting import Collected, Request, collect, told
+<<<<<<< HEAD
 from grader.lms.members import members
 from grader.lms.roster import Student
 from grader.lms.tables import few
+=======
+from grader.lms.members import Members, members
+>>>>>>> wz
 from grader.predictions.record import LESSON as WITH_PREDICTIONS
 from utils.treebank import predictions
 
@@ -51,20 +55,20 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     chosen = lessons(root, [arguments.lesson] if arguments.lesson else [])
-    students = _members(course, arguments.roster)
-    if not students:
+    found = _members(course, arguments.roster)
+    if not found.students:
         raise CourseError(
             "No student is known yet, so no file can be matched. Give the class once, with "
             "--roster: a CSV file, or Canvas's own gradebook export."
         )
     request = Request(arguments.system, arguments.zip, chosen, COMPANIONS)
-    collected = collect(course, request, students)
+    collected = collect(course, request, found.students)
     keep_private(course.folder)
-    print(summary(collected, course.folder))
+    print("\n".join([summary(collected, course.folder), *found.notes]))
     return 1 if any(item.is_fault for item in collected.left) else 0
 
 
-def _members(course: GradingCourse, roster: Path | None) -> list[Student]:
+def _members(course: GradingCourse, roster: Path | None) -> Members:
     """Return the class; only a roster that is given is written into the gradebook."""
     if roster is None:
         return members(course)

@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_grades(
     course: GradingCourse, chosen: list[Lesson], arguments: argparse.Namespace
 ) -> list[str]:
-    students = members(course, arguments.roster)
+    found = members(course, arguments.roster)
+    students = found.students
     known = all_grades(course, chosen)
     if not known:
         raise CourseError("Nothing is graded yet, so there is nothing to export: run make grade.")
@@ -86,7 +87,7 @@ def _write_grades(
         template = canvas_table.Template(read_csv(arguments.template), titles)
         table = canvas_table.like(template, students, filled)
     write_private(arguments.out, csv_text(table.rows))
-    return [f"{arguments.out}: {', '.join(known)}.", *table.notes]
+    return [f"{arguments.out}: {', '.join(known)}.", *found.notes, *table.notes]
 
 
 def _titles(texts: list[str], chosen: list[Lesson]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from grader.errors import UsageError
 from grader.grading import changes
 from grader.grading.batch import Run
 from grader.grading.lock import only_grader
+from grader.nbgrader_plugins.collect import by_kind
 from grader.pages.feedback import without_page, write_feedback
 
 Submissions = list[tuple[str, str]]
@@ -77,8 +78,9 @@ def collect(course: GradingCourse, lessons: list[str]) -> None:
             )
             collector.update = True
             run_converter(collector, f"what was submitted for {lesson} could not be collected")
-            for told in collector.left_out:
-                print(f"Not collected from the exchange: {told}.")
+            for alike in by_kind(collector.left_out):
+                told = [f"Not collected from the exchange: {item}." for item in alike]
+                print("\n".join(_first(told)))
 
 
 def grade(
@@ -144,7 +146,7 @@ def _told(result: Run, most: int = 7) -> list[str]:
 
 def _first(failures: list[str], most: int = 3) -> list[str]:
     more = len(failures) - most
-    return [*failures[:most], *([f"... and {more} more like this"] if more > 0 else [])]
+    return [*failures[:most], *([f"... and {more:,} more like this"] if more > 0 else [])]
 
 
 def _by_nbgrader(

@@ -37,12 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     if arguments.file is None:
-        students = members(course)
+        found = members(course)
     else:
         with only_grader(course.folder, course.db_url):
-            students = members(course, arguments.file)
+            found = members(course, arguments.file)
     keep_private(course.folder)
-    print("\n".join(shown(students)))
+    print("\n".join([*shown(found.students), *found.notes]))
     return 0
 
 

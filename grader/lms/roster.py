@@ -1,6 +1,6 @@
 """Who is in the class: ids, names, and what each learning system calls a student."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -8,10 +8,11 @@ from grader.course.safe_text import line
 from grader.errors import CourseError
 
 # What no two students may share, or one would get the other's work or grade.
-OWN: Final = (
-    "id", "email", "canvas_user_id", "sis_user_id", "sis_login_id", "moodle_id_number",
+OF_SYSTEMS: Final = (
+    "email", "canvas_user_id", "sis_user_id", "sis_login_id", "moodle_id_number",
     "moodle_participant",
 )  # fmt: skip
+OWN: Final = ("id", *OF_SYSTEMS)
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Student:
         return first.strip(), last.strip()
 
 
-def shared(students: Iterable[Student]) -> Iterator[str]:
+def shared(students: Iterable[Student], fields: Sequence[str] = OWN) -> Iterator[str]:
     """Yield a sentence for each id or address that two students have."""
     listed = list(students)
-    for field in OWN:
+    for field in fields:
         seen: set[str] = set()
         for value in filter(None, (getattr(student, field) for student in listed)):
             if value.casefold() in seen:
@@ -59,8 +60,12 @@ def shared(students: Iterable[Student]) -> Iterator[str]:
             seen.add(value.casefold())
 
 
-def merged(*rosters: Iterable[Student]) -> list[Student]:
+def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Student]:
     """Return the students of several rosters; a later one adds to and corrects an earlier one.
+
+    Args:
+        rosters: of which students with equal ids, letter by letter, are one.
+        own: what no two may share, large and small letters taken for the same.
 
     Raises:
         CourseError: together, two students share what only one can have.
@@ -71,10 +76,13 @@ def merged(*rosters: Iterable[Student]) -> list[Student]:
         before = asdict(found[student.id]) if student.id in found else {}
         now = {name: value for name, value in asdict(student).items() if value}
         found[student.id] = Student(**before | now)
-    faults = list(shared(list(found.values())))
+    faults = list(shared(found.values(), own))
     if faults:
+        listed = "\n  ".join(faults[:10])
         raise CourseError(
             "The roster does not fit the students who are known already (in the gradebook and in "
-            "lms/roster.json):\n  " + "\n  ".join(faults[:10])
+            f"lms/roster.json):\n  {listed}\nIds that differ only by case count as one. Correct "
+            "the roster, take out of lms/roster.json what an earlier one said wrongly, then run "
+            "the same command."
         )
     return list(found.values())

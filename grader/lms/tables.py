@@ -37,7 +37,7 @@ def moodle(students: Sequence[Student], columns: Sequence[Column]) -> Table:
 def plain(
     students: Sequence[Student], grades: Mapping[str, Sequence[Grade]], columns: Sequence[Column]
 ) -> Table:
-    """Return a line for each student and lesson (and exercise, if there are such columns)."""
+    """Return a line for each of the students and lesson (and exercise, if asked for)."""
     about = {student.id: student for student in students}
     head: Row = [
         "student", "last_name", "first_name", "email", "lesson", "exercise", "status",
@@ -45,12 +45,12 @@ def plain(
     ]  # fmt: skip
     rows = [head]
     for column in columns:
-        rows += [_plain(grade, column, about) for grade in grades[column.lesson]]
+        there = [grade for grade in grades[column.lesson] if grade.student in about]
+        rows += [_plain(grade, column, about[grade.student]) for grade in there]
     return Table(rows)
 
 
-def _plain(grade: Grade, column: Column, about: Mapping[str, Student]) -> Row:
-    student = about.get(grade.student, Student(grade.student))
+def _plain(grade: Grade, column: Column, student: Student) -> Row:
     first, last = student.names
     time = f"{grade.time:%Y-%m-%d %H:%M:%S}" if grade.time else ""
     row: Row = [student.id, last, first, student.email, column.lesson, column.exercise]

@@ -6,7 +6,9 @@ first that it cannot copy, and lets a folder that names another student take tha
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +18,9 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from grader.course.safe_text import line
 from grader.course.time_stamp import LONGEST, as_time
-from grader.regular_file import read_plain
+from grader.nbgrader_plugins.exchange import NEEDED
+from grader.regular_file import copy_plain, read_plain
+from utils.treebank.predictions import FILE as PREDICTIONS
 
 try:
     import pwd
@@ -24,19 +28,48 @@ except ImportError:  # Windows, which has no exchange
     pwd = None  # type: ignore[assignment]
 
 MOST_BYTES: Final = 32 << 20  # of one file
+MOST_TOGETHER: Final = 64 << 20  # of one hand-in: holes in files cost who hands them in nothing
 MOST_FILES: Final = 50
 STAMP: Final = "timestamp.txt"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A hand-in, or a file of one, that was not collected.
+
+    Attributes:
+        what: its name, fit for printing.
+        reason: the same words for all of a kind.
+        owner: the number of the user whose it is; -1 if that cannot be read.
+
+    """
+
+    what: str
+    reason: str
+    owner: int
+
+    def __str__(self) -> str:
+        """Return a line without its end."""
+        return f"{self.what}: {self.reason}"
+
+
+def by_kind(left_out: Iterable[LeftOut]) -> list[list[LeftOut]]:
+    """Group by reason and owner, for one user can leave thousands of odd folders."""
+    kinds: dict[tuple[str, int], list[LeftOut]] = defaultdict(list)
+    for item in left_out:
+        kinds[item.reason, item.owner].append(item)
+    return list(kinds.values())
 
 
 class Collect(ExchangeCollect):
     """Take plain files of each student's newest hand-in.
 
     Attributes:
-        left_out: a line for each hand-in that was not collected, with the reason.
+        left_out: what was not collected, with the reason.
 
     """
 
-    left_out: list[str]
+    left_out: list[LeftOut]
 
     def init_src(self) -> None:
         """Find the hand-ins that may be collected, each student's newest."""
@@ -73,11 +106,29 @@ class Collect(ExchangeCollect):
             told = as_time(rest[0])
             if lesson != self.coursedir.assignment_id or chosen not in ("*", student):
                 continue
-            if reason := _fault(path, student, told) or self._fault_of_owner(path, student):
-                self.left_out.append(f"{line(path.name)}: {reason}")
+            if reason := self._fault(path, student, told):
+                self._leave_out(path, reason)
             elif told is not None:
                 when = told.replace(tzinfo=None)
                 yield {"username": student, "filename": path.name, "timestamp": when}
+
+    def _fault(self, path: Path, student: str, told: datetime | None) -> str:
+        """Return why a hand-in is not taken; its owner may move it away at any moment."""
+        try:
+            return _fault(path, student, told) or self._fault_of_owner(path, student)
+        except OSError as error:
+            return f"it cannot be read ({error.strerror})"
+
+    def _leave_out(self, path: Path, reason: str, file: str = "") -> None:
+        """Note a hand-in, or a file of it, that is not taken; what is gone needs no word."""
+        try:
+            owner = path.lstat().st_uid
+        except FileNotFoundError:
+            return
+        except OSError:
+            owner = -1
+        what = f"{line(file)} in {line(path.name)}" if file else line(path.name)
+        self.left_out.append(LeftOut(what, reason, owner))
 
     def _fault_of_owner(self, path: Path, student: str) -> str:
         """Return what is wrong with who owns a hand-in; whoever grades may put one there."""
@@ -87,8 +138,8 @@ class Collect(ExchangeCollect):
         if owner == student:
             return ""
         return (
-            f"it says it is from {line(student)}, but {line(owner)} owns it. If students' names "
-            "are not those of this machine's users, set c.ExchangeCollect.check_owner = False"
+            f"{line(owner)} owns it, and its name says another student's. If students' names are "
+            "not those of this machine's users, set c.ExchangeCollect.check_owner = False"
         )
 
     def _is_own(self, path: Path) -> bool:
@@ -100,7 +151,8 @@ class Collect(ExchangeCollect):
             try:
                 self._collect(record)
             except OSError as error:
-                self.left_out.append(f"{line(record['filename'])}: it cannot be copied ({error})")
+                path = Path(self.inbound_path) / record["filename"]
+                self._leave_out(path, f"it cannot be copied ({error.strerror or error})")
 
     def _collect(self, record: dict[str, Any]) -> None:
         student, lesson = record["username"], self.coursedir.assignment_id
@@ -114,18 +166,16 @@ class Collect(ExchangeCollect):
         fresh = place.parent / f".{lesson}.new"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        files = _plain_files(Path(self.inbound_path) / record["filename"])
-        told = files.get(STAMP, b"").decode(errors="replace").strip()
-        if as_time(told) is None:
-            files[STAMP] = f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
-        for name, content in files.items():
-            (fresh / name).write_bytes(content)
+        path = Path(self.inbound_path) / record["filename"]
+        for name, reason in _copied(path, fresh, (f"{lesson}.ipynb", *NEEDED, PREDICTIONS)):
+            self._leave_out(path, reason, name)
+        if _time_in(fresh) is None:
+            (fresh / STAMP).write_text(f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC")
         shutil.rmtree(place, ignore_errors=True)
         fresh.replace(place)
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
-        text = (read_plain(place / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
-        there = as_time(text)
+        there = _time_in(place)
         if there is None:
             return bool(self.update)
         before = there.replace(tzinfo=None)
@@ -152,8 +202,34 @@ def _owner(path: Path) -> str:
         return f"user {uid}"
 
 
-def _plain_files(folder: Path) -> dict[str, bytes]:
-    """Return the plain files of a hand-in, less those that are too large; links are no files."""
-    names = sorted(path.name for path in folder.iterdir())[:MOST_FILES]
-    read = {name: read_plain(folder / name, MOST_BYTES + 1) for name in names}
-    return {name: data for name, data in read.items() if data and len(data) <= MOST_BYTES}
+def _time_in(folder: Path) -> datetime | None:
+    """Return when what is in a folder was handed in, if its file says a time."""
+    text = (read_plain(folder / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
+    return as_time(text)
+
+
+def _copied(folder: Path, to: Path, first: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Copy a hand-in's plain files; yield name and reason of each that is left out.
+
+    Those named in `first`, which grading reads, go ahead: whatever lies beside them takes no room
+    of theirs.
+    """
+    there = {path.name for path in folder.iterdir()}
+    names = [name for name in first if name in there] + sorted(there.difference(first))
+    room = MOST_TOGETHER
+    for name in names[:MOST_FILES]:
+        size = copy_plain(folder / name, to / name, min(room, MOST_BYTES))
+        if reason := _too_much(size, room):
+            yield name, reason
+        else:
+            room -= size or 0
+    for name in names[MOST_FILES:]:
+        yield name, f"of a hand-in {MOST_FILES} files are taken"
+
+
+def _too_much(size: int | None, room: int) -> str:
+    if size is None:
+        return "it is no plain file, or cannot be read"
+    if size > MOST_BYTES:
+        return f"it is larger than {MOST_BYTES >> 20} MiB"
+    return f"the hand-in is larger than {MOST_TOGETHER >> 20} MiB" if size > room else ""

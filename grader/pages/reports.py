@@ -1,6 +1,8 @@
 """Reports, written into report/: one page for the class, and one for each student."""
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -27,6 +29,7 @@ from grader.pages.similarity import (
 from grader.pages.whole_file import write_whole
 
 FOLDER: Final = "report"
+LONGEST: Final = 200  # bytes of an id that is its page's name; a file's may have 255
 
 
 def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Path, list[str]]:
@@ -60,18 +63,27 @@ def _write(folder: Path, reports: Sequence[LessonReport]) -> Path:
     for student in tqdm(students, "report", unit="student"):
         pages = [page for report in reports for page in report.pages if page.student == student]
         text = render("student.html", student=student, pages=pages, inputs="")
-        write_whole(folder / "students" / f"{student}.html", text.encode("utf-8", "replace"))
+        write_whole(folder / "students" / _page_name(student), text.encode("utf-8", "replace"))
     text = render(
         "class.html",
         reports=reports,
         students=students,
-        link=lambda student: f"students/{quote(student)}.html",
+        link=lambda student: f"students/{quote(_page_name(student))}",
         most_causes=MOST_CAUSES,
         no_pairs=HOW_TO_GET_IT,
         inputs="",
     )
     write_whole(folder / "class.html", text.encode("utf-8", "replace"))
     return folder / "class.html"
+
+
+def _page_name(student: str) -> str:
+    """Return a file's name for any id; a long one is cut, and its digest keeps it apart."""
+    data = os.fsencode(student)
+    if len(data) <= LONGEST:
+        return f"{student}.html"
+    cut = data[:LONGEST].decode(errors="ignore")
+    return f"{cut}-{hashlib.sha256(data).hexdigest()[:16]}.html"
 
 
 def _lesson_report(course: GradingCourse, lesson: Lesson, unread: list[str]) -> LessonReport:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.regular_file import read_plain
+from grader import regular_file
+from grader.regular_file import copy_plain, read_plain
 
 NAME = "02_attention.ipynb"
 
@@ -48,3 +49,21 @@ def test_a_folder_that_becomes_a_link_before_its_file_is_opened_leads_nowhere(
     monkeypatch.setattr(os, "open", swapping)
     assert read_plain(handed_in / NAME, 100) == b"their own"
     assert handed_in.is_symlink()
+
+
+def test_a_plain_file_is_copied_in_pieces_and_a_larger_one_not_at_all(handed_in: Path, monkeypatch):
+    monkeypatch.setattr(regular_file, "PIECE", 4)
+    to = handed_in.parent / "copy"
+    assert copy_plain(handed_in / NAME, to, 8) == len("their own")
+    assert not to.exists()
+    assert copy_plain(handed_in / NAME, to, 9) == len("their own")
+    assert to.read_text() == "their own"
+
+
+def test_what_is_no_plain_file_is_not_copied(handed_in: Path):
+    (handed_in / "link").symlink_to(handed_in.parent / "source" / NAME)
+    (handed_in.parent / "linked").symlink_to(handed_in.parent / "source")
+    os.mkfifo(handed_in / "pipe")
+    for name in ("link", "../linked/" + NAME, "pipe", "missing", "."):
+        assert copy_plain(handed_in / name, handed_in.parent / "copy", 100) is None
+    assert not (handed_in.parent / "copy").exists()

@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
+        "utils.treebank.predictions",
     ),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),

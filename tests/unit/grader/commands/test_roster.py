@@ -50,3 +50,28 @@ def test_a_name_that_would_drive_the_terminal_is_shown_as_codes(tmp_path, monkey
     told = capsys.readouterr().out
     assert "\x1b" not in told
     assert r"Ada\u202e Love\x1b[2Jlace" in told
+
+
+def test_two_lists_with_ids_that_differ_by_case_are_refused_with_what_to_do(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    course = small_course(tmp_path, "student_id\nada\n")
+    assert main(["roster", "roster.csv"]) == 0
+    (tmp_path / "roster.csv").write_text("student_id\nADA\n")
+    assert main(["roster", "roster.csv"]) != 0
+    told = capsys.readouterr().err
+    assert "id ADA belongs to two students" in told
+    assert "take out of lms/roster.json what an earlier one said wrongly" in told
+    assert course.students() == ["ada"]
+
+
+def test_an_id_of_nobody_in_the_list_neither_stops_it_nor_is_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    course = small_course(tmp_path)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ADA")
+    assert main(["roster", "roster.csv"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == SIX
+    assert "differs only by case: ADA." in told[-1]

@@ -209,3 +209,26 @@ def test_a_page_answers_who_handed_in_whatever_the_file_was_called():
 def test_without_hand_ins_from_a_download_there_is_nothing_to_answer(course, capsys):
     assert main(["export", "feedback-zip", "--lesson", LESSON, "--out", "back.zip"]) == 1
     assert "none were collected here" in capsys.readouterr().err
+
+
+def test_an_id_that_differs_by_case_and_is_in_no_roster_is_left_out_and_told(course, capsys):
+    rows = export(course, "csv")
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ADA")
+    capsys.readouterr()
+    assert export(course, "csv") == rows
+    told = capsys.readouterr().out
+    assert "differs only by case: ADA. If the roster's is wrong, correct it" in told
+    export(course, "canvas", "--template", "canvas.csv")
+    assert "differs only by case: ADA." in capsys.readouterr().out
+
+
+def test_without_a_roster_ids_that_differ_by_case_are_two_students(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    course = small_course(tmp_path)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ada")
+        gradebook.add_student("ADA")
+    with_grades(course, {"ada": (3.0, 0.5), "ADA": (0.0, 0.0)})
+    rows = export(course, "csv", "--lesson", LESSON)
+    assert [row[0] for row in rows] == ["student", "ADA", "ada"]

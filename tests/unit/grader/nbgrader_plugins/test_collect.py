@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def collected(inbound: Path, **settings) -> Collect:
     return collector
 
 
+def told(collector: Collect) -> list[str]:
+    return [str(item) for item in collector.left_out]
+
+
+def handed_in(inbound: Path, student: str) -> dict[str, int]:
+    """Name -> size of what was collected."""
+    there = inbound.parents[2] / "submitted" / student / LESSON
+    return {path.name: path.stat().st_size for path in there.iterdir()}
+
+
 def work(inbound: Path, student: str) -> str:
     return (inbound.parents[2] / "submitted" / student / LESSON / FILE).read_text(encoding="utf-8")
 
@@ -60,9 +71,10 @@ def test_a_link_to_another_file_is_not_followed_and_stops_nobody(inbound: Path):
     (folder / "dangling").symlink_to("nowhere")
     (folder / "folder").symlink_to(secret.parent)
     os.mkfifo(folder / "pipe")
-    assert collected(inbound).left_out == []
-    there = inbound.parents[2] / "submitted" / "zed" / LESSON
-    assert [path.name for path in there.iterdir()] == ["timestamp.txt"]
+    lines = told(collected(inbound))
+    assert [text.partition(" in zed+")[0] for text in lines] == [FILE, "dangling", "folder", "pipe"]
+    assert all(text.endswith("it is no plain file, or cannot be read") for text in lines)
+    assert [*handed_in(inbound, "zed")] == ["timestamp.txt"]
     assert work(inbound, "ada") == "ada"
 
 
@@ -78,16 +90,16 @@ ODD = {
 @pytest.mark.parametrize("name", ODD, ids=ascii)
 def test_an_odd_folder_is_left_out_with_the_reason(inbound: Path, name: str):
     (inbound / name).mkdir()
-    (told,) = collected(inbound).left_out
-    assert ODD[name] in told
-    assert "\x1b" not in told
+    (text,) = told(collected(inbound))
+    assert ODD[name] in text
+    assert "\x1b" not in text
     assert work(inbound, "ada") == "ada"
 
 
 def test_a_folder_that_is_a_link_is_left_out(inbound: Path):
     (inbound / f"zed+{LESSON}+{EARLY}+x").symlink_to(inbound / f"ada+{LESSON}+{EARLY}+x")
-    (told,) = collected(inbound).left_out
-    assert "a link or no folder" in told
+    (text,) = told(collected(inbound))
+    assert "a link or no folder" in text
     assert not (inbound.parents[2] / "submitted" / "zed").exists()
 
 
@@ -110,8 +122,7 @@ def test_a_folder_in_anothers_name_is_left_out_and_the_owner_told(inbound: Path,
     collected(inbound)
     hand_in(inbound, "ada", LATE, "mallory's")
     owned_by_others(monkeypatch, "mallory")
-    told = collected(inbound).left_out
-    assert any("from ada, but mallory owns it" in reason for reason in told)
+    assert any("mallory owns it" in text for text in told(collected(inbound)))
     assert work(inbound, "ada") == "ada"
 
 
@@ -138,3 +149,80 @@ def test_a_folder_that_became_a_link_is_owned_by_who_made_the_link(tmp_path: Pat
     if os.geteuid() == 0:
         os.lchown(link, 65534, 65534)
     assert collect._owner(link) != "root"
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch, step: str, then: Callable[[Path], object]) -> None:
+    """Let a student do something to a hand-in right after a step of collecting has seen it."""
+    real = getattr(collect, step)
+
+    def seen(path: Path, *rest: object) -> object:
+        result = real(path, *rest)
+        if path.name.startswith("zed"):
+            then(path)
+        return result
+
+    monkeypatch.setattr(collect, step, seen)
+
+
+@pytest.mark.parametrize("step", ["_fault", "_owner"])
+def test_a_hand_in_that_is_gone_meanwhile_stops_nobody(inbound: Path, monkeypatch, step: str):
+    hand_in(inbound, "zed")
+    monkeypatch.setattr(Collect, "_is_own", lambda _, path: path.name.startswith("ada"))
+    looked_at(monkeypatch, step, shutil.rmtree)
+    assert told(collected(inbound)) == []
+    assert work(inbound, "ada") == "ada"
+
+
+def test_a_hand_in_whose_owner_cannot_be_read_stops_nobody_and_is_told(inbound: Path, monkeypatch):
+    hand_in(inbound, "zed")
+    lstat = Path.lstat
+
+    def refusing(path: Path) -> os.stat_result:
+        if path.name.startswith("zed"):
+            raise PermissionError(13, "Permission denied")
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", refusing)
+    (text,) = told(collected(inbound))
+    assert "it cannot be read (Permission denied)" in text
+    assert work(inbound, "ada") == "ada"
+
+
+def test_files_full_of_holes_are_taken_up_to_a_limit_for_all_and_the_rest_is_told(inbound: Path):
+    folder = hand_in(inbound, "zed")
+    for number in range(10):
+        with (folder / f"!{number}").open("wb") as file:
+            file.truncate(30 << 20)
+    lines = told(collected(inbound))
+    assert lines[0].startswith("!2 in zed+")
+    assert lines[0].endswith("the hand-in is larger than 64 MiB")
+    assert len(lines) == 8
+    assert handed_in(inbound, "zed").keys() == {FILE, "timestamp.txt", "!0", "!1"}
+
+
+def test_what_grading_reads_is_taken_before_all_else(inbound: Path):
+    folder = hand_in(inbound, "zed")
+    read = {FILE, "timestamp.txt", "submission_secret.txt", "predictions.txt"}
+    for name in (*read, *(f"!{number:02}" for number in range(60))):
+        (folder / name).write_text(name, encoding="utf-8")
+    lines = told(collected(inbound))
+    assert len(lines) == 14
+    assert lines[0].startswith("!46 in zed+")
+    assert lines[0].endswith("of a hand-in 50 files are taken")
+    assert handed_in(inbound, "zed").keys() > read
+
+
+def test_a_file_that_is_too_large_is_told(inbound: Path):
+    with (hand_in(inbound, "zed") / FILE).open("r+b") as file:
+        file.truncate((32 << 20) + 1)
+    (text,) = told(collected(inbound))
+    assert text.startswith(f"{FILE} in zed+")
+    assert text.endswith("it is larger than 32 MiB")
+
+
+def test_what_is_left_out_is_grouped_by_reason_and_owner():
+    kinds = [("no time", 1), ("no time", 2), ("no time", 1), ("no folder", 1)]
+    left = [collect.LeftOut(f"{n}", *kind) for n, kind in enumerate(kinds)]
+    assert [[item.what for item in group] for group in collect.by_kind(left)] == [
+        ["0", "2"], ["1"], ["3"],
+    ]  # fmt: skip

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from importlib.util import find_spec
+from urllib.parse import unquote
 
 import pytest
 from bs4 import BeautifulSoup
@@ -164,6 +165,17 @@ def test_an_odd_id_and_hostile_code_stay_text(made):
     link = page.select_one("a[href^=students]")
     assert link.text == "a b&<i>"
     assert link["href"] == "students/a%20b%26%3Ci%3E.html"
+
+
+def test_ids_as_long_as_a_folder_may_be_called_have_pages_of_their_own(made):
+    ids = [f"{'é' * 125}{end}" for end in "ab"] + ["c" * 255, "d" * 200]
+    for student in ids:
+        made.add(student, stub(ATTEND, 5), status="timed out")
+    links = {a["href"] for a in report(made).select("a[href^=students]")}
+    folder = made.course.folder / "report"
+    assert len(links) == len(ids)
+    assert f"students/{'d' * 200}.html" in links
+    assert all((folder / unquote(link)).is_file() for link in links)
 
 
 def test_a_copy_that_cannot_be_read_is_named_and_the_others_are_reported(made):
