@@ -13,13 +13,8 @@ from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from grader.lms.claims import READERS
 from grader.lms.collecting import Collected, Request, collect, told
-<<<<<<< HEAD
-from grader.lms.members import members
-from grader.lms.roster import Student
-from grader.lms.tables import few
-=======
 from grader.lms.members import Members, members
->>>>>>> wz
+from grader.lms.tables import few
 from grader.predictions.record import LESSON as WITH_PREDICTIONS
 from utils.treebank import predictions
 
@@ -90,9 +85,9 @@ def summary(collected: Collected, folder: Path) -> str:
         shown = [f"{line(item.entry)}: {line(item.reason)}" for item in items]
         lines += _listed(f"{title}: {len(items)}", shown)
     if collected.absent:
-        few = ", ".join(map(line, collected.absent[:MOST_SHOWN]))
+        names = ", ".join(map(line, collected.absent[:MOST_SHOWN]))
         more = ", ..." if len(collected.absent) > MOST_SHOWN else ""
-        lines.append(f"Nothing from {len(collected.absent)} students: {few}{more}")
+        lines.append(f"Nothing from {len(collected.absent)} students: {names}{more}")
     if collected.kept is not None:
         lines.append(f"All of this, and the files, are in {collected.kept.relative_to(folder)}/")
     return "\n".join(lines)
