@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from grader.course.verdicts import MOST_TEXT, ShownVerdict, read_verdict
 from utils.checks.framework.mime import MIME
 
 OUTCOME: Final = "course_outcome"  # the key in a graded copy's metadata
@@ -73,40 +74,59 @@ def read_copy(folder: Path, student: str, lesson: str) -> GradedCopy | None:
     path = folder / "autograded" / student / lesson / f"{lesson}.ipynb"
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    about = notebook["metadata"].get(OUTCOME, {})
+    about = _dict(_dict(_dict(notebook).get("metadata")).get(OUTCOME))
+    notes = about.get("notes")
     return GradedCopy(
-        about.get("status", "graded"),
-        about.get("submission", ""),
-        tuple(about.get("notes", ())),
-        tuple(_named(notebook)),
+        _text(about.get("status")) or "graded",
+        _text(about.get("submission")),
+        tuple(note for note in map(_text, notes if isinstance(notes, list) else ()) if note),
+        tuple(_named(_dict(notebook))),
         bool(about),
-        about.get("judged_by", {}),
+        {name: x for name, x in _dict(about.get("judged_by")).items() if isinstance(x, str)},
         read_first_tries(about),
     )
 
 
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value[:MOST_TEXT] if isinstance(value, str) else ""
+
+
 def read_first_tries(about: Mapping[str, Any]) -> dict[str, FirstTry]:
     """Read exercise -> first try from a graded copy's metadata; a faulty one counts as none."""
-    found = about.get("first_tries")
     return {
         exercise: FirstTry(given[0], float(given[1]))
-        for exercise, given in (found.items() if isinstance(found, dict) else ())
-        if isinstance(given, list) and [type(part) for part in given] in ([str, float], [str, int])
+        for exercise, given in _dict(about.get("first_tries")).items()
+        if _is_first_try(given)
     }
+
+
+def _is_first_try(given: object) -> bool:
+    """Return whether it is a fingerprint and a share; a huge number would be no float at all."""
+    if not isinstance(given, list):
+        return False
+    kinds = [type(part) for part in given]
+    return kinds in ([str, float], [str, int]) and bool(0 <= given[1] <= 1)
 
 
 def _named(notebook: dict[str, Any]) -> Iterator[Named]:
     for verdict in _verdicts(notebook):
-        for mistake in (verdict["mistake"], verdict.get("second")):
-            if mistake:
-                yield Named(verdict["exercise"], mistake["name"], mistake["message"])
+        for cause in verdict.causes:
+            yield Named(verdict.exercise, cause.name, cause.message)
 
 
-def _verdicts(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for cell in notebook["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade"):
-            outputs = [output.get("data", {}) for output in cell.get("outputs", [])]
-            verdicts = [json.loads(data[MIME]) for data in outputs if MIME in data]
-            yield from [verdict for verdict in verdicts if verdict["points"] is not None]
+def _verdicts(notebook: dict[str, Any]) -> Iterator[ShownVerdict]:
+    """Yield what is a verdict; on nbgrader's own engine any code may have shown what is none."""
+    cells = notebook.get("cells")
+    for cell in map(_dict, cells if isinstance(cells, list) else ()):
+        outputs = cell.get("outputs")
+        if _dict(_dict(cell.get("metadata")).get("nbgrader")).get("grade"):
+            for output in map(_dict, outputs if isinstance(outputs, list) else ()):
+                verdict = read_verdict(_dict(output.get("data")).get(MIME))
+                if verdict is not None:
+                    yield verdict

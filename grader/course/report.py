@@ -134,7 +134,7 @@ def _wrapped(items: list[str], width: int = 88) -> list[str]:
 
 def _mistakes(course: GradingCourse, found: dict[str, list[Row]]) -> str:
     named = [
-        f"{line(row.student)}, {mistake.exercise}: {mistake.message}"
+        line(f"{row.student}, {mistake.exercise}: {mistake.message}")
         for lesson in course.lessons
         for row in found[lesson.name]
         if (copy := read_copy(course.folder, row.student, lesson.name)) is not None

@@ -85,9 +85,9 @@ def autograde(
             with engine.opened(len(todo), course.folder / ".course") as grade:
                 _record_lessons(course, todo)
                 for batch in _batches(_outcomes(course, todo, grade, judges)):
-                    record(course, batch)
-                    run.outcomes |= {(g.student, g.lesson.name): g.outcome.summary for g in batch}
-                    _note_changes(course, batch, waiting, known, run)
+                    written = record(course, batch)
+                    run.outcomes |= {(g.student, g.lesson.name): g.outcome.summary for g in written}
+                    _note_changes(course, written, waiting, known, run)
         run.n_late = settle(course, is_backed_up=bool(todo))
         return run
 

@@ -36,10 +36,10 @@ def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:
     try:
         return conclude(prepared, ended)
     except Exception as error:  # whatever it is, it must not stop the others
-        return _failed(prepared.lesson, error)
+        return grader_failed(prepared.lesson, error)
 
 
-def _failed(lesson: Lesson, error: Exception) -> Outcome:
+def grader_failed(lesson: Lesson, error: Exception) -> Outcome:
     """Report our own failure on one submission: loud, without a score, harmless to the others."""
     what = f"{type(error).__name__}: {error}"[:400]
     return without_run(lesson, Status.GRADER_ERROR, GRADER_FAILED.format(error=what))
@@ -62,7 +62,7 @@ def grade_all(items: Iterable[Item], pool: Pool) -> Iterator[tuple[int, Outcome]
             if isinstance(read, Malformed):
                 not_run.append((key, without_run(item.lesson, Status.MALFORMED, str(read))))
             elif isinstance(read, Exception):  # whatever it is, it must not stop the others
-                not_run.append((key, _failed(item.lesson, read)))
+                not_run.append((key, grader_failed(item.lesson, read)))
             else:
                 prepared[key] = read
                 yield Job(key, read.steps, item.seed)

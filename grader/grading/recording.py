@@ -9,7 +9,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from grader.errors import CourseError
 from grader.grading.first_tries import first_tries
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.outcome import Outcome
+from grader.grading.pipeline import grader_failed
 
 NO_RESPONSE: Final = "No response."
 NOT_ENTERED: Final = ".not-entered"  # beside a graded copy whose scores the gradebook may lack
@@ -62,27 +63,30 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def record(course: GradingCourse, batch: Sequence[Graded]) -> None:
+def record(course: GradingCourse, batch: Sequence[Graded]) -> list[Graded]:
     """Write a batch: every graded copy, then the gradebook in one transaction.
+
+    Returns:
+        The batch as it is recorded: a copy that cannot be made is a grader error.
 
     Raises:
         CourseError: the disk or the database refuses; nothing of the batch is half written.
 
     """
     try:
-        for graded in batch:
-            _write_copy(course.folder, graded)
+        written = [_written(course.folder, graded) for graded in batch]
         with course.transaction() as gradebook:
-            _enter_students(gradebook, {graded.student for graded in batch})
-            for graded in batch:
+            _enter_students(gradebook, {graded.student for graded in written})
+            for graded in written:
                 _enter(gradebook, graded)
-        for graded in batch:
+        for graded in written:
             (_home(course.folder, graded.student, graded.lesson.name) / NOT_ENTERED).unlink()
     except OSError as error:
         raise CourseError(_refusal("autograded/", error)) from None
     except SQLAlchemyError as error:
         reason = getattr(error, "orig", None) or error
         raise CourseError(_refusal("the gradebook", reason)) from None
+    return written
 
 
 def _refusal(what: str, error: BaseException) -> str:
@@ -94,6 +98,18 @@ def _refusal(what: str, error: BaseException) -> str:
 
 def _home(folder: Path, student: str, lesson: str) -> Path:
     return folder / "autograded" / student / lesson
+
+
+def _written(folder: Path, graded: Graded) -> Graded:
+    """Write a graded copy; one that cannot be made is a grader error of its student alone."""
+    try:
+        _write_copy(folder, graded)
+    except OSError:  # the disk's: it would meet the others, too
+        raise
+    except Exception as error:  # whatever it is, it must not stop the others
+        graded = replace(graded, outcome=grader_failed(graded.lesson, error))
+        _write_copy(folder, replace(graded, data=b""))  # of the lesson alone
+    return graded
 
 
 def _write_copy(folder: Path, graded: Graded) -> None:

@@ -23,11 +23,16 @@ CUT: Final = "\n\n*(The text was cut here: it is too long for this page.)*"
 NO_PICTURE: Final = (
     "*(A picture is not shown here: pages keep PNG and JPEG pictures, up to 1 MiB in all.)*"
 )
-NO_LINK: Final = "*(A text is not shown here: it holds a link that pages do not take.)*"
+NO_LINK: Final = (
+    "*(A text is not shown here: it holds a link or a character that pages do not take.)*"
+)
 
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _PROGRAM: Final = re.compile(r"(java|vb)script:", re.IGNORECASE)
-_LOCAL: Final = re.compile(r"(?:\]\(|\]:|<)[ \t<]*(?:data|file|blob):", re.IGNORECASE)  # as a link
+_LOCAL: Final = re.compile(  # as a link; between mark and address, quotes go on with a >
+    r"(?:\]\(|\]:|<)[\s>]*+(?:data|file|blob):",  # no mark may stand there: that keeps it linear
+    re.IGNORECASE,
+)
 _REMOTE: Final = re.compile(r"!(?=\[)(?!\[[^\[\]\n]*+\]\(attachment:picture-\d+\))")
 _OBSCURING: Final = re.compile(r"[\\\x00-\x1f]")  # what a link may hold without effect
 _PICTURE: Final = re.compile(  # each + after + or * keeps it linear: no backtracking
@@ -86,11 +91,18 @@ def _decoded(text: object) -> bytes:
         return b""
 
 
+def _uncovered(text: str) -> str:
+    for _ in range(3):  # markdown and the browser each remove one layer
+        text = _OBSCURING.sub("", html.unescape(text))
+    return text
+
+
 def _has_bad_link(text: str) -> bool:
     """Return whether a link runs a program, leads into a file, or hides an attachment's name."""
-    plain = text
-    for _ in range(3):  # markdown and the browser each remove one layer
-        plain = _OBSCURING.sub("", html.unescape(plain))
+    try:
+        plain = _uncovered(text)
+    except ValueError:  # a character's number has more digits than Python reads
+        return True
     bad = _PROGRAM.search(plain) or _LOCAL.search(plain)
     return bool(bad) or plain.count("attachment:") > text.count("attachment:")
 

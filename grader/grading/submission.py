@@ -67,7 +67,7 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
 
 def _as_notebook(data: bytes) -> dict[str, Any]:
     try:
-        notebook = json.loads(data.decode("utf-8"))
+        notebook = json.loads(data.decode("utf-8-sig"))  # some editors put a mark in front
     except UnicodeDecodeError:
         raise Malformed(
             "The file is not UTF-8 text. Save it from JupyterLab and submit it again."

@@ -12,6 +12,8 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
+from grader.course.graded_copies import OUTCOME
+
 
 class RepairCells(NbGraderPreprocessor):
     """Give every graded cell the metadata it was released with, once, and restore missing ones.
@@ -21,6 +23,7 @@ class RepairCells(NbGraderPreprocessor):
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Repair a submitted notebook in place; the gradebook says what it must hold."""
+        nb.metadata.pop(OUTCOME, None)  # what a graded copy says of itself is not theirs to say
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
             notebook = gradebook.find_notebook(about["notebook"], about["assignment"])

@@ -10,10 +10,10 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from grader.course.graded_copies import OUTCOME, FirstTry, read_first_tries
+from grader.course.verdicts import ShownVerdict, read_verdict, what_was_seen
 from grader.errors import CourseError
 from grader.nbgrader_plugins.feedback import ANSI, without_lines
 from grader.pages.pictures import heat_maps
-from grader.pages.verdicts import ShownVerdict, read_verdict, what_was_seen
 from grader.regular_file import read_plain
 from utils.checks.framework.mime import MIME
 

@@ -124,6 +124,7 @@ PAGES = [
             text_added("<script>document.title='got you'</script>"), score=ALL),
     changed("a link that is a program", "it runs with the rights of whoever clicks",
             text_added("[a](javascript:alert(1))"), score=ALL),
+    changed("a character of 5,000 digits", "the judge ends with an error", text_added("&#" + "9" * 5000 + ";"), score=ALL),
 ]  # fmt: skip
 
 RIGHT_MASK = "def causal_mask(size):\n    return torch.ones(1, size, size, dtype=torch.bool).tril()"

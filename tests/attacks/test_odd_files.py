@@ -15,7 +15,7 @@ from grader.course.graded_copies import read_copy
 from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.errors import CourseError
-from grader.grading import own_process
+from grader.grading import own_process, recording
 from grader.grading.batch import Run, autograde
 from grader.grading.outcome import Outcome
 from grader.workers.pool import Pool
@@ -143,6 +143,23 @@ def test_extra_files_and_unknown_lessons_are_left_alone(tmp_path):
     assert [outcome.score for outcome in outcomes.values()] == [FULL]
     assert ("ada", "99_unknown") not in course.submitted()
     assert not (tmp_path / "autograded" / "ada" / LESSON / "extra.ipynb").exists()
+
+
+def test_a_copy_that_cannot_be_made_stops_no_others_and_is_told(tmp_path, monkeypatch):
+    course = GradingCourse(ROOT, tmp_path)
+    make_class(course)
+    odd = (tmp_path / "submitted" / "ada" / LESSON / FILE).read_bytes() + b"\n"
+    (tmp_path / "submitted" / "finn" / LESSON / FILE).write_bytes(odd)
+    usual = recording.graded_notebook
+
+    def stopping(data, *about):
+        return 1 / 0 if data == odd else usual(data, *about)
+
+    monkeypatch.setattr(recording, "graded_notebook", stopping)
+    found = autograde(course, [("finn", LESSON), ("ada", LESSON)], n_jobs=1).outcomes
+    assert (found["ada", LESSON].status, found["ada", LESSON].score) == ("graded", FULL)
+    assert (found["finn", LESSON].status, found["finn", LESSON].score) == ("grader error", None)
+    assert "ZeroDivisionError" in found["finn", LESSON].notes[0]
 
 
 def test_a_folder_whose_name_is_no_text_is_left_out_and_said(graded, capsys):

@@ -7,35 +7,18 @@ import pytest
 
 from grader.course.graded_copies import FirstTry, read_copy, read_first_tries
 from grader.grading.first_tries import first_tries
-from grader.grading.outcome import ExerciseResult, Outcome, Status
+from grader.grading.outcome import Status
 from grader.grading.recording import Graded, record
 from grader.pages.reports import write_reports
-from tests.course.lesson_runs import all_lessons
 from tests.unit.grader.pages.graded_class import (
     LESSON,
-    GradedClass,
-    empty_gradebook,
+    outcome,
     right,
     stub,
     wrong,
 )
 
 ATTEND, MASK = "scaled_dot_product_attention", "padding_mask"
-
-
-def outcome(status=Status.GRADED, **judged):
-    """An outcome in which every exercise is right unless told otherwise."""
-    exercises = all_lessons()[LESSON].exercises
-    how = {e.id: judged.get(e.id, right) for e in exercises}
-    results = [ExerciseResult(e.id, e.points, how[e.id](e.id, e.points)) for e in exercises]
-    return Outcome(LESSON, status, tuple(results))
-
-
-@pytest.fixture
-def made(tmp_path_factory):
-    return GradedClass(
-        tmp_path_factory.mktemp("class"), empty_gradebook(tmp_path_factory.mktemp("g"))
-    )
 
 
 def test_a_second_hand_in_does_not_change_the_first_try():

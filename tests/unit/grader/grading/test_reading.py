@@ -99,6 +99,13 @@ def test_who_stops_early_leaves_no_process_behind(monkeypatch):
             os.waitpid(process._child, 0)
 
 
+def test_a_notebook_with_a_byte_order_mark_is_read_and_one_in_utf_16_is_told():
+    _, cells = read_submission(b"\xef\xbb\xbf" + notebook("x = 1"))
+    assert [cell.source for cell in cells] == ["x = 1"]
+    with pytest.raises(Malformed, match="not UTF-8"):
+        read_submission(notebook("x = 1").decode().encode("utf-16"))
+
+
 @pytest.mark.parametrize("part", [b"[],", b"{},", b"0,"])
 def test_a_notebook_of_more_small_parts_than_grading_reads_is_malformed(part: bytes):
     data = b'{"cells":[],"metadata":[' + part * MOST_PARTS + b"0]}"

@@ -1,6 +1,9 @@
 """What of a student's texts and pictures reaches the pages that instructors open."""
 
 import base64
+import itertools
+import random
+import time
 
 import pytest
 from bs4 import BeautifulSoup
@@ -180,6 +183,68 @@ def test_a_link_into_a_file_or_to_data_is_not_shown(kind: str, form: str):
     assert StudentTexts([]).shown(form.format(kind), {}) == (NO_LINK, {})
 
 
+BETWEEN = [  # what markdown leaves out between a link's mark and its address
+    "> [a]:\n> {}\n\n[a]", ">[a]:\n>{}\n\n[a]", "> > [a]:\n> > {}\n\n[a]",
+    ">>> [a]:\n>> {}\n\n[a]", "- [a]:\n\n  {}\n\n[a]", "- [a]:\n  {}\n\n[a]",
+    "1. > [a]:\n   > {}\n\n[a]", "> - [a]:\n>   {}\n\n[a]", "> [a]:\n> <{}>\n\n[a]",
+    "> [a]:\n>\t{}\n\n[a]", "[a]:\r\n{}\n\n[a]", "> [a](\n> {})", "> > [a](\n> > <{}>)",
+    "- [a](\n  {})", "> [a]\\\n> ({})", "[a]:\f{}\n\n[a]", "> [a]:\n{}\n\n[a]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*INTO_FILES, "data:text/html;base64,PGI+"])
+@pytest.mark.parametrize("form", BETWEEN, ids=ascii)
+def test_a_link_behind_a_quotes_or_lists_marks_leads_into_no_file(kind: str, form: str):
+    assert not leads_into_files(page(*shown(form.format(kind), {})))
+
+
+PARTS = ("[a]:", "[a](", "data:x", "\n", "> ", "- ", "  ", "<", ">", "\n\n[a]")
+
+
+def test_no_row_of_marks_makes_a_link_into_a_file():
+    """One in thirty of all rows of five, with a use of the name at its end."""
+    rows = ["".join(row) for row in itertools.product(PARTS, repeat=5) if "data:x" in row]
+    some = random.Random(4).sample(rows, len(rows) // 30)
+    texts = [f"{row})\n\n[a]" for row in some]
+    open_ones = [text for text in texts if leads_into_files(page(text, {}))]
+    assert len(open_ones) > 20
+    assert [text for text in texts if leads_into_files(page(*shown(text)))] == []
+
+
+def leads_into_files(found) -> bool:
+    links = [str(tag.get("href", "")).strip().lower() for tag in found.find_all("a")]
+    return any(link.startswith(("data:", "file:", "blob:")) for link in links)
+
+
 def test_prose_about_data_and_files_is_shown():
     text = "The data: 3 files. My file: none. [Source](https://example.org/data:1)"
     assert StudentTexts([]).shown(text, {})[0] == text
+
+
+@pytest.mark.parametrize("text", ["&#{};", "[a](x&#{}y)", "&amp;#{};"])
+def test_a_character_of_more_digits_than_python_reads_is_not_shown(text: str):
+    assert shown(text.format("9" * 5000)) == (NO_LINK, {})
+    assert safe_note(text.format("9" * 5000)) == NO_LINK
+
+
+REPEATED = [
+    "<", "< ", "<\t", "> ", "](", "]:", "](<", "](> ", "![", "![](", "![](attachment:", "&", "&#",
+    "\\", "[", "data:", "]:data", "attachment:",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", REPEATED, ids=ascii)
+def test_a_text_eight_times_as_long_takes_no_more_than_three_times_its_share(part: str):
+    """Work that grows with the square would take 64 times as long."""
+    short, long = (part * (size // len(part)) for size in (MOST_IN_CELL // 8, MOST_IN_CELL))
+    assert seconds(long) < 24 * max(seconds(short), 1e-4)
+
+
+def seconds(text: str) -> float:
+    """The least processor time of three."""
+    times = []
+    for _ in range(3):
+        begun = time.process_time()
+        shown(text)
+        times.append(time.process_time() - begun)
+    return min(times)

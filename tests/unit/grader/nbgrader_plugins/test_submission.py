@@ -17,6 +17,7 @@ from grader.authoring import lessons
 from grader.authoring.files import write_if_changed
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.release import released
+from grader.course.graded_copies import OUTCOME, read_copy
 from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, make_course
 
 NAME = "01_doubling"
@@ -117,6 +118,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for student, (edit, _, _) in STUDENTS.items():
         notebook = nbformat.reads(release, as_version=4)
         edit(notebook.cells)
+        notebook.metadata[OUTCOME] = {"status": "grader error"}  # theirs counts for nothing
         write_if_changed(course / "submitted" / student / NAME / f"{NAME}.ipynb", as_text(notebook))
     nbgrader(course, "autograde")
     nbgrader(course, "generate_feedback")
@@ -131,6 +133,13 @@ def test_a_submission_earns_what_its_answers_are_worth(graded, student):
         assert not any(grade.needs_manual_grade for grade in grades)
     _, double, predict = STUDENTS[student]
     assert earned == {"test_double": (double, 3), "test_predict_sum": (predict, 0.5)}
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_graded_copy_says_nothing_of_itself_that_its_student_wrote(graded, student):
+    copy = read_copy(graded, student, NAME)
+    assert copy is not None
+    assert (copy.status, copy.is_ours) == ("graded", False)
 
 
 def page(course: Path, student: str) -> str:

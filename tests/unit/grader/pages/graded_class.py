@@ -11,6 +11,7 @@ from sqlalchemy.exc import SAWarning
 
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import OUTCOME
+from grader.grading.outcome import ExerciseResult, Outcome, Status
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.framework.exercise import Case, Mistake
 from utils.checks.framework.render import as_mimebundle
@@ -38,6 +39,14 @@ def wrong(exercise: str, points: float, *causes: Mistake, pictures: Any = None) 
 def stub(exercise: str, points: float) -> Verdict:
     results = (CaseResult(Case("plain"), Finding("stub", "", "Not written yet.")),)
     return Verdict(exercise, results, points=points)
+
+
+def outcome(status: Status = Status.GRADED, **judged: Any) -> Outcome:
+    """An outcome in which every exercise is right unless told otherwise."""
+    exercises = all_lessons()[LESSON].exercises
+    how = {e.id: judged.get(e.id, right) for e in exercises}
+    results = [ExerciseResult(e.id, e.points, how[e.id](e.id, e.points)) for e in exercises]
+    return Outcome(LESSON, status, tuple(results))
 
 
 def empty_gradebook(folder: Path) -> Path:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.course.verdicts import read_verdict, what_was_seen
 from grader.errors import CourseError
 from grader.pages.copies import read_to_show
 from grader.pages.pictures import heat_maps
-from grader.pages.verdicts import read_verdict, what_was_seen
 from tests.unit.grader.pages.graded_class import NO_SCALING, ROW_MISSED, wrong
 from utils.checks.framework.render import as_html, as_text
 from utils.checks.framework.verdict import Verdict

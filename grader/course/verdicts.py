@@ -30,6 +30,7 @@ class ShownVerdict:
     """What pages and reports show of a verdict.
 
     Attributes:
+        exercise: its id.
         earned: the share of the points, 0 to 1.
         is_stub: whether the exercise was left as it was.
         idea: whether every case of the exercise's idea passed.
@@ -40,6 +41,7 @@ class ShownVerdict:
 
     """
 
+    exercise: str
     earned: float
     is_stub: bool
     idea: bool
@@ -71,6 +73,7 @@ def _verdict(data: dict[str, Any]) -> ShownVerdict:
     named = [_cause(data.get(key)) for key in ("mistake", "second")]
     demands, cases = data.get("demands"), data.get("cases")
     return ShownVerdict(
+        exercise=_text(data.get("exercise")),
         earned=_share(data.get("earned")),
         is_stub=data.get("stub") is True,
         idea=data.get("idea") is True,

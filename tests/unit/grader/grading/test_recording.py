@@ -1,0 +1,62 @@
+"""What is recorded when a graded copy cannot be made: the others, and why."""
+
+import pytest
+
+from grader.course.graded_copies import read_copy
+from grader.course.grades import grades
+from grader.errors import CourseError
+from grader.grading import recording
+from grader.grading.recording import Graded, record, recorded
+from tests.unit.grader.pages.graded_class import LESSON, TOTAL, outcome
+
+SPOILED = b"one that cannot be copied"
+
+
+def hand_in(made, student: str, data: bytes = b"{}") -> Graded:
+    """A right submission, judged."""
+    return Graded(student, made.lesson, data, outcome(), "")
+
+
+def stopping_at_spoiled(monkeypatch, error: Exception) -> None:
+    usual = recording.graded_notebook
+
+    def stopping(data, *about):
+        if data == SPOILED:
+            raise error
+        return usual(data, *about)
+
+    monkeypatch.setattr(recording, "graded_notebook", stopping)
+
+
+@pytest.mark.parametrize("error", [ValueError("9" * 5000), RecursionError(), KeyError("cells")])
+def test_a_copy_that_cannot_be_made_is_its_students_grader_error_alone(made, monkeypatch, error):
+    stopping_at_spoiled(monkeypatch, error)
+    batch = [hand_in(made, "ada"), hand_in(made, "eve", SPOILED), hand_in(made, "finn")]
+    written = record(made.course, batch)
+    assert [graded.outcome.status for graded in written] == ["graded", "grader error", "graded"]
+    assert type(error).__name__ in written[1].outcome.notes[0]
+    with made.course.gradebook() as gradebook:
+        found = {
+            grade.student: grade.score for grade in grades(gradebook, made.course.folder, LESSON)
+        }
+    assert found == {"ada": TOTAL, "eve": None, "finn": TOTAL}
+    assert recorded(made.course, "eve", LESSON) is None  # so that it is graded again
+    assert recorded(made.course, "finn", LESSON) is not None
+
+
+def test_first_tries_outlive_a_copy_that_cannot_be_made(made, monkeypatch):
+    record(made.course, [hand_in(made, "eve")])
+    before = read_copy(made.course.folder, "eve", LESSON)
+    stopping_at_spoiled(monkeypatch, ValueError("odd"))
+    record(made.course, [hand_in(made, "eve", SPOILED)])
+    after = read_copy(made.course.folder, "eve", LESSON)
+    assert before is not None
+    assert after is not None
+    assert after.first_tries == before.first_tries != {}
+
+
+def test_what_the_disk_refuses_stops_the_run(made, monkeypatch):
+    stopping_at_spoiled(monkeypatch, OSError(28, "No space left on device"))
+    with pytest.raises(CourseError, match="No space left"):
+        record(made.course, [hand_in(made, "eve", SPOILED)])
+    assert read_copy(made.course.folder, "eve", LESSON) is None
