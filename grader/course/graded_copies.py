@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from grader.course.outcome_key import OUTCOME
 from grader.course.verdicts import MOST_TEXT, ShownVerdict, read_verdict
 from utils.checks.framework.mime import MIME
-
-OUTCOME: Final = "course_outcome"  # the key in a graded copy's metadata
 
 
 @dataclass(frozen=True)

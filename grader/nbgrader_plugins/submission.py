@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
-from grader.course.graded_copies import OUTCOME
+from grader.course.outcome_key import OUTCOME
 
 
 class RepairCells(NbGraderPreprocessor):

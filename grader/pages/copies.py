@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from grader.course.graded_copies import OUTCOME, FirstTry, read_first_tries
+from grader.course.graded_copies import FirstTry, read_first_tries
+from grader.course.outcome_key import OUTCOME
 from grader.course.verdicts import ShownVerdict, read_verdict, what_was_seen
 from grader.errors import CourseError
 from grader.nbgrader_plugins.feedback import ANSI, without_lines

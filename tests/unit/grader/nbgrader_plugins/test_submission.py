@@ -17,7 +17,8 @@ from grader.authoring import lessons
 from grader.authoring.files import write_if_changed
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.release import released
-from grader.course.graded_copies import OUTCOME, read_copy
+from grader.course.graded_copies import read_copy
+from grader.course.outcome_key import OUTCOME
 from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, make_course
 
 NAME = "01_doubling"

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.exc import SAWarning
 
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import OUTCOME
+from grader.course.outcome_key import OUTCOME
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.framework.exercise import Case, Mistake
