@@ -1091,9 +1091,9 @@ check.tag_sentences(
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
-# For each slice of `batch_size` sentences: `vocab.get(word, 1)` for every word; `collate`; the ids
-# to `next(model.parameters()).device`; inside `torch.no_grad()` the model and `argmax(-1)`;
-# cut each row of `.tolist()` to its sentence's length and look the names up.
+# For each slice of `batch_size` sentences: `vocab.get(word, 1)` for every word; `collate`; inside
+# `torch.no_grad()` the model and `argmax(-1)`; cut each row of `.tolist()` to its sentence's length
+# and look the names up.
 # </details>
 #
 # ## 8. Two more blocks
@@ -1477,9 +1477,8 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # to learn from (two thirds of CAC's dev file, and three smaller Czech treebanks: CLTT, PUD and
 # Poetry), tested on CAC's test file. The run above stops at `most_sentences`, so on Czech its
 # numbers lie lower. Rates, dropout and the like were searched on the last third of the dev file,
-# for the rotary encoder and the LSTM in the same way (so they are not quite those above); the rest
-# take the encoder's. Means of six seeds, November 2026 (`bench/tagging_search.py` in the course's
-# repository):
+# for the rotary encoder and the LSTM in the same way; the rest take the encoder's. Means of six
+# seeds, November 2026 (`bench/tagging_search.py` in the course's repository):
 #
 # | | overall | ambiguous | unknown |
 # |---|---|---|---|
@@ -1573,7 +1572,6 @@ print(*told.of_warm_ups(WARM_UPS, rising, at_once), sep="\n")
 # A rate that is too high ruins both runs. Where the rise saves a run, the same height from step 1
 # does not let it recover. Lower rates need no rise. And a warm-up much longer than the run costs:
 # at 1,024 the rate has hardly begun to rise when the run ends. At 256 it is still rising, too.
-# (These are single runs. On Czech, six seeds of one model lie up to a point apart.)
 #
 # ## 11. What it confuses, and where it looks
 #
@@ -1839,7 +1837,7 @@ else:
 # ## 15. A sentence of your own
 #
 # Everything is in place: type a sentence, and the encoder that you wrote tags it. Words that are in
-# no file count as unknown, as those do that training had once; their endings still speak.
+# no file count as unknown; their endings still speak.
 
 
 # %% tags=["skip-grading", "folded"]
