@@ -124,7 +124,7 @@ def test_what_hanging_workers_had_is_graded_elsewhere_once(
             stopped.extend(worker for nanny in cluster.workers[:2] for worker in workers_of(nanny))
             for worker in stopped:
                 stop(worker)
-        counted(of, done)
+        return counted(of, done)
 
     monkeypatch.setattr(batch, "record", record)
     autograde(course, course.submitted(), engine=Cluster(Remote(cluster.address)))
@@ -190,8 +190,9 @@ def test_after_a_killed_scheduler_the_same_command_grades_the_rest_once(
     with broken_cluster(tmp_path / "first", 1) as first:
 
         def record(of, done):
-            counted(of, done)
+            written_now = counted(of, done)
             first.scheduler.kill()
+            return written_now
 
         monkeypatch.setattr(batch, "record", record)
         engine = Cluster(Remote(first.address), patience=patience)
