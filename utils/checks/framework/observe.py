@@ -83,7 +83,7 @@ def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
 
 
 def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
-    """Take results and gradients from one call, which costs half as much as a call for each.
+    """Take results and gradients from one call, which costs less than a call for each.
 
     A call that changes its inputs, or that torch stops, may be stopped for the gradients alone that
     are recorded: then each gets a call of its own.
@@ -104,17 +104,19 @@ def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
 
 
 def _observe_results(probe: Probe, before: Inputs, inputs: Inputs, answer: Any) -> Observation:
-    with refused(probe.forbidden):
-        results = probe.call(answer, inputs)
-    return _seen(before, inputs, results)
+    return _seen(before, inputs, _results(probe, answer, inputs))
 
 
 def _observe_both(probe: Probe, before: Inputs, inputs: Inputs, answer: Any) -> Observation:
     leaves = _leaves(inputs)
-    with refused(probe.forbidden):
-        results = probe.call(answer, inputs)
+    results = _results(probe, answer, inputs)
     seen = _seen(before, inputs, results)
     return seen if seen.changed else replace(seen, gradients=_gradients(leaves, results))
+
+
+def _results(probe: Probe, answer: Any, inputs: Inputs) -> Mapping[str, object]:
+    with refused(probe.forbidden):
+        return probe.call(answer, inputs)
 
 
 def _seen(before: Inputs, inputs: Inputs, results: Mapping[str, object]) -> Observation:

@@ -25,7 +25,6 @@ class RotaryVariant(HeadsVariant):
             stand at the same place.
         own_base: a base that replaces the given one.
         back: which of q and k are turned the other way round.
-        silenced: whether the output is zero where a query may look nowhere.
 
     """
 
@@ -37,7 +36,6 @@ class RotaryVariant(HeadsVariant):
     ends = False
     own_base: float | None = None
     back = ""
-    silenced = False
 
     def __init__(
         self, d_model: int, n_heads: int, dropout: float = 0.0, base: float = 10000.0
@@ -54,12 +52,7 @@ class RotaryVariant(HeadsVariant):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
         """Map (B, T, D) and twice (B, S, D) to output (B, T, D) and weights (B, H, T, S)."""
         self._late = max(key.shape[1] - query.shape[1], 0) if self.ends else 0
-        found = super().forward(query, key, value, mask)
-        if not self.silenced:
-            return found
-        output, weights = found
-        nowhere = ~weights.any(-1).any(1)  # (B, T)
-        return output.masked_fill(nowhere.unsqueeze(-1), 0.0), weights
+        return super().forward(query, key, value, mask)
 
     def _heads(self, name: str, x: Tensor, length: int | None = None) -> Tensor:
         heads = super()._heads(name, x, length)

@@ -244,29 +244,29 @@ _OTHERWISE = {
 MASKS = tuple(
     replace(mistake, **_OTHERWISE.get(mistake.name, {})) for mistake in mask_mistakes(heads_variant)
 )
-MASK_AXIS_MISTAKEN = (
-    Mistake(
-        "mask_of_another_sentence",
-        "The copies of the mask stand in another order than the heads: heads get the mask of "
-        "another sentence.",
-        "Which comes first where batch and heads share an axis: b * H + h, or h * B + b? "
-        "repeat and repeat_interleave differ in just this. An axis of size one needs no copies.",
-        heads_variant(placed="repeated"),
-    ),
-    *query_mask_mistakes(heads_variant)[:1],
-    Mistake(
-        "mask_of_an_earlier_call",
-        "A call without a mask gets the mask of an earlier call.",
-        "What a call is given lives as long as the call: a plain name in forward, nothing in self.",
-        heads_variant(keeps_mask=True),
-    ),
-    Mistake(
-        "empty_rows_cleared",
-        "The output of a row with nothing allowed is set to zero.",
-        "Its weights are zero, so the heads find zero: what does w_o make of that?",
-        heads_variant(clears_empty=True),
-    ),
-)
+
+
+def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return what goes wrong between heads and mask, for an attention of any kind with heads."""
+    return (
+        Mistake(
+            "mask_of_another_sentence",
+            "The copies of the mask stand in another order than the heads: heads get the mask of "
+            "another sentence.",
+            "Which comes first where batch and heads share an axis: b * H + h, or h * B + b? "
+            "repeat and repeat_interleave differ in just this. An axis of size one needs no "
+            "copies.",
+            variant(placed="repeated"),
+        ),
+        *query_mask_mistakes(variant)[:1],
+        Mistake(
+            "empty_rows_cleared",
+            "The output of a row with nothing allowed is set to zero.",
+            "Its weights are zero, so the heads find zero: what does w_o make of that?",
+            variant(clears_empty=True),
+        ),
+    )
+
 
 ATTENTION = Exercise(
     PROBES["MultiHeadAttention"],
@@ -278,7 +278,14 @@ ATTENTION = Exercise(
         *HEADS,
         *MASKS,
         *MASK_AXIS,
-        *MASK_AXIS_MISTAKEN,
+        *mask_use_mistakes(heads_variant),
+        Mistake(
+            "mask_of_an_earlier_call",
+            "A call without a mask gets the mask of an earlier call.",
+            "What a call is given lives as long as the call: a plain name in forward, nothing in "
+            "self.",
+            heads_variant(keeps_mask=True),
+        ),
         *dropout_mistakes(heads_variant),
         *FORM,
         own_dropout_rate(heads_variant(own_rate=0.5)),

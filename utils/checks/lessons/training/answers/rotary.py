@@ -1,6 +1,5 @@
 """RotaryAttention: right answers and common mistakes."""
 
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -8,11 +7,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
-from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.attention.answers.mask import mask_mistakes
 from utils.checks.lessons.multi_head_attention.answers.attention import (
     LAWS,
-    MASK_AXIS_MISTAKEN,
     dropout_mistakes,
+    mask_use_mistakes,
     result_mistakes,
 )
 from utils.checks.lessons.multi_head_attention.variants import view_merge, view_split
@@ -216,15 +215,8 @@ ATTENTION = (
         "the heads.",
         rotary_variant(placed="two"),
     ),
-    replace(MASK_AXIS_MISTAKEN[0], answer=rotary_variant(placed="repeated")),
-    Mistake(
-        "output_silenced",
-        "Where a query may look nowhere the output is set to zero; there w_o gives its bias.",
-        "The weights are zero there, and so is what goes into w_o. Nothing is set behind it.",
-        rotary_variant(silenced=True),
-    ),
     *mask_mistakes(rotary_variant),
-    *query_mask_mistakes(rotary_variant)[:1],
+    *mask_use_mistakes(rotary_variant),
 )
 
 ROTARY = Exercise(
