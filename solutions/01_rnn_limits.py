@@ -411,13 +411,13 @@ guess("times as long as x @ w", None)  # your rnn_forward
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
-lengths, width = (16, 64, 256, 1024, 2048), 64
+spans, width = (16, 64, 256, 1024, 2048), 64
 w, b = torch.randn(width, width) / width**0.5, torch.zeros(width)
 layer, lstm = (kind(width, width, batch_first=True) for kind in (nn.RNN, nn.LSTM))
 names = ("your rnn_forward", "torch's nn.RNN", "torch's nn.LSTM", "x @ w")
 times: dict[str, list[float]] = {name: [] for name in names}
 with torch.no_grad():
-    for length in lengths:
+    for length in spans:
         x, h_0 = torch.randn(1, length, width), torch.zeros(1, width)
         runs: list[Callable[[], Any]] = [
             partial(rnn_forward, x, h_0, w, w, b),
@@ -430,9 +430,9 @@ with torch.no_grad():
 
 # %% tags=["skip-grading", "measured", "folded"]
 fig, ax = plt.subplots(figsize=(6.4, 3.6))
-plots.lines(ax, lengths, times, title="One call after another, or one call", xscale="log",
+plots.lines(ax, spans, times, title="One call after another, or one call", xscale="log",
             yscale="log", xlabel="length (tokens)", ylabel="time (milliseconds)")  # fmt: skip
-ax.set_xticks(lengths, lengths)
+ax.set_xticks(spans, spans)
 ax.minorticks_off()
 plots.show(
     fig,
@@ -441,7 +441,7 @@ plots.show(
 )
 shortest = times["x @ w"][-1]
 for name, (*_, last) in times.items():
-    print(f"{name:<16} {last:8.2f} ms for {lengths[-1]} tokens, {last / shortest:4.0f} times x @ w")
+    print(f"{name:<16} {last:8.2f} ms for {spans[-1]} tokens, {last / shortest:4.0f} times x @ w")
 yours = times["your rnn_forward"][-1] / shortest
 print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", round(yours)))
 

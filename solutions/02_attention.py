@@ -268,9 +268,9 @@ def compare(length: int) -> None:
         right = task.token_accuracy(answer.tokens, exam(length).target)
         whole = task.sequence_accuracy(answer.tokens, exam(length).target)
         size = sum(p.numel() for p in model.parameters())
-        told = said(f"share right at {length}, {name}", right)
+        shown = said(f"share right at {length}, {name}", right)
         print(f"{name:10}{size:7,} parameters   whole sequences right: {whole:.3f}", end="   ")
-        print("symbols right:", told)
+        print("symbols right:", shown)
 
 
 kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
@@ -1267,8 +1267,8 @@ check.repaired_attention(
 
 # %% tags=["skip-grading"]
 torch.manual_seed(1)
-words = torch.arange(6) < 4  # the last two keys are padding
-pictures.symptoms(symptoms(torch.randn(4, 16), torch.randn(6, 16), words), ~words)
+real = torch.arange(6) < 4  # the last two keys are padding
+pictures.symptoms(symptoms(torch.randn(4, 16), torch.randn(6, 16), real), ~real)
 
 # %% exercise="predict_bug_of_symptom"
 # BEGIN SOLUTION
@@ -1478,8 +1478,8 @@ ax.set(xlabel="words back", ylabel="norm of the gradient", yscale="log")
 plots.show(fig, about="Norm of the gradient against distance, logarithmic, for three layers.")
 for name, norms in reach.items():
     share = float(norms[-1] / norms[0])
-    told = said(f"share left, {name}", float(f"{share:.1g}"))
-    print(f"{name:16} 49 words back: {told} of what the last word gets")
+    shown = said(f"share left, {name}", float(f"{share:.1g}"))
+    print(f"{name:16} 49 words back: {shown} of what the last word gets")
 print(f"radius of the RNN's matrix: {torch.linalg.eigvals(rnn.weight_hh_l0).abs().max():.2f}")
 longer = gradient_by_distance(layers["self-attention"], torch.randn(8, 100, 64))
 print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: {longer[0]:.3f}")
@@ -1549,8 +1549,8 @@ crossings = {
     for what, of in (("time", times), ("memory", memory))
 }
 for what, crossing in crossings.items():
-    told = said(f"length from which attention takes more {what}", crossing)
-    print(f"more {what} than the RNN from length", told)
+    shown = said(f"length from which attention takes more {what}", crossing)
+    print(f"more {what} than the RNN from length", shown)
 ratio = times["LSTM"][3] / times["self-attention"][3]
 print("LSTM at 512:", said("times as long as attention, LSTM at 512", round(ratio, 1)))
 for name in ("RNN", "LSTM"):

@@ -1070,9 +1070,9 @@ print("breaking the law:", said("faults that break the law", broken))
 # sentence *a* in that head.
 
 # %% tags=["skip-grading", "folded"]
-panels = {"right": head_bugs.moves()}
-panels |= {letter: head_bugs.moves(bug) for letter, bug in head_bugs.PANELS.items()}
-pictures.what_moves(panels, head_bugs.CHANGED)
+moving = {"right": head_bugs.moves()}
+moving |= {letter: head_bugs.moves(bug) for letter, bug in head_bugs.PANELS.items()}
+pictures.what_moves(moving, head_bugs.CHANGED)
 
 # %% [markdown]
 # **Predict:** which of the bugs is A, which B, and which C?
