@@ -27,7 +27,7 @@ BLOBS = {
     "test": "e1e69afe9fd6b8a8e7e91c99e3e6b2b3642742a7",
 }
 MADE_UP = "made-up"
-MADE_UP_SIZES = (1500, 200, 400)  # sentences of train, dev and test
+MADE_UP_SIZES = (1200, 200, 400)  # sentences of train, dev and test
 FILES = "*-ud-{split}.conllu"
 
 Files = dict[str, Path]  # split -> file
