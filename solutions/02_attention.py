@@ -10,8 +10,9 @@
 # without them. On the way you will watch one train, follow another by hand, repair a broken one,
 # and write the test that would have caught it.
 #
-# Dimensions, here and later: **B** sentences in a batch, **T** queries, **S** keys, **D** entries
-# of a vector.
+# New dimensions: **T** queries ask **S** keys. A query and a key have **Dk** entries each (a query
+# **Dq**, where the two differ), a value **Dv**. Formulas write $d_k$ and $d_v$, arguments `d_k` and
+# `d_v`; `d_model` is D.
 
 # %%
 from time import process_time
@@ -39,9 +40,9 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 # %% [markdown]
 # ## 1. A decoder that may look back
 #
-# In lesson 01 the decoder got one vector, the encoder's last state, and had to write the whole
-# answer from it. But the encoder made a state for *every* position. Why not let the decoder look
-# at all of them?
+# In lesson 01 the decoder got one vector, made of the encoder's last states, and had to write the
+# whole answer from it. But the encoder made a state for *every* position. Why not let the decoder
+# look at all of them?
 #
 # Before each step it asks a question, the **query** $q$: its own state. Every encoder state is
 # a **key** $k_s$ that can match the question well or badly. The match is a **score**, and
@@ -49,9 +50,10 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 #
 # $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
 #
-# The hidden layer has $A$ units; $v$, one number for each, turns them into the score. It is called
-# *additive*, because query and key meet in a sum. And since the decoder asks while the encoder's
-# states answer, two sequences of any two lengths, this is **cross-attention**.
+# The hidden layer has $A$ units; $v$, one number for each, turns them into the score. (The small
+# $v$ is only this; *values*, which come next, are something else.) This score is *additive*: query
+# and key meet in a sum. And since the decoder asks while the encoder's states answer, two
+# sequences of any two lengths, this is **cross-attention**.
 #
 # ### Exercise: `additive_scores`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -143,10 +145,19 @@ pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 
 # %% [markdown]
 # Softmax turns the scores into **weights** that sum to one. The decoder receives the average of
-# the values with these weights, the **context** $c$. Here the encoder's states serve as
-# keys and as values. (`utils/experiments/seq2seq.py` shows where the context enters the decoder.)
+# the values with these weights, the **context** $c$:
 #
 # $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, \text{value}_s$$
+#
+# Scores of 2 and 0 give weights of 0.88 and 0.12; with the values 10 and 20 the context is 11.2.
+# Here the encoder's states serve as keys and as values:
+#
+# ```text
+# encoder states h_1 ... h_S
+#      ↑ query: the state           ↓ context c
+# state, symbol just written, c  →  GRU step  →  new state
+#                  new state, c  →  logits of the next symbol
+# ```
 #
 # Some positions hold padding, not words. A boolean **mask** says which: `True` means *may be
 # attended to*. A forbidden position must get the weight 0 exactly, however large its score, and
@@ -157,7 +168,7 @@ pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 # *3 points · difficulty 2 of 5 · 7 minutes*
 #
 # From the scores to the context, for a whole batch: softmax under the mask, then the average. Give
-# the weights back too; you will draw them. Softmax is yours to use from here on; torch's ready-made
+# the weights back too; you will draw them. From here on you may use torch's softmax; its ready-made
 # attentions are off limits, here and in lesson 03.
 
 
@@ -230,9 +241,9 @@ check.attend(
 # ## 3. The experiment: reversing a sequence
 #
 # The task of lesson 01: read symbols, write them in reverse order. Two models learn it. The second
-# decoder looks back, **through your two functions**, and gets the context beside each symbol; so it
-# has more parameters. Both see the same batches in the same order, as many steps, with short
-# sequences first.
+# decoder looks back, **through your two functions**. At each step it reads the context beside the
+# symbol just written, which takes more parameters. Both see the same batches in the same order, as
+# many steps, with short sequences first.
 #
 # **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
 # symbol? Its second? Draw the picture: output positions downwards, input positions to the right.
@@ -313,11 +324,10 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 
 # %% [markdown]
 # The plain model knows something of the first symbols that it has to write, and soon does little
-# better than guessing. Are its 64 numbers too few, or its steps? This picture cannot tell: a state
-# that is too small and a network that has not learned enough look the same. So train it longer, and
-# train one with a state four times as wide. That takes minutes, so this was recorded, with three
-# seeds of everything; `python -m bench reversal` measures it anew. **Predict:** with 13 times the
-# steps, what share of the symbols will the plain model of this lesson get right?
+# better than guessing. Are its 64 numbers too few, or its steps? So train it longer, and train one
+# with a state four times as wide. That takes minutes and was recorded, with three seeds of
+# everything (`python -m bench reversal`). **Predict:** with 13 times the steps, what share of the
+# symbols will the plain model of this lesson get right?
 
 # %% tags=["skip-grading"]
 guess("share right after 4,000 steps", None)
@@ -333,18 +343,13 @@ for name, found in record["models"].items():
 print(where)
 
 # %% [markdown]
-# The steps were too few. (Each point is a run of its own, whose sequences grow over the whole run.)
-# A state of 64 gets more right the longer its run: a sixth of the symbols after the lesson's 300
-# steps, a quarter after four times as many, nearly two fifths after 4,000, and still hardly one
-# whole sequence. So at 300 steps its failure was training, not a wall. A state of 256, with eleven
-# times the parameters, gets more right than that in the shorter runs, and less in the longest, in
-# all three seeds. We do not know why: all had one learning rate, chosen for the small state. So
-# this picture does not say what a state *can* hold. What it does say: with attention nothing has to
-# be carried, and 300 steps are enough for 99%.
-#
-# You may read that at length 20 both models perform reasonably well, and that only longer sequences
-# tell them apart. Not here: the plain model got a sixth of the symbols, and not one of 256
-# sequences.
+# Some of it was training: a state of 64 gets a sixth of the symbols after the lesson's 300 steps, a
+# quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole sequence. (Each
+# point is a run of its own, whose sequences grow over the whole run.) A state of 256, with eleven
+# times the parameters, is ahead in the shorter runs and behind in the longest, in all three seeds.
+# We do not know why; all runs had the same learning rate. So the picture does not say what a state
+# *can* hold. It says that with attention, where nothing has to be carried, 300 steps are enough for
+# 99%.
 #
 # Where does the model with attention look?
 
@@ -359,10 +364,10 @@ plots.show(
 )
 
 # %% [markdown]
-# Nobody told the model about positions or about reversal: the anti-diagonal came out of training
-# for the right symbol. The line is a few columns wide. Each encoder state has read its neighbours
-# too, so a look beside the right symbol can be as good. You will read such pictures for the rest
-# of the course: **each row is one question, and sums to one**.
+# No loss was put on the weights: training for the right symbols made the anti-diagonal. The line is
+# a few columns wide. Each encoder state has read its neighbours too, so a look beside the right
+# symbol can be as good. You will read such pictures for the rest of the course: **each row is one
+# question, and sums to one**.
 #
 # ## 4. Additive or multiplicative?
 #
@@ -424,18 +429,22 @@ check.multiplicative_scores(
 #
 # ### The product in the lesson's model
 #
-# **Predict:** same task, same steps, your `attend` and, of the same form as yours, the course's
-# product in place of the additive score. Will Luong's product learn it too? The cell
-# prints when the loss of the additive model was first below 0.1. By which step will the product's
-# be?
+# **Predict:** the same task and steps, with your `multiplicative_scores` in place of
+# `additive_scores`. Will the model learn it too? The additive model's loss first fell below 0.1 at
+# the step that the cell prints. At which step will the product's? ("never" is an answer, too.)
 
 # %% tags=["skip-grading", "measured"]
 below = (step for step, loss in enumerate(losses["attention", 20]) if loss < 0.1)
 print("additive: below 0.1 at step", next(below, "never"))
 guess("step of a loss below 0.1", None)
 
+
 # %% tags=["skip-grading", "measured"]
-model, losses["multiplicative", 20] = trained(lambda: MultiplicativeAttention(attend), 20)
+def product_attention() -> MultiplicativeAttention:
+    return MultiplicativeAttention(multiplicative_scores, attend)
+
+
+model, losses["multiplicative", 20] = trained(product_attention, 20)
 answer = model.answer(exam(20).source, 20)
 curves = {"multiplicative": losses["multiplicative", 20], "additive": losses["attention", 20]}
 
@@ -450,12 +459,17 @@ below = (step for step, loss in enumerate(losses["multiplicative", 20]) if loss 
 print("below 0.1 at step", said("step of a loss below 0.1", next(below, "never")))
 
 # %% [markdown]
-# The product learns it too, if more slowly in this run. (Both curves jump: sequences get longer on
-# the way, and the learning rate is high.) Its line is nearly one column wide, with the same kind of
-# encoder: states that have read their neighbours allow a wide line, and do not force one. Its
-# advantage is speed once there are many queries. The sum needs all $A$ hidden units for every pair
-# of query and key; a product needs one number, and all $T S$ of them are a single matrix product
-# $Q K^\top$, the operation that processors do best.
+# The product learns it too, if more slowly in this run. Its line is nearly one column wide, with
+# the same kind of encoder: states that have read their neighbours allow a wide line, and do not
+# force one.
+#
+# Which is faster when many queries ask many keys? For every pair of them the sum makes $A$ = 32
+# numbers, puts each through tanh and multiplies it by its entry of $v$; the product multiplies 64
+# pairs of entries. **Predict:** how many times as long does the sum take for 512 queries and 512
+# keys?
+
+# %% tags=["skip-grading"]
+guess("times as long, additive at 512", None)
 
 # %% tags=["skip-grading", "measured"]
 torch.manual_seed(0)
@@ -481,9 +495,13 @@ ax.set(xlabel="queries T = keys S", ylabel="time (ms)", xscale="log", yscale="lo
 ax.set_xticklabels(sizes)
 ax.minorticks_off()
 plots.show(fig, about="Time against the number of queries and keys, both logarithmic.")
+ratio = times["additive"][-1] / times["multiplicative"][-1]
+print("additive at 512:", said("times as long, additive at 512", float(f"{ratio:.2g}")))
 
 # %% [markdown]
-# From here on we multiply. But the product has a flaw, which shows when vectors get long.
+# The sum has fewer multiplications, and is far slower: it fills a table (T, S, A) and takes the
+# tanh of every entry, where the product is one call, $Q K^\top$. From here on we multiply. But the
+# product has a flaw, which shows when vectors get long.
 #
 # ## 5. What long vectors do to the product
 #
@@ -527,18 +545,26 @@ check.predict_score_spread(
 #
 # 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by $\sqrt{d_k}$.
 # Besides the spread we look at what softmax makes of the scores: the **entropy** of the weights (5
-# bits: all 32 keys alike; 0 bits: one key has everything) and how much the weights still *move*
-# when the scores do, the size of the **gradient**
-# $\partial a_i / \partial e_j = a_i (\delta_{ij} - a_j)$; $\delta_{ij}$ is 1 if $i = j$, else 0.
+# bits: all 32 keys alike; 0 bits: one key has everything), and the **gradient** of the weights with
+# respect to their query, from which it learns where to look:
+#
+# $$\frac{\partial a_i}{\partial q} = \frac{a_i\, (k_i - \bar k)}{\sqrt{d_k}}, \qquad
+# \bar k = \sum_j a_j k_j$$
+#
+# (without the root if nothing is divided). We call a query *stuck* if the norm of all 32 gradients
+# together is below 0.01.
 
 
 # %% tags=["skip-grading"]
-def softmax_seen(scores: Tensor) -> tuple[float, float, float]:
-    """Spread of scores (N, 32), entropy of their weights in bits, size of the gradient."""
+def softmax_seen(q: Tensor, k: Tensor, factor: float) -> tuple[float, ...]:
+    """Spread of scores, entropy of weights in bits, share of stuck queries, mean gradient."""
+    scores = factor * (k @ q.mT).squeeze(-1)  # (512, 32)
     a = scores.softmax(-1)
     entropy = -(a * a.clamp(min=1e-30).log2()).sum(-1).mean()
-    gradient = torch.diag_embed(a) - a.unsqueeze(-1) * a.unsqueeze(-2)  # (N, 32, 32)
-    return scores.std().item(), entropy.item(), gradient.flatten(1).norm(dim=1).mean().item()
+    gradient = factor * a.unsqueeze(-1) * (k - a.unsqueeze(1) @ k)  # (512, 32, d_k)
+    norms = gradient.flatten(1).norm(dim=1)  # (512,)
+    found = (scores.std(), entropy, (norms < 0.01).float().mean(), norms.mean())
+    return tuple(number.item() for number in found)
 
 
 torch.manual_seed(0)
@@ -546,12 +572,11 @@ sizes = [1, 4, 16, 64, 256, 1024]
 seen = {"q·k": [], "q·k / √d_k": []}
 for d_k in sizes:
     q, k = torch.randn(512, 1, d_k), torch.randn(512, 32, d_k)
-    scores = (q * k).sum(-1)  # (512, 32)
-    seen["q·k"].append(softmax_seen(scores))
-    seen["q·k / √d_k"].append(softmax_seen(scores / d_k**0.5))
+    seen["q·k"].append(softmax_seen(q, k, 1.0))
+    seen["q·k / √d_k"].append(softmax_seen(q, k, d_k**-0.5))
 
 # %% tags=["skip-grading", "folded"]
-labels = ("spread of scores (standard deviation)", "entropy of weights (bits)", "size of gradient")
+labels = ("standard deviation of scores", "entropy of weights (bits)", "share of stuck queries")
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.1))
 for ax, label, column in zip(axes, labels, range(3), strict=True):
     plots.lines(ax, sizes, {name: np.array(rows)[:, column] for name, rows in seen.items()})
@@ -559,18 +584,20 @@ for ax, label, column in zip(axes, labels, range(3), strict=True):
 spreads = [1, 2, 4, 8, 16, 32]
 axes[0].set(yscale="log", title="Spread", yticks=spreads, yticklabels=spreads)
 axes[1].set(ylim=(0, 5), title="Entropy")
-axes[2].set(ylim=(0, None), title="Gradient")
+axes[2].set(ylim=(0, 1), title="Stuck queries")
 for ax in axes:
     ax.minorticks_off()
-plots.show(fig, about="Spread of scores, entropy of weights and size of the gradient against d_k.")
+plots.show(fig, about="Spread of scores, entropy of weights and stuck queries against d_k.")
+for name, rows in seen.items():
+    print(f"{name:12} d_k = 1024: mean norm of the gradient {rows[-1][3]:.2f}")
 
 # %% [markdown]
 # Scores of two independent vectors spread like $\sqrt{d_k}$. At $d_k = 1024$ softmax is nearly
 # certain (0.2 of 5 bits) of a key that nobody chose, before anything is learned. And where it is
-# certain it hardly moves: a quarter of the gradient is left. (A mild spread does no harm: at 4 and
-# 16 the gradient is even larger without the division.) Dividing by $\sqrt{d_k}$ makes the start the
-# same for vectors of few entries and of many. That is all that *scaled* means in Vaswani et al.
-# (2017):
+# certain it hardly moves: more than half of the queries are stuck. (The gradient as a whole does
+# not vanish: its mean is even larger than with the division, 1.8 against 0.24. And up to $d_k$ = 16
+# hardly any query is stuck.) Dividing by $\sqrt{d_k}$ makes the start the same for vectors of few
+# entries and of many. That is all that *scaled* means in Vaswani et al. (2017):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -668,7 +695,7 @@ check.scaled_dot_product_attention(
 #
 # ## 6. Two masks
 #
-# **Padding.** Sentences of a batch have different lengths. Nobody may attend to what lies behind a
+# **Padding.** Sentences of a batch have different lengths. Nobody may attend to what comes after a
 # sentence's end: the mask is about *keys*, the same for every query, so its shape is (B, 1, S).
 #
 # **Causal.** A model that predicts the next word must not see it. Position $t$ attends to
@@ -797,23 +824,24 @@ for query in (2, 5):  # the weights of the last panel
     print(f"query {query} gives weight to keys", said(f"keys of query {query}", kept))
 
 # %% [markdown]
-# A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless,
-# because nobody reads its output. Blanking those rows instead of the columns is a common mistake,
-# and then padding leaks into every real word.
+# A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless as
+# long as nobody reads its output. Blanking those rows instead would let padding leak into every
+# real word.
 #
 # **A good place to rest.** You have the product, its scale and its masks. In the second half a
 # sentence looks at itself. It uses no model trained above.
 #
 # ## 7. Self-attention, followed by hand
 #
-# So far a decoder asked and an encoder answered. In **self-attention** a sentence asks itself:
-# every word is a query, and every word is a key and a value. Three matrices make the three
-# roles out of one vector:
+# So far a decoder asked and a recurrent encoder answered, one step after another. Can the
+# recurrence go, too? In **self-attention** a sentence asks itself: every word is a query, and every
+# word is a key and a value. Three matrices make the three roles out of one vector:
 #
 # $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
 #
-# (Here words are rows, so the matrices stand on the right: their rows are what a word is, their
-# columns what comes of it. An `nn.Linear` keeps the transpose.)
+# ($X$ has a word in each row, so the matrices multiply from the right: a row for each entry that
+# they take, a column for each that they give. That is the transpose of lesson 01's, and of what
+# `nn.Linear` keeps.)
 #
 # Follow one sentence of six words, with vectors and matrices made by hand so that each number
 # means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
@@ -894,9 +922,10 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
       torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
 
 # %% [markdown]
-# Choose another query: click on it, or use the arrow keys. Then stop dividing by $\sqrt{d_k}$ and
-# move the slider for $d_k$. (It stretches all products with $\sqrt{d_k}$, as the spread of
-# independent ones grew in section 5; these vectors have 3 entries.)
+# Choose another query: click on it, or use the arrow keys. *lost* gives *robot* 0.96 and *key*
+# 0.03. What becomes of the 0.03 without the division? And of *the*, which likes two words equally
+# well? Switch the division off, and move the slider: it makes all products grow as those of random
+# vectors did in section 5.
 
 # %% tags=["skip-grading"]
 drawn.attention_by_hand(words, Q, K, V, query=3)
@@ -904,15 +933,15 @@ drawn.attention_by_hand(words, Q, K, V, query=3)
 # %% [markdown]
 # *lost* was told that the one who did it is alive. *robot* was told that it is red, and so was
 # *key*, which is wrong: attention saw that there is an adjective, not that it stands beside the
-# robot. Both *the* got the same vector. Hold on to that; section 8 comes back to it.
+# robot. Both *the* got the same vector, though they stand in different places. Section 8 asks why.
 #
 # A network learns the three matrices. Time to make them a module.
 #
 # ### Exercise: `SelfAttention`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# Use your `scaled_dot_product_attention`. (While this exercise is graded a right one stands in for
-# it, so an error there costs you nothing here.)
+# Use your `scaled_dot_product_attention`. (While `SelfAttention` is graded, a right function stands
+# in for yours, so an error there costs you nothing here.)
 
 
 # %% exercise="SelfAttention"
@@ -1001,9 +1030,9 @@ check.SelfAttention(
 #
 # ### Claim: "the scores are the dot products of the words' vectors"
 #
-# It is easily written: the weights are computed from $X X^\top$ where $Q K^\top$ was meant. The
-# shapes agree and training runs. **Predict:** what would *the* look at? And how many of the three
-# matrices $W_q$, $W_k$ and $W_v$ would learn?
+# A slip of the pen: $X X^\top$ where $Q K^\top$ was meant. The shapes agree and training runs.
+# **Predict:** what would *the* look at? And how many of the three matrices $W_q$, $W_k$ and $W_v$
+# would learn?
 
 # %% tags=["skip-grading"]
 guess("words that 'the' looks at, from the inputs", None)  # a list of numbers, from 0
@@ -1037,17 +1066,16 @@ for name, result in (("inputs", from_inputs), ("projections", from_projections))
 print("from the inputs:", said("matrices that learn", learning[0]))
 
 # %% [markdown]
-# From the inputs, likeness is all that counts: *the* finds *the*, and "looks for" and "offers" are
-# the same thing, so that who asks whom makes no difference to the score. $W_q$ and $W_k$ get no
+# Without projections only likeness counts: *the* finds *the*, and "looks for" and "offers" are the
+# same thing, so that who asks whom makes no difference to the score. $W_q$ and $W_k$ get no
 # gradient: they stay as random as they began, and no error message says so. A parameter without a
 # gradient is worth looking for in any model that trains "well enough".
 #
 # ## 8. Order
 #
-# You may read that, without positions, two orders of the same words give identical attention
-# patterns. Let robot and key change places. (So that every word can be told from every
-# other, the second *the* is now an *a*.) **Predict:** is that claim right? And which words get
-# another output vector when the two change places?
+# A claim: "without positions, two orders of the same words give identical attention patterns." Let
+# robot and key change places. (So that every word can be told from every other, the second *the* is
+# now an *a*.) **Predict:** is the claim right? And which words get another output vector?
 
 # %% tags=["skip-grading"]
 guess("the claim", None, choices=("right", "wrong"))
@@ -1081,11 +1109,12 @@ print("another output for words", said("words with another output", order[new].t
 # %% [markdown]
 # Wrong as stated. The patterns are not identical but **permuted**: reorder the words, and rows,
 # columns and outputs are reordered with them. Each word got the same vector in both sentences,
-# though the sentences mean different things. For any permutation matrix $P$:
+# though the sentences mean different things. Without a mask, for any permutation matrix $P$:
 #
 # $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
 #
-# This is called permutation **equivariance**. How far a layer is from it can be measured.
+# This is permutation **equivariance**, and why both *the* got the same vector in section 7. How far
+# a layer is from it can be measured.
 #
 # ### Exercise: `breaks_equivariance`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -1095,9 +1124,7 @@ print("another output for words", said("words with another output", order[new].t
 
 # %% exercise="breaks_equivariance"
 def breaks_equivariance(layer: Callable, x: Tensor, order: Tensor) -> float:
-    """How much order matters to a layer: the L2 distance of layer(x[order]) and layer(x)[order].
-
-    Positions, the second axis, are put in another order before the layer, and after it.
+    """How much order matters to a layer: how far layer(x[:, order]) is from layer(x)[:, order].
 
     Args:
         layer: called as layer(x) -> (B, T, D).
@@ -1105,8 +1132,8 @@ def breaks_equivariance(layer: Callable, x: Tensor, order: Tensor) -> float:
         order: (T,), a permutation of 0 ... T - 1.
 
     Returns:
-        The root of the sum of all squared differences, a plain number: 0, but for rounding, if the
-        layer does not know where a word stands.
+        The L2 distance, the root of the sum of all squared differences, a plain number: 0, but for
+        rounding, if the layer does not know where a word stands.
     """
     # BEGIN SOLUTION
     difference = layer(x[:, order]) - layer(x)[:, order]
@@ -1162,8 +1189,8 @@ count = sum(distance < 1e-4 for distance in broken.values())
 print("order does not matter to", said("layers to which order does not matter", count))
 
 # %% [markdown]
-# Only attention alone is blind to order. With a vector for each place it is not, and the RNN never
-# was. Lesson 04 gives words a place.
+# Attention by itself is blind to order. With a vector for each place it is not, and the RNN never
+# was. (A causal mask tells places apart, too.) Lesson 04 gives words a place.
 #
 # ## 9. Read a heat map, find a bug
 #
@@ -1177,9 +1204,8 @@ _, weights = broken_attention(q, k, v)
 fig, ax = plt.subplots(figsize=(5, 3))
 plots.heat_map(ax, weights, title="Weights of a broken attention", limits=(0, 1))
 ax.set(xlabel="key s", ylabel="query t", xticks=range(6), yticks=range(4))
-plots.show(
-    fig, alt="A heat map of four rows and six columns with the weights written in the cells."
-)
+rows = "; ".join(" ".join(f"{share:.2f}" for share in row) for row in weights.tolist())
+plots.show(fig, alt=f"A heat map of weights, a row for each query: {rows}.")
 
 # %% [markdown]
 # Add up what each query spends.
@@ -1191,7 +1217,7 @@ print("sum of each row:", [round(spent, 2) for spent in weights.sum(1).tolist()]
 # ### Exercise: `repaired_attention`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# Here is the code. The sums say what to look for; one change mends it.
+# Here is the code. The sums say what to look for; change one thing.
 
 
 # %% exercise="repaired_attention"
@@ -1259,7 +1285,7 @@ check.repaired_attention(
 # and mask. Which of these bugs is behind which picture? Half of the names are left over.
 #
 # - "mask ignored"
-# - "masked too late": weights are set to 0, after the softmax
+# - "masked too late": the scores are not masked; weights are set to 0 after the softmax only
 # - "scaled twice": the scores are divided by $\sqrt{d_k}$ two times
 # - "scaling forgotten"
 # - "softmax over queries"
@@ -1295,8 +1321,9 @@ check.predict_bug_of_symptom(
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Ask three things of each picture. Do the rows sum to one? Does the padding get nothing? Is a row
-# more decided than the right one, or less?
+# Ask three things of each picture. Do the rows sum to one? (If not: do the columns? Is every row
+# too small, or are some too large?) Does the padding get nothing? Is a row more decided than the
+# right one, or less?
 # </details>
 #
 # ## 10. Test the test
@@ -1309,17 +1336,17 @@ check.predict_bug_of_symptom(
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*
 #
-# Write a test that any right `scaled_dot_product_attention` passes, and that fails, by a broken
-# `assert`, for each of these:
+# Write a test that passes for every right `scaled_dot_product_attention`, and raises an
+# `AssertionError` for each of these:
 #
 # - the scores are not divided by $\sqrt{d_k}$;
-# - the mask is applied after the softmax;
+# - the mask is applied after the softmax only, not before it;
 # - the mask is inverted;
 # - the values are taken from the keys.
 #
-# You get points for each of the four that you catch, if you let the right ones pass. Only an
-# `AssertionError` counts as a catch, so give keys and values the same sizes. The broken ones stay
-# hidden, as they do in life.
+# You get points for each of the four that you catch, if you let the right ones pass. Any other
+# error is not a catch. (Let Dv = Dk: then an attention that takes its values from the keys runs
+# through, and your numbers have to catch it.) The broken ones stay hidden, as they do in life.
 
 
 # %% exercise="test_attention"
@@ -1374,22 +1401,22 @@ check.test_attention(
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
-# Four numbers per key. q = (2, 0, 0, 0), first key (1, 0, 0, 0), second key (0, 1, 0, 0): the
-# scores are 2 and 0, divided by $\sqrt{4}$ they are 1 and 0. Softmax by hand. Compare with
-# `torch.allclose(..., atol=1e-4)`, then pass the mask [[[False, True]]].
+# A batch of one, four numbers per key. q = [[[2, 0, 0, 0]]], first key (1, 0, 0, 0), second key
+# (0, 1, 0, 0): the scores are 2 and 0, divided by $\sqrt{4}$ they are 1 and 0. Softmax by hand.
+# Compare with `torch.allclose(..., atol=1e-4)`, then pass the mask [[[False, True]]].
 # </details>
 #
 # ## 11. How far the gradient reaches
 #
-# One of lesson 01's limits is still open: a recurrent network forgets what lies far back, because
-# the gradient shrinks on its way there. Attention looks at every word directly. Does its gradient
-# reach further? Measure it on any layer you like.
+# Lesson 01's third limit: a recurrent network hardly learns from what lies far back, because the
+# gradient shrinks on its way there. Attention looks at every word directly. Does its gradient reach
+# further? Measure it on any layer you like.
 #
 # ### Exercise: `gradient_by_distance`
 # *2 points · difficulty 3 of 5 · 7 minutes*
 #
-# Take the last position's output, and ask autograd how much each input moves it. The docstring says
-# which number is meant.
+# Take the last position's output, and ask autograd for the gradient of its sum with respect to each
+# input. How long is it at position $t$? (The plot turns positions into distances.)
 
 
 # %% exercise="gradient_by_distance"
@@ -1489,22 +1516,22 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # Here it shrinks faster than the LSTM's, and in lesson 01 it was the other way round: there the
 # matrix started with $\rho = 1$, here it starts as torch makes it, with a radius of 0.59.
 # Attention's path has one step, whatever the distance, so its curve is flat. (The last word itself
-# is ahead, since it is the query too.) So the third limit falls as well. (Weights sum to one: with
-# twice as many words each gets about half as much, and of the gradient too.) It does not follow
-# that a trained attention *uses* what lies far back; it can.
+# is ahead, since it is the query too.) In this untrained layer the third limit is gone. (Weights
+# sum to one: with twice as many words each gets about half as much, and of the gradient too.) It
+# does not follow that a trained attention *uses* what lies far back; it can.
 #
 # ## 12. What it costs
 #
-# Every token looks at every token. Per layer of width $d$:
+# Lesson 01's second limit: step $t$ waits for step $t - 1$. In self-attention no output waits for
+# another, but every token looks at every token. Per layer of width D:
 #
 # | | multiplications, about | sequential steps |
 # |---|---|---|
-# | RNN | $2\, T d^2$ | $T$ |
-# | self-attention | $3\, T d^2 + 2\, T^2 d$ | 1 |
+# | RNN | $2\, T D^2$ | $T$ |
+# | self-attention | $3\, T D^2 + 2\, T^2 D$ | 1 |
 #
-# **Predict:** with $d = 64$, from which length on does attention take more time than an RNN? And
-# more memory? You may also read that at 500 tokens an LSTM is five times slower than attention: how
-# many times is it here, at 512?
+# **Predict:** with D = 64, from which length on does attention take more time than an RNN? And more
+# memory? How many times as long as attention does an LSTM take at 512 tokens?
 
 # %% tags=["skip-grading"]
 # The first of the lengths 64, 128, ... 4096 at which attention takes more (0 if none)
@@ -1563,17 +1590,15 @@ for name in ("RNN", "LSTM"):
 # Three things to take from the picture.
 #
 # - **Memory is quadratic**: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
-#   states. At every length here it is more than the RNN's, and for long texts twice the length
-#   takes four times the memory. This was one sentence and one head; multiply.
+#   states. At every length here it is more than the RNN's, up to 512 tokens less than the LSTM's.
+#   For long texts twice the length takes four times the memory.
 # - **When time crosses depends on the program.** By the table attention does more arithmetic at
-#   every length; beyond $T = d$, 64 tokens here, its quadratic part alone is more than all of the
-#   RNN's. Still the RNN takes longer until far beyond that. Its steps are slow, but not because
-#   they wait: the LSTM's wait as well, and the LSTM is ahead of attention much earlier. (What
-#   waiting costs where many processors could work at once, one core cannot show.)
-# - **"Five times slower" is not a property of LSTMs**, but of a program, a machine, a width and a
-#   batch. On a CPU the LSTM runs in one fused routine (few operations, however long the text) and
-#   the simpler RNN does not, so that the one with four times the arithmetic wins. The claim was
-#   made for a GPU, where we have not measured. Measure, and say where.
+#   every length. Still the RNN takes longer until far beyond 64 tokens. Its steps are slow, but not
+#   because they wait: the LSTM's wait as well, and the LSTM is ahead of attention much earlier.
+#   (What waiting costs where many processors could work at once, one core cannot show.)
+# - **How much slower an LSTM is** depends on program, machine, width and batch. On a CPU the LSTM
+#   runs in one fused routine (few operations, however long the text) and the simpler RNN does not,
+#   so that the one with four times the arithmetic wins. Measure, and say where.
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -1582,15 +1607,15 @@ print(summary())
 # ## Recap
 #
 # - Attention is a weighted average: scores, softmax over the keys, average of the values.
-# - A decoder that looks back learns in 300 steps what a fixed-size state has not learned in 4,000,
-#   and its weights show how.
+# - **Limit 1:** a decoder that looks back learns in 300 steps what a fixed-size state has not
+#   learned in 4,000, and its weights show how.
 # - Scores are divided by $\sqrt{d_k}$ so that softmax starts out undecided at any width.
 # - Masks are `True` where attention is allowed; they act on keys, before the softmax; a row with
 #   nothing allowed is zero.
 # - In self-attention one vector plays three roles. Permute the words, and the outputs are
 #   permuted: order is not seen.
-# - The gradient reaches every word in one step.
-# - The price is $T^2$; the gain is that no step waits for another.
+# - **Limit 2:** no output waits for another. The price is $T^2$.
+# - **Limit 3:** the gradient reaches every word in one step, in a layer before training.
 # - A wrong attention may train. What finds it: rows that sum to one, gradients that reach every
 #   parameter, and examples worked out by hand.
 #

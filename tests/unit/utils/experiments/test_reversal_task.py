@@ -72,7 +72,8 @@ def mean(scores: Tensor, values: Tensor, mask: Tensor | None) -> tuple[Tensor, T
 
 
 @pytest.mark.parametrize(
-    "attention", [None, AdditiveAttention(uniform, mean, 6), MultiplicativeAttention(mean, 6)]
+    "attention",
+    [None, AdditiveAttention(uniform, mean, 6), MultiplicativeAttention(uniform, mean, 6)],
 )
 def test_a_model_writes_and_learns_with_and_without_attention(attention):
     torch.manual_seed(0)
@@ -121,7 +122,7 @@ def test_a_model_with_cross_attention_tells_where_each_head_looked():
 
 def test_writing_alone_agrees_with_teacher_forcing_on_what_was_written():
     torch.manual_seed(0)
-    model = Seq2Seq(vocabulary_size(9), MultiplicativeAttention(mean, 6), d_model=6)
+    model = Seq2Seq(vocabulary_size(9), MultiplicativeAttention(uniform, mean, 6), d_model=6)
     source = reversal_batch([4] * 5, seed=0, n_symbols=9).source
     written = model.answer(source, 5).tokens
     assert model(source, written).argmax(-1).equal(written)

@@ -41,6 +41,7 @@ def attention_variant(
     mixes: str = "v",
     turned: bool = False,
     output_masked: bool = True,
+    weights_masked: bool = True,
     returned: str = "both",
 ) -> Callable[..., Any]:
     """Build a scaled dot-product attention with the given choices.
@@ -55,6 +56,7 @@ def attention_variant(
         mixes: what the output is a mixture of: "v", "k" or "q".
         turned: whether the weights are transposed before they meet the values.
         output_masked: whether the output, too, is made with weights that the mask acted on.
+        weights_masked: whether the mask acts on weights, and not on the values alone.
         returned: what comes back, a name in RETURNED.
 
     """
@@ -62,8 +64,9 @@ def attention_variant(
     def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Any:
         factor = q.shape[-1] ** -0.5 if scale is None else scale(q, k)
         scores = product(q, k) * factor
-        weights = masked_softmax(scores, mask, masking, fill, axis, softmax)
-        used = weights
+        acting = mask if weights_masked else None
+        weights = masked_softmax(scores, acting, masking, fill, axis, softmax)
+        used = weights if weights_masked or mask is None else weights * mask
         if not output_masked:
             used = masked_softmax(scores, None, masking, fill, axis, softmax)
         used = used.transpose(-2, -1) if turned else used
@@ -85,6 +88,7 @@ class SelfAttentionVariant(nn.Module):
         missing: layers that __init__ does not make.
         shared: whether w_k is the very layer that w_q is.
         factor: (D, d_k) -> factor on the queries.
+        applied: (layer, x) -> what x is projected to.
         more: whether the module has a parameter beside the layers.
         registered: whether nn.Module knows of the layers.
 
@@ -98,6 +102,7 @@ class SelfAttentionVariant(nn.Module):
     missing = ""
     shared = False
     factor: Any = staticmethod(lambda d, d_k: 1.0)
+    applied: Any = staticmethod(lambda layer, x: layer(x))
     more = False
     registered = True
 
@@ -119,7 +124,8 @@ class SelfAttentionVariant(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
         """Map (B, T, D) to output (B, T, d_v) and weights (B, T, T)."""
-        q, k, v = (x if name == "x" else getattr(self, f"w_{name}")(x) for name in self.through)
+        layers = (None if name == "x" else getattr(self, f"w_{name}") for name in self.through)
+        q, k, v = (x if layer is None else type(self).applied(layer, x) for layer in layers)
         return type(self).attention(q * self.factor(x.shape[-1], q.shape[-1]), k, v, mask)
 
 

@@ -12,6 +12,7 @@ from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 
 Unit = Callable[[Tensor], Tensor]
+Inner = Callable[[Tensor, Tensor], Tensor]
 _WEIGHED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "v": lambda hidden, v: hidden @ v,
     "sum": lambda hidden, v: hidden.sum(-1),
@@ -43,6 +44,7 @@ def _additive(
     keys_as: Unit = _same,
     axis: bool = True,
     turned: Unit = torch.t,
+    inner: Inner = lambda hidden, v: hidden,
     weighed: str = "v",
     finish: Unit = _same,
 ) -> Any:
@@ -56,6 +58,7 @@ def _additive(
         keys_as: applied to the projected keys (B, S, A).
         axis: whether the query gets an axis for the keys.
         turned: w_q (A, Dq) or w_k -> what stands on the right of the projection.
+        inner: (the sum, v) -> what tanh is taken of.
         weighed: how hidden units become a score, a name in _WEIGHED.
         finish: applied to the scores (B, S).
 
@@ -65,7 +68,7 @@ def _additive(
         stages = {name: activation if name == at else _same for name in ("sum", "each", "score")}
         asked, offered = (stages["each"](x @ turned(w)) for x, w in ((query, w_q), (keys, w_k)))
         asked = query_as(asked)[:, None] if axis else query_as(asked)
-        hidden = stages["sum"](join(asked, keys_as(offered)))
+        hidden = stages["sum"](inner(join(asked, keys_as(offered)), v))
         return finish(stages["score"](_WEIGHED[weighed](hidden, v)))
 
     return scores
@@ -85,6 +88,18 @@ def _sum_of_batch(asked: Tensor) -> Tensor:
 
 def _read_in_another_shape(w: Tensor) -> Tensor:
     return w.reshape(w.shape[1], w.shape[0])
+
+
+def _joined_in_another_order(*, keys_first: bool) -> Any:
+    """Put query and keys side by side in one order, and their matrices in the other."""
+
+    def scores(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+        pair, matrices = [query[:, None].expand(-1, keys.shape[1], -1), keys], [w_k, w_q]
+        if keys_first:
+            pair, matrices = pair[::-1], matrices[::-1]
+        return torch.tanh(torch.cat(pair, -1) @ torch.cat(matrices, 1).T) @ v
+
+    return scores
 
 
 def _repeated_and_cut(query: Tensor, keys: Tensor, *weights: Tensor) -> Tensor:
@@ -202,6 +217,19 @@ PARTS = (
         "unsqueeze and expand leave each query with its sentence; view cuts numbers as they lie.",
         _repeated_and_cut,
     ),
+    *(
+        Mistake(
+            name,
+            "Query and keys are joined in one order, and their matrices in the other: entries of "
+            f"the {first} meet columns of {columns}.",
+            "Side by side, the first columns of the matrix belong to what stands first.",
+            _joined_in_another_order(keys_first=first == "keys"),
+        )
+        for name, first, columns in (
+            ("keys_joined_first", "keys", "w_q"),
+            ("query_joined_first", "query", "w_k"),
+        )
+    ),
     Mistake("no_axis_for_keys", *_NO_AXIS, _additive(axis=False)),
     Mistake("keys_without_axis", *_NO_AXIS, _additive(axis=False, join=_second_first)),
     Mistake(
@@ -219,7 +247,20 @@ PARTS = (
         _additive(turned=_read_in_another_shape),
     ),
 )
+_V_INSIDE = "tanh is taken of the sum of the two projections alone. Where is v in the formula?"
 SCORES = (
+    Mistake(
+        "v_added_inside_tanh",
+        "v is added inside tanh, as a bias would be, and the hidden units are summed as they are.",
+        _V_INSIDE,
+        _additive(inner=torch.add, weighed="sum"),
+    ),
+    Mistake(
+        "v_multiplied_inside_tanh",
+        "v is multiplied inside tanh, and the hidden units are summed as they are.",
+        _V_INSIDE,
+        _additive(inner=torch.mul, weighed="sum"),
+    ),
     Mistake(
         "loop",
         "There is a loop, over keys or over sentences: more of them take more calls.",
@@ -270,6 +311,12 @@ SCORES = (
         "The result keeps an axis of size one in its middle: (B, 1, S).",
         "A sentence has one query here, and its S scores are a row of the result.",
         _additive(finish=lambda scores: scores[:, None]),
+    ),
+    Mistake(
+        "scores_reshaped",
+        "Scores of shape (S, B) are read as (B, S), not transposed: sentences are mixed up.",
+        "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+        _additive(finish=lambda scores: scores.T.reshape(scores.shape)),
     ),
     Mistake(
         "axes_exchanged",

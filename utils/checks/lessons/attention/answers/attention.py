@@ -11,6 +11,7 @@ from utils.checks.lessons.attention.answers.mask import (
     large_score_mistakes,
     many_query_mistakes,
     mask_mistakes,
+    mask_on_the_values,
     query_mask_mistakes,
 )
 from utils.checks.lessons.attention.answers.scores import (
@@ -186,6 +187,7 @@ ATTENTION = (
         "Some words read one another both ways. Who wants a causal mask hands one over.",
         _causal_in_self_attention,
     ),
+    mask_on_the_values(attention_variant),
     *mask_mistakes(attention_variant),
     *infinity_mistakes(attention_variant),
     *query_mask_mistakes(attention_variant)[:1],
@@ -221,6 +223,12 @@ REPAIR = (
         _weights_alone,
     ),
     _FROM_THE_FRONT,
+    Mistake(
+        "axis_1",
+        "Softmax runs over axis 1. With a batch in front that is still not the keys' axis.",
+        "Count from the end: the keys are the last axis, whatever stands in front.",
+        attention_variant(axis=1),
+    ),
     Mistake(
         "softmax_over_batch",
         "Now softmax runs over the batch.",

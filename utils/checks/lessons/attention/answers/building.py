@@ -91,6 +91,18 @@ def _first_of_all(lengths: Tensor, _max_len: int) -> Tensor:
     return lengths[:1].expand_as(lengths)
 
 
+def _all_if_any(lengths: Tensor, max_len: int) -> Tensor:
+    return max_len * (lengths > 0)
+
+
+def _all_if_none(lengths: Tensor, max_len: int) -> Tensor:
+    return torch.where(lengths == 0, max_len, lengths)
+
+
+def _reshaped(mask: Tensor) -> Tensor:
+    return mask[:, 0].T.reshape(mask.shape)
+
+
 def _first_alone(mask: Tensor) -> Tensor:
     alone = torch.zeros_like(mask)
     alone[:, 0, 0] = True
@@ -143,6 +155,26 @@ ENTRIES = (
         "An empty sentence gets one position, as if it had a word.",
         "Its row is False everywhere. Attention has to live with that, and does.",
         _padding(of=lambda lengths, max_len: lengths.clamp(min=1)),
+    ),
+    Mistake(
+        "empty_sentence_gets_all",
+        "An empty sentence gets all positions.",
+        "A length of 0 counts as a full one. If you look rows up by `lengths - 1`: index -1 is the "
+        "last row.",
+        _padding(of=_all_if_none),
+    ),
+    Mistake(
+        "every_word_opens_all",
+        "Every sentence that has a word gets all positions.",
+        "Along which axis is the mask filled? `mask[b, :n]` cuts the second axis, of size one; the "
+        "keys are the last.",
+        _padding(of=_all_if_any),
+    ),
+    Mistake(
+        "comparison_reshaped",
+        "A table (S, B) is read as (B, 1, S), not transposed: sentences are mixed up.",
+        "`view` and `reshape` keep the entries in their order. Which function exchanges axes?",
+        _padding(axes=_reshaped),
     ),
     Mistake(
         "as_long_as_the_longest",

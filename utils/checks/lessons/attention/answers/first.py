@@ -13,6 +13,7 @@ from utils.checks.lessons.attention.answers.mask import (
     infinity_mistakes,
     large_score_mistakes,
     mask_mistakes,
+    mask_on_the_values,
 )
 from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_mistakes
 from utils.checks.lessons.attention.masking import masked_softmax
@@ -51,6 +52,11 @@ _CONTEXTS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "over batch": lambda scores, weights, values: (weights[..., None] * values).sum(0),
     "largest": lambda scores, weights, values: (weights[..., None] * values).amax(1),
     "not summed": lambda scores, weights, values: weights[..., None] * values,
+    "best": lambda scores, weights, values: values[torch.arange(len(values)), weights.argmax(1)],
+    "first weights": lambda scores, weights, values: weights[0] @ values,
+    "first values": lambda scores, weights, values: weights @ values[0],
+    "all weights": lambda scores, weights, values: weights.sum(0) @ values,
+    "all values": lambda scores, weights, values: weights @ values.sum(0),
 }
 
 
@@ -59,12 +65,17 @@ def _attend(
     *,
     context: str = "weighted",
     output_masked: bool = True,
+    weights_masked: bool = True,
     returned: str = "both",
     **choices: Any,
 ) -> Any:
+    """Build attend with the given choices of mask, context and results."""
+
     def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Any:
-        weights = masked_softmax(scores, mask, **choices)
+        weights = masked_softmax(scores, mask if weights_masked else None, **choices)
         used = weights if output_masked else masked_softmax(scores, None, **choices)
+        if not weights_masked and mask is not None:
+            used = used * mask
         return RETURNED[returned](_CONTEXTS[context](scores, used, values), weights, scores)
 
     return attend
@@ -93,6 +104,10 @@ LAWS = (
 )
 
 
+_OWN_SENTENCE = (
+    "Row b of the weights belongs to the values of sentence b. As (B, 1, S) the weights meet them "
+    "sentence by sentence; in einsum, both carry the same letter for the batch."
+)
 _ONE_WEIGHT_EACH = "Each value counts by its weight, and what is added up are the S values."
 CONTEXTS = tuple(
     Mistake(name, message, hint, _attend(context=context))
@@ -148,6 +163,36 @@ CONTEXTS = tuple(
             "The values are weighted, and not added up: (B, S, D).",
             _ONE_WEIGHT_EACH,
         ),
+        (
+            "value_of_the_largest_weight",
+            "best",
+            "The value with the largest weight is taken alone; all values count by their weights.",
+            "This picks, where attention averages: nothing but the winner would ever be learned.",
+        ),
+        (
+            "weights_of_the_first_sentence",
+            "first weights",
+            "The values of every sentence are averaged with the weights of the first sentence.",
+            _OWN_SENTENCE,
+        ),
+        (
+            "values_of_the_first_sentence",
+            "first values",
+            "The weights of every sentence meet the values of the first sentence.",
+            _OWN_SENTENCE,
+        ),
+        (
+            "weights_of_all_sentences",
+            "all weights",
+            "The weights of all sentences are added up before they meet the values.",
+            _OWN_SENTENCE,
+        ),
+        (
+            "values_of_all_sentences",
+            "all values",
+            "The values of all sentences are added up before they meet the weights.",
+            _OWN_SENTENCE,
+        ),
     )
 )
 RESULTS = (
@@ -176,6 +221,8 @@ RESULTS = (
         _attend(returned="scores"),
     ),
 )
+
+_OF_A_PRODUCT = "Var(ab) = Var(a) Var(b) for independent entries with mean zero."
 
 EXERCISES = by_id(
     Exercise(
@@ -209,10 +256,45 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "both_variances_added",
-                "Products are multiplied, not added: a product of two unit normals has variance "
-                "one, not two.",
-                "Var(ab) = Var(a) Var(b) for independent entries with mean zero.",
+                "That would be the spread of 128 numbers, added up. Here 64 products are, and a "
+                "product of two unit normals has variance one, not two.",
+                _OF_A_PRODUCT,
                 128**0.5,
+            ),
+            Mistake(
+                "variance_of_both",
+                "128 is the variance of as many numbers, added up. Here 64 products are, and a "
+                "deviation is the root of a variance.",
+                _OF_A_PRODUCT,
+                128,
+            ),
+            Mistake(
+                "mean",
+                "0 is the mean: scores above it are as likely as scores below. How far from it are "
+                "they, typically?",
+                "Each of the 64 products has variance 1, and variances of independent terms add.",
+                0,
+            ),
+            Mistake(
+                "mean_size",
+                "That is the mean size of the score, without its sign. A standard deviation is the "
+                "root of the mean square.",
+                "Each of the 64 products has variance 1, and variances of independent terms add.",
+                8 * (2 / torch.pi) ** 0.5,
+            ),
+            Mistake(
+                "root_taken_twice",
+                "The root is taken twice.",
+                "Each of the 64 products has variance 1, so the variance is 64 times that: which "
+                "root of it is the deviation?",
+                64**0.25,
+            ),
+            Mistake(
+                "variance_of_the_mean",
+                "That is the variance of a mean of 64 numbers. A score is their sum, and its "
+                "spread is a root.",
+                "Adding more terms makes the sum vary more.",
+                1 / 64,
             ),
         ),
         tolerance=0.03,
@@ -238,6 +320,7 @@ EXERCISES = by_id(
                     scores / values.shape[-1] ** 0.5, values, mask
                 ),
             ),
+            mask_on_the_values(_attend),
             *mask_mistakes(_attend),
             *large_score_mistakes(_attend),
             *infinity_mistakes(_attend),

@@ -36,6 +36,17 @@ def mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     )
 
 
+def mask_on_the_values(variant: Variant) -> Mistake:
+    """Return the mistake of a mask that acts on the values and not on the weights."""
+    return Mistake(
+        "mask_on_the_values",
+        "The mask takes blocked values away, but their keys keep their weight: what the allowed "
+        "ones get sums to less than one.",
+        "Block the scores, before softmax: then the allowed keys share the whole weight.",
+        variant(weights_masked=False),
+    )
+
+
 def _blocked_key_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     return (
         Mistake(

@@ -76,6 +76,24 @@ def _own_outputs(run: Run, x: Tensor) -> Tensor:
     return torch.stack(own)
 
 
+def _jacobian_norms(run: Run, x: Tensor) -> Tensor:
+    """Take the norm of all derivatives of the last output's entries, one by one."""
+    rows = _jacobian(lambda x: run(x)[:, -1].sum(0), x)  # (D, B, T, D)
+    return rows.square().sum((0, 3)).sqrt().mean(0)
+
+
+def _left_out(size: Change) -> Any:
+    """Set one input at a time to zero, and take the size of the last output's change."""
+
+    def changes(run: Run, x: Tensor) -> Tensor:
+        with torch.no_grad():
+            whole, steps = run(x)[:, -1], torch.eye(x.shape[1], dtype=x.dtype)
+            moved = [run(x * (1 - step)[:, None])[:, -1] - whole for step in steps]
+            return torch.stack([size(change).mean() for change in moved])
+
+    return changes
+
+
 _ONE_OUTPUT = "Asked is one output, the last: `run(x)[:, -1]`."
 _PER_WORD = (
     "Each x_t has D entries: the norm runs over the last axis, and one number per t is left."
@@ -218,13 +236,35 @@ REACH = tuple(
     )
 )
 
-OWN_OUTPUTS = Mistake(
-    "own_outputs",
-    "Entry t is the gradient of the output at t itself, not of the last one.",
-    _ONE_OUTPUT,
-    _own_outputs,
+OTHERS = (
+    Mistake(
+        "own_outputs",
+        "Entry t is the gradient of the output at t itself, not of the last one.",
+        _ONE_OUTPUT,
+        _own_outputs,
+    ),
+    Mistake(
+        "jacobian_norm",
+        "The entries of the last output are differentiated one by one, and all derivatives enter "
+        "the norm: that is the norm of the Jacobian.",
+        "The entries are added up first, and that sum has one gradient.",
+        _jacobian_norms,
+    ),
+    *(
+        Mistake(
+            name,
+            "An input is set to zero, and the change of the output is measured. A gradient is the "
+            "answer to a small change.",
+            "Ask autograd: torch.autograd.grad of the last output's sum with respect to x.",
+            _left_out(size),
+        )
+        for name, size in (
+            ("input_left_out", lambda change: change.norm(dim=-1)),
+            ("input_left_out_of_the_sum", lambda change: change.sum(-1).abs()),
+        )
+    ),
 )
 
 EXERCISES = by_id(
-    Exercise(PROBES["gradient_by_distance"], reach_oracle, (*REACH, OWN_OUTPUTS), tolerance=1e-4),
+    Exercise(PROBES["gradient_by_distance"], reach_oracle, (*REACH, *OTHERS), tolerance=1e-4),
 )

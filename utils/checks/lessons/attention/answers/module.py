@@ -169,6 +169,15 @@ FORM = (
         self_attention_variant(attention=staticmethod(random_attention)),
     ),
 )
+WEIGHTS_RESHAPED = Mistake(
+    "weights_reshaped",
+    "The weights of the layers are read in another shape, not transposed, which mixes up their "
+    "entries.",
+    "nn.Linear keeps its matrix as (out, in), and applies it rightly when it is called.",
+    self_attention_variant(
+        applied=staticmethod(lambda layer, x: x @ layer.weight.reshape(x.shape[-1], -1))
+    ),
+)
 MASKS = tuple(
     replace(
         mistake,
@@ -182,6 +191,7 @@ MASKS = tuple(
 )
 CLASS = (
     *THROUGH,
+    WEIGHTS_RESHAPED,
     *scaling_mistakes(self_attention_variant, "d_k"),
     Mistake(
         "divided_by_sqrt_of_d_model",

@@ -70,6 +70,49 @@ def _tanh_of_the_keys(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
     return _MET["each key"](query, torch.tanh(keys @ w.T))
 
 
+def _weighed_by_w_where_it_must(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    if query.shape[-1] == keys.shape[-1]:
+        return _MET["each key"](query, keys)
+    return multiplicative_oracle(query, keys, w)
+
+
+def _without_w(met: Callable[[Tensor, Tensor], Tensor]) -> Any:
+    return lambda query, keys, w: met(query, keys)
+
+
+def _summed_products(query: Tensor, keys: Tensor) -> Tensor:
+    return (query[:, None] * keys).sum(-1)
+
+
+def _mean_over_the_query(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    return _MET["mean"](query, keys @ w.T)
+
+
+def _cosines_with_the_query(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    return F.cosine_similarity(query[:, None], keys @ w.T, dim=-1)
+
+
+def _cosines_with_the_keys(query: Tensor, keys: Tensor, w: Tensor) -> Tensor:
+    return F.cosine_similarity((query @ w)[:, None], keys, dim=-1)
+
+
+_AVERAGED = (
+    "The products are averaged. A dot product adds them.",
+    "The formula divides by nothing.",
+)
+_COSINES = (
+    "The score is a cosine: query and key are divided by their lengths.",
+    "Luong's general score is two matrix products and nothing else.",
+)
+_NOT_USED = (
+    "w has no effect: query and key are multiplied as they are.",
+    "The query goes through w first.",
+)
+_LEFT_OUT = (
+    "w is left out where query and key have as many entries.",
+    "The query goes through w first, whatever the sizes are: w says which entry of a query meets "
+    "which entry of a key.",
+)
 _NO_SOFTMAX = "Return the plain scores; `attend` does the rest."
 MISTAKES = tuple(
     Mistake(name, message, hint, _multiplicative(**choices))
@@ -79,6 +122,12 @@ MISTAKES = tuple(
             {"of_w": lambda w: w.T},
             "The query meets the wrong side of w: its Dq entries belong to w's rows.",
             "w is (Dq, Dk). Which of `query @ w` and `query @ w.T` fits?",
+        ),
+        (
+            "w_read_in_another_shape",
+            {"of_w": lambda w: w.reshape(w.shape[1], w.shape[0]).T},
+            "w is read in another shape, not transposed, which mixes up its entries.",
+            "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
         ),
         (
             "batch_meets_batch",
@@ -122,8 +171,7 @@ MISTAKES = tuple(
         (
             "mean_in_place_of_the_sum",
             {"met": "mean"},
-            "The products are averaged. A dot product adds them.",
-            "The formula has no 1/Dk.",
+            *_AVERAGED,
         ),
         (
             "summed_over_keys",
@@ -171,8 +219,7 @@ MISTAKES = tuple(
         (
             "matrix_left_out",
             {"of_w": lambda w: torch.eye(*w.shape, dtype=w.dtype)},
-            "w has no effect: query and key are multiplied as they are.",
-            "The query goes through w first.",
+            *_NOT_USED,
         ),
     )
 )
@@ -183,6 +230,16 @@ TANH_OF_THE_KEYS = Mistake(
     _tanh_of_the_keys,
 )
 
+OTHERS = (
+    TANH_OF_THE_KEYS,
+    Mistake("matrix_left_out_where_it_can_be", *_LEFT_OUT, _weighed_by_w_where_it_must),
+    Mistake("matrix_not_used", *_NOT_USED, _without_w(_MET["each key"])),
+    Mistake("matrix_not_used_entry_by_entry", *_NOT_USED, _without_w(_summed_products)),
+    Mistake("mean_over_the_query", *_AVERAGED, _mean_over_the_query),
+    Mistake("cosines_with_the_query", *_COSINES, _cosines_with_the_query),
+    Mistake("cosines_with_the_keys", *_COSINES, _cosines_with_the_keys),
+)
+
 EXERCISES = by_id(
-    Exercise(PROBES["multiplicative_scores"], multiplicative_oracle, (*MISTAKES, TANH_OF_THE_KEYS)),
+    Exercise(PROBES["multiplicative_scores"], multiplicative_oracle, (*MISTAKES, *OTHERS)),
 )

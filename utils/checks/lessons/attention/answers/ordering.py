@@ -24,6 +24,7 @@ def order_oracle(layer: Run, x: Tensor, order: Tensor) -> float:
 def _order(
     *,
     before: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x[:, order],
+    again: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y,
     beside: Callable[[Tensor, Tensor], Tensor] = lambda x, order: x,
     after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
     distance: Change = torch.linalg.vector_norm,
@@ -34,8 +35,9 @@ def _order(
 
     Args:
         before: (x, order) -> what the layer gets.
+        again: (the layer's output for that, order) -> what is compared.
         beside: (x, order) -> what the layer gets on the other side.
-        after: (the layer's output for that, order) -> what is compared.
+        after: (the layer's output for that, order) -> what it is compared with.
         distance: taken of the difference.
         norms_first: whether a norm is taken of each side, and then their difference.
         plain: whether a number comes back, not a tensor.
@@ -43,7 +45,7 @@ def _order(
     """
 
     def measured(layer: Run, x: Tensor, order: Tensor) -> Any:
-        reordered = layer(before(x, order)).detach()
+        reordered = again(layer(before(x, order)), order).detach()
         sides = reordered, after(layer(beside(x, order)), order).detach()
         one, other = (side.norm() for side in sides) if norms_first else sides
         found = distance(one - other)
@@ -61,9 +63,11 @@ ORDER = tuple(
         (
             "output_not_reordered",
             {"after": lambda y, order: y},
-            "The output of x is compared in its old order: that is invariance. Equivariance means "
-            "that the outputs move with the words.",
-            _BOTH_SIDES,
+            "What the layer gives for the reordered words is compared place by place with what it "
+            "gives for x: that is invariance. Equivariance means that the outputs move with the "
+            "words.",
+            "Two calls of the layer: one gets reordered words, of the other the results are "
+            "reordered, and of no other.",
         ),
         (
             "input_not_reordered",
@@ -94,6 +98,13 @@ ORDER = tuple(
             {"beside": lambda x, order: x[:, order]},
             "The layer gets the reordered words on both sides.",
             _BOTH_SIDES,
+        ),
+        (
+            "both_put_back",
+            {"again": lambda y, order: y[:, order.argsort()]},
+            "What the layer gave for the reordered words is put back, and compared with outputs "
+            "that are reordered.",
+            "Which word stands first on each side? It has to be the same one.",
         ),
         (
             "no_output_reordered",

@@ -76,7 +76,7 @@ _FINDERS: dict[str, Finder] = {
     ),
     "late mask": (
         _short_rows,
-        "a mask that comes after softmax",
+        "a mask that comes only after softmax",
         "Mask out one key: what must the weights of the others sum to?",
     ),
     "inverted mask": (

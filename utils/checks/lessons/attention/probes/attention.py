@@ -65,8 +65,10 @@ def _call_additive(answer: Any, i: Inputs) -> dict[str, object]:
 
 
 def _multiplicative_inputs(**params: Any) -> Inputs:
+    """Draw a query and keys; a case without Dk has as many entries in a key as in the query."""
     draw = Draw(**params)
-    size, of_query, of_key = params["B"], params["Dq"], params["Dk"]
+    size, of_query = params["B"], params["Dq"]
+    of_key = params.get("Dk", of_query)
     return {
         "query": draw.normal(size, of_query),
         "keys": draw.normal(size, params["S"], of_key),
@@ -188,6 +190,7 @@ PROBES = by_exercise(
         (
             case("a batch", required=True, B=2, S=5, Dq=4, Dk=3),
             case("more features in the key", B=3, S=4, Dq=2, Dk=5),
+            case("as many features in both", B=2, S=3, Dq=4),
             case("one key for each", demand="a single key", B=3, S=1, Dq=2, Dk=4),
             case("float64", demand="float64", B=2, S=4, Dq=3, Dk=5, dtype="float64"),
         ),
