@@ -160,7 +160,7 @@ check.sinusoidal_encoding(
     sinusoidal_encoding,
     points=1,
     hidden=[
-        dict(case="one position, many columns", max_len=1, d_model=64),
+        dict(case="two positions, many columns", max_len=2, d_model=64),
         dict(case="many positions", max_len=200, d_model=10),
         dict(case="one column", demand="ValueError for an odd d_model", max_len=3, d_model=1),
     ],
