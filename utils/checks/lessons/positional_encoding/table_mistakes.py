@@ -184,8 +184,8 @@ TABLE = (
     Mistake(
         "table_of_zeros",
         "Every entry is zero: nothing is written into the table that comes back.",
-        "table[:, numbers], with a list or a tensor of numbers, is a copy: what you do to it leaves "
-        "the table as it was. Only table[...] = ... writes into it.",
+        "table[:, numbers], with a list or a tensor of numbers, is a copy: what is done to it "
+        "leaves the table as it was. Only table[...] = ... writes into it.",
         encoding_variant(blank="all"),
     ),
     Mistake(
