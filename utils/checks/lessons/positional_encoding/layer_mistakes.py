@@ -137,6 +137,12 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             layer(joined="words"),
         ),
         Mistake(
+            "adds_in_train_mode_only",
+            "In eval mode the words come back alone: positions are added in train mode only.",
+            "Dropout alone depends on the mode, and it knows the mode by itself.",
+            layer(only_in_training=True),
+        ),
+        Mistake(
             "x_scaled_here",
             "The words are multiplied by sqrt(D) here.",
             "Scaling is the token embedding's work; this layer only adds.",

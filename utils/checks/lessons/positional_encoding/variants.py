@@ -42,6 +42,7 @@ class LayerVariant(nn.Module):
         factor: d_model -> what x is multiplied by.
         sum_factor: d_model -> what the sum is multiplied by.
         joined: what becomes of x and the rows.
+        only_in_training: whether eval mode adds nothing.
         dropping: what dropout acts on; "twice" is the words and the sum, "unscaled" the sum, of
             which what is kept stays as it is; "shrunk" the sum, which eval mode makes smaller.
         at_once: the axes of the sum along which all entries are dropped together.
@@ -73,6 +74,7 @@ class LayerVariant(nn.Module):
     factor: Any = staticmethod(lambda d_model: 1.0)
     sum_factor: Any = staticmethod(lambda d_model: 1.0)
     joined: Literal["sum", "rows", "words", "product", "beside"] = "sum"
+    only_in_training = False
     dropping: Dropping = "sum"
     at_once: tuple[int, ...] = ()
     share: Any = staticmethod(lambda rate: rate)
@@ -178,7 +180,8 @@ class LayerVariant(nn.Module):
             x = F.dropout(x, self.dropout, self.training)
         in_part = {"none": False, "positions": False, "words": False, "always": True}
         acts = in_part.get(self.dropping, self.training)
-        return self._dropped(_JOINED[self.joined](x, rows), acts)
+        joined = "words" if self.only_in_training and not self.training else self.joined
+        return self._dropped(_JOINED[joined](x, rows), acts)
 
     def _dropped(self, x: Tensor, acts: bool) -> Tensor:
         if self.at_once:
