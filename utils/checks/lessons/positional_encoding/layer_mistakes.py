@@ -131,6 +131,18 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             layer(joined="rows"),
         ),
         Mistake(
+            "rows_left_out",
+            "The words come back alone: nothing is added to them.",
+            "x + rows and x.add(rows) make a new tensor and leave x as it is. Is that returned?",
+            layer(joined="words"),
+        ),
+        Mistake(
+            "adds_in_train_mode_only",
+            "In eval mode the words come back alone: positions are added in train mode only.",
+            "Dropout alone depends on the mode, and it knows the mode by itself.",
+            layer(only_in_training=True),
+        ),
+        Mistake(
             "x_scaled_here",
             "The words are multiplied by sqrt(D) here.",
             "Scaling is the token embedding's work; this layer only adds.",
@@ -261,6 +273,12 @@ def _share_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             "`dropout` is taken for the share of entries that are kept.",
             "A share of `dropout` is dropped: compare random numbers with it the other way round.",
             layer(share=staticmethod(the_rest)),
+        ),
+        Mistake(
+            "dropout_of_0_drops_all",
+            "`dropout` is taken for the share that is kept: a dropout of 0 leaves nothing.",
+            "nn.Dropout takes the share that is dropped, and so does this layer.",
+            layer(share=staticmethod(lambda rate: 1 - rate)),
         ),
         *(
             Mistake(

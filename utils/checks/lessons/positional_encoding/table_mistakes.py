@@ -176,6 +176,31 @@ TABLE = (
         )
     ),
     Mistake(
+        "cosines_negated",
+        "The cosines have the wrong sign: the first row holds -1 where it should hold 1.",
+        "sin(a + pi/2) is cos(a), and sin(a - pi/2) is -cos(a).",
+        encoding_variant(layout="negated"),
+    ),
+    Mistake(
+        "table_of_zeros",
+        "Every entry is zero: nothing is written into the table that comes back.",
+        "table[:, numbers], with a list or a tensor of numbers, is a copy: what is done to it "
+        "leaves the table as it was. Only table[...] = ... writes into it.",
+        encoding_variant(blank="all"),
+    ),
+    Mistake(
+        "rows_take_turns",
+        "Sines and cosines take turns by rows: even positions hold sines alone, odd ones cosines.",
+        "Every row needs both. In table[a, b] the second index counts columns.",
+        encoding_variant(layout="rows"),
+    ),
+    Mistake(
+        "cosine_by_the_root",
+        "The cosine is made of the sine, as the root of 1 - sin²: so it is never negative.",
+        "The sine alone does not tell where a hand points. Take the cosine of the angle itself.",
+        encoding_variant(layout="root"),
+    ),
+    Mistake(
         "transposed",
         "Rows and columns have changed places.",
         "A row for each position, a column for each dimension.",

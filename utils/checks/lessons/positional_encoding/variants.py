@@ -27,8 +27,8 @@ class LayerVariant(nn.Module):
             __init__ ("copied"), beside the parameter, or as a whole "module" under its name.
         recast: whether the table that is kept takes on x's number type.
         all_rows: how many rows the table has whatever max_len is, if any.
-        shaped: whether the learned table has a "row" for each position, one "number" for each, or
-            is "turned".
+        shaped: whether the learned table has a "row" for each position, one "number" for each, is
+            "turned", or has an "even" number of columns.
         along: the axis of x that positions run along; "longer" for the longer of the first two.
         turned: whether rows that run along the batch get an axis for the words.
         rows: which rows of the table are taken.
@@ -42,6 +42,7 @@ class LayerVariant(nn.Module):
         factor: d_model -> what x is multiplied by.
         sum_factor: d_model -> what the sum is multiplied by.
         joined: what becomes of x and the rows.
+        only_in_training: whether eval mode adds nothing.
         dropping: what dropout acts on; "twice" is the words and the sum, "unscaled" the sum, of
             which what is kept stays as it is; "shrunk" the sum, which eval mode makes smaller.
         at_once: the axes of the sum along which all entries are dropped together.
@@ -60,7 +61,7 @@ class LayerVariant(nn.Module):
     pe: Any
     kept_as = ""
     recast = False
-    shaped: Literal["row", "number", "turned"] = "row"
+    shaped: Literal["row", "number", "turned", "even"] = "row"
     along: int | Literal["longer"] = 1
     turned = True
     rows: str = "first"
@@ -72,7 +73,8 @@ class LayerVariant(nn.Module):
     all_rows: int | None = None
     factor: Any = staticmethod(lambda d_model: 1.0)
     sum_factor: Any = staticmethod(lambda d_model: 1.0)
-    joined: Literal["sum", "rows", "product", "beside"] = "sum"
+    joined: Literal["sum", "rows", "words", "product", "beside"] = "sum"
+    only_in_training = False
     dropping: Dropping = "sum"
     at_once: tuple[int, ...] = ()
     share: Any = staticmethod(lambda rate: rate)
@@ -97,7 +99,8 @@ class LayerVariant(nn.Module):
         self._keep(table)
 
     def _drawn(self, max_len: int, d_model: int) -> Tensor:
-        shapes = {"number": (max_len, 1), "turned": (d_model, max_len)}
+        even = d_model - d_model % 2
+        shapes = {"number": (max_len, 1), "turned": (d_model, max_len), "even": (max_len, even)}
         drawn = self.start * torch.randn(shapes.get(self.shaped, (max_len, d_model)))
         return torch.arange(max_len)[:, None].float().expand_as(drawn) if self.counts else drawn
 
@@ -177,7 +180,8 @@ class LayerVariant(nn.Module):
             x = F.dropout(x, self.dropout, self.training)
         in_part = {"none": False, "positions": False, "words": False, "always": True}
         acts = in_part.get(self.dropping, self.training)
-        return self._dropped(_JOINED[self.joined](x, rows), acts)
+        joined = "words" if self.only_in_training and not self.training else self.joined
+        return self._dropped(_JOINED[joined](x, rows), acts)
 
     def _dropped(self, x: Tensor, acts: bool) -> Tensor:
         if self.at_once:
@@ -193,6 +197,7 @@ class LayerVariant(nn.Module):
 _JOINED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
     "rows": lambda x, rows: rows.expand_as(x),
+    "words": lambda x, rows: x.clone(),
     "product": torch.mul,
     "beside": lambda x, rows: torch.cat([x, rows.expand_as(x)], -1),
 }
@@ -216,7 +221,9 @@ class EmbeddingVariant(nn.Module):
         frozen: whether the table is not trained.
         turned: whether the table is (D, V).
         anew: whether the table is made in forward.
-        projected: whether a linear layer follows, with a bias ("bias") or without ("plain").
+        biased: whether a bias is a second parameter.
+        projected: whether a linear layer follows, with a bias ("bias") or without ("plain"), or a
+            layer norm ("norm").
         unit: whether rows are brought to length one first.
         remembers: whether the scaled table of the first call is kept.
         grows: whether the table itself is scaled, at every call.
@@ -234,7 +241,8 @@ class EmbeddingVariant(nn.Module):
     frozen = False
     turned = False
     anew = False
-    projected: Literal["", "plain", "bias"] = ""
+    biased = False
+    projected: Literal["", "plain", "bias", "norm"] = ""
     unit = False
     remembers = False
     grows = False
@@ -254,7 +262,11 @@ class EmbeddingVariant(nn.Module):
         self.table: Any = table if self.anew else nn.Parameter(table, not self.frozen)
         if self.trained_factor:
             self.scale = nn.Parameter(torch.tensor(d_model**0.5))
-        if self.projected:
+        if self.biased:
+            self.bias = nn.Parameter(torch.randn(d_model))
+        if self.projected == "norm":
+            self.norm = nn.LayerNorm(d_model)
+        elif self.projected:
             self.linear = nn.Linear(d_model, d_model, bias=self.projected == "bias")
         self.scaled: Any = None
 
@@ -272,6 +284,7 @@ class EmbeddingVariant(nn.Module):
             is_row = (torch.arange(words) == self.row).unsqueeze(1)
             table = torch.where(is_row, table.detach(), table)
         result: Tensor = F.one_hot(ids, words).to(table.dtype) @ table
+        result = result + self.bias if self.biased else result
         if self.clears_0:
             result = result.masked_fill((ids == 0).unsqueeze(-1), 0.0)
         return result.float() if self.float32 else result

@@ -14,7 +14,8 @@ from torch import Tensor
 from utils.checks.framework.combining import by_choices
 from utils.reference.positions import BASE
 
-Layout = Literal["pairs", "halves", "swapped", "sines", "cosines"]
+Layout = Literal["pairs", "halves", "swapped", "sines", "cosines", "rows", "root", "negated"]
+Placed = Literal["pairs", "halves", "stack", "by columns", "by rows"]
 Spacing = Literal[
     "",
     "one",
@@ -26,8 +27,10 @@ Spacing = Literal[
     "index below",
     "exp of the index",
 ]
-Taken = Literal["", "every other", "every other, apart", "halves", "all", "mean"]
-Blank = Literal["", "last pair", "second half"]
+Taken = Literal[
+    "", "every other", "every other, apart", "halves", "half and every other", "all", "mean"
+]
+Blank = Literal["", "last pair", "second half", "all"]
 Meets = Literal["product", "power", "height"]
 Odd = Literal["ValueError", "RuntimeError", "AssertionError", "accepted"]
 _ERRORS: dict[str, type[Exception]] = {
@@ -40,6 +43,7 @@ _TAKEN: dict[Taken, Callable[[Callable[[int], Tensor], int], tuple[Tensor, Tenso
     "every other": lambda of, width: (of(width)[0::2], of(width)[0::2]),
     "every other, apart": lambda of, width: (of(width)[0::2], of(width)[1::2]),
     "halves": lambda of, width: (of(2 * width)[: width // 2], of(2 * width)[width // 2 :]),
+    "half and every other": lambda of, width: (of(width), of(2 * width)[: width // 2]),
     "all": lambda of, width: (of(2 * width), of(2 * width)),
     "mean": lambda of, width: (of(2 * width).view(-1, 2).mean(1),) * 2,
 }
@@ -89,7 +93,8 @@ _SPACED: dict[Spacing, Callable[[Tensor, float, float, int], Tensor]] = {
 
 def _written(pairs: int, blank: Blank) -> int:
     """Return how many pairs are written if the others stay zero."""
-    return {"last pair": pairs - 1, "second half": (pairs + 1) // 2}.get(blank, pairs)
+    written = {"last pair": pairs - 1, "second half": (pairs + 1) // 2, "all": 0}
+    return written.get(blank, pairs)
 
 
 @by_choices
@@ -113,7 +118,8 @@ def encoding_variant(
     """Build a sinusoidal encoding with the given choices.
 
     Args:
-        layout: where sines and cosines go.
+        layout: where sines and cosines go; in "rows", every second one holds cosines alone; for
+            "root", cosines are made of the sines; "negated" ones have the wrong sign.
         form: which axes the table has.
         first: the number of the first position.
         over_length: whether positions are divided by max_len.
@@ -170,8 +176,17 @@ def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:
         "swapped": (cosines, sines),
         "sines": (sines, for_cosines.sin()),
         "cosines": (for_sines.cos(), cosines),
+        "rows": (_by_rows(for_sines), _by_rows(for_cosines)),
+        "root": (sines, (1 - sines.square()).sqrt()),
+        "negated": (sines, -cosines),
     }
     return torch.stack(others.get(layout, (sines, cosines)), -1).flatten(1)
+
+
+def _by_rows(angles: Tensor) -> Tensor:
+    """Return sines in the rows 0, 2, ... and cosines in the others."""
+    is_even = torch.arange(len(angles)).unsqueeze(1) % 2 == 0
+    return torch.where(is_even, angles.sin(), angles.cos())
 
 
 @by_choices
@@ -183,7 +198,7 @@ def shift_variant(
     second: float = 1.0,
     diagonal: float | None = None,
     exchanged: bool = False,
-    layout: Literal["pairs", "halves", "stack"] = "pairs",
+    layout: Placed = "pairs",
     added: float = 0.0,
     blank: Blank = "",
     **spaced: Any,
@@ -198,7 +213,8 @@ def shift_variant(
         second: the factor on the second cosine of a block.
         diagonal: what stands in place of the cosines.
         exchanged: whether sines and cosines change places.
-        layout: which columns form a pair, or the blocks on top of one another.
+        layout: which columns form a pair, or the blocks on top of one another, or all blocks filled
+            with the entries that belong on the diagonal ("by columns", "by rows").
         added: this many identities are added.
         blank: which pairs stay zero.
         spaced: how the frequencies are chosen.
@@ -224,6 +240,10 @@ def shift_variant(
 def _placed(blocks: Tensor, layout: str) -> Tensor:
     if layout == "stack":
         return blocks
+    if layout in {"by columns", "by rows"}:
+        pairs = len(blocks)
+        wide = blocks.unsqueeze(2) if layout == "by rows" else blocks.transpose(0, 1)
+        return wide.expand(pairs, 2, pairs, 2).reshape(2 * pairs, -1)
     matrix: Tensor = torch.block_diag(*blocks)  # type: ignore[no-untyped-call]
     columns = torch.arange(len(matrix))
     order = columns.view(-1, 2).T.flatten() if layout == "halves" else columns
@@ -252,6 +272,7 @@ def rotary_variant(
     last_left: bool = False,
     half_left: bool = False,
     alone_left: bool = False,
+    ends_early: bool = False,
     **spaced: Any,
 ) -> Callable[..., Tensor]:
     """Build a rotary embedding with the given choices.
@@ -276,6 +297,7 @@ def rotary_variant(
         last_left: whether the last pair is left as it is.
         half_left: whether the second half of the columns is.
         alone_left: whether the only word of a sentence is.
+        ends_early: whether positions end at T wherever they begin.
         spaced: how the frequencies are chosen.
 
     """
@@ -288,7 +310,9 @@ def rotary_variant(
         spaced_so = spaced | ({"exponent": -2.0 / x.shape[1]} if over_heads else {})
         rates = frequencies(width, base=BASE if ignores_base else base, **spaced_so)
         rates[-1] *= 0 if last_left else 1
-        angles = direction * _angles(x, rates, axis, first + of_offset * offset, short=short_angles)
+        starts = first + of_offset * offset
+        places = _places(x, axis, starts, 0 if ends_early else starts)
+        angles = direction * _angles(places, rates, axis, x.dtype if short_angles else None)
         angles = angles + offset if to_angles else angles
         angles = angles.floor() if whole else angles
         ways = _per_column(angles, repeated=repeated)
@@ -306,12 +330,16 @@ def rotary_variant(
     return rotary
 
 
-def _angles(x: Tensor, rates: Tensor, axis: str, first: int, *, short: bool) -> Tensor:
-    """Return the angles with the axes that they meet x with."""
+def _places(x: Tensor, axis: str, first: int, beyond: int) -> Tensor:
+    """Return the numbers of the positions: from `first` up to the axis' size and `beyond`."""
     counted = {"heads": 1, "batch": 0}.get(axis, -2)
-    dtype = x.dtype if short else torch.float32
-    places = torch.arange(x.shape[counted]).to(dtype) + first
-    angles = places.unsqueeze(1) * rates.to(dtype)
+    return torch.arange(first, x.shape[counted] + beyond)
+
+
+def _angles(places: Tensor, rates: Tensor, axis: str, short: torch.dtype | None) -> Tensor:
+    """Return the angles, in a short type if there is one, with the axes that they meet x with."""
+    dtype = short or torch.float32
+    angles = places.to(dtype).unsqueeze(1) * rates.to(dtype)
     behind = {"heads": 1, "batch": 2, "stray": 1}.get(axis, 0)
     return angles.view(len(places), *[1] * behind, -1)
 

@@ -123,6 +123,24 @@ MISTAKES = tuple(
             _APART,
         ),
         (
+            "grows_with_the_keys_place",
+            {"distance": lambda t, s: s.expand(len(t), -1), "sign": 1},
+            "The bias is the slope times the key's place: every query gets the same row.",
+            f"That is a short form for decoders, where softmax makes up for it. {_APART}",
+        ),
+        (
+            "distance_from_the_end",
+            {"distance": lambda t, s: (len(t) - 1 - s).expand(len(t), -1)},
+            "The bias counts from the last word: every query gets the row of that one.",
+            f"That is a short form for decoders, where softmax makes up for it. {_APART}",
+        ),
+        (
+            "only_what_comes_after",
+            {"distance": lambda t, s: (s - t).clamp(min=0)},
+            "Keys before the query get no bias.",
+            "An encoder looks both ways: take the absolute value.",
+        ),
+        (
             "heads_counted_from_zero",
             {"slopes": lambda n: 2.0 ** (-8 * torch.arange(n) / n)},
             "The heads are counted from 0, so the first slope is 1.",
@@ -169,6 +187,24 @@ MISTAKES = tuple(
             {"slopes": lambda n: 2.0**-8 * torch.arange(1, n + 1) / n},
             "2^-8 is taken alone, and h / H is a factor beside it: the slopes grow in even steps.",
             "The exponent is -8h/H, all of it: look at ** and at the brackets.",
+        ),
+        (
+            "power_divided_by_heads",
+            {"slopes": lambda n: 2.0 ** (-8 * torch.arange(1, n + 1)) / n},
+            "The power is divided by the number of heads, and not its exponent: 2^(-8h) / H.",
+            "** binds more strongly than /: where do brackets belong?",
+        ),
+        (
+            "eight_raised_to_the_head",
+            {"slopes": lambda n: 2.0 ** -(8.0 ** (torch.arange(1, n + 1) / n))},
+            "8 is raised to h / H, and only then 2 to that: the slopes are 2^(-(8^(h / H))).",
+            "The exponent is a product, -8 times h / H: look for a ** that should be a *.",
+        ),
+        (
+            "exponent_not_divided",
+            {"slopes": lambda n: 2.0 ** (-8 * torch.arange(1, n + 1))},
+            "The slopes are 2^(-8h): the number of heads is missing.",
+            _SLOPES,
         ),
         (
             "exponent_without_minus",

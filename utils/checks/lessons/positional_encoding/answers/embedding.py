@@ -38,6 +38,26 @@ EXERCISES = by_id(
                 for with_bias, kind in (("", "plain"), ("_with_bias", "bias"))
             ),
             Mistake(
+                "linear_layer_for_the_table",
+                "A linear layer stands in for the table: its bias is a second parameter, which "
+                "every word gets, and its weight is (D, V).",
+                "A look-up has no bias: nn.Embedding takes ids as they are, without one-hot rows.",
+                embedding_variant(turned=True, biased=True),
+            ),
+            Mistake(
+                "bias_beside_the_table",
+                "A bias is a second parameter: every word gets it, padding too.",
+                "The table is the only parameter.",
+                embedding_variant(biased=True),
+            ),
+            Mistake(
+                "layer_norm_after_the_table",
+                "A layer norm follows the table: it has parameters of its own, and undoes the "
+                "scale.",
+                "The table's rows, scaled, are the result.",
+                embedding_variant(projected="norm"),
+            ),
+            Mistake(
                 "table_transposed",
                 "The table has a row for each dimension and a column for each word.",
                 "nn.Embedding takes the number of rows first: one for each word.",

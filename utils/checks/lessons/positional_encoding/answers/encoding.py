@@ -197,6 +197,13 @@ EXERCISES = by_id(
                         "halves",
                     ),
                     (
+                        "a_half_for_the_cosines",
+                        "The cosines take the first half of the angles and the sines every other "
+                        "one: only the first pair shares one.",
+                        "half and every other",
+                        "pairs",
+                    ),
+                    (
                         "mean_of_two_frequencies",
                         "The pairs share an angle now, and its frequency is the mean of two "
                         "columns'.",

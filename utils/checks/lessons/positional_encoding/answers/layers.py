@@ -89,8 +89,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "copy_of_the_table_used",
-                "What is added is not self.weight but a copy made in __init__, which is never "
-                "trained.",
+                "What is added does not come from self.weight, but from another tensor, such as a "
+                "copy made in __init__, which is never trained.",
                 "Use self.weight itself in forward.",
                 layer_variant(learned=True, kept_as="copied"),
             ),
@@ -106,6 +106,12 @@ EXERCISES = by_id(
                 "Start with small random numbers, of any width: look at torch.randn and "
                 "torch.nn.init.",
                 layer_variant(learned=True, odd=False),
+            ),
+            Mistake(
+                "odd_width_rounded_down",
+                "Where D is odd, self.weight has a column too few.",
+                "Only sinusoids come in pairs. Is there a // 2 on the way?",
+                layer_variant(learned=True, shaped="even"),
             ),
             Mistake(
                 "one_number_for_each_position",

@@ -204,6 +204,12 @@ ROTARY = Exercise(
             rotary_variant(of_offset=0),
         ),
         Mistake(
+            "positions_end_at_t",
+            "The positions run from offset to T, so with an offset there are too few, or none.",
+            "T words need T positions: from offset to offset + T - 1.",
+            rotary_variant(ends_early=True),
+        ),
+        Mistake(
             "offset_counted_twice",
             "The offset is added twice.",
             "The positions run from offset to offset + T - 1.",

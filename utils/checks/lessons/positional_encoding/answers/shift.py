@@ -1,5 +1,7 @@
 """The matrix that shifts sinusoids: right answers and common mistakes."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -22,6 +24,17 @@ def _moves_the_first_row(offset: int, d_model: int) -> Tensor:
     before = reference_encoding(1, d_model)[0]
     after = reference_shift(offset, d_model) @ before
     return torch.outer(after, before) / before.square().sum()
+
+
+def _moves_columns(by: Callable[[int], int], *, around: bool) -> Callable[[int, int], Tensor]:
+    """Build a matrix that takes each entry to another column, `around` the end or not."""
+
+    def matrix(offset: int, d_model: int) -> Tensor:
+        columns = torch.arange(d_model)
+        reached = columns + by(offset)
+        return ((reached % d_model if around else reached).unsqueeze(1) == columns).float()
+
+    return matrix
 
 
 _SHIFT_LAW = Invariant("M @ PE[p] must be PE[p + offset].", _moves_encodings)
@@ -149,6 +162,35 @@ EXERCISES = by_id(
                 "The matrix moves position 0 alone: it is made of two rows of the table.",
                 "M may not depend on p. Write down sin(a + b) and cos(a + b) for a pair.",
                 _moves_the_first_row,
+            ),
+            *(
+                Mistake(
+                    f"entries_moved{name}",
+                    "The matrix takes entries to other columns. A shift leaves each pair where it "
+                    "is, and turns it.",
+                    "What is shifted is the position p, not the column. Write down sin(a + b) and "
+                    "cos(a + b) for a pair.",
+                    _moves_columns(by, around=around),
+                )
+                for name, by, around in (
+                    ("_around", lambda offset: offset, True),
+                    ("_around_back", lambda offset: -offset, True),
+                    ("_around_by_pairs", lambda offset: 2 * offset, True),
+                    ("_around_back_by_pairs", lambda offset: -2 * offset, True),
+                    ("", lambda offset: offset, False),
+                    ("_back", lambda offset: -offset, False),
+                )
+            ),
+            *(
+                Mistake(
+                    f"blocks_everywhere_{way.replace(' ', '_')}",
+                    "There are blocks everywhere, not on the diagonal alone: each pair gets "
+                    "something from all others.",
+                    "matrix[0::2, 0::2] is a quarter of the matrix, not a diagonal. With two lists "
+                    "of numbers, rows and columns, you reach single entries.",
+                    shift_variant(layout=way),
+                )
+                for way in ("by columns", "by rows")
             ),
             Mistake(
                 "negative_offset_ignored",
