@@ -349,7 +349,7 @@ print(where)
 # times the parameters, is ahead in the shorter runs and behind in the longest, in all three seeds.
 # We do not know why; all runs had the same learning rate. So the picture does not say what a state
 # *can* hold. It says that with attention, where nothing has to be carried, 300 steps are enough for
-# 99%.
+# 99%. (You may read that at length 20 both models perform reasonably well. Not at equal training.)
 #
 # Where does the model with attention look?
 
@@ -1531,7 +1531,7 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # | self-attention | $3\, T D^2 + 2\, T^2 D$ | 1 |
 #
 # **Predict:** with D = 64, from which length on does attention take more time than an RNN? And more
-# memory? How many times as long as attention does an LSTM take at 512 tokens?
+# memory? "At 500 tokens an LSTM is five times slower", you may read of GPUs. And here, at 512?
 
 # %% tags=["skip-grading"]
 # The first of the lengths 64, 128, ... 4096 at which attention takes more (0 if none)
