@@ -199,6 +199,13 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             variant(dropped="scores"),
         ),
         Mistake(
+            "dropout_before_a_softmax_apart",
+            "What meets the values is made of scores after dropout: a score of zero is an ordinary "
+            "score, and no weight is dropped.",
+            "A weight of zero means “not looked at”. Which step makes the weights?",
+            variant(dropped="apart"),
+        ),
+        Mistake(
             "dropout_on_the_queries",
             "Dropout acts on the queries, so the weights themselves change in train mode.",
             "It belongs between softmax and the product with the values.",

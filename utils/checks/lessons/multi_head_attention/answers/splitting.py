@@ -57,6 +57,36 @@ def _pieces_of_n_heads(axis: int) -> Callable[[Tensor, int], Tensor]:
     return cut
 
 
+def _overlapping(x: Tensor, n_heads: int) -> Tensor:
+    """Begin the slice of head h at feature h, where h Dh is meant."""
+    small = x.shape[-1] // n_heads
+    return torch.stack([x[..., h : h + small] for h in range(n_heads)], 1)
+
+
+def _others_hidden(x: Tensor, n_heads: int) -> Tensor:
+    """Give every head all features, with those of the others set to zero."""
+    owner = torch.arange(x.shape[-1]) // (x.shape[-1] // n_heads)
+    own = owner == torch.arange(n_heads).view(-1, 1, 1)
+    return x.unsqueeze(1) * own
+
+
+def _positions_viewed(x: Tensor, n_heads: int) -> Tensor:
+    size, length, width = x.shape
+    return x.reshape(size, n_heads, length // n_heads, width)
+
+
+def _axes_exchanged(*axes: int, viewed: bool) -> Callable[[Tensor, int], Tensor]:
+    """Give `cat` the view that it has, then exchange other axes than heads and batch."""
+
+    def cut(x: Tensor, n_heads: int) -> Tensor:
+        size, length, width = x.shape
+        heads = torch.cat(x.chunk(n_heads, -1)).view(n_heads, size, length, width // n_heads)
+        turned = heads.transpose(*axes)
+        return turned.reshape(size, n_heads, length, -1) if viewed else turned
+
+    return cut
+
+
 def _by_size(x: Tensor, n_heads: int) -> Tensor:
     """Take the number of heads for the size of a head."""
     return _cut(x, x.shape[-1] // n_heads).transpose(1, 2)
@@ -189,6 +219,39 @@ SPLIT_MISTAKES = (
         _split(finish=lambda heads: heads.transpose(0, 2)),
     ),
     Mistake(
+        "slices_overlap",
+        "Head h begins at feature h: neighbouring heads share features, and the last features are "
+        "in no head.",
+        "A head has Dh features. How many features do the heads before it take?",
+        _split(cut=_overlapping),
+    ),
+    *(
+        Mistake(
+            name,
+            f"Every head keeps all D features{rest}: the last axis should have Dh.",
+            "A head's features are cut out, and nothing else stays: (B, H, T, Dh).",
+            _split(cut=cut),
+        )
+        for name, rest, cut in (
+            ("other_heads_set_to_zero", ", with those of the others set to zero", _others_hidden),
+            ("all_features_for_all", "", lambda x, n: x.unsqueeze(1).repeat(1, n, 1, 1)),
+        )
+    ),
+    *(
+        Mistake(
+            name,
+            "The tokens are cut into groups, and not the features: a head gets some of the tokens, "
+            "with all D features.",
+            "x is (B, T, D). Which axis holds the features?",
+            _split(cut=cut),
+        )
+        for name, cut in (
+            ("tokens_cut", _positions_viewed),
+            ("tokens_cut_by_hsplit", lambda x, n: torch.stack(torch.hsplit(x, n), 1)),
+            ("tokens_chunked", lambda x, n: torch.stack(x.chunk(n, 1), 1)),
+        )
+    ),
+    Mistake(
         "first_slice_for_all",
         "Every head gets the first Dh features.",
         "Head h begins at feature h * Dh: does your slice move on?",
@@ -243,6 +306,17 @@ REPAIR_MISTAKES = (
         "and the last step reads them out in yet another order.",
         "Give the `view` the order that is there. Then exchange two axes, and leave it at that.",
         _split(cut=_turned_and_cut_again),
+    ),
+    *(
+        Mistake(
+            f"{name}_exchanged{'_and_viewed' if viewed else ''}",
+            f"After `cat` the pieces are (H, B, T, Dh). Then {name.replace('_', ' ')} change "
+            "places; another pair should.",
+            "Which two of the four axes stand in another order than (B, H, T, Dh)?",
+            _split(cut=_axes_exchanged(*axes, viewed=viewed)),
+        )
+        for name, axes in (("batch_and_tokens", (1, 2)), ("heads_and_tokens", (0, 2)))
+        for viewed in (False, True)
     ),
     *(
         Mistake(
