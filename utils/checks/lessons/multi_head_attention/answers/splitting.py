@@ -75,14 +75,12 @@ def _positions_viewed(x: Tensor, n_heads: int) -> Tensor:
     return x.reshape(size, n_heads, length // n_heads, width)
 
 
-def _axes_exchanged(*axes: int, viewed: bool) -> Callable[[Tensor, int], Tensor]:
-    """Give `cat` the view that it has, then exchange other axes than heads and batch."""
+def _cut_anew(*order: int) -> Callable[[Tensor, int], Tensor]:
+    """Put the axes of (B, H, T, Dh) in another order, and read the numbers as if it were this."""
 
     def cut(x: Tensor, n_heads: int) -> Tensor:
-        size, length, width = x.shape
-        heads = torch.cat(x.chunk(n_heads, -1)).view(n_heads, size, length, width // n_heads)
-        turned = heads.transpose(*axes)
-        return turned.reshape(size, n_heads, length, -1) if viewed else turned
+        heads = reference_split(x, n_heads)
+        return heads.permute(order).reshape(heads.shape)
 
     return cut
 
@@ -117,6 +115,10 @@ def _split(
     return split
 
 
+_TURNED = (
+    ("heads_then_tokens_then_batch", "(H, T, B, Dh)", (1, 2, 0, 3)),
+    ("tokens_then_batch_then_heads", "(T, B, H, Dh)", (2, 0, 1, 3)),
+)
 SPLIT_MISTAKES = (
     Mistake(
         "view_without_transpose",
@@ -204,6 +206,15 @@ SPLIT_MISTAKES = (
         "The heads are the first axis: (H, B, T, Dh).",
         "The batch stays in front.",
         _split(finish=lambda heads: heads.transpose(0, 1)),
+    ),
+    *(
+        Mistake(
+            name,
+            f"The axes stand in the order {axes}.",
+            "Asked for is (B, H, T, Dh): which axes have to change places?",
+            _split(finish=lambda heads, order=order: heads.permute(order)),
+        )
+        for name, axes, order in _TURNED
     ),
     Mistake(
         "order_in_memory_taken_for_granted",
@@ -309,14 +320,12 @@ REPAIR_MISTAKES = (
     ),
     *(
         Mistake(
-            f"{name}_exchanged{'_and_viewed' if viewed else ''}",
-            f"After `cat` the pieces are (H, B, T, Dh). Then {name.replace('_', ' ')} change "
-            "places; another pair should.",
-            "Which two of the four axes stand in another order than (B, H, T, Dh)?",
-            _split(cut=_axes_exchanged(*axes, viewed=viewed)),
+            f"{name}_cut_anew",
+            f"The axes stood in the order {axes} when they were cut anew as (B, H, T, Dh).",
+            "Which axes have to change places, so that nothing is left to be cut?",
+            _split(cut=_cut_anew(*order)),
         )
-        for name, axes in (("batch_and_tokens", (1, 2)), ("heads_and_tokens", (0, 2)))
-        for viewed in (False, True)
+        for name, axes, order in _TURNED
     ),
     *(
         Mistake(
