@@ -26,7 +26,6 @@ MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
 PREDICTED = 2e-3  # share by which a prediction may differ from what a mistake predicts
 LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
 RANDOM_TEST = "random_test"  # the mistake that says so
-_PAIRED = " + "  # in the name of two mistakes made at once, which a round number meets by chance
 _BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
 # What is ruled out for answers is open to known mistakes. And where nothing is written, or nothing
 # came back, all of them and all their pairs would be tried in vain, which takes half a second.
@@ -301,11 +300,11 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
         return same(whole, judged.seen, exercise.tolerance)
     variant = results_of(exercise, mistake.name, mistake.answer, case)
     if exercise.probe.kind == ExerciseKind.PREDICT:
-        right = expected_of(exercise, case)
-        said, its, best = (o.values.get(PREDICTION) for o in (judged.seen, variant, right))
-        if is_rounded(said, best):
+        seen = (judged.seen, variant, expected_of(exercise, case))
+        said, its, right = (one.values.get(PREDICTION) for one in seen)
+        if is_rounded(said, right):
             return False  # and what it is rounded from may be another number by chance
-        if is_rounded(said, its) and _PAIRED not in mistake.name:
+        if mistake.message and is_rounded(said, its):  # two at once have none, and meet too much
             return True
     return same_results(variant, judged.seen, exercise.tolerance)
 
@@ -345,7 +344,7 @@ def _pair(
     several = len(relevant) if exercise.tolerance >= LOOSE or exercise.facts else SEVERAL_OF_PAIRS
     best: tuple[tuple[bool, int], Named] | None = None
     for one, other, answer in itertools.chain(*tried):
-        pair = Mistake(f"{one.name}{_PAIRED}{other.name}", "", "", answer)
+        pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
         if not _agrees(exercise, pair, shown):
             continue
         agrees = _where_it_agrees(exercise, pair, relevant, several)

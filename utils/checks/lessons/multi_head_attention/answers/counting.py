@@ -5,6 +5,7 @@ something is counted once for each head. Each slip is a choice of `_miscount`, s
 tried, too. A number that is made otherwise is read as so many matrices and rows.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -17,7 +18,6 @@ from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.framework.observation import Plain
 from utils.checks.lessons.multi_head_attention.probes import PROBES
-from utils.words import counted
 
 D_MODEL: Final = 512
 FIRST_ASKED: Final = 8  # heads; then twice as many are asked for
@@ -220,16 +220,21 @@ def _heads(n_heads: int) -> Iterator[Mistake]:
             f"There are H heads of Dh features, and H Dh = D. {_WHOLE_WORD}",
             {"reads": small, "joined": small},
         ),
+    ):
+        yield Mistake(name, message, hint, _miscount(n_heads, **choices))
+
+
+def _outputs(n_heads: int) -> Iterator[Mistake]:
+    """Return what goes wrong with the size of w_o, where the other layers are right."""
+    for name, message, choices in (
         (
             "output_projection_of_one_head",
             "The output projection is counted as if it read the features of one head alone.",
-            _W_O,
-            {"joined": small},
+            {"joined": D_MODEL // n_heads},
         ),
         (
             "output_projection_for_each_head",
             "Every head is given a w_o of its own, from D to D.",
-            _W_O,
             {
                 "joined": n_heads * D_MODEL,
                 "bias_of_w_o": lambda outputs: n_heads * outputs,
@@ -238,11 +243,10 @@ def _heads(n_heads: int) -> Iterator[Mistake]:
         (
             "output_projection_of_wide_heads",
             "The output projection is counted as if every head gave it D features.",
-            _W_O,
             {"joined": n_heads * D_MODEL},
         ),
     ):
-        yield Mistake(name, message, hint, _miscount(n_heads, **choices))
+        yield Mistake(name, message, _W_O, _miscount(n_heads, **choices))
 
 
 def _by_the_heads(n_heads: int) -> Iterator[Mistake]:
@@ -352,7 +356,8 @@ def _by_itself(count: Callable[[], int]) -> Callable[[], int]:
 
 def _mistakes(n_heads: int) -> tuple[Mistake, ...]:
     further = _by_the_heads(n_heads) if n_heads > FIRST_ASKED else ()
-    return (*_biases(n_heads), *_layers(n_heads), *_heads(n_heads), *further, *_alone(n_heads))
+    shared = (part(n_heads) for part in (_biases, _layers, _heads, _outputs))
+    return (*itertools.chain(*shared), *further, *_alone(n_heads))
 
 
 def read_as_layers(said: Plain, n_heads: int) -> str:
@@ -369,7 +374,8 @@ def read_as_layers(said: Plain, n_heads: int) -> str:
         beside, odd = divmod(rest, columns)
         if 0 < matrices <= most and beside <= most and not odd:
             noun = "matrix" if matrices == 1 else "matrices"
-            more = f"{counted(beside, 'row')} of {columns}" if beside else "nothing else"
+            row = "row" if beside == 1 else "rows"
+            more = f"{beside} {row} of {columns}" if beside else "nothing else"
             return (
                 f"Your number is that of {matrices} {noun} of {rows} x {columns} and {more}. "
                 "Which matrices does the module have, and which biases?"
