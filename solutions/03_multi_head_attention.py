@@ -6,13 +6,11 @@
 # **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 80 minutes.
 # **Points:** 13.
 #
-# In lesson 02 *lost* asked who did it, and *the* asked for its noun. A word often has several
-# questions at once, and one softmax answers one. You will build an attention that asks several,
-# find out what that costs, look into a trained one head by head, and load torch's weights into
-# yours.
+# In lesson 02 *lost* asked who did it, and *the* asked for its noun. What if a word has two
+# questions at once? You will build an attention that looks several times, find out what that
+# costs, look into a trained one head by head, and load torch's weights into yours.
 #
-# Letters as everywhere: **B** sentences, **T** queries, **S** keys, **D** entries of a vector, here
-# called its features. New are **H** heads, of **Dh** = D / H features each.
+# New letters: **H** heads, of **Dh** = D / H features each. (Features are a vector's entries.)
 
 # %%
 import copy
@@ -74,7 +72,7 @@ print("it changes:", said("the mixture changes", "no" if same else "yes"))
 # them, and section 6 tries that.
 #
 # The way out is to look twice, with two sets of weights, and keep the two results apart. That is
-# all that "multi-head" means. The next three sections are about doing it in one go.
+# all that "multi-head" means.
 #
 # ## 2. Heads as a list of small attentions
 #
@@ -102,8 +100,8 @@ print(tuple(attend_one_by_one(x, small_heads).shape))
 # weighs all D = 12 features of a word. **Every head sees the whole word.** Only what it makes of it
 # is small.
 #
-# Four heads make twelve small products where three would do: the rows of the heads' matrices,
-# put under one another, are one matrix (D, D).
+# Four heads make twelve small products where three would do: stack the heads'
+# matrices, and they are one matrix (D, D).
 #
 # ### Exercise: `fuse_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
@@ -120,7 +118,7 @@ def fuse_heads(heads: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tens
         heads: one triple (w_q, w_k, w_v) for each head, each matrix (Dh, D) as in nn.Linear.
 
     Returns:
-        w_q, w_k, w_v, each (D, D) and of the heads' number type.
+        w_q, w_k, w_v, each (D, D) and of the heads' dtype.
     """
     # BEGIN SOLUTION
     queries, keys, values = zip(*heads, strict=True)
@@ -296,9 +294,8 @@ check.merge_heads(
 #
 # ### A list, a fused projection, or one large attention
 #
-# Do the list and the fused projection give the same numbers? And what does *one large attention*
-# give with the very same matrices, without cutting? "One large attention is identical to many heads
-# if the dimensions match", says a popular text. **Predict** both.
+# Do the list and the fused projection give the same numbers? And what about *one large attention*
+# with the very same matrices, without cutting? **Predict** both.
 
 # %% tags=["skip-grading"]
 ALIKE = ("the same", "different")
@@ -345,9 +342,9 @@ for name, other in (("fused projection", fused), ("one large attention", large))
 # side by side.) Since the heads are one more leading axis, the attention of lesson 02 handles all
 # of them in one product.
 #
-# Query, key and value come in apart. In self-attention all three are the same sentence. When keys
-# and values come from *another* sequence (S need not be T), it is **cross-attention**: that is how
-# a decoder looks at what an encoder has read.
+# `forward` takes query, key and value as three arguments. In self-attention all three are the same
+# sentence. In lesson 02's **cross-attention**, keys and values come from *another* sequence (S need
+# not be T): that is how a decoder looks at what an encoder has read.
 
 # %% tags=["skip-grading"]
 drawn.way("heads")
@@ -356,11 +353,15 @@ drawn.way("heads")
 # ### Exercise: `MultiHeadAttention`
 # *5 points · difficulty 4 of 5 · 20 minutes*
 #
-# Three things to watch. A mask has no axis for heads: all heads share it. Dropout (`nn.Dropout`,
-# which also scales up what it keeps) acts on the weights, in train mode only, and the weights that
-# you return are those before dropout. And a D that H does not divide is an error, a `ValueError`
-# whose message names both numbers. torch's own attentions are off limits. (While this is graded,
-# right functions stand in for yours, so an earlier error costs you nothing here.)
+# Build the block of the picture: project, split, attend, merge, project. Use your functions;
+# torch's own attentions are off limits. Then see to three details:
+#
+# - all heads share one mask, which has no axis for them;
+# - in train mode `nn.Dropout` acts on the weights before they meet the values, and you return the
+#   weights from before it;
+# - if H does not divide D, raise a `ValueError` that names both numbers.
+#
+# (While this is graded, right functions stand in for yours: an earlier error costs nothing here.)
 
 
 # %% exercise="MultiHeadAttention"
@@ -405,7 +406,7 @@ class MultiHeadAttention(nn.Module):
             mask: (B, T, S), (B, 1, S) or (1, T, S), True where a query may look; shared by heads.
 
         Returns:
-            output (B, T, D), which is w_o(0) where nothing is allowed, and
+            output (B, T, D), which is w_o(0) for a query that may look nowhere, and
             weights (B, H, T, S), before dropout.
         """
         # BEGIN SOLUTION
@@ -479,9 +480,8 @@ check.MultiHeadAttention(
 #
 # ### The shape of the weights
 #
-# A comment that has been copied from one tutorial to the next says that the weights have shape
-# (B, D, T, T). **Predict:** for 2 sentences of 10 tokens, D = 64 and 8 heads, how many numbers
-# are there in `weights`?
+# **Predict:** for 2 sentences of 10 tokens, D = 64 and 8 heads, how many numbers are there in
+# `weights`?
 
 # %% tags=["skip-grading"]
 guess("numbers in weights", None)
@@ -491,18 +491,17 @@ torch.manual_seed(0)
 x = torch.randn(2, 10, 64)
 weights = MultiHeadAttention(64, 8)(x, x, x)[1]
 print(f"shape {tuple(weights.shape)}:", said("numbers in weights", weights.numel()))
-print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
+print(f"with D in the place of H it would be {2 * 64 * 10 * 10:,}")
 
 # %% [markdown]
 # The second axis is H. Every head has its own (T, S) table; the product sums over the features
-# inside a head, so they leave no axis behind. With the comment's shape, memory would be eight times
-# what it is.
+# inside a head, so they leave no axis behind.
 #
 # ### Two sequences: looking back with four heads
 #
-# Lesson 01's decoder had nothing of the source but 64 numbers. Lesson 02 let it look back by
-# Bahdanau's attention. Here it looks back by *your* block: its one state is the query (T = 1), and
-# the encoder's S states are keys and values. Same task, same 300 steps, with four heads.
+# Lesson 02's decoder looked back by Bahdanau's attention. Here it does so by *your* block: its one
+# state is the query (T = 1), and the encoder's S states are keys and values. Same task, same 300
+# steps, with four heads.
 #
 # **Predict:** without attention about 15% of 20 symbols came out right. With your block? And will
 # the four heads look at one place, or at four?
@@ -530,10 +529,9 @@ print(f"{apart:.1f} positions from the first to the last of the places that head
 print(said("four heads look at", places))
 
 # %% [markdown]
-# Whatever the decoder needs it fetches when it needs it, so its 64 numbers need not hold the whole
-# source. The heads look at the same symbol, or one beside it: each step has one question, and
-# nothing tells four heads to ask different ones. For that, a task must have more questions than
-# one. Section 6 has such a task.
+# The heads look at the same symbol, or one beside it: each step has one question, and nothing tells
+# four heads to ask different ones. For that, a task must have more questions than one. Section 6
+# has such a task.
 #
 # ## 5. What do several heads cost?
 #
@@ -601,8 +599,7 @@ check.predict_parameters_16_heads(
 #
 # ### Parameters, counted
 #
-# A popular statement: "many heads have almost the same parameter count as one head's q, k and v".
-# At D = 64:
+# How does the count depend on the number of heads, and how much of it is `w_o`? At D = 64:
 
 
 # %% tags=["skip-grading"]
@@ -618,12 +615,10 @@ for n_heads in (1, 4, 8, 16):
 one = MultiHeadAttention(64, 1)
 three = count(one.w_q, one.w_k, one.w_v)
 print(f"w_q, w_k and w_v of one head: {three:,}")
-print(f"with w_o it is {count(one) / three - 1:.0%} more")
+print(f"the share of w_o: {1 - three / count(one):.0%}")
 
 # %% [markdown]
-# The number of heads changes nothing at all, not even a little. What changes the count is the
-# output projection: a third more. So the statement is right about the heads, and leaves out the
-# layer that puts them together.
+# The number of heads changes nothing, and a quarter of the parameters is `w_o`.
 #
 # ### Time and memory, measured
 #
@@ -644,12 +639,17 @@ pictures.cost_of_heads(HEADS, times, tables)
 print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / times[0], 1)))
 
 # %% [markdown]
-# They are not free. The products cost the same, for Dh shrinks as H grows. But each head has a
-# (T, S) table of weights, which has to be filled, put through a softmax, read again and, in
-# training, kept. Memory for the tables grows in step with H, and time follows as soon as the tables
-# outweigh the products.
+# They are not free. The products take as many multiplications, for Dh shrinks as H grows. But each
+# head has a (T, S) table of weights, which has to be filled, put through a softmax, read again and,
+# in training, kept. Memory for the tables grows in step with H, and time follows as soon as the
+# tables outweigh the products.
 #
-# And what did fusing save? The list of section 2 against your block's way, with 16 heads:
+# And what does fusing save? **Predict:** 16 heads, sentences of 16 and of 256 words, one core. How
+# many times as long as your block's way does the list of section 2 take?
+
+# %% tags=["skip-grading"]
+guess("list over fused, T = 16", None)
+guess("list over fused, T = 256", None)
 
 # %% tags=["skip-grading", "measured", "folded"]
 torch.manual_seed(0)
@@ -663,17 +663,19 @@ def attend_at_once(x: Tensor) -> Tensor:
     return merge_heads(scaled_dot_product_attention(*cut)[0])
 
 
-for length in (16, 64, 256):
+for length in (16, 256):
     words = torch.randn(4, length, 256)
     ways = ((attend_one_by_one, words, heads), (attend_at_once, words))
     slow, fast = (1000 * seconds(*way, repeat=10, clock=time.process_time) for way in ways)
     print(f"T = {length:3}: list {slow:5.1f} ms, fused {fast:5.1f} ms of one core's time")
+    ratio = round(slow / fast, 1)
+    print("    list over fused:", said(f"list over fused, T = {length}", ratio))
 
 # %% [markdown]
 # For short sentences fusing pays: the list starts sixteen times as many small operations. For long
-# ones it pays little, nothing, or less than nothing, and that differs from machine to machine: both
-# ways fill the same tables of weights, one small table after another or all of them at once. (This
-# is one core. Where heads can run side by side it may be different, and is not measured here.)
+# ones it did not pay where this was measured. Both ways fill sixteen (T, S) tables. Why fuse, then?
+# One block with four `nn.Linear` is less code, loads other people's weights, and leaves it to the
+# machine to run heads side by side.
 #
 # ### What is `w_o` for?
 #
@@ -709,11 +711,10 @@ pictures.where_heads_write(
 )
 
 # %% [markdown]
-# With one head, $w_o w_v$ is one matrix, and two matrices in a row can do nothing that this one
-# cannot. With several heads it is not so. Each head weighs its own slice, so it has a $w_o
-# w_v$ of its own: the Dh columns of `w_o` that read this head, times the Dh rows of `w_v` that feed
-# it. The picture shows what `w_o` gives: every head can write into every feature. Without it, head
-# 0 can only write into the first three.
+# With one head, the one matrix $w_o w_v$ does the work of both. With several, each slice is mixed
+# with weights of its own before `w_o` reads it. So each head has its own product: its Dh columns of
+# `w_o` times its Dh rows of `w_v`. The picture shows what `w_o` gives: every head can write into
+# every feature. Without it, head 0 can only write into the first three.
 #
 # Does that matter? Section 6 trains a model without `w_o`, in which a linear layer comes right
 # after. In an encoder layer (lesson 05) the sum with x comes right after, and there is no such
@@ -721,11 +722,11 @@ pictures.where_heads_write(
 #
 # ## 6. One head against several
 #
-# Now the drawers, with your attention. A question is a vector, the sum of an embedding for its
-# first drawer and one for its second. A drawer, key and value in one, is the sum of an embedding
-# for its number and one for its symbol. A linear layer reads both symbols off the attention's
-# output. All attentions have D = 32. Two models differ in something else: one has a hidden layer
-# *after* its single head, and one has `w_o` fixed to the identity.
+# Now the drawers, with your attention and D = 32. Every number of a drawer and every symbol has a
+# vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is the sum
+# of its number's and its symbol's. A question is the sum of two more: one for its first drawer, one
+# for its second. A linear layer reads both symbols off the output. There are five models: 1, 2 and
+# 8 heads; one head with a hidden layer *behind* it; and two heads with `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head get both symbols right? (There are six symbols: guessing gets
 # one right in 17% and both in 3%.) And will the hidden layer help?
@@ -767,13 +768,14 @@ for name in ("1 head", "1 head + hidden"):
     print(f"{name}:", said(f"both right, {name}", results[name][:, 2].median().item()))
 
 # %% [markdown]
-# One head learns one of the two look-ups and gives the other up; which one differs from run to run.
-# Two heads get everything right, at exactly the same number of parameters, and so do eight, with
-# only four features each. Without `w_o` nothing is lost here.
+# In each run one head gets one of the two symbols right, and the other hardly more often than by
+# chance; which one differs from run to run. Two heads get everything right, at exactly the same
+# number of parameters, and so do eight, with only four features each. Without `w_o` nothing is lost
+# here.
 #
 # The fourth column is a warning against saying too much. With a hidden layer after it, one head
-# *can* answer both, though not every run finds out how. **Predict:** where does it look? Half of
-# its weight on each drawer would not do, as you saw at the start.
+# *can* answer both, though not every run finds out how. **Predict:** how large is its largest
+# weight, on average? Half of it on each drawer would not do, as you saw at the start.
 
 # %% tags=["skip-grading"]
 guess("largest weight, 1 head + hidden", None)  # mean over the questions
@@ -802,18 +804,17 @@ for run, model in enumerate(models["1 head"]):
 
 # %% [markdown]
 # One head alone ends in one of two ways here: in one run all its weight lies on one drawer, in the
-# other four on both, with more on one of the two. Either way the linear layer reads one symbol off
-# it, the one with the larger share. With a hidden layer behind it, the head looks at both, at one
-# *clearly more* than at the other, and the hidden layer learned to tell a large share of one symbol
-# from a small share of another. So one head can do it, if what follows is not linear and finds this
-# code. Two heads need no code: each keeps its own look, and a linear layer reads both.
+# other four on both, with more on one of the two. With a hidden layer behind it, the head looks at
+# both, at one *clearly more* than at the other. The order is then in the two shares, and a layer
+# that is not linear can read it from there. (That it does so is our reading; the cell shows the
+# shares only.) Two heads need no such code: each keeps its own look, and a linear layer reads both.
 #
-# ### "Several heads force the model to attend to more words"
+# ### Do more heads look at more drawers?
 #
-# So a popular text says. Put it to the test: *how many drawers* does a head look at? If its
-# weights lie evenly on $n$ drawers, $e$ to the power of their entropy (with natural logarithms) is
-# $n$; uneven weights count as fewer. **Predict:** is the number larger with one head, or for each
-# of two? And for two heads taken together (for the mean of their weights)?
+# *How many drawers* does a head look at? If its weights lie evenly on $n$ drawers, $e$ to the power
+# of their entropy (with natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is
+# the number larger with one head, or for each of two? And for two heads taken together (for the
+# mean of their weights)?
 
 # %% tags=["skip-grading"]
 guess("drawers looked at, 1 head", None)
@@ -857,12 +858,11 @@ weights = twins(x, x, x)[1]
 print("two heads with the same weights look alike:", torch.equal(weights[:, 0], weights[:, 1]))
 
 # %% [markdown]
-# **Measured:** nothing is forced. Two heads may look at the very same words, as the twins do. And
-# more heads do not mean more drawers: one head looks at three on average (at one in one run, at
-# three and a half in the others), two together at two, one each, and eight together at nearly four.
-# (The count is generous to thin tails: the one head has nine tenths of its weight on the two
-# drawers asked for.) What two heads make possible is to look at one word *sharply* and at another
-# one, too.
+# Nothing forces heads apart. Two may look at the very same words, as the twins do. And more heads
+# do not mean more drawers: one head looks at three on average (at one in one run, at three and a
+# half in the others), two together at two, one each, and eight together at nearly four. (The count
+# is generous to thin tails: the one head has nine tenths of its weight on the two drawers asked
+# for.) What two heads make possible is to look at one word *sharply* and at another one, too.
 #
 # ## 7. Switching heads off
 #
@@ -900,10 +900,10 @@ for name, right in shares.items():
 
 # %% [markdown]
 # With two heads the work is divided cleanly: each head carries one look-up, and without it that
-# symbol falls to chance while the other stays. With eight, hardly any single head is needed: what
-# one of them found, others found too. Nobody told the heads to divide the work; training did. (In
-# large trained models, too, many heads can go at little cost: see Michel et al. and Voita et al.
-# below.)
+# symbol falls to chance while the other stays. With eight, hardly any single head is needed:
+# whichever is off, the worse symbol is still right in 94% or more. Nobody told the heads to divide
+# the work; training did. (In large trained models, too, many heads can go at little cost: see
+# Michel et al. and Voita et al. below.)
 #
 # ## 8. Is it the attention that everyone else uses?
 #
@@ -925,8 +925,8 @@ def load_torch_attention(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> No
     """Copy torch's weights into ours, so that both give the same output.
 
     Args:
-        mha: is changed in place: the numbers in w_q, w_k, w_v and w_o, and nothing else. An
-            optimiser may have its parameters already.
+        mha: is changed in place: the numbers in w_q, w_k, w_v and w_o, and nothing else.
+            Write into its parameters, and do not replace them: an optimiser may hold them already.
         torch_mha: with the same D, H and bias; stays as it is.
     """
     # BEGIN SOLUTION
@@ -997,24 +997,23 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
 # Where it says True everywhere, yours is the same attention, gradients and padding included. Where
 # it says False, one of your pieces is not right yet: the checks above say which.
 #
-# ## 9. "Training accuracy will show if attention is wrong"
+# ## 9. Does training accuracy show that attention is wrong?
 #
-# So people say. Let us break it on purpose and train. The task is tagging: a sentence begins with
-# one of four topic words, and one word in five gets a tag that depends on the topic. All other
-# words always have the same tag. Four models, one right (yours), three with a fault:
+# Let us break it on purpose and train. The task is tagging: a sentence begins with one of four
+# topic words, and one word in five gets a tag that depends on the topic. All other words always
+# have the same tag. Four models, one right (yours), three with a fault:
 #
 # - the heads cut, and joined again, by `view` alone (the first as in the picture of labelled
 #   cells);
 # - softmax over the queries in place of the keys;
 # - the mask accepted and ignored.
 #
-# Beside the accuracy stands a law that can be tried without training: tag a sentence alone, tag it
-# again in a padded batch, and see by how much its scores change. They must not, beyond rounding.
-#
-# **Predict:** which of the three will you see in the accuracy? Which will break the law?
+# There is also a law to try, which needs no tags: tag a sentence alone, tag it again in a padded
+# batch. Its scores must not change, beyond rounding. **Predict:** how many of the three faults cost
+# more than two points of accuracy? How many break the law?
 
 # %% tags=["skip-grading"]
-guess("faults seen in the accuracy", None)  # how many of the three
+guess("faults seen in the accuracy", None)
 guess("faults that break the law", None)
 
 
@@ -1059,15 +1058,15 @@ print("breaking the law:", said("faults that break the law", broken))
 # right answer to compare with.
 #
 # The checks of this course are full of such laws: rows sum to one, padding changes nothing, a
-# sentence alone gives what it gives in company. They are worth more than a score.
+# sentence alone gives what it gives in company. No single law finds every fault, so there are many.
 #
 # ## 10. Three bugs that no shape shows
 #
-# Three programs attend in three heads, and each has a bug: *heads paired with the batch* (the split
-# takes pieces of another sentence), *keys from the query*, or *mask repeated in the wrong order*
-# (the heads get copies a, b, a, b, a, b and not a, a, a, b, b, b). Two sentences, *a* and *b*, go
-# through each. One thing at a time is changed, and a cell is blue where that changes the weights of
-# sentence *a* in that head.
+# Three programs attend in three heads, and each has a bug. One *pairs heads with the batch*: its
+# split takes pieces of another sentence. One makes its *keys from the query*. The third gives each
+# head of each sentence a copy of the mask, and *repeats it in the wrong order*: a, b, a, b, a, b
+# instead of a, a, a, b, b, b. Two sentences, *a* and *b*, go through each. We change one thing at a
+# time. A cell is blue where that changes the weights of sentence *a* in that head.
 
 # %% tags=["skip-grading", "folded"]
 moving = {"right": head_bugs.moves()}
@@ -1090,8 +1089,8 @@ for letter, bug in head_bugs.PANELS.items():
 # ### Exercise: `repaired_split_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Below is the split of B. With one sentence it is right. First say to yourself in which order its
-# pieces lie after `cat`; then repair it.
+# Below is the split of program B. With one sentence it is right. First say to yourself in which
+# order its pieces lie after `cat`; then repair it.
 
 
 # %% exercise="repaired_split_heads"
@@ -1132,10 +1131,13 @@ check.repaired_split_heads(
 # </details>
 #
 # ### B with your repair
+#
+# Now nothing of sentence *b* may move the weights of *a*.
 
 # %% tags=["skip-grading", "folded"]
 repaired = {"right": head_bugs.moves(), "yours": head_bugs.moves(split=repaired_split_heads)}
 pictures.what_moves(repaired, head_bugs.CHANGED)
+print("your table is the right one:", torch.equal(repaired["right"], repaired["yours"]))
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -1152,7 +1154,8 @@ print(summary())
 # - `w_o` lets every head write into every feature. With one head it could be folded into `w_v`.
 # - Nothing forces heads to look at different words, or at more of them.
 # - Weights have shape (B, H, T, S). torch's `key_padding_mask` is True where ours is False.
-# - Accuracy does not prove attention right. Laws that must hold do.
+# - High accuracy does not prove attention right. A broken law proves it wrong, and needs no right
+#   answer to compare with.
 #
 # ## Three open questions
 #

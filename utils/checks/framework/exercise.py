@@ -187,6 +187,7 @@ class Exercise:
         tolerance: largest relative and absolute difference that counts as equal in float32
             (3 thousandths of that in float64); for predictions, the relative margin.
         fingerprints: the lesson's file of machine-made mistakes, if it has one.
+        read: a wrong prediction -> a true sentence on how it is made up; "" if there is none.
 
     """
 
@@ -197,6 +198,7 @@ class Exercise:
     facts: Callable[[Inputs, Mapping[str, Plain]], dict[str, Plain]] | None = None
     tolerance: float = 1e-5
     fingerprints: Path | None = None
+    read: Callable[[Plain], str] | None = None
 
     @property
     def id(self) -> str:

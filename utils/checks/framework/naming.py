@@ -298,13 +298,14 @@ def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
     if finding is not None and finding.kind in _BACKWARD:
         whole = observed(exercise, mistake.name, mistake.answer, case)
         return same(whole, judged.seen, exercise.tolerance)
+    variant = results_of(exercise, mistake.name, mistake.answer, case)
     if exercise.probe.kind == ExerciseKind.PREDICT:
-        said, right = (o.values.get(PREDICTION) for o in (judged.seen, expected_of(exercise, case)))
+        seen = (judged.seen, variant, expected_of(exercise, case))
+        said, its, right = (one.values.get(PREDICTION) for one in seen)
         if is_rounded(said, right):
             return False  # and what it is rounded from may be another number by chance
-        if is_rounded(said, mistake.answer):
+        if mistake.message and is_rounded(said, its):  # two at once have none, and meet too much
             return True
-    variant = results_of(exercise, mistake.name, mistake.answer, case)
     return same_results(variant, judged.seen, exercise.tolerance)
 
 

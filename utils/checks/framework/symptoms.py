@@ -15,7 +15,7 @@ import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
 from utils.checks.framework.closeness import close, nearly
-from utils.checks.framework.compare import identical, number
+from utils.checks.framework.compare import PREDICTION, identical, number
 from utils.checks.framework.entries_seen import of_flags, of_weights
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
@@ -67,7 +67,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
     if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
-        return (_NEAR,) if is_cut(exercise, shown) else ()
+        return (_NEAR,) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
     shared = _of_shared(expected, seen, finding.where.partition("[")[0], exercise.tolerance)
     if shared:
         return (shared,)
@@ -92,6 +92,12 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
         found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
         return tuple(itertools.islice(dict.fromkeys(found), MOST))
+
+
+def _of_prediction(exercise: Exercise, seen: Observation) -> tuple[str, ...]:
+    """Say how a wrong prediction is made up, where its exercise can read it."""
+    says = exercise.read(seen.values.get(PREDICTION)) if exercise.read is not None else ""
+    return (says,) if says else ()
 
 
 def _of_shared(expected: Observation, seen: Observation, name: str, tolerance: float) -> str:

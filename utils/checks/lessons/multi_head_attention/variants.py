@@ -65,7 +65,8 @@ class HeadsVariant(nn.Module):
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
-            (weights and output), "inside" (weights and context), "queries", "nothing", "always"
+            (weights and output), "inside" (weights and context), "queries", "nothing", "apart" (the
+            scores behind the output, and not those behind the weights that come back), "always"
             (the weights, in eval mode too), "calm" (the weights, in eval mode alone) or "unscaled"
             (what is kept is not scaled up).
         returned: "weights", "dropped" (weights after dropout), "mean" over heads, or "turned" with
@@ -166,6 +167,8 @@ class HeadsVariant(nn.Module):
         mask = self._mask_used(mask)
         weights = self._attend(self._drop(q, "queries"), k, mask)
         mixing = weights if self.output_masked else self._attend(q, k, None)
+        if self.dropped == "apart":
+            mixing = self._weigh(self._drop(self._scores(q, k), "apart"), mask)
         used = self._drop(mixing, "weights", "twice", "inside", "always", "calm", "unscaled")
         joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
@@ -191,7 +194,9 @@ class HeadsVariant(nn.Module):
         return self._drop(type(self).product(q, k) * factor, "scores")
 
     def _attend(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
-        scores = self._scores(q, k)
+        return self._weigh(self._scores(q, k), mask)
+
+    def _weigh(self, scores: Tensor, mask: Tensor | None) -> Tensor:
         allowed = self._placed(scores, mask)
         return masked_softmax(scores, allowed, self.masking, self.fill, self.axis, self.softmax)
 

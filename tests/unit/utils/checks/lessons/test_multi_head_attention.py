@@ -9,6 +9,7 @@ from torch import nn
 from utils.checks import check
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.observe import observe
+from utils.checks.lessons.multi_head_attention.answers.counting import read_as_layers
 from utils.checks.lessons.multi_head_attention.answers.fusing import fuse_oracle
 from utils.checks.lessons.multi_head_attention.variants import heads_variant
 from utils.checks.registry import exercises
@@ -16,6 +17,7 @@ from utils.reference.heads import reference_merge, reference_split
 
 SIZE = st.integers(1, 5)
 NAMES = (
+    "dropout changes the output in train mode",
     "share of weights dropped in train mode",
     "factor on the weights kept",
     "a dropped weight takes its whole value along",
@@ -48,10 +50,11 @@ def test_fused_matrices_give_every_head_its_own_projection(n_heads, d_head):
 @pytest.mark.parametrize(
     ("dropped", "seen"),
     [
-        ("weights", [0.7, 3.3, True]),
-        ("nothing", [0.0, 1.0, True]),
-        ("unscaled", [0.7, 1.0, True]),
-        ("context", [0.7, 3.3, False]),
+        ("weights", [True, 0.7, 3.3, True]),
+        ("nothing", [False, 0.0, 1.0, True]),
+        ("unscaled", [True, 0.7, 1.0, True]),
+        ("context", [True, 0.7, 3.3, False]),
+        ("apart", [True, 0.0, 1.0, True]),
     ],
 )
 def test_the_dropout_case_shows_what_was_dropped(dropped, seen):
@@ -131,3 +134,34 @@ def test_padding_cases_hold_a_last_sentence_that_is_shorter_than_the_batch():
     for params in ({"B": 3, "T": 5, "H": 2, "Dh": 4}, {"B": 4, "T": 7, "H": 3, "Dh": 2}):
         mask = probe.inputs(mask="padding", **params)["mask"]
         assert 0 < mask[-1].sum() < params["T"]
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        (2 * 4 * 512**2, ["no_bias", "doubled_with_the_heads"]),
+        (2 * 3 * (512**2 + 512), ["doubled_with_the_heads", "no_output_projection"]),
+        (16 * 3 * (512**2 + 512), ["multiplied_by_the_heads", "no_output_projection"]),
+        (7 * 512 * 512 + 11 * 512, []),
+    ],
+)
+def test_two_slips_in_a_count_are_both_named(said, names):
+    verdict = check.predict_parameters_16_heads.verdict(said)
+    assert sorted(m.name for m in (verdict.mistake, verdict.second) if m) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (5 * 512**2 + 5 * 512, "5 matrices of 512 x 512 and 5 rows of 512"),
+        (7 * 512 * 64, "7 matrices of 512 x 64 and nothing else"),
+        (64 * 64 + 3 * 64, "1 matrix of 64 x 64 and 3 rows of 64"),
+    ],
+)
+def test_a_count_that_no_slip_explains_is_read_as_matrices_and_rows(said, words):
+    assert words in read_as_layers(said, 8)
+
+
+@pytest.mark.parametrize("said", [2_000_000, 1_050_625, 0, -512, True, "512", 524288.0, None])
+def test_a_number_by_feel_is_not_read(said):
+    assert not read_as_layers(said, 8)

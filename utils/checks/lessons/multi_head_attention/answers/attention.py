@@ -170,6 +170,26 @@ def _dropped_twice(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
+def _dropped_before_softmax(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return the mistakes of a dropout that acts on scores, be they those of the weights or not."""
+    return (
+        Mistake(
+            "dropout_before_softmax",
+            "Dropout acts on the scores: a score of zero is an ordinary score, and nothing is "
+            "dropped.",
+            "A weight of zero means “not looked at”. Which step makes the weights?",
+            variant(dropped="scores"),
+        ),
+        Mistake(
+            "dropout_before_a_softmax_apart",
+            "What meets the values is made of scores after dropout: a score of zero is an ordinary "
+            "score, and no weight is dropped.",
+            "A weight of zero means “not looked at”. Which step makes the weights?",
+            variant(dropped="apart"),
+        ),
+    )
+
+
 def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     """Return the mistakes with dropout, made with a builder of variants."""
     return (
@@ -191,13 +211,7 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             "F.dropout(x, p, training=...) wants True where the module trains: self.training.",
             variant(dropped="calm"),
         ),
-        Mistake(
-            "dropout_before_softmax",
-            "Dropout acts on the scores: a score of zero is an ordinary score, and nothing is "
-            "dropped.",
-            "A weight of zero means “not looked at”. Which step makes the weights?",
-            variant(dropped="scores"),
-        ),
+        *_dropped_before_softmax(variant),
         Mistake(
             "dropout_on_the_queries",
             "Dropout acts on the queries, so the weights themselves change in train mode.",

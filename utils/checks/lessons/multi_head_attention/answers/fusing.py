@@ -87,6 +87,15 @@ def _own_slices(kind: Sequence[Tensor]) -> Tensor:
     return diagonal
 
 
+def _written_over(kind: Sequence[Tensor]) -> Tensor:
+    """Write the rows of head h from row h on, where row h Dh is meant."""
+    rows, width = kind[0].shape
+    fused = kind[0].new_zeros(width, width)
+    for h, matrix in enumerate(kind):
+        fused[h : h + rows] = matrix
+    return fused
+
+
 def _on_the_diagonal(kind: Sequence[Tensor]) -> Tensor:
     diagonal: Tensor = torch.block_diag(*kind)  # type: ignore[no-untyped-call]
     return diagonal
@@ -139,6 +148,13 @@ JOINED = tuple(
             "The heads' matrices stand along a diagonal, with zeros beside them: (D, H D).",
             _ALL_COLUMNS,
             _on_the_diagonal,
+        ),
+        (
+            "heads_written_over_one_another",
+            "Head h stands from row h on: the next head overwrites most of it, and the last rows "
+            "stay as they were made.",
+            "A head has Dh rows. How many rows do the heads before it take?",
+            _written_over,
         ),
         ("averaged", "The heads' matrices are averaged: (Dh, D).", _EVERY_ROW, _average),
         (

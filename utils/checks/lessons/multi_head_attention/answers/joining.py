@@ -134,6 +134,15 @@ MERGE_MISTAKES = (
             ),
         )
     ),
+    *(
+        Mistake(
+            f"sentences_joined_along_axis_{axis}",
+            "Sentences are put together where heads should be: the loop runs over the batch.",
+            "The axes of x are (B, H, T, Dh): x[0] is a sentence. Which axis holds the heads?",
+            _merge(join=lambda x, axis=axis: torch.cat(x.unbind(0), axis)),
+        )
+        for axis in (1, 2)
+    ),
     Mistake(
         "batch_taken_for_positions",
         "Batch and positions have changed places: (T, B, D).",

@@ -161,7 +161,8 @@ LAYERS = (
     ),
     Mistake(
         "no_bias_at_all",
-        "The projections never have a bias.",
+        "w_q has no bias where one is asked for, and `bias` is True unless the caller says "
+        "otherwise.",
         "Pass `bias` on to all four layers.",
         heads_variant(shared_bias=False),
     ),

@@ -34,6 +34,12 @@ def _turned(x: Tensor) -> Tensor:
     return x.T.clone() if x.ndim > 1 else x.clone()
 
 
+def _kinds_in_front(rows: Tensor, n_heads: int) -> Tensor:
+    """Sort rows that are taken to lie head by head: all queries, then all keys, then all values."""
+    by_head = rows.view(n_heads, 3, -1, *rows.shape[1:])
+    return by_head.transpose(0, 1).reshape(rows.shape)
+
+
 _BIASES = {"w_o.bias": "o", "in_proj.bias": "qkv"}
 
 
@@ -45,6 +51,8 @@ def _load(
     but: Literal["", "w_o.bias", "in_proj.bias"] = "",
     exchanged: str = "",
     twice: str = "",
+    first_for_all: str = "",
+    by_head: bool = False,
     kinds: tuple[str, ...] = ("weight", "bias"),
     cut: Cut = _thirds,
     change: Callable[[Tensor], Tensor] = torch.clone,
@@ -60,6 +68,8 @@ def _load(
         but: the only bias that is not loaded, "w_o.bias", or the only three, "in_proj.bias".
         exchanged: what keys and values get of each other: "weight", "bias" or nothing.
         twice: what of the keys goes to the values, too: "weight", "bias" or nothing.
+        first_for_all: what all three layers get of the queries: "weight", "bias" or nothing.
+        by_head: whether torch's rows are read as q, k and v of head 0, then those of head 1.
         kinds: what is loaded of each layer.
         cut: torch's matrix or bias -> its three parts.
         change: applied to each of these parts before it is loaded.
@@ -74,7 +84,9 @@ def _load(
             whole = getattr(torch_mha, f"in_proj_{kind}")
             if whole is None:
                 continue
-            found = {name: change(part) for name, part in zip(order, cut(whole.data), strict=False)}
+            rows = _kinds_in_front(whole.data, torch_mha.num_heads) if by_head else whole.data
+            parts = [cut(rows)[0]] * 3 if kind == first_for_all else cut(rows)
+            found = {name: change(part) for name, part in zip(order, parts, strict=False)}
             if kind == exchanged:
                 found["k"], found["v"] = found["v"], found["k"]
             if kind == twice:
@@ -200,10 +212,26 @@ WRONG_PART = (
         _load(cut=lambda whole: [whole[n::3] for n in range(3)]),
     ),
     Mistake(
+        "rows_by_head",
+        "in_proj_weight is read head by head: a head's queries, its keys, its values, then those "
+        "of the next head.",
+        "torch puts all rows of the queries first, then all of the keys, then all of the values.",
+        _load(by_head=True),
+    ),
+    Mistake(
         "one_part_for_all",
         "The first part of in_proj_weight went to all three layers.",
         "It has 3 D rows: D for the queries, then D for the keys, then D for the values.",
         _load(cut=lambda whole: [whole.chunk(3)[0]] * 3),
+    ),
+    *(
+        Mistake(
+            f"first_{kind}_for_all",
+            f"w_q, w_k and w_v all have the {kind} of the queries.",
+            f"in_proj_{kind} holds three parts. Does your slice move on from layer to layer?",
+            _load(first_for_all=kind),
+        )
+        for kind in ("weight", "bias")
     ),
 )
 NUMBERS = (

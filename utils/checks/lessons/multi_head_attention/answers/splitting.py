@@ -57,6 +57,34 @@ def _pieces_of_n_heads(axis: int) -> Callable[[Tensor, int], Tensor]:
     return cut
 
 
+def _overlapping(x: Tensor, n_heads: int) -> Tensor:
+    """Begin the slice of head h at feature h, where h Dh is meant."""
+    small = x.shape[-1] // n_heads
+    return torch.stack([x[..., h : h + small] for h in range(n_heads)], 1)
+
+
+def _others_hidden(x: Tensor, n_heads: int) -> Tensor:
+    """Give every head all features, with those of the others set to zero."""
+    owner = torch.arange(x.shape[-1]) // (x.shape[-1] // n_heads)
+    own = owner == torch.arange(n_heads).view(-1, 1, 1)
+    return x.unsqueeze(1) * own
+
+
+def _positions_viewed(x: Tensor, n_heads: int) -> Tensor:
+    size, length, width = x.shape
+    return x.reshape(size, n_heads, length // n_heads, width)
+
+
+def _cut_anew(*order: int) -> Callable[[Tensor, int], Tensor]:
+    """Put the axes of (B, H, T, Dh) in another order, and read the numbers as if it were this."""
+
+    def cut(x: Tensor, n_heads: int) -> Tensor:
+        heads = reference_split(x, n_heads)
+        return heads.permute(order).reshape(heads.shape)
+
+    return cut
+
+
 def _by_size(x: Tensor, n_heads: int) -> Tensor:
     """Take the number of heads for the size of a head."""
     return _cut(x, x.shape[-1] // n_heads).transpose(1, 2)
@@ -87,6 +115,10 @@ def _split(
     return split
 
 
+_TURNED = (
+    ("heads_then_tokens_then_batch", "(H, T, B, Dh)", (1, 2, 0, 3)),
+    ("tokens_then_batch_then_heads", "(T, B, H, Dh)", (2, 0, 1, 3)),
+)
 SPLIT_MISTAKES = (
     Mistake(
         "view_without_transpose",
@@ -175,6 +207,15 @@ SPLIT_MISTAKES = (
         "The batch stays in front.",
         _split(finish=lambda heads: heads.transpose(0, 1)),
     ),
+    *(
+        Mistake(
+            name,
+            f"The axes stand in the order {axes}.",
+            "Asked for is (B, H, T, Dh): which axes have to change places?",
+            _split(finish=lambda heads, order=order: heads.permute(order)),
+        )
+        for name, axes, order in _TURNED
+    ),
     Mistake(
         "order_in_memory_taken_for_granted",
         "The numbers are read as they lie in memory, which is another order where x is a view, "
@@ -187,6 +228,39 @@ SPLIT_MISTAKES = (
         "Batch and positions have changed places: (T, H, B, Dh).",
         "x is (B, T, D), batch first, and the batch stays in front.",
         _split(finish=lambda heads: heads.transpose(0, 2)),
+    ),
+    Mistake(
+        "slices_overlap",
+        "Head h begins at feature h: neighbouring heads share features, and the last features are "
+        "in no head.",
+        "A head has Dh features. How many features do the heads before it take?",
+        _split(cut=_overlapping),
+    ),
+    *(
+        Mistake(
+            name,
+            f"Every head keeps all D features{rest}: the last axis should have Dh.",
+            "A head's features are cut out, and nothing else stays: (B, H, T, Dh).",
+            _split(cut=cut),
+        )
+        for name, rest, cut in (
+            ("other_heads_set_to_zero", ", with those of the others set to zero", _others_hidden),
+            ("all_features_for_all", "", lambda x, n: x.unsqueeze(1).repeat(1, n, 1, 1)),
+        )
+    ),
+    *(
+        Mistake(
+            name,
+            "The tokens are cut into groups, and not the features: a head gets some of the tokens, "
+            "with all D features.",
+            "x is (B, T, D). Which axis holds the features?",
+            _split(cut=cut),
+        )
+        for name, cut in (
+            ("tokens_cut", _positions_viewed),
+            ("tokens_cut_by_hsplit", lambda x, n: torch.stack(torch.hsplit(x, n), 1)),
+            ("tokens_chunked", lambda x, n: torch.stack(x.chunk(n, 1), 1)),
+        )
     ),
     Mistake(
         "first_slice_for_all",
@@ -243,6 +317,15 @@ REPAIR_MISTAKES = (
         "and the last step reads them out in yet another order.",
         "Give the `view` the order that is there. Then exchange two axes, and leave it at that.",
         _split(cut=_turned_and_cut_again),
+    ),
+    *(
+        Mistake(
+            f"{name}_cut_anew",
+            f"The axes stood in the order {axes} when they were cut anew as (B, H, T, Dh).",
+            "Which axes have to change places, so that nothing is left to be cut?",
+            _split(cut=_cut_anew(*order)),
+        )
+        for name, axes, order in _TURNED
     ),
     *(
         Mistake(

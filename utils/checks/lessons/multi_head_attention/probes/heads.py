@@ -206,6 +206,7 @@ def _traces(calm: object, wild: object, i: Inputs) -> dict[str, object]:
     before, after = ((output.detach() - 0.5).reshape(shape) for output in (calm, wild))
     kept = (after / before).round(decimals=2)
     return {
+        "dropout changes the output in train mode": not torch.equal(calm, wild),
         "share of weights dropped in train mode": round((kept == 0).double().mean().item(), 1),
         "factor on the weights kept": round(kept[kept != 0].double().mean().item(), 1),
         "a dropped weight takes its whole value along": torch.equal(
