@@ -294,8 +294,9 @@ check.merge_heads(
 #
 # ### A list, a fused projection, or one large attention
 #
-# Do the list and the fused projection give the same numbers? And what about *one large attention*
-# with the very same matrices, without cutting? **Predict** both.
+# Do the list and the fused projection give the same numbers? And *one large attention* with the
+# very same matrices, without cutting: is it "identical if the dimensions match", as you may read?
+# **Predict** both.
 
 # %% tags=["skip-grading"]
 ALIKE = ("the same", "different")
@@ -480,8 +481,8 @@ check.MultiHeadAttention(
 #
 # ### The shape of the weights
 #
-# **Predict:** for 2 sentences of 10 tokens, D = 64 and 8 heads, how many numbers are there in
-# `weights`?
+# A comment in many tutorials gives the weights the shape (B, D, T, T). **Predict:** for 2 sentences
+# of 10 tokens, D = 64 and 8 heads, how many numbers are there in `weights`?
 
 # %% tags=["skip-grading"]
 guess("numbers in weights", None)
@@ -491,7 +492,7 @@ torch.manual_seed(0)
 x = torch.randn(2, 10, 64)
 weights = MultiHeadAttention(64, 8)(x, x, x)[1]
 print(f"shape {tuple(weights.shape)}:", said("numbers in weights", weights.numel()))
-print(f"with D in the place of H it would be {2 * 64 * 10 * 10:,}")
+print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 
 # %% [markdown]
 # The second axis is H. Every head has its own (T, S) table; the product sums over the features
@@ -599,6 +600,7 @@ check.predict_parameters_16_heads(
 #
 # ### Parameters, counted
 #
+# "Many heads have almost the same parameter count as one head's q, k and v", says a popular text.
 # How does the count depend on the number of heads, and how much of it is `w_o`? At D = 64:
 
 
@@ -618,7 +620,7 @@ print(f"w_q, w_k and w_v of one head: {three:,}")
 print(f"the share of w_o: {1 - three / count(one):.0%}")
 
 # %% [markdown]
-# The number of heads changes nothing, and a quarter of the parameters is `w_o`.
+# The number of heads changes nothing, and the statement forgets `w_o`: a quarter of the parameters.
 #
 # ### Time and memory, measured
 #
@@ -811,7 +813,8 @@ for run, model in enumerate(models["1 head"]):
 #
 # ### Do more heads look at more drawers?
 #
-# *How many drawers* does a head look at? If its weights lie evenly on $n$ drawers, $e$ to the power
+# Several heads "force the model to attend to more words", you may read. So *how many drawers* does a
+# head look at? If its weights lie evenly on $n$ drawers, $e$ to the power
 # of their entropy (with natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is
 # the number larger with one head, or for each of two? And for two heads taken together (for the
 # mean of their weights)?
