@@ -813,10 +813,10 @@ for run, model in enumerate(models["1 head"]):
 #
 # ### Do more heads look at more drawers?
 #
-# Several heads "force the model to attend to more words", you may read. So *how many drawers* does a
-# head look at? If its weights lie evenly on $n$ drawers, $e$ to the power
-# of their entropy (with natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is
-# the number larger with one head, or for each of two? And for two heads taken together (for the
+# Several heads "force the model to attend to more words", you may read. So *how many drawers* does
+# a head look at? If its weights lie evenly on $n$ drawers, $e$ to the power of their entropy (with
+# natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is the number larger with
+# one head, or for each of two? And for two heads taken together (for the
 # mean of their weights)?
 
 # %% tags=["skip-grading"]
