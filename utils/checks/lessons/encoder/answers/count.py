@@ -225,7 +225,6 @@ EXERCISES = by_id(
                 )
                 for name, count in (
                     ("in_a_layer", 2_099_712),
-                    ("without_biases", 2_097_152),
                     ("in_six_layers", 12_598_272),
                 )
             ),
