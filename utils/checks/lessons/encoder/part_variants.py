@@ -37,6 +37,9 @@ class NormVariant(nn.Module):
         by_squares: whether the mean of the squares of x stands for the variance.
         mean_axes: axes of the mean alone, if they are others.
         gain_last: whether the gain multiplies the bias too.
+        gain_offset: what is added to the gain before it multiplies.
+        bias_at: whether the bias is added at the "end", to what is "divided", or to what is divided
+            and has its gain already ("gained"); or gain and bias act on x "first".
         registered: whether gain and bias are parameters.
         names: the names of gain and bias.
         gain_at_first: what the gain starts with.
@@ -60,6 +63,8 @@ class NormVariant(nn.Module):
     by_squares = False
     mean_axes: tuple[int, ...] | None = None
     gain_last = False
+    gain_offset = 0.0
+    bias_at = "end"
     registered = True
     names = ("weight", "bias")
     gain_at_first = 1.0
@@ -74,6 +79,9 @@ class NormVariant(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., D) to (..., D)."""
+        parameters: tuple[Tensor, Tensor] = tuple(getattr(self, name) for name in self.names)
+        weight, bias = parameters[0] + self.gain_offset, parameters[1]
+        x = x * weight + bias if self.bias_at == "first" else x
         axes = self._fitting(self.axes, x)
         own = axes if self.mean_axes is None else self._fitting(self.mean_axes, x)
         find, measure = type(self).centre, type(self).measured
@@ -83,13 +91,16 @@ class NormVariant(nn.Module):
         if self.exchanged:
             mean, variance = self._exchange(mean, variance)
         entries = x - mean if self.centred else x
+        if self.bias_at in {"divided", "gained"}:
+            added = bias if self.bias_at == "divided" else bias / weight
+            return weight * (entries + added) / type(self).spread(variance, self.eps)
         if measure is None:
             normal = entries / type(self).spread(variance, self.eps)
         else:
             given = x if self.measured_of == "given" else entries
             normal = entries / (measure(given) + self.eps)
-        parameters: tuple[Tensor, Tensor] = tuple(getattr(self, name) for name in self.names)
-        weight, bias = parameters
+        if self.bias_at == "first":
+            return normal
         if self.gain_last:
             return (normal + bias) * weight
         scaled = normal * weight if self.gain else normal

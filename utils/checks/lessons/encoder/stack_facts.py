@@ -7,13 +7,14 @@ from torch import Tensor
 
 from utils.checks.framework.exercise import Inputs
 from utils.checks.framework.observation import Array, Plain
+from utils.checks.lessons.encoder.probes.building import CHANGED
 
 TOLERANCE = 1e-4
 MOST_LAYERS = 50  # each is held against each: thousands would take minutes
 
 
 def stack_facts(i: Inputs, values: Mapping[str, Plain]) -> dict[str, Plain]:
-    """Return how many layers and parameters there are.
+    """Return how many layers and parameters there are, and how many one layer's training changes.
 
     A layer counts if it computes what one that was made does. All but the first may also have been
     given new weights.
@@ -33,6 +34,7 @@ def stack_facts(i: Inputs, values: Mapping[str, Plain]) -> dict[str, Plain]:
         "layers": sum(right),
         "separate layers": values["separate layers"],
         "parameters": sum(array.size for array in parameters),
+        CHANGED: values[CHANGED],
     }
 
 

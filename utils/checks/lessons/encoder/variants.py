@@ -26,6 +26,7 @@ class LayerVariant(modules.EncoderLayer):
         residuals: "a" after attention, "f" after feed-forward.
         residual_from: the sub-layer's "input", its "normed" input, or the layer's "first" input.
         astray: sub-layers whose residual comes from there; the others add their input.
+        added_again: sub-layers whose input is added once more at their end, after any norm.
         norms: "two" norms, one for each sub-layer; "one" for both; two that are "swapped"; the
             "first" called twice; or made "anew", without what gain and bias have learned.
         normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
@@ -62,6 +63,7 @@ class LayerVariant(modules.EncoderLayer):
     residuals = "af"
     residual_from = "input"
     astray = "af"
+    added_again = ""
     norms = "two"
     normed = ("af", "af")
     mask_as = "given"
@@ -169,6 +171,7 @@ class LayerVariant(modules.EncoderLayer):
         total: Tensor = base + found if keeps else found
         total = self.dropout(total) if dropped == "sum" else total
         total = total if order == "pre" and not self.sums_normed else norm(total)
+        total = total + x if which in self.added_again else total
         return self.dropout(total) if dropped == "result" else total
 
     def _dropped(self, x: Any, which: str) -> Any:

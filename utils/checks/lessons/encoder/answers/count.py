@@ -110,8 +110,8 @@ _LEFT_OUT: Final = (
     ),
     (
         "one_layer_only",
-        "Only the first layer is counted.",
-        "The parts add up over all layers.",
+        "Only one layer is counted.",
+        "The parts add up over all layers. Do counts of one layer replace those of another?",
         {"layers": r"layers\.[1-9]"},
     ),
     (
@@ -186,9 +186,59 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "one_matrix",
-                "That counts one of the two feed-forward matrices.",
-                "There are two: D to 4 D and 4 D back to D.",
+                "That counts one of the two feed-forward matrices, or divides attention by the "
+                "feed-forward.",
+                "There are two matrices, D to 4 D and 4 D back to D; and a share is a part of the "
+                "whole layer.",
                 0.5,
+            ),
+            Mistake(
+                "feed_forward_over_attention",
+                "That is how many times as large the feed-forward is as attention.",
+                "A share is a part of the whole: divide by all of the layer.",
+                2.0,
+            ),
+            *(
+                Mistake(
+                    f"a_matrix_for_each_head_{name}",
+                    "That is the share if each of the 8 heads had D by D matrices of its own.",
+                    "Heads divide D among themselves: all of them together have D by D numbers.",
+                    share,
+                )
+                for name, share in (("in_all_four", 8 / 40), ("but_in_w_o", 8 / 33))
+            ),
+            *(
+                Mistake(
+                    f"one_head_alone_{name}",
+                    "That is the share if attention's matrices had the width of a single head.",
+                    "There are 8 heads of D / 8: how wide are they together?",
+                    share,
+                )
+                for name, share in (("in_all_four", 8 / 8.5), ("but_in_w_o", 8 / 9.375))
+            ),
+            *(
+                Mistake(
+                    f"a_number_of_parameters_{name}",
+                    "That is how many parameters the feed-forward has, not its share.",
+                    "A share is a part of the whole: divide by all of the layer.",
+                    count,
+                )
+                for name, count in (
+                    ("in_a_layer", 2_099_712),
+                    ("in_six_layers", 12_598_272),
+                )
+            ),
+            Mistake(
+                "widths_compared",
+                "That is what the two widths give, or one matrix of each of the two parts.",
+                "Count all matrices, and all numbers in each: its rows times its columns.",
+                0.8,
+            ),
+            Mistake(
+                "one_matrix_and_no_output_projection",
+                "That counts one matrix of the feed-forward and three of attention.",
+                "The feed-forward has two; attention has a fourth, which joins the heads.",
+                4 / 7,
             ),
             Mistake(
                 "output_projection_forgotten",

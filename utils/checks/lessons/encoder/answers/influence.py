@@ -121,6 +121,43 @@ def _mode_of_the_whole_alone(encoder: Any, ids: Tensor, source: int, target: int
     return found
 
 
+def _by_gradient(measure: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., float]:
+    """Return an `influence` that asks autograd; `measure` takes the target's output and x."""
+
+    def influence(encoder: Any, ids: Tensor, source: int, target: int) -> float:
+        was = encoder.training
+        encoder.eval()
+        with torch.no_grad():
+            x = encoder.embed(ids.unsqueeze(0))
+        x.requires_grad_()
+        with torch.enable_grad():
+            found = measure(encoder.encode(x)[0, target], x)
+        encoder.train(was)
+        return float(found[source])
+
+    return influence
+
+
+def _gradient(of: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda y, x: torch.autograd.grad(of(y), x)[0][0].norm(dim=-1)
+
+
+def _jacobian(y: Tensor, x: Tensor) -> Tensor:
+    rows = [torch.autograd.grad(entry, x, retain_graph=True)[0][0] for entry in y]
+    return torch.stack(rows)  # (D, T, D)
+
+
+_GRADIENTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "sum": _gradient(torch.sum),
+    "mean": _gradient(torch.mean),
+    "norm": _gradient(torch.linalg.vector_norm),
+    "square": _gradient(lambda y: y.square().sum()),
+    "jacobian": lambda y, x: _jacobian(y, x).square().sum((0, 2)).sqrt(),
+    "jacobian_times_input": lambda y, x: (_jacobian(y, x) * x).sum(-1).norm(dim=0),
+    "sum_times_input": lambda y, x: (_jacobian(y, x).sum(0) * x)[0].sum(-1).abs(),
+}
+
+
 def _mean_square(difference: Tensor) -> Tensor:
     return difference.square().mean()
 
@@ -270,6 +307,16 @@ EXERCISES = by_id(
                 "A row of the output is set to zero, not one of the input.",
                 "Change the embedded input, then encode it.",
                 _influence_variant(zeroed="output"),
+            ),
+            *(
+                Mistake(
+                    f"gradient_for_the_change_{name}",
+                    "A gradient is taken, as in lesson 01: it tells what a tiny step would do.",
+                    "Here the source's row is set to zero. Encode with it and without it, and "
+                    "compare.",
+                    _by_gradient(measure),
+                )
+                for name, measure in _GRADIENTS.items()
             ),
             Mistake(
                 "a_tensor",

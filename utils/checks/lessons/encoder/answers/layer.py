@@ -43,6 +43,19 @@ EXERCISES = by_id(
                 _RESIDUAL_HINT,
                 variant(LayerVariant, residuals=""),
             ),
+            *(
+                Mistake(
+                    f"residual_added_twice{name}",
+                    f"The input of {said} is added twice: once more after the sum has been made.",
+                    "What goes into a sub-layer is added to its output once, and to nothing else.",
+                    variant(LayerVariant, added_again=which),
+                )
+                for name, said, which in (
+                    ("", "each sub-layer", "af"),
+                    ("_around_attention", "attention", "a"),
+                    ("_around_feed_forward", "the feed-forward", "f"),
+                )
+            ),
             Mistake(
                 "always_post_norm",
                 "norm_first is accepted and then forgotten: the layer always normalises last.",

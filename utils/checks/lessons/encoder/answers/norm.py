@@ -84,6 +84,31 @@ _NORM_MISTAKES = (
         "Products before sums: look at the brackets.",
         variant(NormVariant, gain_last=True),
     ),
+    *(
+        Mistake(
+            name,
+            "The bias is added before the division, so it is divided along with x.",
+            "In the formula the bias comes last: what stands above the root, and what behind it?",
+            variant(NormVariant, bias_at=where),
+        )
+        for name, where in (("bias_divided", "gained"), ("bias_divided_and_gained", "divided"))
+    ),
+    Mistake(
+        "gain_and_bias_first",
+        "Gain and bias act on x, and the norm comes after them.",
+        "Follow the formula: the norm first, then the gain, then the bias.",
+        variant(NormVariant, bias_at="first"),
+    ),
+    *(
+        Mistake(
+            f"one_plus_the_gain_{how}",
+            "The gain is applied as 1 + weight.",
+            "self.weight is the gain itself, ones at the start. (Some models store its distance "
+            "from one.)",
+            variant(NormVariant, gain_offset=1.0, gain_at_first=first),
+        )
+        for how, first in (("from_zero", 0.0), ("from_one", 1.0))
+    ),
     Mistake(
         "mean_without_its_axis",
         "The mean has lost the axis that it was taken over, and does not fit x any more.",

@@ -35,10 +35,48 @@ def _input_added_at_the_end(layer: Any, x: Tensor, mask: Tensor | None = None) -
     return output
 
 
-def _normed_input_added(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    x = layer.norm_1(x) + layer.self_attention(x, x, x, mask)[0]
-    output: Tensor = layer.norm_2(x + layer.feed_forward(x))
+def _past_the_first_norm(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    x = x + layer.self_attention(x, x, x, mask)[0]
+    output: Tensor = layer.norm_2(x + layer.feed_forward(layer.norm_1(x)))
     return output
+
+
+# A sub-layer's norm, input and output -> what is handed on.
+Half = Callable[[Any, Tensor, Tensor], Tensor]
+
+
+@by_choices
+def _in_halves(
+    *,
+    first: Half = lambda norm, x, found: norm(x + found),
+    second: Half = lambda norm, x, found: norm(x + found),
+) -> Callable[..., Tensor]:
+    """Return the layer with its two halves put together like this."""
+
+    def run(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = first(layer.norm_1, x, layer.self_attention(x, x, x, mask)[0])
+        return second(layer.norm_2, x, layer.feed_forward(x))
+
+    return run
+
+
+_HALVES: tuple[tuple[str, str, Half], ...] = (
+    (
+        "input_added_twice",
+        "The input of a sub-layer is added twice: once more behind the norm.",
+        lambda norm, x, found: x + norm(x + found),
+    ),
+    (
+        "input_doubled",
+        "The input of a sub-layer is added twice: the sum has it two times.",
+        lambda norm, x, found: norm(x + x + found),
+    ),
+    (
+        "sum_added_to_its_norm",
+        "A sum is added to its own norm, so what is handed on is not normalised.",
+        lambda norm, x, found: x + found + norm(x + found),
+    ),
+)
 
 
 EXERCISES = by_id(
@@ -64,6 +102,28 @@ EXERCISES = by_id(
                 "What goes into the feed-forward is what has to be added to its output.",
                 _as_function(LayerVariant, residual_from="first"),
             ),
+            *(
+                Mistake(
+                    f"{name}{where}",
+                    says,
+                    "Each sub-layer: its input and its output are added once, and the norm of that "
+                    "sum is all that is handed on.",
+                    _in_halves(**dict.fromkeys(halves, half)),
+                )
+                for name, says, half in _HALVES
+                for where, halves in (
+                    ("", ("first", "second")),
+                    ("_around_attention", ("first",)),
+                    ("_around_feed_forward", ("second",)),
+                )
+            ),
+            Mistake(
+                "residual_past_the_first_norm",
+                "norm_1 is on the feed-forward's way only: the second residual carries the sum "
+                "from before it.",
+                "Post-norm: what norm_1 gives takes the sum's place, for all that follows.",
+                _past_the_first_norm,
+            ),
             Mistake(
                 "norm_before_the_sum",
                 "The residual is there, but the sum is not normalised.",
@@ -74,7 +134,7 @@ EXERCISES = by_id(
                 "norm_of_the_input_added",
                 "The residual is normalised, the sum is not.",
                 "Post-norm: first the sum, then the norm.",
-                _normed_input_added,
+                _in_halves(first=lambda norm, x, found: norm(x) + found),
             ),
             Mistake(
                 "both_norms_before_the_sum",

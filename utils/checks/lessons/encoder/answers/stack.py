@@ -23,26 +23,44 @@ def stack_oracle(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.Modul
 
 @by_choices
 def _stack_variant(
-    *, more: int = 0, holding: str = "new", container: Callable[[list[Any]], Any] = nn.ModuleList
+    *,
+    more: int = 0,
+    holding: str = "new",
+    drawn_again: bool = False,
+    container: Callable[[list[Any]], Any] = nn.ModuleList,
 ) -> Any:
     """Build a stack with so many layers more, of one layer or copies of it, in any container.
 
-    With "two" the first is one, and all others are another one.
+    With "two" the first is one, and all others are another one; with "pairs" each stands at two
+    places; with "numbers" each is a layer with
+    parameters of its own, which hold one storage. Weights may be `drawn_again` at the end.
     """
 
     def stack(make_layer: Callable[[], nn.Module], n_layers: int) -> Any:
         one = make_layer()
         two = itertools.chain([one], itertools.repeat(make_layer()))
+        pairs = itertools.chain.from_iterable([new, new] for new in iter(make_layer, None))
         ways: dict[str, Callable[[], Any]] = {
             "new": make_layer,
             "one": lambda: one,
             "two": lambda: next(two),
+            "pairs": lambda: next(pairs),
             "shallow": lambda: copy.copy(one),
             "function": lambda: make_layer,
+            "numbers": lambda: _on_the_numbers_of(one, make_layer()),
         }
-        return container([ways[holding]() for _ in range(n_layers + more)])
+        layers = [ways[holding]() for _ in range(n_layers + more)]
+        for layer in layers if drawn_again else ():
+            layer.reset_parameters()
+        return container(layers)
 
     return stack
+
+
+def _on_the_numbers_of(one: nn.Module, layer: nn.Module) -> nn.Module:
+    for mine, theirs in zip(layer.parameters(), one.parameters(), strict=True):
+        mine.data = theirs.data
+    return layer
 
 
 EXERCISES = by_id(
@@ -63,11 +81,32 @@ EXERCISES = by_id(
                 _stack_variant(holding="two"),
             ),
             Mistake(
+                "each_layer_twice",
+                "Each layer stands at two places, one behind the other.",
+                "How often is make_layer called? Once for each place.",
+                _stack_variant(holding="pairs"),
+            ),
+            Mistake(
                 "shallow_copies",
                 "The layers are different objects that share their weights.",
                 "copy.copy copies the shell of a module, and a parameter that is assigned stays "
                 "the same one. Make new layers, and leave them as they are.",
                 _stack_variant(holding="shallow"),
+            ),
+            Mistake(
+                "numbers_shared",
+                "The layers have parameters of their own, but these hold the same numbers in "
+                "memory: training one layer changes the others.",
+                "`p.data = q.data` makes two parameters one storage. New layers have numbers of "
+                "their own already.",
+                _stack_variant(holding="numbers"),
+            ),
+            Mistake(
+                "one_layer_drawn_again",
+                "The list holds one layer several times. Its weights are drawn again, and they "
+                "are still one layer's.",
+                "How often is make_layer called?",
+                _stack_variant(holding="one", drawn_again=True),
             ),
             Mistake(
                 "make_layer_not_called",

@@ -62,11 +62,11 @@ WEAK = (
         _NAMES,
         Told(
             nothing="Encode a sentence alone, then with zeros behind it, and `assert` that its "
-            "words get the same vectors.",
+            "words get the same vectors. Is that comparison ever reached, and can it fail?",
             everything="Your test rejects encoders that are right.",
             right="Compare the rows of words alone: what stands at padding may be anything. And "
             "use torch.allclose, because the last digits differ. Zeros stand behind the words, "
-            "never before them.",
+            "never before them, and no word stands in their place.",
         ),
     ),
     Mistake(

@@ -1,6 +1,7 @@
 """Probes that call the answers of lesson 05."""
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -33,6 +34,7 @@ from utils.experiments.broken_layer import broken_layer
 
 TOGETHER = ("the same entries in all sentences", "whole columns", "whole tokens")
 BETWEEN = 20.0  # what attention adds and what the feed-forward adds, 1 and 100 times a factor
+CHANGED = "layers that change when one is trained"
 ROUNDING = 1e-2  # of a sum of numbers up to 200
 
 
@@ -221,7 +223,22 @@ def _call_stack(answer: Any, i: Inputs) -> dict[str, object]:
         "outputs": outputs,
         "separate layers": len({id(layer) for layer in stack}),
         "parameters": list(stack.parameters()),
+        CHANGED: max(_changed_with(stack, i["x"]), default=0),
     }
+
+
+def _changed_with(stack: nn.ModuleList, x: Tensor) -> Iterator[int]:
+    """Yield for each layer how many give something else when its numbers change, and undo it."""
+    with torch.no_grad():
+        before = [layer(x) for layer in stack]
+        for layer in stack:
+            kept = [parameter.clone() for parameter in layer.parameters()]
+            for parameter in layer.parameters():
+                parameter.add_(1.0)
+            after = [one(x) for one in stack]
+            yield sum(not torch.equal(*pair) for pair in zip(before, after, strict=True))
+            for parameter, old in zip(layer.parameters(), kept, strict=True):
+                parameter.copy_(old)
 
 
 def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
