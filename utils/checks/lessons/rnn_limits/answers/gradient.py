@@ -99,11 +99,13 @@ def _norms(
 
 
 def _radius(w_h: Tensor) -> Tensor:
-    return torch.linalg.eigvals(w_h).abs().amax()
+    radius: Tensor = torch.linalg.eigvals(w_h).abs().amax()
+    return radius
 
 
 def _most_stretch(w_h: Tensor) -> Tensor:
-    return torch.linalg.matrix_norm(w_h, ord=2)
+    stretch: Tensor = torch.linalg.matrix_norm(w_h, ord=2)
+    return stretch
 
 
 def _powers(size: Callable[[Tensor], Tensor], start: Norm) -> Callable[..., Tensor]:
