@@ -7,8 +7,8 @@
 # **Points:** 4.
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
-# meet all three again: a softmax that survives large numbers, a mean that skips padding, and all
-# dot products between two sequences.
+# meet all three again: a softmax, a mean that skips padding, and all dot products between two
+# sequences.
 #
 # Run a cell with `Shift` + `Enter`. Run the cells from top to bottom.
 
@@ -24,9 +24,9 @@ from utils.notebook.lend import lend
 from utils.progress.guesses import guess, said, summary
 
 # %% [markdown]
-# This is where the course goes. Above, the model that you will have in the end: it reads a sentence
-# and gives each word a tag. Below, what its layers are made of. The numbers are lessons; 01 shows
-# what was there before, and where it ends.
+# This is where the course goes. The upper half of the picture is the model that you will have
+# built: it reads a sentence and gives each word a tag. The lower half shows what its layers are
+# made of. The numbers are lessons. Lesson 01 is about what came before, and its limits.
 
 # %% tags=["skip-grading"]
 drawn.way("course")
@@ -34,8 +34,8 @@ drawn.way("course")
 # %% [markdown]
 # ## 1. Your machine
 #
-# Lessons 00 to 05 run on any laptop. Lesson 06 trains your own encoder and uses a GPU where
-# there is one.
+# All lessons run on any laptop. Lesson 06 trains your own encoder: a small one on a CPU, a larger
+# one where there is a GPU.
 
 # %% tags=["measured"]
 print(device.report())
@@ -43,15 +43,15 @@ print(device.report())
 # %% [markdown]
 # ## 2. How an exercise works
 #
-# Every exercise is a cell with a stub, followed by a cell that checks it. The check knows the
-# mistakes that many people have made before you, recognises them by their results, and tells you
-# which one it sees. Here is one, made on purpose.
+# Every exercise is a cell with a stub, followed by a cell that checks it. The check recognises
+# common mistakes by their results, and tells you which one it sees. Watch it at work on a function
+# that is written already.
 #
 # Softmax turns scores $x_1, \dots, x_n$ into weights that are positive and sum to one:
 #
 # $$\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
-# Written down just so, it becomes one line.
+# As code it is one line.
 
 
 # %%
@@ -65,9 +65,9 @@ naive_softmax(torch.tensor([1.0, 2.0]))
 # **Predict, before you run the experiment:** the scores 1 and 2 give 0.27 and 0.73. What will
 # `naive_softmax` give for 102 beside 101?
 #
-# You will meet such questions in every lesson. Put your guess in place of `None` and run the cell:
-# the result will be shown beside it. A guess is never graded, nobody else sees it, and everything
-# runs without one. What surprises you is what you will remember.
+# You will meet such questions in every lesson. Put your guess in place of `None`, a number or a few
+# words in quotes, and run the cell: the result will be shown beside it. A guess is never graded,
+# nobody else sees it, and everything runs without one. What surprises you, you will remember.
 
 # %% tags=["skip-grading"]
 guess("weight of 102 beside 101", None)
@@ -75,7 +75,8 @@ guess("weight of 102 beside 101", None)
 # %%
 weights = naive_softmax(torch.tensor([101.0, 102.0]))
 print(weights)
-print("the weight of 102:", said("weight of 102 beside 101", weights[1].item()))
+found = said("weight of 102 beside 101", weights[1].item(), also=["not a number"])
+print("the weight of 102:", found)
 
 # %% [markdown]
 # A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that. Past
@@ -112,18 +113,18 @@ check.stable_softmax(naive_softmax)
 #
 # How points are given:
 #
-# - The **idea** of an exercise decides: with half of its cases right you get half of the points.
-#   The plainest cases have to pass: without them there are none.
-# - Where something is **also asked** beside the idea (an empty row, other number types, an error
-#   for sizes that do not fit, inputs left as they were), it decides a fifth of what the idea has
-#   earned. The verdict says what is missing.
+# - The **idea** of an exercise decides: half of its cases right, half of the points. No points if
+#   the simplest case fails.
+# - A fifth of that is for what is **also asked** (an empty row, other number types, an error for
+#   sizes that do not fit, inputs left as they were), shared among these demands. The verdict says
+#   what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
 #   only knows the cases you see does not get far.
 #
 # And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
 # on with the course's part in the place of yours. You get no points for it, and can come back at
-# any time. Where a cell shows something built on a part of yours that is not right yet, a line
-# above its result says so.
+# any time. If a later cell uses a part of yours that is not right yet, a line above its result
+# says so.
 #
 # ### Exercise: `stable_softmax`
 # *2 points · difficulty 2 of 5 · 6 minutes*
@@ -131,19 +132,21 @@ check.stable_softmax(naive_softmax)
 # Write a softmax that holds for scores of 10,000 and for scores of minus infinity, which will
 # stand for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is
 # allowed there, and all its weights are 0. You will train through such functions, so the gradient
-# must be free of NaN as well. Use `exp` and `sum`; torch's own softmax is off limits here.
+# must be free of NaN as well. Use `exp` and `sum`: torch's own softmax is off limits here, and so
+# are `log_softmax` and `logsumexp`.
 
 
 # %% exercise="stable_softmax"
 def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
-    """Softmax along one axis: exp(x_i) / sum_j exp(x_j), for scores of any size.
+    """Softmax along one axis: exp(x_i) / sum_j exp(x_j), however large the scores are.
 
     Args:
-        x: scores of any shape; minus infinity marks what is not allowed.
+        x: scores of any shape, finite or minus infinity, which marks what is not allowed.
         dim: the axis along which the weights sum to one.
 
     Returns:
         Weights, of x's shape and dtype; 0 where x is minus infinity, also where a whole slice is.
+        Their gradient has no NaN.
     """
     # BEGIN SOLUTION
     highest = x.amax(dim, keepdim=True)
@@ -233,13 +236,14 @@ print("the second one:", said("plain mean of two words", x.mean(1)[1].item()))
 # %% [markdown]
 # The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.
 #
-# From here on **B** is the number of sentences in a batch, **T** that of positions in each, and
-# **D** that of entries in each vector. **S** is the length of a second sequence.
+# From here on a batch has **B** sentences of **T** positions, and each position a vector of **D**
+# entries. **S** is the length of a second sequence.
 #
 # ### Exercise: `masked_mean`
 # *1 point · difficulty 1 of 5 · 5 minutes*
 #
-# Average over the real positions only. A sentence without any gives 0, and its gradient has no NaN.
+# Average over the real positions only. A sentence without real positions gives 0, and its gradient
+# has no NaN.
 
 
 # %% exercise="masked_mean"
@@ -247,7 +251,7 @@ def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
     """Mean over the true positions of each sequence.
 
     Args:
-        x: (B, T, D), finite at padding too.
+        x: (B, T, D); what stands at padding is finite, too.
         mask: (B, T), boolean, True at real positions.
 
     Returns:
@@ -360,21 +364,30 @@ check.pairwise_dot(
 #
 # ### A use for it
 #
-# Six points on a circle, each compared with all the others.
+# Six points, evenly spread on a circle of radius 1, each compared with all of them. **Predict:**
+# what is the dot product of two neighbours? And of two opposite points?
+
+# %% tags=["skip-grading"]
+guess("dot product of neighbours", None)
+guess("dot product of opposite points", None)
 
 # %% tags=["skip-grading"]
 angles = torch.arange(6) * torch.pi / 3
 points = torch.stack([angles.cos(), angles.sin()], -1)[None]  # (1, 6, 2)
 products = pairwise_dot(points, points)[0]
+next_one, opposite = products[0, 1].item(), products[0, 3].item()
+print("neighbours:", said("dot product of neighbours", next_one))
+print("opposite points:", said("dot product of opposite points", opposite))
 fig, ax = plt.subplots(figsize=(3.8, 3.2))
 plots.heat_map(ax, products, title="Dot products of six points on a circle")
 ax.set(xlabel="point s", ylabel="point t")
-plots.show(fig, about="Six points compared with one another: each row is one point.")
+plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbours, "
+           f"{opposite:.0f} beside its opposite.")  # fmt: skip
 
 # %% [markdown]
-# Neighbours match (0.5), opposites repel (-1), and each point matches itself best. Softmax along
-# each row of such a table gives attention's weights. Lesson 02 shows what is compared there, and
-# what the weights are used for.
+# On a circle of radius 1 the dot product is the cosine of the angle: the closer two points lie, the
+# better they match. Softmax along each row of such a table gives attention's weights. Lesson 02
+# shows what is compared there, and what the weights are used for.
 #
 # ## 5. Hand in
 #
@@ -387,7 +400,7 @@ print(summary())
 # %% [markdown]
 # ## Recap
 #
-# - An exercise is a stub, a check and hints. The check names the mistake where it knows it.
+# - An exercise is a stub, a check and hints. The check names a mistake that it knows.
 # - Softmax may be shifted by any number per slice; the largest entry makes it safe.
 # - Padding is removed from sums *and* from counts.
 # - All pairs of dot products are one matrix product.

@@ -120,7 +120,7 @@ check.rnn_cell(
 # ### Exercise: `rnn_forward`
 # *2 points · difficulty 2 of 5 · 6 minutes*
 #
-# Unroll the cell over a sequence. Collect the state after every step.
+# Unroll the cell over a sequence, again without torch's layers. Collect the state after every step.
 
 
 # %% exercise="rnn_forward"
@@ -203,7 +203,7 @@ difference = states[0] - states[1]
 most = max(states.abs().max().item(), difference.abs().max().item())
 style = {"numbers": False, "limits": (-most, most), "bar": "value"}
 plots.heat_map(top, states[0].T, title="States while reading “the old boat …”", **style)
-plots.heat_map(bottom, difference.T, title="The same, less the states of “that old boat …”",
+plots.heat_map(bottom, difference.T, title="Difference from “that old boat …”",
                columns=["the/that", *rest], **style)  # fmt: skip
 top.set_ylabel("unit of the state")
 bottom.set(xlabel="after reading this word", ylabel="unit of the state")
@@ -216,10 +216,9 @@ fading = int((sizes < 0.05).int().argmax()) + 1
 print("below 0.05 after word", said("words until less than a twentieth is left", fading))
 
 # %% [markdown]
-# Each step multiplies what is left of the first word by the recurrent weights and by the slope of
-# tanh, which is small where a unit is near -1 or 1. After six words little is left; by the end of
-# the sentence, nothing that you could see. But this network is untrained. How much does training
-# help?
+# The recurrent weights alone would leave $0.9^5 = 0.59$ of the difference after six words. Only
+# 0.04 is left: the rest is tanh, which is flat where a unit is near -1 or 1. But this network is
+# untrained. How much does training help?
 #
 # ## 3. Limit 1: all of the past in one vector
 #
@@ -353,7 +352,8 @@ check.predict_rnn_steps(
 # ### Exercise: `predict_attention_steps`
 # *1 point · difficulty 1 of 5 · 1 minute*
 #
-# And how many does a self-attention layer need for the same 1,000 tokens? A number.
+# And how many does a self-attention layer need for the same 1,000 tokens, counted in the same way?
+# A number.
 
 # %% exercise="predict_attention_steps"
 # BEGIN SOLUTION
@@ -446,18 +446,19 @@ yours = times["your rnn_forward"][-1] / shortest
 print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", round(yours)))
 
 # %% [markdown]
-# All grow with length in the end, for all have more to do. But a recurrent network has only about
-# twice the arithmetic of `x @ w`, and an LSTM about eight times. What is beyond that is mostly the
-# price of 2,048 small calls in place of one large one, and how high it is depends on who wrote
-# them: the LSTM waits as often as `nn.RNN`, does four times its arithmetic, and can be the faster
-# one. Waiting itself hardly shows here: this notebook uses one core, which does one thing after
-# another anyway. Where much could be done at once, recurrence forbids it.
+# A recurrent network has only about twice the arithmetic of `x @ w`, and an LSTM about eight times.
+# They take longer than that, for they make thousands of small calls where `x @ w` makes one. What a
+# small call costs depends on the routine: torch's LSTM takes as many steps as `nn.RNN`, does four
+# times its arithmetic, and can still be the faster one.
 #
-# ## 5. Limit 3: gradients on a long way back
+# All of this ran on one core. Many cores could share the work of `x @ w`. They could not share
+# 2,048 steps that wait for one another.
+#
+# ## 5. Limit 3: gradients have a long way back
 #
 # To learn that token 1 matters for the state after token 60, the gradient has to come back
-# through 59 steps. With $s$ for the sum of the last state's entries, the chain rule says what each
-# of them does to it:
+# through 59 steps. With $s$ for the sum of the last state's entries, the chain rule says what one
+# step back does to its gradient (for a single sequence, whose state is a column):
 #
 # $$\frac{\partial\, s}{\partial h_{t-1}}
 #   = W_h^{\top} \Big((1 - h_t^2) \odot \frac{\partial\, s}{\partial h_t}\Big)$$
@@ -469,9 +470,9 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 # ### Exercise: `gradient_through_time`
 # *4 points · difficulty 4 of 5 · 12 minutes*
 #
-# Measure it: how long (2-norm, over batch and units together) is the gradient of the sum of $h_T$
-# with respect to the state after each step? It is a measurement: nobody will differentiate your
-# result, and the caller's weights must get no `.grad` from it.
+# Measure it: run the network, and find the gradient of the sum of $h_T$ with respect to the state
+# after each step. How long is each (2-norm, over batch and units together)? Nobody will
+# differentiate your result, and nothing of the caller's may be changed by the measurement.
 
 
 # %% exercise="gradient_through_time"
@@ -486,9 +487,10 @@ def gradient_through_time(x: Tensor, h_0: Tensor, w_x: Tensor, w_h: Tensor, b: T
         b: (Hd,).
 
     Returns:
-        (T,): entry t is the 2-norm over batch and units; the last entry is the norm of ones.
-        It works on arguments that do not ask for gradients (`requires_grad`). Afterwards they are
-        as they were: none has a `.grad`, and none asks for gradients that did not before.
+        (T,): entry t is the 2-norm over batch and units. The last entry is the norm of B x Hd ones.
+
+    Note:
+        Arguments may require gradients or not. Their `requires_grad` and `.grad` stay as they are.
     """
     # BEGIN SOLUTION
     h, states = h_0.detach().requires_grad_(), []
@@ -558,14 +560,14 @@ check.gradient_through_time(
 #
 # The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
 # direction. So $\rho$ is all that there is to say about the matrix; the rest is up to the inputs.
-# (Of other matrices it does not say all: what counts there is how much they stretch at most.)
+# The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak inputs
+# (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each divided by
+# its length at the last step.
 #
 # **Predict:** you may have read that gradients vanish for $\rho < 1$ and explode for $\rho > 1$.
-# Which of the 15 curves below will do so: five radii, each with no input at all, with weak inputs
-# (standard deviation 0.1), and with inputs of standard deviation 1?
+# How many of the 15 are longer 50 steps back than at the end? How many are below a thousandth?
 
 # %% tags=["skip-grading"]
-# How many of the 15 gradients have grown, 50 steps back? How many are below a thousandth?
 guess("gradients that have grown", None)
 guess("gradients below a thousandth", None)
 
@@ -617,7 +619,7 @@ print("below 0.001:", said("gradients below a thousandth", sum(size < 1e-3 for s
 # ### Against explosions: clipping
 #
 # When a gradient is too long, shorten it and keep its direction:
-# $g \leftarrow g \cdot \min(1, c / \lVert g \rVert)$.
+# $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$.
 #
 # The task: read one symbol, then 39 steps of silence, then name the symbol. In silence no input
 # pushes the units into saturation, so with $\rho = 1.5$ long gradients are possible. The optimiser
@@ -673,12 +675,12 @@ print("in the end, without clipping:", said("loss without clipping", sum(ends) /
 plots.show(fig, about="Training loss of three seeds, without clipping and with it.")
 
 # %% [markdown]
-# These leaps saturate many units. Afterwards steps are still made, most of them nearly as long as
-# the clipped ones. But next to nothing comes back to the first symbol, for the small slopes of
-# saturated units multiply 39 times over: the gradient of `w_x` is as good as zero, and it is mostly
-# the last layer that still moves. (It learns a little: even saturated states differ somewhat from
-# symbol to symbol.) Clipping takes the leaps away. It cannot lengthen a gradient that has vanished:
-# for that, the network itself has to change.
+# Without clipping the first step is a leap, by a gradient with a norm of 12 to 22. In the end a
+# third to two thirds of the states are saturated, where clipping leaves 5 or 6%. Later gradients
+# are about 1 long, but next to nothing of that has come back to the first symbol, through 39 flat
+# slopes: the gradient of `w_x` is below a ten-millionth of the last layer's. Clipping prevents the
+# leaps. It cannot lengthen a gradient that has vanished: for that, the network itself has to
+# change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -686,7 +688,8 @@ plots.show(fig, about="Training loss of three seeds, without clipping and with i
 #
 # $$c_t = f_t \odot c_{t-1} + i_t \odot g_t$$
 #
-# ($g_t$ is what is new, and $i_t$ how much of it is let in.) On the straight way from $c_t$ back to
+# ($g_t$ is what is new, and $i_t$ how much of it is let in.) The next step and the next layer read
+# $h_t = o_t \odot \tanh(c_t)$, with a third gate $o_t$. On the straight way from $c_t$ back to
 # $c_{t-1}$ there is neither a matrix nor a $\tanh$, only the *forget gate*
 # $f_t = \sigma(\dots + b_f)$, where $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. An LSTM is often
 # said to solve vanishing gradients.
@@ -722,13 +725,12 @@ more = names[0] if plain_ahead else names[1]
 print("more is left in", said("more gradient left after 50 steps", more))
 
 # %% [markdown]
-# It depends on the gate. torch starts with $b_f$ near 0, and $\sigma(0)$ is one half: a gate that
-# lets half through at each step leaves next to nothing after 50. (It is more than
-# $0.5^{50} \approx 10^{-15}$: the gates vary around one half, and $c$ is not the only way back.) An
-# LSTM whose gates begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) lets gradients through.
-# (Gates alone can only shrink them. Where a curve rises, more comes back through $h$.) The
-# comparison depends on the other side too: this tanh network starts with $\rho = 1$. torch's own
-# `nn.RNN` starts with a smaller radius, and in lesson 02 it forgets faster than the LSTM.
+# It depends on the gate. torch starts with $b_f$ near 0, and $\sigma(0)$ is one half. A gate that
+# lets half through at each step leaves $0.5^{50} \approx 10^{-15}$. More is left here, for gates
+# vary around one half, and there is a second way back, through $h$. Gates that begin open
+# ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through. They can only shrink it: where
+# a curve rises, more comes back through $h$. And the plain network was helped: it starts with
+# $\rho = 1$, torch's own `nn.RNN` with less.
 #
 # **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
 # place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.
@@ -759,8 +761,7 @@ for name, make in makers.items():
 # %% [markdown]
 # In these 200 steps, the LSTM as it comes learns as little as the tanh network; with the gates open
 # at the start, it solves the task. So it is not the LSTM that carries gradients, but its open gate.
-# Gated networks (the LSTM and its smaller sister, the GRU) were the standard for years. They soften
-# limit 3. Limits 1 and 2 remain.
+# Gated networks were the standard for years. They soften limit 3. Limits 1 and 2 remain.
 #
 # ## 6. From sequence to sequence
 #
@@ -778,10 +779,8 @@ for name, make in makers.items():
 # Two tokens are not words: the **begin** token starts the decoder, and by writing the **end**
 # token it says that it is done.
 #
-# In training the right answer is known, so the decoder reads the *right* token before, not the one
-# that it would have written: **teacher forcing**. So all that the decoder reads is known before it
-# starts. (A recurrent decoder takes its steps one by one all the same. Attention under a causal
-# mask, in lesson 02, need not.)
+# In training the right answer is known, so the decoder reads the *right* previous token, not the
+# one that it wrote: **teacher forcing**. So all that the decoder reads is known before it starts.
 
 # %% tags=["skip-grading"]
 drawn.way("recurrent")
@@ -791,7 +790,7 @@ drawn.way("recurrent")
 # *1 point · difficulty 1 of 5 · 4 minutes*
 #
 # Make the decoder's inputs from its targets: the begin token in front, everything else one place
-# later, the last token gone.
+# later, the last column gone.
 
 
 # %% exercise="shift_right"
@@ -861,10 +860,10 @@ for row in range(2):
 # ### Exercise: `greedy_decode`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# After training nobody knows the right answer. The decoder runs freely: it begins with `bos`,
-# takes the token with the largest **logit** (a token's score before softmax; there are V tokens to
-# choose from), reads it at the next step, and stops when it writes
-# `eos`. That is **auto-regressive** decoding, and "greedy" because it never looks ahead.
+# In use there is no right answer to read, and the decoder runs freely: it reads `bos`, takes the
+# token with the largest **logit** (the score before softmax, one for each of V tokens), reads that
+# token next, and stops when it takes `eos`. This is **auto-regressive** decoding. It is *greedy*
+# because it never looks ahead.
 
 
 # %% exercise="greedy_decode"
@@ -878,7 +877,7 @@ def greedy_decode(
         state: the decoder's first state.
         bos: the token that the first step reads; not part of the answer.
         eos: the token that ends the answer; not part of it.
-        max_len: at most so many tokens in the answer.
+        max_len: the answer ends after this many tokens, even without `eos`.
 
     Returns:
         The answer's tokens, as a list of plain integers.
@@ -923,9 +922,10 @@ check.greedy_decode(
 #
 # ### Reversing 20 and 40 symbols
 #
-# Encoder and decoder are GRUs. The encoder reads from both ends with 32 numbers each, and the
-# decoder starts from these 64. Three seeds for each length, and sequences grow during training.
-# Measured on sequences that were never seen:
+# Now with GRUs, gated networks with a single state. Two of them read the source, one from each end,
+# with 32 numbers each. A linear layer and a tanh make the decoder's first state of these 64. Three
+# seeds for each length, and sequences grow during training. Measured on sequences that were never
+# seen:
 #
 # - **token accuracy**: the share of symbols that are right; guessing gives 1/16;
 # - **sequence accuracy**: the share of answers in which *every* symbol is right;
@@ -1021,7 +1021,8 @@ print(summary())
 # ## Recap
 #
 # - A recurrent network calls one cell per token and hands a state of fixed size on.
-# - **Limit 1:** the state is a bottleneck. What was read first is lost first.
+# - **Limit 1:** all of the past goes through one vector of fixed size. After equal training the
+#   smaller state had copied less, and the oldest symbols were lost first.
 # - **Limit 2:** T tokens take T steps in a row, however many processors there are.
 # - **Limit 3:** going back k steps multiplies the gradient k times. A matrix that shrinks every
 #   direction makes it vanish; one that stretches allows it to explode, and saturated units make it
@@ -1035,10 +1036,10 @@ print(summary())
 #
 # 1. Copying breaks down earlier for a state of 16 than for one of 64. Is it the state's size, or
 #    the number of weights? Give the small one a wider layer to read it with, and see what moves.
-# 2. `nn.LSTM` waits as often as `nn.RNN`. How much of its time is waiting? Time both for batches of
-#    1, 8 and 64: what waits should not take longer for more sequences.
-# 3. A forget bias of 3 solved the task over 19 steps of noise. Up to what length does it? And is
-#    an open gate also good where something has to be *forgotten*: let two symbols come, and ask for
+# 2. `nn.LSTM` takes as many steps as `nn.RNN`. How much of its time is the price of a step? Time
+#    both for batches of 1, 8 and 64: that price should not grow with the batch.
+# 3. A forget bias of 3 solved the task over 19 steps of noise. Up to what length does it? And is an
+#    open gate also good where something has to be *forgotten*: let two symbols come, and ask for
 #    the second.
 #
 # **Next:** lesson 02 lets the decoder look back at *all* the encoder's states: attention.

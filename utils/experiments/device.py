@@ -19,7 +19,7 @@ def report() -> str:
     """Return versions, device and threads, one per line."""
     import matplotlib  # noqa: PLC0415 (training alone does not need it)
 
-    names = {"cuda": "NVIDIA GPU", "mps": "Apple GPU", "cpu": "CPU only (enough for lessons 00-05)"}
+    names = {"cuda": "NVIDIA GPU", "mps": "Apple GPU", "cpu": "CPU only (enough for all lessons)"}
     device = best_device()
     found = torch.cuda.get_device_name() if device == "cuda" else names[device]
     lines = {

@@ -6,6 +6,7 @@ nobody guesses, while it is built, tested or graded: then all of this is quiet a
 """
 
 import json
+import math
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -90,7 +91,12 @@ def count(learn: Path, lesson: str) -> tuple[int, int]:
 
 
 def _plain(value: object) -> Guess | None:
-    """Return a guess as it is kept: whole places are sorted; None for what is no guess."""
+    """Return a guess as it is kept: whole places are sorted; None for what is no guess.
+
+    NaN and infinity may be right guesses, and JSON has no such numbers: they are kept as words.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, list | tuple | set | frozenset):
         places = [place for place in value if type(place) is int and abs(place) < LARGEST]
         return sorted(set(places)) if len(places) == len(value) <= MOST else None
@@ -108,6 +114,8 @@ def _is_guess(value: object) -> TypeGuard[int | float | str]:
 def _is_close(expected: Guess, found: Guess) -> bool:
     if isinstance(expected, int | float) and isinstance(found, int | float):
         return abs(expected - found) <= NEAR * abs(found)
+    if isinstance(expected, str) and isinstance(found, str):
+        return expected.strip().casefold() == found.strip().casefold()
     return expected == found
 
 

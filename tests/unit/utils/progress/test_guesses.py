@@ -1,5 +1,6 @@
 """Guesses: kept beside the record, said beside the result, no hindrance where none are made."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,19 @@ def test_a_guess_outlives_the_kernel_in_a_learners_lesson(learn: Path, expected:
     guess("steps", expected)
     restart_kernel()
     assert guessed("steps") == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "kept"), [(math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf")]
+)
+def test_what_is_not_a_finite_number_may_be_guessed_and_is_kept_as_a_word(
+    learn: Path, expected: float, kept: str
+) -> None:
+    guess("weight", expected)
+    assert "NaN" not in file_of(learn).read_text()
+    restart_kernel()
+    assert guessed("weight") == kept
+    assert said("weight", expected) == f"{kept} (you said {kept})"
 
 
 def test_a_guess_elsewhere_lasts_as_long_as_the_kernel_and_writes_nothing(
@@ -95,6 +109,13 @@ def test_a_guess_is_said_beside_the_result_with_few_digits() -> None:
         ([4, 1], {1, 4}, True),
         ([1], [1, 4], False),
         ("five", 5, False),
+        (math.nan, math.nan, True),
+        ("NaN", math.nan, True),
+        ("nan ", math.nan, True),
+        (0.73, math.nan, False),
+        (math.nan, 0.73, False),
+        (math.inf, math.nan, False),
+        (math.inf, math.inf, True),
     ],
 )
 def test_the_summary_counts_a_guess_as_close_if_it_is_right_or_off_by_a_quarter(
@@ -133,10 +154,8 @@ def test_the_start_page_counts_guesses_made_and_asked_for(learn: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [float("nan"), float("inf"), 10**5000, True, [1.5], [1] * 65, torch.ones(2), "x" * 61],
+    [10**5000, True, [1.5], [1] * 65, torch.ones(2), "x" * 61],
     ids=[
-        "nan",
-        "infinite",
         "huge",
         "a boolean",
         "a list of fractions",
@@ -164,7 +183,7 @@ def test_a_word_that_is_no_choice_is_answered_with_the_choices(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "[" * 100_000, '{"steps": [[1]]}', '{"steps": NaN}']
+    "text", ["", "{", "[]", "[" * 100_000, '{"steps": [[1]]}', '{"steps": true}']
 )
 def test_a_damaged_file_is_as_none_and_the_next_guess_mends_it(learn: Path, text: str) -> None:
     guess("steps", 6)

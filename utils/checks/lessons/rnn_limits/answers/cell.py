@@ -81,6 +81,15 @@ def _on_its_side(x: Tensor, h: Tensor, b: Tensor, activation: Change) -> Tensor:
     return activation(x.T + h.T + b).T
 
 
+def _by_two_exponentials(total: Tensor) -> Tensor:
+    up, down = total.exp(), (-total).exp()
+    return (up - down) / (up + down)
+
+
+def _by_one_exponential(total: Tensor) -> Tensor:
+    return ((2 * total).exp() - 1) / ((2 * total).exp() + 1)
+
+
 _OTHER_ORDER = (
     "Input and state are joined in one order and their weights in the other, so part of the input "
     "meets weights of the state.",
@@ -238,6 +247,25 @@ EXERCISES = by_id(
                 "The sum is cut at -1 and 1: between them it stays as it is, where tanh bends it.",
                 "tanh is smooth, and comes near -1 and 1 without reaching them.",
                 build_cell(activation=F.hardtanh),
+            ),
+            *(
+                Mistake(
+                    f"tanh_by_{name}",
+                    "tanh is put together from exponentials. For a large sum exp is infinite, and "
+                    "infinity divided by infinity is NaN.",
+                    "torch has a tanh that holds for sums of any size.",
+                    build_cell(activation=activation),
+                )
+                for name, activation in (
+                    ("two_exponentials", _by_two_exponentials),
+                    ("one_exponential", _by_one_exponential),
+                )
+            ),
+            Mistake(
+                "sinh",
+                "This is sinh, which has no bounds: tanh is sinh divided by cosh.",
+                "tanh keeps every entry of the state between -1 and 1.",
+                build_cell(activation=torch.sinh),
             ),
             Mistake(
                 "tanh_of_half",

@@ -92,6 +92,40 @@ def _cut_at_the_end_token(step: Step, state: Any, bos: int, eos: int, max_len: i
     return written[: written.index(eos)]
 
 
+def _all_read_again(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = []
+    while len(written) < max_len:
+        for token in (bos, *written):
+            logits, state = step(token, state)
+        best = int(logits.argmax())
+        if best == eos:
+            break
+        written.append(best)
+    return written
+
+
+def _carried_once(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    logits, after = step(bos, state)
+    written: list[int] = []
+    while len(written) < max_len and (best := int(logits.argmax())) != eos:
+        written.append(best)
+        logits, _ = step(best, after)
+    return written
+
+
+def _no_token_twice(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = []
+    token = bos
+    while len(written) < max_len:
+        logits, state = step(token, state)
+        used = torch.tensor(written, dtype=torch.long)
+        token = int(logits.index_fill(0, used, -torch.inf).argmax())
+        if token == eos:
+            break
+        written.append(token)
+    return written
+
+
 def _second_largest(logits: Tensor) -> Tensor:
     return logits.topk(2).indices[1]
 
@@ -111,6 +145,19 @@ EXERCISES = by_id(
                 "Every step starts from the first state again.",
                 "`step` returns a new state beside the logits: the next step needs it.",
                 _decode(carried=False),
+            ),
+            Mistake(
+                "state_carried_once",
+                "Only the first step's new state is handed on: all later steps start from it.",
+                "Every call of `step` returns a state, which the next call needs.",
+                _carried_once,
+            ),
+            Mistake(
+                "all_read_again",
+                "At each step all tokens so far are read again, on top of a state that has read "
+                "them already.",
+                "The state holds what was read before. What has been written since?",
+                _all_read_again,
             ),
             Mistake(
                 "token_not_fed_back",
@@ -187,6 +234,18 @@ EXERCISES = by_id(
                 "The tokens come as text, not as a list of numbers.",
                 "Append each token to a list and return that.",
                 _decode(gives=lambda written: " ".join(map(str, written))),
+            ),
+            Mistake(
+                "last_token_first",
+                "The tokens are right, and stand from the last to the first.",
+                "The token that is written first comes first in the answer.",
+                _decode(gives=lambda written: written[::-1]),
+            ),
+            Mistake(
+                "no_token_twice",
+                "A token that was written before is not chosen again.",
+                "Greedy means the largest logit, whatever was written before.",
+                _no_token_twice,
             ),
             Mistake(
                 "begin_token_included",

@@ -98,6 +98,31 @@ def _norms(
     return norms
 
 
+def _radius(w_h: Tensor) -> Tensor:
+    radius: Tensor = torch.linalg.eigvals(w_h).abs().amax()
+    return radius
+
+
+def _most_stretch(w_h: Tensor) -> Tensor:
+    stretch: Tensor = torch.linalg.matrix_norm(w_h, ord=2)
+    return stretch
+
+
+def _powers(size: Callable[[Tensor], Tensor], start: Norm) -> Callable[..., Tensor]:
+    """Build powers of a number of w_h in the place of a measurement, from the last step's on."""
+
+    def powers(x: Tensor, h_0: Tensor, _w_x: Tensor, w_h: Tensor, _b: Tensor) -> Tensor:
+        back = torch.arange(x.shape[1]).flip(0)
+        return start(torch.ones_like(h_0)) * size(w_h.detach()) ** back
+
+    return powers
+
+
+def _lengths_of_states(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+    states = reference_forward(x, h_0, *weights)[0].detach()
+    return torch.stack([h.norm() for h in states.unbind(1)])
+
+
 _FOR_EACH_SEQUENCE = (
     "There is a norm for every sequence of the batch.",
     "One norm over batch and units together: T numbers in all.",
@@ -264,6 +289,20 @@ GRADIENT = Exercise(
             "Return the norms themselves.",
             _norms(after=lambda norms: norms / norms[-1]),
         ),
+        *(
+            Mistake(
+                f"powers_of_the_{name}{end}",
+                f"These are powers of w_h's {said}, not measured gradients: the slope of tanh, and "
+                "in which direction the gradient points, are not in them.",
+                "Run the network on x. What comes back depends on the states on the way.",
+                _powers(size, start),
+            )
+            for name, said, size in (
+                ("radius", "spectral radius", _radius),
+                ("stretch", "largest singular value", _most_stretch),
+            )
+            for end, start in (("", torch.norm), ("_from_one", lambda ones: ones.new_ones(())))
+        ),
         Mistake(
             "slope_without_the_square",
             "The slope of tanh is taken to be 1 - h; the square is missing.",
@@ -275,6 +314,18 @@ GRADIENT = Exercise(
             "The gradient goes through w_h at every step, but not through tanh.",
             "The slope of tanh at a state h is 1 - h².",
             _norms(slope=lambda h, before: torch.ones_like(h)),
+        ),
+        Mistake(
+            "matrix_left_out",
+            "The gradient goes through the slope of tanh at every step, but not through w_h.",
+            "A state reaches the next one through w_h: so does the gradient, on its way back.",
+            _norms(back=lambda gradient, slope, w_h: gradient * slope),
+        ),
+        Mistake(
+            "states_measured",
+            "These are the lengths of the states themselves.",
+            "Asked for is how long the gradient with respect to each state is.",
+            _lengths_of_states,
         ),
         Mistake(
             "slope_of_the_state_before",

@@ -80,6 +80,10 @@ def _reshaped(x: Tensor) -> Tensor:
     return x.reshape(x.shape[1], x.shape[0], x.shape[2]).transpose(0, 1)
 
 
+def _after_zeros(x: Tensor) -> Tensor:
+    return torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1)
+
+
 def _guessed_layout(x: Tensor) -> Tensor:
     return x.transpose(0, 1) if len(x) < x.shape[1] else x
 
@@ -187,6 +191,25 @@ EXERCISES = by_id(
                 "Every step reads the first token.",
                 "Step t reads x[:, t].",
                 _forward(x=lambda x: x[:, :1].expand_as(x)),
+            ),
+            *(
+                Mistake(
+                    f"inputs_one_step_late{name}",
+                    f"Each step reads the token before its own; the first step reads {first}.",
+                    "Step t reads x[:, t], and an index of -1 means the end.",
+                    _forward(x=late),
+                )
+                for name, first, late in (
+                    ("", "the last token", lambda x: x.roll(1, 1)),
+                    ("_after_zeros", "zeros", _after_zeros),
+                    ("_after_the_first", "its own", lambda x: torch.cat([x[:, :1], x[:, :-1]], 1)),
+                )
+            ),
+            Mistake(
+                "inputs_one_step_early",
+                "Each step reads the token after its own; the last step reads the first token.",
+                "Step t reads x[:, t].",
+                _forward(x=lambda x: x.roll(-1, 1)),
             ),
             Mistake(
                 "reshaped_instead_of_transposed",

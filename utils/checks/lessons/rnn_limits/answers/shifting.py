@@ -62,6 +62,17 @@ def _counted_up(targets: Tensor, bos: int) -> Tensor:
     return torch.cat([torch.full_like(targets[:, :1], bos), targets[:, 1:] + 1], 1)
 
 
+def _first_row(columns: Callable[[Tensor], Tensor]) -> Callable[[Tensor, int], Tensor]:
+    """Build a shift that writes bos into the first row of what `columns` makes of the targets."""
+
+    def shift(targets: Tensor, bos: int) -> Tensor:
+        moved = columns(targets).clone()
+        moved[0] = bos
+        return moved
+
+    return shift
+
+
 def _overwritten(targets: Tensor, bos: int) -> Tensor:
     inputs = targets[:, :1].expand_as(targets).clone()
     inputs[:, 0] = bos
@@ -141,6 +152,26 @@ EXERCISES = by_id(
                 "the first target runs through the whole sequence.",
                 "Read from the targets and write into another tensor.",
                 _overwritten,
+            ),
+            Mistake(
+                "begin_token_everywhere",
+                "The begin token stands everywhere. A loop that copies each entry from the one "
+                "before it does so, too: it reads what it has just overwritten.",
+                "Only the first entry is bos. Read from the targets and write into another tensor.",
+                torch.full_like,
+            ),
+            *(
+                Mistake(
+                    f"begin_token_in_the_first_row{name}",
+                    "The begin token fills the first sequence of the batch; it belongs at the "
+                    "front of each.",
+                    "Targets are (B, T), and a single index takes from B.",
+                    _first_row(columns),
+                )
+                for name, columns in (
+                    ("", lambda targets: targets.roll(1, 1)),
+                    ("_nothing_moved", lambda targets: targets),
+                )
             ),
             Mistake(
                 "counted_up",

@@ -30,6 +30,11 @@ def _attention_steps() -> int:
     return longest_wait([[] for _ in range(TOKENS)])  # outputs need inputs alone
 
 
+_IN_WORDS = (
+    "That says how the steps grow with the tokens, in words. A number is asked for.",
+    "How many steps is it for these 1,000 tokens? Write it without quotes.",
+)
+
 EXERCISES = by_id(
     Exercise(
         PROBES["predict_rnn_steps"],
@@ -70,11 +75,36 @@ EXERCISES = by_id(
                 "How many states does one token make? And 1,000 tokens?",
                 1001,
             ),
+            *(
+                Mistake(
+                    f"{name}_for_each_token",
+                    f"That counts {name} for each token. As the lesson counts, one step makes one "
+                    "state, whatever operations it takes.",
+                    "How many states does one token make? And 1,000 tokens?",
+                    each * TOKENS,
+                )
+                for name, each in (("two", 2), ("three", 3), ("four", 4))
+            ),
             Mistake(
-                "two_for_each_token",
-                "That counts two for each token. As the lesson counts, one step makes one state.",
-                "How many states does one token make? And 1,000 tokens?",
-                2000,
+                "half_of_the_tokens",
+                "Half as many steps do not reach the last state: it is made of the one before, and "
+                "so on back to the first.",
+                "Follow the arrows from the first token to the last state and count the states.",
+                TOKENS // 2,
+            ),
+            *(
+                Mistake(
+                    f"steps_of_all_states_added{name}",
+                    "That adds up the steps that lead to each state. But a state does not begin "
+                    "again from h_0: it goes on from the state before.",
+                    "State 500 is there. How many more steps does state 501 need?",
+                    TOKENS * (TOKENS + last) // 2,
+                )
+                for name, last in (("", 1), ("_from_zero", -1))
+            ),
+            *(
+                Mistake(f"order_of_growth_in_{letter}", *_IN_WORDS, f"O({letter})")
+                for letter in ("T", "n", "N")
             ),
             Mistake(
                 "pairs",
@@ -89,32 +119,50 @@ EXERCISES = by_id(
         PROBES["predict_attention_steps"],
         _attention_steps,
         (
+            *(
+                Mistake(
+                    f"one_query_at_a_time{name}",
+                    "The outputs are many, but none of them is made of another: none has to wait.",
+                    "Which output of the layer does output 500 need?",
+                    TOKENS + more,
+                )
+                for name, more in (("", 0), ("_but_the_first", -1), ("_and_one", 1))
+            ),
             Mistake(
-                "one_query_at_a_time",
-                "The outputs are many, but none of them is made of another: no one has to wait.",
+                "two_for_each_query",
+                "That counts two for each token. But no output is made of another: none has to "
+                "wait.",
                 "Which output of the layer does output 500 need?",
-                1000,
+                2 * TOKENS,
             ),
-            Mistake(
-                "scores_then_outputs",
-                "Scores and weights are no outputs of the layer: as the lesson counts, they belong "
-                "to the same step.",
-                "A new step begins only where an output of the layer needs another output.",
-                2,
+            *(
+                Mistake(
+                    name,
+                    "Projections, scores and weights are no outputs of the layer: as the lesson "
+                    "counts, all these operations belong to one step, that of the weighted mean.",
+                    "A new step begins only where an output of the layer needs another output.",
+                    steps,
+                )
+                for name, steps in (
+                    ("scores_then_outputs", 2),
+                    ("scores_weights_outputs", 3),
+                    ("projections_scores_weights_outputs", 4),
+                    ("all_operations", 11),  # as the cell after it counts them
+                )
             ),
-            Mistake(
-                "scores_weights_outputs",
-                "Scores and weights are no outputs of the layer: as the lesson counts, they belong "
-                "to the same step as the weighted mean.",
-                "A new step begins only where an output of the layer needs another output.",
-                3,
-            ),
-            Mistake(
-                "pairs",
-                "That is how many scores are computed. The question is how many computations have "
-                "to wait for others.",
-                "Work and waiting are two things: a million scores can be computed side by side.",
-                1_000_000,
+            *(
+                Mistake(
+                    f"pairs{name}",
+                    "That is how many pairs of tokens are compared. The question is how many "
+                    "computations have to wait for others.",
+                    "Work and waiting are two things: all scores can be computed side by side.",
+                    pairs,
+                )
+                for name, pairs in (
+                    ("", TOKENS**2),
+                    ("_counted_once", TOKENS * (TOKENS + 1) // 2),
+                    ("_of_two_tokens", TOKENS * (TOKENS - 1) // 2),
+                )
             ),
             Mistake(
                 "halving",
@@ -130,12 +178,7 @@ EXERCISES = by_id(
                 "A new step begins only where an output of the layer needs another output.",
                 math.log2(TOKENS),
             ),
-            Mistake(
-                "order_of_growth",
-                "That says how the steps grow with the tokens, in words. A number is asked for.",
-                "How many steps is it for these 1,000 tokens? Write it without quotes.",
-                "O(1)",
-            ),
+            Mistake("order_of_growth", *_IN_WORDS, "O(1)"),
             Mistake(
                 "no_step_at_all",
                 "Something is computed, so there is at least one step.",

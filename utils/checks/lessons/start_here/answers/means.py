@@ -94,6 +94,15 @@ def _all_together(x: Tensor, mask: Tensor) -> Tensor:
     return x[mask].mean(0)
 
 
+def _by_softmax_of_the_mask(x: Tensor, mask: Tensor) -> Tensor:
+    weights = mask.to(x.dtype).softmax(1)
+    return (x * weights[..., None]).sum(1)
+
+
+def _cut_into_equal_parts(x: Tensor, mask: Tensor) -> Tensor:
+    return x[mask].reshape(len(x), -1, x.shape[-1]).mean(1)
+
+
 def _maximum(fill: float) -> Callable[[Tensor, Tensor], Tensor]:
     return lambda x, mask: x.masked_fill(~mask[..., None], fill).amax(1)
 
@@ -216,6 +225,20 @@ EXERCISES = by_id(
                 "gets that mean.",
                 "Each sequence has its own mean: x[mask] forgets which sequence a vector is from.",
                 lambda x, mask: _all_together(x, mask).expand(len(x), -1),
+            ),
+            Mistake(
+                "cut_into_equal_parts",
+                "Selecting with the mask puts the real vectors of all sequences into one list, and "
+                "cutting it into equal parts takes all sequences to have the same number of them.",
+                "Removing padding from a sum needs no selection: which number adds nothing?",
+                _cut_into_equal_parts,
+            ),
+            Mistake(
+                "softmax_of_the_mask",
+                "The weights are a softmax of the mask: padding keeps a weight above zero, for the "
+                "exp of 0 is 1.",
+                "The weights of a mean are 0 at padding, and alike at real positions.",
+                _by_softmax_of_the_mask,
             ),
             Mistake(
                 "mask_without_an_axis_for_the_depth",

@@ -1,18 +1,28 @@
 """The stable softmax: right answers and common mistakes."""
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
+from utils.checks.lessons.start_here.answers.softmax_variants import (
+    build_softmax,
+    highest,
+    infinity_as_zero,
+    kept_sum,
+    largest_finite_size,
+    largest_size,
+    lowest_finite,
+    mean_of_finite,
+    pair_of_maxima,
+    scaled_to_a_range,
+    sign_reversed,
+    standardised,
+    unshifted,
+    with_added,
+)
 from utils.checks.lessons.start_here.probes import PROBES
 
-Change = Callable[[Tensor], Tensor]
-AlongAxis = Callable[[Tensor, int], Tensor]
 # Bound at import: torch lacks these names while an answer is observed.
 _torch_softmax, _torch_log_softmax = torch.softmax, torch.log_softmax
 
@@ -21,82 +31,6 @@ def softmax_oracle(x: Tensor, dim: int = -1) -> Tensor:
     """Return torch's softmax, with 0 where a whole slice is minus infinity."""
     blocked = (x == -torch.inf).all(dim, keepdim=True)
     return _torch_softmax(x.masked_fill(blocked, 0.0), dim).masked_fill(blocked, 0.0)
-
-
-def _highest(x: Tensor, dim: int) -> Tensor:
-    return x.amax(dim, keepdim=True)
-
-
-def _kept_sum(powers: Tensor, dim: int) -> Tensor:
-    return powers.sum(dim, keepdim=True)
-
-
-def _mean_of_finite(x: Tensor, dim: int) -> Tensor:
-    finite = x.isfinite()
-    return x.masked_fill(~finite, 0.0).sum(dim, keepdim=True) / finite.sum(dim, keepdim=True)
-
-
-def _lowest_finite(x: Tensor, dim: int) -> Tensor:
-    return x.masked_fill(x == -torch.inf, torch.inf).amin(dim, keepdim=True)
-
-
-@by_choices
-def _softmax(
-    *,
-    before: Change = lambda x: x,
-    shift: AlongAxis = _highest,
-    power: Change = torch.exp,
-    above: Change | None = None,
-    total: AlongAxis = _kept_sum,
-    guarded: bool = True,
-    after: Change = lambda weights: weights,
-    axis: int | None = None,
-) -> Callable[..., Tensor]:
-    """Build a softmax with some things done differently.
-
-    Args:
-        before: what is done to the scores first.
-        shift: (scores, dim) -> what is taken from them.
-        power: what stands in exp's place.
-        above: what stands in exp's place above the line alone.
-        total: (powers, dim) -> what they are divided by.
-        guarded: whether slices with nothing allowed are kept from 0 / 0.
-        after: what is done to the weights at the end.
-        axis: the axis that is used, whatever dim says.
-
-    """
-
-    def softmax(x: Tensor, dim: int = -1) -> Tensor:
-        dim = dim if axis is None else axis
-        scores = before(x)
-        top = shift(scores, dim)
-        top = top.nan_to_num(0.0, neginf=0.0) if guarded else top
-        powers = power(scores - top)
-        sums = total(powers, dim)
-        sums = sums + (sums == 0) if guarded else sums
-        return after((powers if above is None else above(scores - top)) / sums)
-
-    return softmax
-
-
-def _with_epsilon(epsilon: float) -> AlongAxis:
-    return lambda powers, dim: _kept_sum(powers, dim) + epsilon
-
-
-def _pair_of_maxima(x: Tensor, dim: int) -> Any:
-    return x.max(dim, keepdim=True)
-
-
-def _unshifted(x: Tensor, _dim: int) -> Tensor:
-    return x.new_zeros(())
-
-
-def _sign_reversed(x: Tensor) -> Tensor:
-    return (-x).masked_fill(x == -torch.inf, -torch.inf)
-
-
-def _plain(x: Tensor) -> Tensor:
-    return x.masked_fill(x == -torch.inf, 0.0)
 
 
 def _sums_to_one(inputs: Inputs, seen: Observation) -> bool:
@@ -162,50 +96,56 @@ EXERCISES = by_id(
         PROBES["stable_softmax"],
         softmax_oracle,
         (
-            Mistake("no_shift", *_OVERFLOW, _softmax(shift=_unshifted, guarded=False)),
-            Mistake("no_shift_blocked_rows_right", *_OVERFLOW, _softmax(shift=_unshifted)),
+            Mistake("no_shift", *_OVERFLOW, build_softmax(shift=unshifted, guarded=False)),
+            Mistake("no_shift_blocked_rows_right", *_OVERFLOW, build_softmax(shift=unshifted)),
             Mistake(
                 "large_weights_set_to_zero",
                 "The largest weights come out as 0 where scores are large: exp leaves the range of "
                 "numbers, and 0 is put where infinity / infinity or 0 / 0 has no value.",
                 _OVERFLOW[1],
-                _softmax(shift=_unshifted, guarded=False, after=torch.nan_to_num),
+                build_softmax(shift=unshifted, guarded=False, after=torch.nan_to_num),
             ),
             *(
                 Mistake(
                     f"epsilon_of_{epsilon:g}",
                     "A small number is added to every sum, so every weight is a little too small.",
                     "Only a sum of zero needs another value: torch.where chooses.",
-                    _softmax(total=_with_epsilon(epsilon)),
+                    build_softmax(total=with_added(epsilon)),
                 )
                 for epsilon in (1e-5, 1e-6)
+            ),
+            Mistake(
+                "one_added_to_every_sum",
+                "1 is added to every sum, so the weights of a slice sum to less than one.",
+                "Only a sum of zero needs another value.",
+                build_softmax(total=with_added(1)),
             ),
             Mistake(
                 "normalised_over_everything",
                 "All entries together sum to one, not each slice.",
                 "The sum has to run along `dim` alone, with keepdim=True.",
-                _softmax(total=lambda powers, dim: powers.sum()),
+                build_softmax(total=lambda powers, dim: powers.sum()),
             ),
             Mistake(
                 "shift_by_global_maximum",
                 *_ONE_SHIFT,
-                _softmax(shift=lambda x, dim: x.max()),
+                build_softmax(shift=lambda x, dim: x.max()),
             ),
             Mistake(
                 "shift_by_global_maximum_unguarded",
                 *_ONE_SHIFT,
-                _softmax(shift=lambda x, dim: x.max(), guarded=False),
+                build_softmax(shift=lambda x, dim: x.max(), guarded=False),
             ),
             Mistake(
                 "wrong_axis",
                 "The last axis is normalised whatever `dim` says.",
                 "Pass `dim` on to both the maximum and the sum.",
-                _softmax(axis=-1),
+                build_softmax(axis=-1),
             ),
             Mistake(
                 "minus_infinity_as_zero",
                 *_FORBIDDEN_GETS_WEIGHT,
-                _softmax(before=_plain),
+                build_softmax(before=infinity_as_zero),
             ),
             Mistake(
                 "no_exponential",
@@ -215,52 +155,52 @@ EXERCISES = by_id(
             Mistake(
                 "sign_reversed",
                 *_SMALLEST_WINS,
-                _softmax(before=_sign_reversed),
+                build_softmax(before=sign_reversed),
             ),
             Mistake(
                 "sum_over_the_last_axis",
                 "The sum runs over the last axis whatever `dim` says.",
                 "The maximum and the sum run along one and the same axis.",
-                _softmax(total=lambda powers, dim: powers.sum(-1, keepdim=True)),
+                build_softmax(total=lambda powers, dim: powers.sum(-1, keepdim=True)),
             ),
             Mistake(
                 "sum_over_the_first_axis",
                 "The sum runs over the first axis whatever `dim` says.",
                 "The maximum and the sum run along one and the same axis.",
-                _softmax(total=lambda powers, dim: powers.sum(0, keepdim=True)),
+                build_softmax(total=lambda powers, dim: powers.sum(0, keepdim=True)),
             ),
-            Mistake("sum_axis_not_kept", *_LOST_AXIS, _softmax(total=torch.sum)),
+            Mistake("sum_axis_not_kept", *_LOST_AXIS, build_softmax(total=torch.sum)),
             Mistake(
                 "blocked_row_is_nan",
                 "A slice of minus infinity alone gives NaN: minus infinity minus minus infinity "
                 "has no value, and 0 / 0 has none either.",
                 "Where the maximum is minus infinity, shift by 0 instead; where the sum is 0, "
                 "divide by 1.",
-                _softmax(guarded=False),
+                build_softmax(guarded=False),
             ),
             Mistake(
                 "blocked_row_is_uniform",
                 "A slice with nothing allowed still spreads its probability evenly.",
                 "A large negative number is not minus infinity: with all entries alike, softmax "
                 "gives each the same share. Set those slices to 0.",
-                _softmax(before=lambda x: x.clamp(min=torch.finfo(x.dtype).min)),
+                build_softmax(before=lambda x: x.clamp(min=torch.finfo(x.dtype).min)),
             ),
             Mistake(
                 "logarithm_returned",
                 *_LOGARITHM,
-                _softmax(after=torch.log),
+                build_softmax(after=torch.log),
             ),
             Mistake("log_softmax", *_LOGARITHM, lambda x, dim=-1: _torch_log_softmax(x, dim)),
             Mistake(
                 "scores_clamped",
                 *_CLAMPED,
-                _softmax(before=lambda x: x.clamp(max=60.0), shift=_unshifted),
+                build_softmax(before=lambda x: x.clamp(max=60.0), shift=unshifted),
             ),
             *(
                 Mistake(
                     f"scores_clamped_on_both_sides{name}",
                     *_CLAMPED,
-                    _softmax(before=lambda x, e=edge: x.clamp(-e, e), shift=_unshifted),
+                    build_softmax(before=lambda x, e=edge: x.clamp(-e, e), shift=unshifted),
                 )
                 for name, edge in (("", 60.0), ("_where_exp_ends", 88.0))
             ),
@@ -269,31 +209,31 @@ EXERCISES = by_id(
                 "The maximum with a dim is a pair, of values and indices, and the pair is "
                 "subtracted.",
                 "Take `.values` of the pair; `amax` gives the values alone.",
-                _softmax(shift=_pair_of_maxima, guarded=False),
+                build_softmax(shift=pair_of_maxima, guarded=False),
             ),
             Mistake(
                 "exp_missing_above_the_line",
                 "Above the line stand the shifted scores themselves; only the sum has exp.",
                 "The same exponentials stand above the line and, summed, below it.",
-                _softmax(above=lambda shifted: shifted),
+                build_softmax(above=lambda shifted: shifted),
             ),
             Mistake(
                 "shift_below_the_line_missing",
                 "Above the line exp is taken of the shifted scores, below it of the scores.",
                 "The same exponentials stand above the line and, summed, below it.",
-                lambda x, dim=-1: (x - _highest(x, dim)).exp() / _kept_sum(x.exp(), dim),
+                lambda x, dim=-1: (x - highest(x, dim)).exp() / kept_sum(x.exp(), dim),
             ),
             Mistake(
                 "shifted_scores_divided_by_their_sum",
                 *_NO_EXPONENTIAL,
-                _softmax(power=lambda shifted: shifted, guarded=False),
+                build_softmax(power=lambda shifted: shifted, guarded=False),
             ),
             *(
                 Mistake(
                     f"base_{name}",
                     f"Powers of {base:g} stand where powers of e should.",
                     "torch.exp, or math.e as the base.",
-                    _softmax(power=lambda shifted, base=base: base**shifted),
+                    build_softmax(power=lambda shifted, base=base: base**shifted),
                 )
                 for name, base in _BASES.items()
             ),
@@ -301,7 +241,7 @@ EXERCISES = by_id(
                 "weights_rounded",
                 "The weights are rounded, so that small ones are lost and no gradient flows.",
                 "Return what the division gives.",
-                _softmax(after=lambda weights: weights.round(decimals=2)),
+                build_softmax(after=lambda weights: weights.round(decimals=2)),
             ),
             Mistake(
                 "softmax_twice",
@@ -313,48 +253,76 @@ EXERCISES = by_id(
                 "divided_by_the_number_of_entries",
                 "The exponentials are divided by their mean, so a slice sums to its length.",
                 "Below the line stands the sum.",
-                _softmax(total=lambda powers, dim: powers.mean(dim, keepdim=True)),
+                build_softmax(total=lambda powers, dim: powers.mean(dim, keepdim=True)),
             ),
             Mistake(
                 "not_divided",
                 "These are exponentials of the shifted scores, of which the largest is 1: they are "
                 "not divided by their sum.",
                 "The weights of a slice sum to one.",
-                _softmax(total=lambda powers, dim: torch.ones_like(powers)),
+                build_softmax(total=lambda powers, dim: torch.ones_like(powers)),
             ),
             *(
                 Mistake(
                     f"divided_by_the_largest{name}",
                     *_DIVIDED,
-                    lambda x, dim=-1, of=of: _torch_softmax(x / _highest(of(x), dim), dim),
+                    lambda x, dim=-1, of=of: _torch_softmax(x / highest(of(x), dim), dim),
                 )
                 for name, of in (("", torch.clone), ("_size", torch.abs))
             ),
-            Mistake("shift_by_the_mean", *_MEAN_TAKEN, _softmax(shift=_mean_of_finite)),
-            Mistake("shift_by_the_smallest", *_SMALLEST_TAKEN, _softmax(shift=_lowest_finite)),
+            *(
+                Mistake(
+                    f"scores_{name}",
+                    f"The scores are brought to {what} first. Weights depend on how far scores are "
+                    "apart, and that changes it.",
+                    _DIVIDED[1],
+                    lambda x, dim=-1, change=change: _torch_softmax(change(x, dim), dim),
+                )
+                for name, what, change in (
+                    ("scaled_to_a_range", "a range from 0 to 1", scaled_to_a_range),
+                    ("standardised", "a mean of 0 and a standard deviation of 1", standardised),
+                )
+            ),
+            Mistake("shift_by_the_mean", *_MEAN_TAKEN, build_softmax(shift=mean_of_finite)),
+            Mistake("shift_by_the_smallest", *_SMALLEST_TAKEN, build_softmax(shift=lowest_finite)),
             Mistake(
                 "shift_by_a_mean_of_minus_infinity",
                 *_MEAN_TAKEN,
-                _softmax(shift=lambda x, dim: x.mean(dim, keepdim=True), guarded=False),
+                build_softmax(shift=lambda x, dim: x.mean(dim, keepdim=True), guarded=False),
             ),
             Mistake(
                 "shift_by_minus_infinity",
                 *_SMALLEST_TAKEN,
-                _softmax(shift=lambda x, dim: x.amin(dim, keepdim=True), guarded=False),
+                build_softmax(shift=lambda x, dim: x.amin(dim, keepdim=True), guarded=False),
             ),
             Mistake(
                 "shift_by_the_largest_size",
-                "The shift is the largest absolute value of the whole tensor, so slices far below "
-                "it vanish.",
+                "What is taken from the scores is far above the largest of them, as the largest "
+                "absolute value of the whole tensor is, or a norm: in those slices every exp is 0.",
                 "The maximum has to be taken per slice, along `dim`, with its sign.",
-                _softmax(shift=lambda x, dim: x.masked_fill(x == -torch.inf, 0.0).abs().max()),
+                build_softmax(shift=lambda x, dim: x.masked_fill(x == -torch.inf, 0.0).abs().max()),
+            ),
+            *(
+                Mistake(
+                    f"shift_by_the_largest_size_of_each_slice{name}",
+                    "The shift is the largest absolute value of each slice. Where that belongs to "
+                    "a score below zero, it is far above all scores, and every exp is 0.",
+                    "The maximum has to be taken with its sign.",
+                    build_softmax(shift=size, guarded=guarded),
+                )
+                for name, size, guarded in (
+                    ("", largest_finite_size, True),
+                    ("_unguarded", largest_finite_size, False),
+                    ("_with_infinity", largest_size, True),
+                    ("_with_infinity_unguarded", largest_size, False),
+                )
             ),
             Mistake(
                 "maximum_over_the_last_axis",
                 "The maximum is taken over the last axis whatever `dim` says, so entries of one "
                 "slice are shifted by different numbers.",
                 "The maximum and the sum run along one and the same axis.",
-                _softmax(shift=lambda x, dim: _highest(x, -1)),
+                build_softmax(shift=lambda x, dim: highest(x, -1)),
             ),
             Mistake(
                 "shift_never_below_zero",
@@ -362,30 +330,30 @@ EXERCISES = by_id(
                 "every exp is 0.",
                 "The largest score of a slice is taken from it whatever its sign, so that the "
                 "largest exponent is zero.",
-                _softmax(shift=lambda x, dim: _highest(x, dim).clamp(min=0)),
+                build_softmax(shift=lambda x, dim: highest(x, dim).clamp(min=0)),
             ),
             Mistake(
                 "shift_added",
                 "The maximum is added to the scores, where it is to be taken from them.",
                 "Which sign makes the largest exponent zero?",
-                _softmax(shift=lambda x, dim: -_highest(x, dim), guarded=False),
+                build_softmax(shift=lambda x, dim: -highest(x, dim), guarded=False),
             ),
             Mistake(
                 "minus_infinity_as_a_thousand",
                 *_FORBIDDEN_GETS_WEIGHT,
-                _softmax(before=lambda x: x.nan_to_num(neginf=-1000.0)),
+                build_softmax(before=lambda x: x.nan_to_num(neginf=-1000.0)),
             ),
             Mistake(
                 "minus_infinity_as_a_million",
                 *_FORBIDDEN_GETS_WEIGHT,
-                _softmax(before=lambda x: x.nan_to_num(neginf=-1e6)),
+                build_softmax(before=lambda x: x.nan_to_num(neginf=-1e6)),
             ),
             Mistake(
                 "scores_cut_from_below",
                 "Scores far below zero are cut to one number, so they become equal, and minus "
                 "infinity beside them gets weight.",
                 "exp(-inf) is 0 by itself. Only a maximum of minus infinity needs care.",
-                _softmax(before=lambda x: x.clamp(min=-1000.0)),
+                build_softmax(before=lambda x: x.clamp(min=-1000.0)),
             ),
         ),
         (Invariant("Each slice must sum to one (to zero where all is blocked).", _sums_to_one),),
