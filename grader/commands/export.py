@@ -1,14 +1,12 @@
 """`python -m grader export`: grades and feedback in the form that a learning system takes."""
 
 import argparse
-import os
-import tempfile
 from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
-from grader.course.private import keep_private, write_private
+from grader.course.private import keep_private, replace_privately, write_private
 from grader.course.safe_text import csv_text, line
 from grader.errors import CourseError
 from grader.lms import canvas_table, feedback, tables
@@ -150,7 +148,4 @@ def _source(course: GradingCourse, chosen: list[Lesson], system: str | None) -> 
 def _write_bytes(path: Path, content: bytes) -> None:
     """Replace a file in one step by one that the owner alone may read."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(content)
-    Path(temporary).replace(path)
+    replace_privately(path, content)

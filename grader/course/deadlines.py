@@ -85,10 +85,7 @@ def as_utc(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        if len(text) == len("2026-12-04"):
-            when = datetime.combine(date.fromisoformat(text), time(23, 59, 59))
-        else:
-            when = datetime.fromisoformat(text)
+        when = _end_of_day(text) or datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text!r} is no date like 2026-12-04 or 2026-12-04 23:59.") from None
     if when.year not in YEARS:
@@ -97,6 +94,14 @@ def as_utc(text: str) -> datetime | None:
             "that is never due has no due date."
         )
     return when.astimezone(UTC).replace(tzinfo=None)
+
+
+def _end_of_day(text: str) -> datetime | None:
+    """Return the end of the day that a text names, in any form of ISO; None if it has a time."""
+    try:
+        return datetime.combine(date.fromisoformat(text), time(23, 59, 59))
+    except ValueError:
+        return None
 
 
 def as_local(when: datetime) -> str:

@@ -1,5 +1,6 @@
 """What holds names or grades is the instructor's alone: no other user of the machine reads it."""
 
+import errno
 import os
 import tempfile
 from contextlib import suppress
@@ -37,10 +38,25 @@ def private_folder(path: Path) -> Path:
 def write_private(path: Path, content: str) -> None:
     """Replace a file in one step by one that the owner alone may read."""
     private_folder(path.parent)
+    replace_privately(path, content.encode())
+
+
+def replace_privately(path: Path, content: bytes) -> None:
+    """Replace a file as `write_private` does; if that fails, nothing is left beside it.
+
+    Raises:
+        OSError: it cannot be written, or is a folder.
+
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # mkstemp's are private
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-        stream.write(content)
-    Path(temporary).replace(path)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
 
 
 def _close(path: Path, mode: int) -> None:

@@ -8,7 +8,12 @@ from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
 from grader.grading.submission import CodeCell
-from grader.static_analysis.cells import as_python, is_readable
+from grader.static_analysis.cells import (
+    as_any_editor,
+    as_python,
+    definitions_alone,
+    is_readable,
+)
 from grader.workers.absent_answers import defines
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.registry import probes
@@ -59,20 +64,27 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     Test cells never run: they only say where to look. A test that is missing, or stands before its
     exercise, counts as standing right after it. No exercise is observed before those that precede
     it in the lesson: right stand-ins for them can be seen while it is. A cell that cannot be read
-    does not run either: nothing in it was checked.
+    does not run either: nothing in it was checked. What a student defines in a demonstration or
+    beside a test is there all the same, as in the notebook.
     """
     ids = [exercise.id for exercise in lesson.exercises]
     homes = {name: _home(name, cells) for name in ids}
     places = _in_order({name: _place(name, cells, homes[name]) for name in ids}, len(cells))
-    idle = {c.source for c in lesson.cells if "skip-grading" in c.tags}  # even if the tag is lost
-    tests = {f"test_{name}" for name in ids}
-    left_out = {c.index for c in cells if c.skipped or c.name in tests or c.source in idle}
+    # A demonstration is one, even if its tag is lost.
+    idle = {as_any_editor(c.source) for c in lesson.cells if "skip-grading" in c.tags}
+    tests, own = {f"test_{name}" for name in ids}, "\n".join(idle)
+    left_out = {
+        c.index for c in cells if c.skipped or c.name in tests or as_any_editor(c.source) in idle
+    }
     unread = [c for c in cells if c.index not in left_out and not is_readable(c.source)]
-    left_out |= {c.index for c in unread}
+    no_code = {c.index for c in unread}
     steps: list[Step] = []
     for position, cell in enumerate(cells):
-        if cell.index not in left_out:
-            steps.append(Step(source=as_python(cell.source), label=label_of(cell)))
+        source = "" if cell.index in no_code else as_python(cell.source)
+        if cell.index in left_out:
+            source = definitions_alone(source, own)
+        if source or cell.index not in left_out | no_code:
+            steps.append(Step(source=source, label=label_of(cell)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
     steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
     return Plan(steps, (*_notes(ids, cells, homes), *_unread(unread)))

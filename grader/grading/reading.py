@@ -12,7 +12,7 @@ from grader.authoring.lesson import Lesson
 from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 from grader.grading.plan import Plan, Step, make_plan
 from grader.grading.submission import CodeCell, Malformed, read_submission
-from grader.static_analysis.cells import is_readable
+from grader.static_analysis.cells import as_any_editor, is_readable
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import unusual
 from utils.checks.registry import probes
@@ -149,8 +149,8 @@ def _named(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
 
 def _unusual(lesson: Lesson, cells: Sequence[CodeCell]) -> tuple[str, ...]:
     """Return what somebody should look at, in cells that are not the lesson's own."""
-    released = {cell.source for cell in lesson.cells}
-    return unusual([cell.source for cell in cells if cell.source not in released])
+    released = {as_any_editor(cell.source) for cell in lesson.cells}
+    return unusual([c.source for c in cells if as_any_editor(c.source) not in released])
 
 
 def ruled_out(exercise: str) -> tuple[str, ...]:

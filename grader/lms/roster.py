@@ -1,5 +1,6 @@
 """Who is in the class: ids, names, and what each learning system calls a student."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -55,9 +56,10 @@ def shared(students: Iterable[Student], fields: Sequence[str] = OWN) -> Iterator
     for field in fields:
         seen: set[str] = set()
         for value in filter(None, (getattr(student, field) for student in listed)):
-            if value.casefold() in seen:
+            alike = unicodedata.normalize("NFC", value).casefold()  # an é may be one letter or two
+            if alike in seen:
                 yield f"{field.replace('_', ' ')} {line(value)} belongs to two students"
-            seen.add(value.casefold())
+            seen.add(alike)
 
 
 def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Student]:

@@ -27,6 +27,8 @@ LARGE: Final = 1 << 20
 LONGEST: Final = 255  # bytes of one part of a name, as on most file systems
 LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ")
+# Other ways take what memory the entry asks for, and each raises errors of its own.
+PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 UT: Final = 0x5455  # the extra field with the time in seconds since 1970, in UTC
 CHUNK: Final = 1 << 16
 
@@ -154,6 +156,8 @@ def _fault_of_kind(entry: zipfile.ZipInfo) -> str:
         return "it is not a plain file"
     if entry.flag_bits & 0x1:
         return "it is locked with a password"
+    if entry.compress_type not in PACKED:
+        return "it is packed in a way that learning systems do not use"
     return ""
 
 

@@ -4,11 +4,9 @@ Nothing here decides a score. Whatever the student's code does to this process, 
 judged elsewhere, on inputs that are made afresh there.
 """
 
-import ast
-import asyncio
 import builtins
+import codeop
 import faulthandler
-import inspect
 import linecache
 import os
 import re
@@ -23,6 +21,7 @@ from typing import Any, ClassVar, Final, NoReturn, Self
 
 from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
+from grader.workers.cell_code import compiler, execute, line_in
 from grader.workers.handed_inputs import Ask, Handed
 from grader.workers.lending import Borrower
 from grader.workers.names import Names
@@ -122,13 +121,14 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     module = _fresh_main()
     until = time.monotonic() + seconds
     ended: dict[int, str] = {}
+    compiled = compiler()
     names = Names(s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
         channel.reached[:] = [step["number"], 0]
         names.before(step["number"], vars(module))
         if not step["exercise"]:
-            early = _run_cell(step, vars(module), channel, clock)
+            early = _run_cell(step, vars(module), channel, clock, compiled)
             ended |= {} if early is None else {step["number"]: early}
         elif step["exercise"] in vars(module):
             _observe_any(step, vars(module)[step["exercise"]], channel, clock)
@@ -148,7 +148,11 @@ def _fresh_main() -> types.ModuleType:
 
 
 def _run_cell(
-    step: dict[str, Any], namespace: dict[str, Any], channel: Channel, clock: Clock
+    step: dict[str, Any],
+    namespace: dict[str, Any],
+    channel: Channel,
+    clock: Clock,
+    compiled: codeop.Compile,
 ) -> str | None:
     """Run a cell, if anything is left of it; an error ends only this cell, as in a notebook.
 
@@ -162,34 +166,15 @@ def _run_cell(
         with clock:
             lines = source.splitlines(keepends=True)
             linecache.cache[filename] = (len(source), None, lines, filename)
-            _execute(source, filename, namespace)
+            execute(source, filename, namespace, compiled)
     except BaseException as error:
         if clock.stopped:
             channel.send(Event(What.STOPPED, number, 0, *clock.place).message())
             return ""
-        line = _line_in(error, filename)
+        line = line_in(error, filename)
         channel.send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
         return type(error).__name__
     return None
-
-
-def _execute(source: str, filename: str, namespace: dict[str, Any]) -> None:
-    """Execute a cell's code, in an event loop if it awaits something, as Jupyter does."""
-    code = compile(source, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    if code.co_flags & inspect.CO_COROUTINE:
-        asyncio.run(eval(code, namespace))
-    else:
-        exec(code, namespace)
-
-
-def _line_in(error: BaseException, filename: str) -> int:
-    """Return the cell's innermost line on the way to an error; 0 if there is none."""
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == filename:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
 
 
 def _tell(step: dict[str, Any], why: str, channel: Channel) -> None:

@@ -37,6 +37,7 @@ def warm_up() -> None:
     _silence_checks()
     torch_in_memory.load_the_rest()
     torch.set_num_threads(1)
+    vars(torch)["set_num_threads"] = keep_one_thread
     _rehearse()
     figure = plt.figure()
     figure.text(0, 0, "fonts are found and read once, here")
@@ -49,6 +50,13 @@ def warm_up() -> None:
     join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared
     gc.enable()
+
+
+def keep_one_thread(_number: int) -> None:
+    """Do nothing: a notebook may ask for as many threads as its own machine has processors.
+
+    An isolated process may not have so many, and torch ends one that does not get what it asked.
+    """
 
 
 def _rehearse() -> None:

@@ -33,6 +33,43 @@ def is_test(cell):
     return name.startswith("test_") and name != "test_attention"
 
 
+def annotated(notebook):
+    """Annotations of a kind that is not defined; nobody asks for them."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["source"] = cell["source"].replace(": Tensor,", ': Float["b t"],')
+    return notebook
+
+
+def imports_more(notebook):
+    cell = next(c for c in notebook["cells"] if "import torch" in c["source"])
+    cell["source"] = (
+        f"import not_here as nh; import json\nfrom not_here.plots import draw\n{cell['source']}"
+    )
+    return notebook
+
+
+def helped(notebook):
+    """An answer that calls a helper, which was written into the first demonstration."""
+    demonstration = next(
+        c for c in notebook["cells"] if "skip-grading" in c["metadata"].get("tags", ())
+    )
+    for cell in notebook["cells"]:
+        if cell.get("id") == "causal_mask":
+            helper = cell["source"].replace("causal_mask", "lower_half")
+            demonstration["source"] = f"{helper}\n{demonstration['source']}"
+            cell["source"] = "def causal_mask(size):\n    return lower_half(size)"
+    return notebook
+
+
+def beside_its_test(notebook):
+    by_id = {cell.get("id"): cell for cell in notebook["cells"]}
+    answer, test = by_id["causal_mask"], by_id["test_causal_mask"]
+    test["source"] = f"{answer['source']}\n{test['source']}"
+    answer["source"] = "def causal_mask(size):\n    raise NotImplementedError"
+    return notebook
+
+
 def without_tests(notebook):
     kept = [c for c in notebook["cells"] if not is_test(c)]
     return notebook | {"cells": kept}
@@ -142,6 +179,14 @@ HABITS = {
                                         "    del sys.modules[name]\nfrom utils import plots",
 }  # fmt: skip
 HARMLESS = [
+    changed("a future import in an early cell", "annotations that later cells never evaluate stop them",
+            annotated, score=ALL, code=["from __future__ import annotations"]),
+    changed("imports of what is not installed here", "an import that nothing needs costs all below it",
+            imports_more, score=ALL),
+    changed("a helper in a demonstration", "what is not run is not defined", helped, score=ALL),
+    changed("an answer beside its test", "a cell that is not run costs its answer", beside_its_test, score=ALL),
+    Attack("as many threads as a large machine has", "torch ends a process that does not get them", right=True,
+           score=ALL, lesson="06_training", code=["import torch; torch.set_num_threads(64)"]),
     *(Attack(name, "what Jupyter runs costs the cell's answer", right=True, score=ALL,
              answers={"causal_mask": f"{habit}\n{RIGHT_MASK}"}) for name, habit in HABITS.items()),
     Attack("prints and warns", "noise costs points", right=True, score=ALL,

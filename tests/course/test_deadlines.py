@@ -199,6 +199,7 @@ def test_a_row_that_cannot_be_read_is_told_with_its_number(tmp_path, text, told)
 def test_a_day_alone_means_its_end_and_an_offset_counts(tmp_path):
     end = as_utc("2026-12-01")
     assert end - as_utc("2026-12-01 00:00") == timedelta(hours=23, minutes=59, seconds=59)
+    assert as_utc("20261201") == as_utc("2026-W49-2") == end
     assert as_utc("2026-12-01 13:00+01:00") == DUE
 
 

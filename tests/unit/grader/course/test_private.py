@@ -1,8 +1,18 @@
 """Folders with names or grades are closed to other users of the machine."""
 
 import stat
+from pathlib import Path
+from unittest.mock import Mock
 
-from grader.course.private import FOLDERS, keep_private, private_folder, write_private
+import pytest
+
+from grader.course.private import (
+    FOLDERS,
+    keep_private,
+    private_folder,
+    replace_privately,
+    write_private,
+)
 
 
 def mode(path):
@@ -32,3 +42,17 @@ def test_a_new_folder_and_a_new_file_are_closed_from_the_start(tmp_path):
     write_private(tmp_path / "out.csv", "a\r\nb")
     assert mode(tmp_path / "out.csv") == 0o600
     assert (tmp_path / "out.csv").read_bytes() == b"a\r\nb"
+
+
+@pytest.mark.parametrize("fails", ["a folder", "a move"])
+def test_of_a_file_that_cannot_be_written_nothing_is_left_beside_it(tmp_path, monkeypatch, fails):
+    place = tmp_path / "grades.csv"
+    if fails == "a folder":
+        place.mkdir()
+    else:
+        monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(28, "full", str(place))))
+    before = set(tmp_path.iterdir())
+    with pytest.raises(OSError) as told:
+        replace_privately(place, b"names and grades")
+    assert told.value.filename == str(place)
+    assert set(tmp_path.iterdir()) == before

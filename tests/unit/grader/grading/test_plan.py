@@ -59,6 +59,27 @@ def test_a_demonstration_that_lost_its_tag_does_not_run_either():
     assert source not in steps(code(source), *WHOLE)[0]
 
 
+@pytest.mark.parametrize("change", [("\n", "\r\n"), ("\n", " \n"), ("\n", "\n")])
+def test_a_demonstration_is_known_again_whatever_an_editor_does_to_its_lines(change):
+    source = next(cell.source for cell in LESSON.cells if "skip-grading" in cell.tags)
+    assert steps(code(f"{source}\n".replace(*change)), *WHOLE) == steps(*WHOLE)
+
+
+def test_of_a_demonstration_the_student_s_own_definitions_are_there():
+    source = next(cell.source for cell in LESSON.cells if "skip-grading" in cell.tags)
+    more = "import json; train()\nimport re\n@deco\ndef helper():\n    return 1\nx = helper()"
+    found, _ = steps(code(f"{source}\n{more}", tags=["skip-grading"]), *WHOLE)
+    assert found[0].lstrip("\n") == "import re\n@deco\ndef helper():\n    return 1"
+    assert found[0].count("\n") == f"{source}\n{more}".count("\n") - 1  # lines keep their numbers
+    assert found[1:] == steps(*WHOLE)[0]
+
+
+def test_what_is_defined_beside_a_test_is_there_when_it_is_observed():
+    cell = code("def stable_softmax(x):\n    return x\ncheck()", "test_stable_softmax")
+    found, _ = steps(WHOLE[0], cell, *WHOLE[2:])
+    assert found[1:3] == ["def stable_softmax(x):\n    return x", "stable_softmax"]
+
+
 def test_a_deleted_test_is_observed_behind_its_exercise():
     cells = [cell for cell in WHOLE if "test_masked_mean" not in json.dumps(cell)]
     found, notes = steps(*cells)

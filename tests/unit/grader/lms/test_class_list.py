@@ -47,6 +47,7 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
         ("first name,town\nAda,London\n", "no column with ids"),
         ("student_id\nada\nada\n", "id ada belongs to two students"),
         ("student_id\nAda\nada\n", "id ada belongs to two students"),
+        ("student_id\nren\u00e9\nrene\u0301\n", "belongs to two students"),
         ("student_id,canvas_user_id\na,1\nb,1\n", "canvas user id 1 belongs to two"),
         ("student_id,name\n,Ada\n", "line 2: it has no id"),
         ("student_id\n../ada\n", "line 2: the id ../ada cannot name a folder"),

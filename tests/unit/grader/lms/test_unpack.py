@@ -54,6 +54,18 @@ def test_a_bad_entry_is_refused_with_its_reason_and_the_others_go_on(
     assert reason in refused[name]
 
 
+@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_is_packed_in_an_unusual_way_is_refused_and_the_others_go_on(tmp_path, into, way):
+    archive = write_zip(tmp_path / "x.zip", {GOOD: b"good"})
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr("odd.ipynb", b"x" * 500, compress_type=way)
+    damaged = archive.read_bytes().partition(b"odd.ipynb")
+    archive.write_bytes(damaged[0] + damaged[1] + damaged[2][:12] + bytes(8) + damaged[2][20:])
+    files, refused = unpack(archive, into)
+    assert [file.entry for file in files] == [GOOD]
+    assert "packed in a way" in refused[0].reason
+
+
 def test_a_file_that_is_too_large_is_refused(tmp_path, into, monkeypatch):
     monkeypatch.setattr(module, "MOST_BYTES", 1000)
     files, refused = unpacked(tmp_path, into, {"large": bytes(1001), "fits": bytes(1000)})
