@@ -1436,9 +1436,8 @@ def train_one(
 
 
 # %% [markdown]
-# Each run writes a checkpoint after every epoch. If you stop this cell and run it again, the run
-# that was interrupted goes on where it was, and ends with the same numbers; finished ones are made
-# again.
+# Each run writes a checkpoint after every epoch. If you stop this cell and run it again, an
+# interrupted run goes on where it was; finished ones are made again.
 
 # %% tags=["skip-grading", "measured"]
 curves = LiveCurves("accuracy on dev")
@@ -1480,8 +1479,7 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # Read it with three questions. How far above *one word at a time* is the rest? That is what
 # attention, or recurrence, found in the words around. What do positions add: *sinusoidal* against
 # *no positions*? And what do large words cost: *sinusoidal, large words*? (Lesson 04, section 13
-# found two causes that work together: drowned positions, and a softmax that is too sure. Speeds are
-# those of this machine and of what else it had to do.)
+# found two causes that work together: drowned positions, and a softmax that is too sure.)
 #
 # **The same contest on Czech, with more text.** The sizes above and eight epochs, but dropout 0.4,
 # where the cell of sizes has 0.5, and 68,000 words to learn from (two thirds of CAC's dev file, and
@@ -1514,14 +1512,13 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # The rotary encoder is ahead of an LSTM as deep and as large: six seeds gave 88.4 to 88.8% against
 # 88.0 to 88.4%. An LSTM with all its parameters in one layer is level with it or a little ahead:
 # 88.5 to 89.4%. What does the encoder lack? Its neighbours, it seems. With a filter of three words
-# before each layer, for 512 parameters more, it reaches 89.2% (88.7 to 89.5%). That is level with
-# the wide LSTM or a little ahead; six seeds do not say more.
+# before each layer, for 512 parameters more, it reaches 89.2% (88.7 to 89.5%): level with the wide
+# LSTM or a little ahead.
 #
 # And speed? On an Intel Xeon *rotary* trained on 46,500 words per second with one core and 52,400
 # with two, the two-layer LSTM on 50,400 and 47,300 (`bench/tagging_speed.py` there): cores can
 # share the positions of a sentence, but not an LSTM's steps. What the whole treebank, 473,000
-# words, and a GPU make of all this, your own run will show. For a single layer, take
-# `lstm_layers=1` in the cell of sizes.
+# words, and a GPU make of all this, your own run will show.
 #
 # ### What a warm-up is for
 #
@@ -1922,8 +1919,7 @@ pictures.doubts(rows, mine)
 
 # %% [markdown]
 # Is any single head missed, or only a layer's heads together? (One head can be missed more than all
-# of its layer: without it the others still write, and nothing corrects what they write.) Put in a
-# sentence with the word that decides further away, or one that you have made up, and look again.
+# of its layer.) Put in a sentence with the word that decides further away, and look again.
 
 # %% [markdown]
 # ## Optional: hand your predictions in
