@@ -32,7 +32,7 @@ PROBES = by_exercise(
             case("more keys than queries", B=2, T=3, S=5, H=4, Dh=6),
             case("its own mask for each query", B=2, T=5, S=7, H=3, Dh=4, mask="random"),
             case("another base", B=2, T=6, H=4, Dh=8, base=50.0),
-            case("dropout", B=5, T=40, S=8, H=2, Dh=16, dropout=0.7),  # Dh: one-hot keys, twice
+            case("dropout", B=5, T=40, S=8, H=2, dropout=0.7),
             case(
                 "a row with nothing allowed",
                 demand="a row with nothing allowed",
