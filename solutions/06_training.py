@@ -1446,9 +1446,9 @@ for name, make in contenders.items():
     models[name], histories[name] = train_one(make, name, draw=curves.of(name))
 
 # %% [markdown]
-# Look at the last epochs of *one word at a time*. If its loss still falls while its accuracy on dev
-# stands still, it learns its own sentences by heart and nothing for others: it **overfits**. So
-# each run keeps the model of its best epoch on dev.
+# Look at the last epochs of *one word at a time*. Does its loss go down while its accuracy on dev
+# stands still? Then it knows its own sentences by heart, which helps with no others: it
+# **overfits**. So each run keeps the model of its best epoch on dev.
 #
 # ## 10. The scoreboard
 #
@@ -1479,7 +1479,8 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # Read it with three questions. How far above *one word at a time* is the rest? That is what
 # attention, or recurrence, found in the words around. What do positions add: *sinusoidal* against
 # *no positions*? And what do large words cost: *sinusoidal, large words*? (Lesson 04, section 13
-# found two causes that work together: drowned positions, and a softmax that is too sure.)
+# found two causes that work together: drowned positions, and a softmax that is too sure. Speeds are
+# this machine's.)
 #
 # **The same contest on Czech, with more text.** The sizes above and eight epochs, but dropout 0.4,
 # where the cell of sizes has 0.5, and 68,000 words to learn from (two thirds of CAC's dev file, and
