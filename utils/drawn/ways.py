@@ -150,7 +150,7 @@ def _both_orders() -> Way:
 
 TRAINING = Way(
     "From text to loss",
-    "Sentences become word ids (B, T) and affix ids (B, T, F); their embeddings are summed to "
+    "Sentences become word ids (B, T) and affix ids (B, T, K); their embeddings are summed to "
     "(B, T, D); the encoder gives (B, T, D), a linear layer logits (B, T, C). The loss compares "
     "them with the tags (B, T) and leaves padding out.",
     {
@@ -162,7 +162,7 @@ TRAINING = Way(
     },
     [
         ("text", "ids", ""), ("text", "features", ""), ("text", "tags", ""),
-        ("ids", "embed", "(B, T)"), ("features", "embed", "(B, T, F)"),
+        ("ids", "embed", "(B, T)"), ("features", "embed", "(B, T, K)"),
         ("embed", "encoder", "(B, T, D)"), ("encoder", "linear", "(B, T, D)"),
         ("linear", "loss", "(B, T, C)"),
         ("tags", "loss", "(B, T), padding is −100 and does not count"),

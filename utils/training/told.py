@@ -60,26 +60,26 @@ def of_kinds(
 
 
 def of_warm_ups(
-    steps: Sequence[int], rising: Sequence[float], at_once: Sequence[float]
+    steps: Sequence[int], rising: Sequence[float], flat: Sequence[float]
 ) -> Iterator[str]:
-    """Say which runs the rise saved, which rates are too high for both, and what is unfinished.
+    """Say which runs learn by the rise alone, which by nothing, and what is unfinished.
 
     Args:
         steps: the steps of each warm-up, from short (a high rate) to long.
         rising: the share right with each warm-up.
-        at_once: the same with the rate at its height from step 1.
+        flat: the same where the rate does not rise, but stands at its height until it falls.
 
     """
     kinds: dict[str, list[int]] = {
         "The rate is too high for both": [],
-        "The rise alone saves the run": [],
+        "Only the run with the rise learns": [],
     }
     best = max(rising)
-    for warm_up, one, other in zip(steps, rising, at_once, strict=True):
+    for warm_up, one, other in zip(steps, rising, flat, strict=True):
         if max(one, other) < HALF and steps.index(warm_up) < rising.index(best):
             kinds["The rate is too high for both"].append(warm_up)
         elif one >= HALF > other:
-            kinds["The rise alone saves the run"].append(warm_up)
+            kinds["Only the run with the rise learns"].append(warm_up)
     for what, found in kinds.items():
         yield f"{what} at a warm-up of: {', '.join(map(str, found)) or 'none'}"
     less = best - rising[-1]
@@ -130,4 +130,4 @@ def of_faults(right: float, found: Mapping[str, float]) -> str:
     clear = [fault for fault, points in lost.items() if points > 1]
     better = [fault for fault, points in lost.items() if points < 0]
     says = f"more than a point below the right one: {', '.join(clear) or 'none'}"
-    return f"{says}; above it, by chance: {', '.join(better)}" if better else says
+    return f"{says}; above it: {', '.join(better)}" if better else says

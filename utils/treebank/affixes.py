@@ -96,7 +96,7 @@ class WithAffixes(nn.Module):
     """A tagger that takes only ids of the lexicon, and looks up what they stand for.
 
     Args:
-        tagger: (ids (B, T), features (B, T, F), mask) -> logits (B, T, n_tags).
+        tagger: (ids (B, T), features (B, T, K), mask) -> logits (B, T, n_tags).
         word_ids: (L,), from `affix_tables`.
         features: (L, F), from `affix_tables`.
         word_dropout: share of the words that are made unknown in training, so that the tagger

@@ -12,10 +12,10 @@ def test_a_lesson_opens_with_a_sentence_in_which_a_preposition_can_be_seen():
     assert told.opening([heading]) == heading
 
 
-def test_runs_that_only_the_rise_saves_are_told_from_rates_that_are_too_high():
+def test_runs_that_learn_by_the_rise_alone_are_told_from_rates_that_are_too_high():
     said = list(told.of_warm_ups((4, 16, 64, 1024), (0.2, 0.9, 0.95, 0.4), (0.1, 0.2, 0.9, 0.8)))
     assert said[0] == "The rate is too high for both at a warm-up of: 4"
-    assert said[1] == "The rise alone saves the run at a warm-up of: 16"
+    assert said[1] == "Only the run with the rise learns at a warm-up of: 16"
     assert said[2].startswith("The longest warm-up ends 55 points below the best")
 
 
@@ -33,7 +33,7 @@ def test_a_head_that_looks_at_another_preposition_is_said_to():
 def test_a_fault_that_costs_just_a_point_does_not_cost_more():
     found = {"scale": 0.79, "mask": 0.70, "heads": 0.807}
     said = told.of_faults(0.80, found)
-    assert said == "more than a point below the right one: mask; above it, by chance: heads"
+    assert said == "more than a point below the right one: mask; above it: heads"
 
 
 def test_kinds_of_words_are_told_apart():

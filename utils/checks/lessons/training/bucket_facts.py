@@ -124,6 +124,8 @@ def _room(batches: Batches, sizes: Sequence[int], lengths: Sequence[int], max_to
     """Return which batches of like sentences have room for more."""
     if max(map(len, batches)) <= max_tokens // max(lengths):
         return ", with no more sentences than fit of the longest"
+    if all(len({lengths[n] for n in batch}) == 1 for batch in batches):
+        return ", with sentences of one length alone"
     by_length = [size for _, size in sorted(zip(_longest(batches, lengths), sizes, strict=True))]
     half = len(by_length) // 2
     as_full = statistics.mean(by_length[:half]) > AS_FULL * statistics.mean(by_length[half:])

@@ -176,6 +176,13 @@ def cut_for_the_longest(
     return _cut(order, lengths, budget, lambda sizes, most: longest * len(sizes) <= most)
 
 
+def cut_by_length(order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits) -> Batches:
+    """Put only sentences of one length together."""
+    kinds = sorted({lengths[n] for n in order})
+    alike = [[n for n in order if lengths[n] == kind] for kind in kinds]
+    return [batch for kind in alike for batch in _cut(kind, lengths, budget, fits)]
+
+
 def cut_with_an_empty_end(
     order: Sequence[int], lengths: Sequence[int], budget: int, fits: Fits
 ) -> Batches:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from utils.checks.framework.combining import by_choices
 from utils.checks.lessons.multi_head_attention.variants import HeadsVariant
+from utils.reference.heads import reference_merge, reference_split
 from utils.reference.positions import reference_rotary
 
 
@@ -17,7 +18,7 @@ class RotaryVariant(HeadsVariant):
         turned: which of q, k and v are turned.
         times: how often they are turned.
         place: where they are turned: in their "heads", over all "features" before the cut, or as
-            "inputs", before the projections.
+            "inputs", before the projections, over all features or each head's ("inputs, in heads").
         paired: whether a pair is two "neighbours", or a column and the one half a head further
             ("halves").
         spread: whether the angles fall over the columns of a "head", or of all heads ("all").
@@ -46,6 +47,8 @@ class RotaryVariant(HeadsVariant):
     def _layer(self, name: str, x: Tensor) -> Tensor:
         turns = name in self.turned
         given = self._turn(x) if turns and self.place == "inputs" else x
+        if turns and self.place == "inputs, in heads":
+            given = reference_merge(self._turn(reference_split(x, self.n_heads)))
         projected = super()._layer(name, given)
         return self._turn(projected) if turns and self.place == "features" else projected
 

@@ -74,6 +74,13 @@ BUCKETS = Exercise(
             buckets(cut=variants.cut_for_the_longest),
         ),
         Mistake(
+            "only_equal_lengths_together",
+            "Only sentences of exactly one length share a batch: no padding, but many batches are "
+            "nearly empty.",
+            "A little padding is allowed. Go on with the next length while there is room.",
+            buckets(cut=variants.cut_by_length),
+        ),
+        Mistake(
             "unsorted_newest_taken_for_the_longest",
             "The sentences are not in order of length, so the newest is not the longest, and short "
             "ones are padded to long ones.",

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from utils.checks.framework.combining import by_choices
@@ -23,6 +24,9 @@ def collate_oracle(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
         for column, value in zip(columns, (0.0, float(IGNORED)), strict=True)
     )
     return ids, torch.tensor([len(x) for x in columns[0]]), tags
+
+
+WIDTHS = (32, 50, 64, 100, 128, 256, 512)  # that people choose for all batches
 
 
 @by_choices
@@ -66,15 +70,36 @@ def _floats_from_nothing(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]
     return (ids, lengths, tags) if lengths[0] else (ids.float(), lengths, tags.float())
 
 
+def _unknown_without_tags(ids: Tensor, lengths: Tensor, tags: Tensor) -> tuple[Tensor, ...]:
+    return ids, lengths, tags.masked_fill(ids == 1, IGNORED)
+
+
 def _in_front(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
     ids, lengths, tags = reference_collate([(x[::-1], y[::-1]) for x, y in batch])
     return ids.flip(1), lengths, tags.flip(1)
 
 
-def _to_the_shortest(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
-    ids, lengths, tags = reference_collate(batch)
-    shortest = int(lengths.min())
-    return ids[:, :shortest], lengths.clamp(max=shortest), tags[:, :shortest]
+def _to_the_shortest(*, counts: bool) -> Callable[[Sequence[Pair]], Any]:
+    """Build a collate that cuts to the shortest sentence; the lengths may count what is left."""
+
+    def collate(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+        ids, lengths, tags = reference_collate(batch)
+        shortest = int(lengths.min())
+        kept = lengths.clamp(max=shortest) if counts else lengths
+        return ids[:, :shortest], kept, tags[:, :shortest]
+
+    return collate
+
+
+def _always_as_wide(width: int) -> Callable[[Sequence[Pair]], Any]:
+    """Build a collate that pads and cuts every batch to one width."""
+
+    def collate(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+        ids, lengths, tags = reference_collate([(x[:width], y[:width]) for x, y in batch])
+        more = (0, width - ids.shape[1])
+        return F.pad(ids, more), lengths, F.pad(tags, more, value=IGNORED)
+
+    return collate
 
 
 def _padded_lists(batch: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
@@ -110,6 +135,13 @@ COLLATE = Exercise(
             _collated(labels=lambda tags: tags.masked_fill(tags == 0, IGNORED)),
         ),
         Mistake(
+            "unknown_words_without_a_tag",
+            "Unknown words, id 1, have lost their tags: they got -100 as if they were padding.",
+            "Padding is what lies behind a sentence's length. An unknown word has a tag that the "
+            "model must learn.",
+            _collated(parts=_unknown_without_tags),
+        ),
+        Mistake(
             "empty_sentences_left_out",
             "Empty sentences are left out, so that later ones have moved up.",
             "Row b of the result is sentence b of the batch, even if it has no word.",
@@ -133,11 +165,24 @@ COLLATE = Exercise(
             "A sentence begins at position 0.",
             _in_front,
         ),
-        Mistake(
-            "cut_to_the_shortest",
-            "The sentences are cut to the length of the shortest.",
-            "T is the length of the longest; zip() stops at the shortest.",
-            _to_the_shortest,
+        *(
+            Mistake(
+                f"cut_to_the_shortest{name}",
+                "The sentences are cut to the length of the shortest.",
+                "T is the length of the longest; zip() stops at the shortest.",
+                _to_the_shortest(counts=counts),
+            )
+            for name, counts in (("", True), ("_with_all_lengths", False))
+        ),
+        *(
+            Mistake(
+                f"always_{width}_wide",
+                "Every batch gets one fixed width, whatever its sentences are: short ones are "
+                "mostly padding, and what is longer is cut or fails.",
+                "T is the length of the longest sentence of this batch.",
+                _always_as_wide(width),
+            )
+            for width in WIDTHS
         ),
         Mistake(
             "time_first",

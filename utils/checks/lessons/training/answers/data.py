@@ -113,6 +113,11 @@ def _ties_without_marks(counts: Counts) -> list[str]:
     return sorted(counts, key=lambda word: (-counts[word], bare(word), word))
 
 
+def _rare_as_unknown(sentences: Sentences, min_count: int = 1) -> Counts:
+    unknown = dict.fromkeys(_count(sentences), 1)
+    return unknown | vocab_oracle(sentences, min_count)
+
+
 def _letters(sentences: Sentences) -> Counts:
     return _count([[*"".join(sentence)] for sentence in sentences])
 
@@ -256,6 +261,13 @@ VOCABULARY = Exercise(
             "Words that are rarer than min_count are in the vocabulary.",
             "Leave them out before you number the rest.",
             lambda sentences, min_count=1: vocab_oracle(sentences),
+        ),
+        Mistake(
+            "rare_words_as_unknown",
+            "Words that are rarer than min_count are in the vocabulary, with the id of unknown "
+            "words.",
+            "Leave them out: whoever looks a missing word up takes the unknown id by itself.",
+            _rare_as_unknown,
         ),
         Mistake(
             "min_count_exceeded",

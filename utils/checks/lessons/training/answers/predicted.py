@@ -1,5 +1,6 @@
 """Two predictions, of a loss and an accuracy: right answers and common mistakes."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -61,6 +62,36 @@ FIRST_LOSS = _prediction(
         "What probability has each tag, and what is minus its logarithm?",
         64,
     ),
+    Mistake(
+        "share_of_errors",
+        "That is how often a guess is wrong, 63 times in 64. The loss is no share of errors.",
+        "The loss looks at one number: the probability that the right tag gets.",
+        63 / 64,
+    ),
+    Mistake(
+        "probability_of_the_wrong_tags",
+        "That is minus the logarithm of 63/64, what the wrong tags get together.",
+        "The loss looks at the probability that the right tag gets.",
+        -math.log(63 / 64),
+    ),
+    Mistake(
+        "summed_over_tags",
+        "That is the sum over all 64 tags. A word has one right tag, and the loss takes it alone.",
+        "One probability, one logarithm.",
+        N_TAGS * math.log(N_TAGS),
+    ),
+    Mistake(
+        "weighted_for_one_tag",
+        "That is -p ln p of one tag, a term of an entropy. The loss does not multiply by p.",
+        "The right tag is known: its logarithm counts whole.",
+        math.log(N_TAGS) / N_TAGS,
+    ),
+    Mistake(
+        "even_chance",
+        "That is ln 2, the loss where two things are equally likely. Here 64 are.",
+        "What probability has each of 64 equal tags?",
+        math.log(2),
+    ),
 )
 
 PADDED_ACCURACY = _prediction(
@@ -102,6 +133,25 @@ PADDED_ACCURACY = _prediction(
         "The number is right, but it is in percent.",
         "A share lies between 0 and 1.",
         93.2,
+    ),
+    Mistake(
+        "shares_added",
+        "Two shares of different things were added, and that is more than 1: the 83% are of the "
+        "words alone.",
+        "Take 100 positions: how many are words, and how many of these are right?",
+        1.43,
+    ),
+    Mistake(
+        "share_of_errors",
+        "That is what is wrong: 17% of the words, as a share of all positions.",
+        "What is asked for is what is right.",
+        0.068,
+    ),
+    Mistake(
+        "padding_alone",
+        "That is the padding alone. Some of the words are right, too.",
+        "Take 100 positions: how many are words, and how many of these are right?",
+        0.6,
     ),
 )
 

@@ -35,21 +35,23 @@ def _rate(
     peak: float = 0.0,
     together: bool = False,
     refuses: bool = True,
+    raises: bool = False,
     first: int = 1,
+    factor: float = 1.0,
     gives: Callable[[float], Any] = float,
 ) -> Callable[[int, int, int], Any]:
     """Build a rate with other exponents, another choice of the two terms, or a shifted step.
 
-    Steps before the `first` are refused. A `peak` other than 0 is the exponent of a factor warmup
-    that nobody asked for.
+    Steps before the `first` are refused, or (`raises`) taken for step 1. A `peak` other than 0 is
+    the exponent of a factor warmup that nobody asked for, and `factor` is another such factor.
     """
 
     def rate(step: int, d_model: int, warmup: int) -> Any:
-        if step < first and refuses:
+        if step < first and refuses and not raises:
             raise ValueError(f"steps count from 1, and this is step {step}")
-        now = step + late
+        now = (max(step, 1) if raises else step) + late
         rises = (now * warmup) ** rising if together else now * warmup**rising
-        return gives(d_model**width * warmup**peak * choose(now**falling, rises))
+        return gives(factor * d_model**width * warmup**peak * choose(now**falling, rises))
 
     return rate
 
@@ -61,6 +63,17 @@ def _width_inside(step: int, d_model: int, warmup: int) -> float:
 
 def _level(step: int, d_model: int, warmup: int) -> float:
     return float(_rate()(min(step, warmup), d_model, warmup))
+
+
+def _falls_anew(first: int) -> Rate:
+    """Build a rate whose fall begins with step `first` of a new count."""
+
+    def rate(step: int, d_model: int, warmup: int) -> float:
+        since = step - warmup - 1 + first
+        rises = step <= warmup
+        return float(_rate()(step, d_model, warmup) if rises else d_model**-0.5 * since**-0.5)
+
+    return rate
 
 
 def _only_zero_refused(step: int, d_model: int, warmup: int) -> Any:
@@ -118,6 +131,36 @@ NOAM = Exercise(
             "The peak is d_model to the power -0.5: a factor of warmup to that power is missing.",
             "Put in step = warmup: both terms are then warmup to the power -0.5.",
             _rate(peak=0.5),
+        ),
+        Mistake(
+            "peak_of_one",
+            "The rate rises to 1 and falls from there, whatever d_model is: its shape is right, "
+            "its height is not.",
+            "Put in step = warmup: the rate there is (d_model * warmup) to the power -0.5.",
+            _rate(peak=0.5, width=0.0),
+        ),
+        Mistake(
+            "twice_as_large",
+            "Everything is twice as large: some programs put a factor of 2 in front, the formula "
+            "here has none.",
+            "Begin with d_model to the power -0.5.",
+            _rate(factor=2.0),
+        ),
+        *(
+            Mistake(
+                f"falls_anew_after_the_warm_up{name}",
+                "After the warm-up the steps are counted anew, so the rate jumps up before it "
+                "falls.",
+                "The first term has the step itself, counted from the beginning of training.",
+                _falls_anew(first),
+            )
+            for name, first in (("", 1), ("_from_two", 2))
+        ),
+        Mistake(
+            "exponents_floored",
+            "The exponents are whole numbers, -1 and -2: // rounds -0.5 and -1.5 down.",
+            "Write -0.5 and -1.5, or divide by `/`.",
+            _rate(falling=-1.0, rising=-2.0, width=-1.0),
         ),
         Mistake(
             "level_without_warmup",
@@ -209,6 +252,12 @@ NOAM = Exercise(
             "Step 0 gets a rate, so a count that begins at 0 stays unnoticed.",
             "Raise ValueError where step is below 1.",
             lambda step, *rest: rate_oracle(step, *rest) if step else 0.0,
+        ),
+        Mistake(
+            "steps_below_one_taken_for_one",
+            "Steps below 1 get the rate of step 1, so a count that begins at 0 stays unnoticed.",
+            "Raise ValueError where step is below 1.",
+            _rate(raises=True),
         ),
         Mistake(
             "step_one_refused",

@@ -27,7 +27,7 @@ def _share(
     *,
     counts: Callable[[Tensor], Tensor] = lambda tags: tags != IGNORED,
     hit: Callable[[Tensor, Tensor], Tensor] = lambda found, tags: found == tags,
-    axis: int = -1,
+    axis: int | None = -1,
     before: Callable[[Tensor], Tensor] = lambda logits: logits,
     empty: float = 0.0,
     share: bool = True,
@@ -68,6 +68,23 @@ def _combined_first(logits: Tensor, tags: Tensor) -> float:
 def _highest_scores(logits: Tensor, tags: Tensor) -> float:
     real = tags != IGNORED
     return _divided((logits.amax(-1) == tags) & real, real) if real.any() else 0.0
+
+
+def _more_than_half(of: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], float]:
+    """Build an accuracy that asks whether the tag's share, as `of` makes it, is above a half."""
+
+    def accuracy(logits: Tensor, tags: Tensor) -> float:
+        real = tags != IGNORED
+        shares = of(logits[real]).gather(-1, tags[real].unsqueeze(-1))
+        return _divided(shares > 0.5, real) if real.any() else 0.0
+
+    return accuracy
+
+
+def _mean_of_tags(logits: Tensor, tags: Tensor) -> float:
+    found, kinds = logits.argmax(-1), set(tags[tags != IGNORED].tolist())
+    shares = [_divided((found == tags) & (tags == kind), tags == kind) for kind in kinds]
+    return sum(shares) / max(len(shares), 1)
 
 
 def _confidence(logits: Tensor, tags: Tensor) -> float:
@@ -122,6 +139,32 @@ ACCURACY = Exercise(
             "Sentences are counted, and one counts only if all of its words are right.",
             "The share is one of words: count them over the whole batch.",
             _whole_sentences,
+        ),
+        Mistake(
+            "mean_of_tags",
+            "Each tag is averaged by itself first, so a word with a rare tag counts more.",
+            "Every real word of the batch has the same weight.",
+            _mean_of_tags,
+        ),
+        Mistake(
+            "more_than_half",
+            "A word counts as right only where its tag gets more than half of the probability.",
+            "The best tag needs no more than to be ahead of each other one: compare indices.",
+            _more_than_half(lambda logits: logits.softmax(-1)),
+        ),
+        Mistake(
+            "each_tag_by_itself",
+            "Each tag is decided by itself: a word counts as right where its tag's logit is above "
+            "0, even if another one's is higher.",
+            "The best tag is the one whose logit is highest: compare its index.",
+            _more_than_half(torch.sigmoid),
+        ),
+        Mistake(
+            "best_of_all_logits",
+            "argmax has no axis, so one number, the place of the largest logit of the whole batch, "
+            "is compared with every tag.",
+            "Which axis of (B, T, C) holds the tags?",
+            _share(axis=None),
         ),
         Mistake(
             "best_word_for_each_tag",

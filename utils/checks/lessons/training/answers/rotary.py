@@ -101,6 +101,12 @@ TURNING = (
         rotary_variant(place="inputs"),
     ),
     Mistake(
+        "inputs_turned_in_heads",
+        "What goes into w_q and w_k is cut into heads and turned; it should be what comes out.",
+        "A rotation before a linear layer is mixed up by it: the difference of places is lost.",
+        rotary_variant(place="inputs, in heads"),
+    ),
+    Mistake(
         "inputs_of_all_three_turned",
         "The inputs are turned, before all three projections.",
         "Turn queries and keys, after their projections and the cut into heads.",
@@ -160,6 +166,12 @@ ATTENTION = (
         rotary_variant(scale=staticmethod(lambda d_model, d_head: 1.0)),
     ),
     Mistake(
+        "scaled_twice",
+        "The scores are divided by sqrt(Dh) twice, that is, by Dh.",
+        "scaled_dot_product_attention scales by itself: hand it queries and keys as they are.",
+        rotary_variant(scale=staticmethod(lambda d_model, d_head: 1 / d_head)),
+    ),
+    Mistake(
         "divided_by_eight",
         "The scores are divided by 8, whatever Dh is.",
         "Call your scaled_dot_product_attention rather than writing it again.",
@@ -182,6 +194,14 @@ ATTENTION = (
         "The heads are joined without changing the axes back.",
         "(B, H, T, Dh): first exchange axes 1 and 2, then join the last two.",
         rotary_variant(merge=staticmethod(view_merge)),
+    ),
+    Mistake(
+        "cut_and_joined_by_view",
+        "Heads are cut and joined by view or reshape alone: a head holds whole words, not a part "
+        "of each.",
+        "(B, T, D) -> (B, T, H, Dh), then exchange axes 1 and 2; exchange them back before you "
+        "join.",
+        rotary_variant(split=staticmethod(view_split), merge=staticmethod(view_merge)),
     ),
     Mistake(
         "no_output_projection",

@@ -19,6 +19,9 @@ def loss_oracle(logits: Tensor, tags: Tensor) -> Tensor:
     return total / max(int((tags != IGNORED).sum()), 1)
 
 
+SMALL = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # that people add before a logarithm
+
+
 @by_choices
 def _loss(
     *,
@@ -28,6 +31,7 @@ def _loss(
     count: Callable[[Tensor], Tensor] = lambda kept: kept.sum().clamp(min=1),
     sign: float = -1.0,
     twice: bool = False,
+    smoothing: float = 0.0,
 ) -> Callable[[Tensor, Tensor], Tensor]:
     """Build a loss step by step.
 
@@ -38,12 +42,14 @@ def _loss(
         count: what the sum is divided by.
         sign: the factor of each word's term.
         twice: whether softmax is taken twice.
+        smoothing: the share of the right tag that goes to all tags alike.
 
     """
 
     def loss(logits: Tensor, tags: Tensor) -> Tensor:
         logs = (logits.softmax(axis) if twice else logits).log_softmax(axis)
         right = logs.gather(-1, tags.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+        right = torch.lerp(right, logs.mean(-1), smoothing) if smoothing else right
         real = kept(tags)
         return sign * torch.where(real, of(right), 0.0).sum() / count(real)
 
@@ -74,10 +80,15 @@ def _log_of_softmax(logits: Tensor, tags: Tensor) -> Tensor:
     return -right.log().sum() / real.sum().clamp(min=1)
 
 
-def _log_of_zero(logits: Tensor, tags: Tensor) -> Tensor:
-    real = tags != IGNORED
-    right = logits[real].softmax(-1).gather(1, tags[real].unsqueeze(1))
-    return -right.log().sum() / real.sum().clamp(min=1)
+def _log_of_softmax_and(small: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """Build a loss that adds a small number to a finished softmax before the logarithm."""
+
+    def loss(logits: Tensor, tags: Tensor) -> Tensor:
+        real = tags != IGNORED
+        right = logits[real].softmax(-1).gather(1, tags[real].unsqueeze(1))
+        return -(right + small).log().sum() / real.sum().clamp(min=1)
+
+    return loss
 
 
 def _logits_as_logarithms(logits: Tensor, tags: Tensor) -> Tensor:
@@ -107,7 +118,7 @@ LOSS = Exercise(
             "padding_in_the_mean",
             "The loss is divided by all positions, padding included: it looks too small.",
             "Divide by the number of real words.",
-            lambda logits, tags: _each(logits, tags).mean(),
+            _loss(count=lambda kept: torch.tensor(kept.numel())),
         ),
         Mistake(
             "padding_as_tag_zero",
@@ -219,13 +230,31 @@ LOSS = Exercise(
             "The logarithm is taken of a finished softmax: a very unlikely tag has the probability "
             "0 there, so the loss is infinite.",
             "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
-            _log_of_zero,
+            _log_of_softmax_and(0.0),
+        ),
+        *(
+            Mistake(
+                f"logarithm_of_no_less_than_{small}",
+                "Something keeps the probability away from 0 before the logarithm is taken, so the "
+                "loss of a very unlikely tag stops growing there and has no gradient.",
+                "`log_softmax` and F.cross_entropy need no small number: they never take the "
+                "logarithm of a finished softmax.",
+                _log_of_softmax_and(small),
+            )
+            for small in SMALL
+        ),
+        Mistake(
+            "label_smoothed",
+            "A tenth of each right tag goes to all tags alike (label smoothing), which the formula "
+            "does not have.",
+            "Leave label_smoothing away: only the right tag's probability counts.",
+            _loss(smoothing=0.1),
         ),
         Mistake(
             "not_a_number_without_words",
             "Without a real word the mean is 0 / 0.",
             "Divide a sum by the number of real words, but by no less than 1.",
-            lambda logits, tags: F.cross_entropy(logits.flatten(0, 1), tags.flatten()),
+            _loss(count=torch.sum),
         ),
         Mistake(
             "a_number",

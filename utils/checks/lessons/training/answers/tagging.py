@@ -42,6 +42,10 @@ def _added(vocab: Mapping[str, int], word: str) -> int:
     return vocab.setdefault(word, 1) if isinstance(vocab, dict) else vocab.get(word, 1)
 
 
+def _numbered_anew(vocab: Mapping[str, int], word: str) -> int:
+    return vocab.setdefault(word, len(vocab)) if isinstance(vocab, dict) else vocab[word]
+
+
 @contextmanager
 def _mode(model: nn.Module, *, train: bool, after: bool | None = None) -> Iterator[None]:
     """Set a mode, then restore the one before or leave the model in mode `after`."""
@@ -236,6 +240,13 @@ TAGGING = Exercise(
             "Words that are not in the vocabulary are added to it.",
             "setdefault writes into the dictionary; get(word, 1) only reads.",
             _tagger(look_up=_added),
+        ),
+        Mistake(
+            "new_words_numbered",
+            "Words that are not in the vocabulary get new ids, for which the model has no vector.",
+            "Such words have the id 1: a dictionary's get() takes a second argument, and writes "
+            "nothing.",
+            _tagger(look_up=_numbered_anew),
         ),
         Mistake(
             "best_word_for_each_tag",

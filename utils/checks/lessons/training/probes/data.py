@@ -35,6 +35,8 @@ def _call_vocab(answer: Any, i: Inputs) -> dict[str, object]:
 def _collate_inputs(lengths: list[int]) -> Inputs:
     draw = Draw(lengths=lengths)
     pairs = [(draw.integers(60, n, low=2), draw.integers(9, n)) for n in lengths]
+    for ids, _ in pairs:
+        ids[len(ids) // 2 :][:1] = 1  # an unknown word, which has a tag like any other
     return {"batch": [(ids.tolist(), tags.tolist()) for ids, tags in pairs]}
 
 

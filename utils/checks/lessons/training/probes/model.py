@@ -148,13 +148,26 @@ def _real_rows(output: Any, i: Inputs) -> Any:
     return output.masked_fill(padding.unsqueeze(-1) & ~stays, 0.0)
 
 
-def _scored_inputs(lengths: list[int], C: int, longest: int = 0, **params: Any) -> Inputs:  # noqa: N803
-    """Draw logits and tags; logits at padding are large, so that counting them shows."""
+def _scored_inputs(
+    lengths: list[int],
+    C: int,  # noqa: N803
+    longest: int = 0,
+    *,
+    first: float = 0.0,
+    **params: Any,
+) -> Inputs:
+    """Draw logits and tags; logits at padding are large, so that counting them shows.
+
+    The first word's logit for the first word's last tag is raised by `first`: where that makes it
+    the largest of all, its place in the whole batch is a tag's number, too.
+    """
     draw = Draw(lengths=lengths, C=C, **params)
     shape = (len(lengths), max([*lengths, longest]))
     real = torch.arange(shape[1]) < torch.tensor(lengths)[:, None]
     logits = draw.normal(*shape, C)
     logits = torch.where(real.unsqueeze(-1), logits, logits * LOUD)
+    logits[:1, :1, -1:] += first
+    logits[:, 1::2] -= 3.0  # softmax and the best tag stay, and few logits are above 0
     # Two tokens in three are right; tag 0 is a tag like any other.
     right = torch.arange(real.numel()).view(shape) % 3 > 0
     tags = torch.where(right, logits.argmax(-1), draw.integers(C, *shape))
@@ -254,7 +267,7 @@ PROBES = by_exercise(
         _scored_inputs,
         lambda answer, i: {"accuracy": answer(i["logits"], i["tags"])},
         (
-            case("without padding", True, lengths=[4, 4], C=3),
+            case("without padding", True, lengths=[4, 4], C=3, first=9.0),
             case("padding", lengths=[2, 7, 3], C=4),
             case("large logits", lengths=[6, 4], C=5, scale=300.0),
             case(

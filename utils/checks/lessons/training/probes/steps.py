@@ -222,7 +222,7 @@ PROBES = by_exercise(
             case("padding", lengths=[5, 2, 3], **_SIZES),
             case("the model's mode", lengths=[3, 2], looks="mode", **_SIZES),
             case("what comes back", lengths=[2, 3], looks="returned", **_SIZES),
-            case("two steps", lengths=[4, 2], steps=2, **_SIZES),
+            case("two steps", lengths=[4, 2], steps=2, clip=20.0, **_SIZES),
             case("large gradients", lengths=[4, 2], scale=8.0, **_SIZES),
             case("another clip", lengths=[4, 3], clip=0.05, **_SIZES),
             case("gradients of an earlier step", lengths=[2, 5], leftover=3.0, **_SIZES),
