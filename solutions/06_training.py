@@ -74,9 +74,9 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # The text is a **treebank**, sentences tagged by hand: Czech-CAC of Universal Dependencies. It is
 # fetched once, verified, and kept: `train` to learn from, `dev` to compare models by, `test` for
 # the last word. In a tag `ADP` is a preposition, and `Nom` to `Ins` are the cases. Where there is
-# no internet, a **made-up language** takes its place, in which endings are shared between cases
-# too, and only a preposition some words before tells them apart. You will read below which of the
-# two you have.
+# no internet, a **made-up language** takes its place. Its cases share endings, too: a preposition
+# some words before tells them apart, and for some prepositions the verb has to. You will read below
+# which of the two you have.
 
 # %% tags=["skip-grading", "measured"]
 treebank = load_treebank()

@@ -100,7 +100,7 @@ def level(shares: Mapping[Name, float], within: float) -> list[Name]:
 
 
 def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
-    """Say which preposition a head looks at, and whether it is the nearest before the word.
+    """Say which preposition a head looks at, and whether that can explain the word's case.
 
     Args:
         row: the weights of the word at `place`.
@@ -111,11 +111,14 @@ def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
     found = list(prepositions(sentence))
     seen = max(found, key=lambda at: row[at])
     nearest = max((at for at in found if at < place), default=seen)
-    word = sentence[place][0]
-    says = f"For {word} the head gives {row[seen]:.0%} to {sentence[seen][0]}"
-    if seen == nearest:
-        return f"{says}, the nearest preposition before it."
-    return f"{says}, but {sentence[nearest][0]} stands nearer. No explanation, then."
+    says = f"For {sentence[place][0]} the head gives {row[seen]:.0%} to {sentence[seen][0]}, "
+    says += "the nearest preposition before it" if seen == nearest else (
+        f"though {sentence[nearest][0]} stands nearer"
+    )  # fmt: skip
+    takes, has = (sentence[at][1].partition("|")[2] or "no case" for at in (seen, place))
+    if takes == has:
+        return f"{says}. Both are {has}."
+    return f"{says}. It takes {takes}, and the word is {has}: no explanation, then."
 
 
 def of_faults(right: float, found: Mapping[str, float]) -> str:

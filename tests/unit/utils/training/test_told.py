@@ -23,11 +23,17 @@ def test_a_run_that_is_not_finished_is_not_ruined():
     assert told.ruined((0.2, 0.9, 0.95, 0.4)) == 1
 
 
-def test_a_head_that_looks_at_another_preposition_is_said_to():
+def test_a_head_explains_a_case_only_if_the_preposition_that_it_looks_at_takes_it():
     longer = [("na", "ADP|Loc"), ("jaře", "NOUN|Loc"), *AFTER]
     at_u, at_na = [0, 0, 0, 0, 0.9, 0.1, 0], [0.8, 0, 0, 0, 0.1, 0.1, 0]
-    assert told.of_a_head(at_u, longer, 5).endswith("to u, the nearest preposition before it.")
-    assert "80% to na, but u stands nearer" in told.of_a_head(at_na, longer, 5)
+    assert told.of_a_head(at_u, longer, 5).endswith(
+        "to u, the nearest preposition before it. Both are Gen."
+    )
+    elsewhere = told.of_a_head(at_na, longer, 5)
+    assert "80% to na, though u stands nearer. It takes Loc, and the word is Gen" in elsewhere
+    assert elsewhere.endswith("no explanation, then.")
+    around = [("na", "ADP|Gen"), *longer[1:]]  # a phrase around another one
+    assert "though u stands nearer. Both are Gen." in told.of_a_head(at_na, around, 5)
 
 
 def test_a_fault_that_costs_just_a_point_does_not_cost_more():
