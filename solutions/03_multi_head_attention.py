@@ -601,7 +601,7 @@ check.predict_parameters_16_heads(
 # ### Parameters, counted
 #
 # "Many heads have almost the same parameter count as one head's q, k and v", says a popular text.
-# How does the count depend on the number of heads, and how much of it is `w_o`? At D = 64:
+# Count, at D = 64:
 
 
 # %% tags=["skip-grading"]

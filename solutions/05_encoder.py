@@ -445,10 +445,10 @@ plots.show(
 
 # %% [markdown]
 # With one network the residual costs something (0.27 against 0.14). With four the two are level.
-# With twelve it decides: 0.1 against more than 1. At 24 the stack without residuals ends where guessing
-# ends. The right plot suggests why: all words leave a fresh stack of that depth as nearly the same
-# vector (cosine 0.998), and what cannot be told apart cannot be named. So the claim is half of the
-# truth. Norms keep the gradient's size; residuals keep the words apart.
+# With twelve it decides: 0.1 against more than 1. At 24 the stack without residuals ends where
+# guessing ends. The right plot suggests why: all words leave a fresh stack of that depth as nearly
+# the same vector (cosine 0.998), and what cannot be told apart cannot be named. So the claim is
+# half of the truth. Norms keep the gradient's size; residuals keep the words apart.
 #
 # ## 4. The encoder layer
 #

@@ -1510,11 +1510,11 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # From base 10 to base 1,000 the rotary encoder moves by 0.2 points only (three seeds, six at 100),
 # so the base hardly explains eight. Sinusoids with base 100 were not run.
 #
-# The rotary encoder is ahead of an LSTM as deep and as large: six seeds gave 88.4 to 88.8% against
-# 88.0 to 88.4%. An LSTM with all its parameters in one layer is level with it or a little ahead:
-# 88.5 to 89.4%. What does the encoder lack? Its neighbours, it seems. With a filter of three words
-# before each layer, for 512 parameters more, it reaches 89.2% (88.7 to 89.5%): level with the wide
-# LSTM or a little ahead.
+# The rotary encoder is ahead of an LSTM as deep and as large, if by less than in the made-up
+# language: six seeds gave 88.4 to 88.8% against 88.0 to 88.4%. An LSTM with all its parameters in
+# one layer is level with it or a little ahead: 88.5 to 89.4%. What does the encoder lack? Its
+# neighbours, it seems. With a filter of three words before each layer, for 512 parameters more, it
+# reaches 89.2% (88.7 to 89.5%): level with the wide LSTM or a little ahead.
 #
 # And speed? On an Intel Xeon *rotary* trained on 46,500 words per second with one core and 52,400
 # with two, the two-layer LSTM on 50,400 and 47,300 (`bench/tagging_speed.py` there): cores can
