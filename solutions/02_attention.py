@@ -1336,7 +1336,7 @@ check.predict_bug_of_symptom(
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*
 #
-# Write a test that passes for every right `scaled_dot_product_attention`, and raises an
+# Write a test that every right `scaled_dot_product_attention` passes, and that raises an
 # `AssertionError` for each of these:
 #
 # - the scores are not divided by $\sqrt{d_k}$;
