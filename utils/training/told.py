@@ -111,10 +111,10 @@ def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
     found = list(prepositions(sentence))
     seen = max(found, key=lambda at: row[at])
     nearest = max((at for at in found if at < place), default=seen)
-    says = f"For {sentence[place][0]} the head gives {row[seen]:.0%} to {sentence[seen][0]}, "
-    says += "the nearest preposition before it" if seen == nearest else (
-        f"though {sentence[nearest][0]} stands nearer"
-    )  # fmt: skip
+    word, preposition = sentence[place][0], sentence[seen][0]
+    nearer = f"though {sentence[nearest][0]} stands nearer"
+    where = "the nearest preposition before it" if seen == nearest else nearer
+    says = f"For {word} the head gives {row[seen]:.0%} to {preposition}, {where}"
     takes, has = (sentence[at][1].partition("|")[2] or "no case" for at in (seen, place))
     if takes == has:
         return f"{says}. Both are {has}."

@@ -165,3 +165,10 @@ def test_a_count_that_no_slip_explains_is_read_as_matrices_and_rows(said, words)
 @pytest.mark.parametrize("said", [2_000_000, 1_050_625, 0, -512, True, "512", 524288.0, None])
 def test_a_number_by_feel_is_not_read(said):
     assert not read_as_layers(said, 8)
+
+
+def test_a_student_reads_how_an_unexplained_count_is_made_up():
+    verdict = check.predict_parameters_8_heads.verdict(7 * 512 * 512 + 3 * 512)
+    assert verdict.mistake is None
+    assert "7 matrices of 512 x 512 and 3 rows of 512" in " ".join(verdict.symptoms)
+    assert check.predict_parameters_8_heads.verdict(2_000_000).symptoms == ()
