@@ -30,6 +30,11 @@ def solution_run(lesson: str) -> Run:
     return run_lesson(all_lessons()[lesson])
 
 
+def run_with(exercise: str, answer: object) -> Run:
+    lesson = lesson_of(exercise)
+    return run_lesson(lesson, {exercise: answer}, solution_run(lesson.name))
+
+
 def stub(*_args, **_kwargs):
     raise NotImplementedError
 
@@ -49,7 +54,7 @@ def points_of_others(exercise: str) -> dict[str, float]:
 @pytest.mark.parametrize("exercise", exercise_ids())
 def test_a_stub_earns_nothing_is_called_not_written_yet_and_costs_no_other_exercise(exercise):
     unwritten = None if exercises()[exercise].probe.kind == "predict" else stub
-    run = run_lesson(lesson_of(exercise), {exercise: unwritten})
+    run = run_with(exercise, unwritten)
     assert run.scores.pop(exercise) == 0
     assert run.verdicts[exercise].is_stub
     assert run.scores == points_of_others(exercise)
@@ -69,7 +74,7 @@ def test_a_known_mistake_loses_points_and_is_named(exercise: str, mistake: Mista
 @pytest.mark.parametrize("exercise", exercise_ids())
 def test_a_known_mistake_costs_no_other_exercise(exercise):
     bank = [m for m in exercises()[exercise].mistakes if m.answer is not None]
-    run = run_lesson(lesson_of(exercise), {exercise: bank[len(bank) // 2].answer})
+    run = run_with(exercise, bank[len(bank) // 2].answer)
     run.scores.pop(exercise)
     assert run.scores == points_of_others(exercise)
 

@@ -4,6 +4,7 @@ import builtins
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 
 import pytest
 from matplotlib import pyplot as plt
@@ -11,7 +12,7 @@ from matplotlib import pyplot as plt
 import utils
 from grader.workers.hollow import HOLLOW
 from grader.workers.lending import PACKAGE
-from tests.course.lesson_runs import lesson_of, names_of
+from tests.course.lesson_runs import all_lessons, lesson_of, names_of
 from utils.checks.framework.judge import score
 from utils.checks.framework.observe import observe_all
 from utils.checks.registry import exercises
@@ -32,6 +33,7 @@ def helpers() -> dict[str, object]:
 
 
 HELPERS = helpers()
+names_in = cache(lambda lesson: names_of(all_lessons()[lesson]))
 CALLED = [e for e in exercises().values() if e.probe.kind in ("write", "repair")]
 
 
@@ -73,7 +75,7 @@ def without_descriptors(monkeypatch):
 
 @pytest.mark.parametrize("exercise", CALLED, ids=lambda exercise: exercise.id)
 def test_no_helper_earns_points_unless_it_is_absent_while_grading(exercise):
-    answer = names_of(lesson_of(exercise.id))[exercise.id]
+    answer = names_in(lesson_of(exercise.id).name)[exercise.id]
     for path, helper in HELPERS.items():
         if path.startswith((PACKAGE, *HOLLOW)) or not may_be_called_like(answer, helper):
             continue

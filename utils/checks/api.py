@@ -13,6 +13,7 @@ from utils.checks.framework.behaviour import with_behaviour
 from utils.checks.framework.exercise import Exercise, hidden_case
 from utils.checks.framework.heard import listening, silence
 from utils.checks.framework.judge import judge
+from utils.checks.framework.kept_inputs import keeping
 from utils.checks.framework.kept_state import places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
 from utils.checks.framework.render import as_mimebundle, as_text
@@ -101,7 +102,8 @@ class ExerciseCheck:
         before = places_of(answer) if points is None else []
         with one_thread():
             with listening() as heard:
-                observations = observe_all(probe, cases, answer, quiet=points is not None)
+                asked = keeping(probe)
+                observations = observe_all(asked, cases, answer, quiet=points is not None)
             with silence():
                 found = judge(self._exercise, cases, observations, points, words_of(answer))
                 if points is not None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from utils.checks.framework.closeness import all_close, close
+from utils.checks.framework.closeness import agree, agree_as_numbers, all_close, close
 from utils.checks.framework.observation import Array, Observation, Other, Plain, ProblemKind
 
 # The experiment shows the right answer to a prediction; the check must not.
@@ -97,7 +97,21 @@ def same(one: Observation, other: Observation, tolerance: float) -> bool:
 
 
 def _same_values(one: Observation, other: Observation, tolerance: float) -> bool:
+    if _tensors_differ(one, other, tolerance):
+        return False
     return compare(one, other, tolerance, {}) is None and compare(other, one, tolerance, {}) is None
+
+
+def _tensors_differ(one: Observation, other: Observation, tolerance: float) -> bool:
+    """Return whether a tensor among the results surely differs, before findings are worded."""
+    for name, wanted in one.values.items():
+        value = other.values.get(name)
+        if isinstance(wanted, np.ndarray) and isinstance(value, np.ndarray):
+            if (wanted.shape, wanted.dtype) != (value.shape, value.dtype):
+                return True
+            if not agree(wanted, value, tolerance):
+                return True
+    return False
 
 
 def identical(one: Plain, other: Plain) -> bool:
@@ -225,7 +239,7 @@ def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) ->
     if isinstance(wanted, (int, float)) and not isinstance(wanted, bool):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return _wrong_type(name, wanted, value)
-        right = bool(np.isclose(value, wanted, rtol=tolerance, atol=0, equal_nan=True))
+        right = agree_as_numbers(wanted, value, tolerance)
     elif isinstance(wanted, str) and not isinstance(value, str):
         return _wrong_type(name, wanted, value)
     else:

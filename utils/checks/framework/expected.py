@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from utils.checks.framework.exercise import Case, Exercise, Inputs, Probe
+from utils.checks.framework.kept_inputs import keeping
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import observe
 
@@ -44,7 +45,7 @@ def _kept(
     if key not in _OWN:
         if len(_OWN) >= _MOST_KEPT:
             _OWN.clear()
-        seen = observe(probe, case, answer, trusted=True)
+        seen = observe(keeping(probe), case, answer, trusted=True)
         _OWN[key] = with_facts(exercise, case, seen) or seen
     return _OWN[key]
 
@@ -61,7 +62,7 @@ def inputs_of(exercise: Exercise, case: Case) -> Inputs:
     if key not in _INPUTS:
         if len(_INPUTS) >= _MOST_KEPT:
             _INPUTS.clear()
-        _INPUTS[key] = exercise.probe.make(case.params)
+        _INPUTS[key] = keeping(exercise.probe).make(case.params)
     return _INPUTS[key]
 
 

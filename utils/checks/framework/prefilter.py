@@ -7,7 +7,13 @@ inputs are others than those of the file, nothing is ruled out.
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.fingerprint_file import read_exercise
-from utils.checks.framework.fingerprints import MARGIN, Print, print_of, same_print
+from utils.checks.framework.fingerprints import (
+    MARGIN,
+    Fingerprints,
+    Print,
+    print_of,
+    same_print,
+)
 from utils.checks.framework.observation import Observation
 
 _LEAST = 1e-3  # small results may differ by the tolerance of every entry
@@ -15,6 +21,8 @@ _LOOSE = 0.1  # relative to the norm, where the last digits are not compared
 _MOST_PRINTS = 500
 # Every mistake of a bank is held against the same few observations.
 _PRINTS: dict[int, tuple[Observation, Print | None]] = {}
+_MOST_PLACES = 5_000
+_PLACES: dict[tuple[int, int, str], tuple[Fingerprints, Observation, int | None]] = {}
 
 
 def surely_differs(
@@ -44,12 +52,27 @@ def _kept(exercise: Exercise, mistake: Mistake, case: Case) -> list[Print | None
     """Return the one fingerprint that is kept, or nothing."""
     path = exercise.fingerprints
     kept = read_exercise(path, exercise.id) if path is not None else None
-    if kept is None or case.hidden or mistake.name not in kept.bank or case.name not in kept.cases:
+    if kept is None or case.hidden or mistake.name not in kept.bank:
         return []
-    place = kept.cases.index(case.name)
-    if not same_print(_print_of(expected_of(exercise, case)), kept.right[place]):
-        return []
-    return [kept.bank[mistake.name][place]]
+    place = _place_of(kept, case.name, expected_of(exercise, case))
+    return [] if place is None else [kept.bank[mistake.name][place]]
+
+
+def _place_of(kept: Fingerprints, name: str, right: Observation) -> int | None:
+    """Return where a case stands in the file, if its inputs are those of the file.
+
+    Every mistake of a bank asks for the same few cases, so that the answer is kept.
+    """
+    key = id(kept), id(right), name
+    known = _PLACES.get(key)
+    if known is None or known[0] is not kept or known[1] is not right:
+        if len(_PLACES) >= _MOST_PLACES:
+            _PLACES.clear()
+        place = kept.cases.index(name) if name in kept.cases else None
+        if place is not None and not same_print(_print_of(right), kept.right[place]):
+            place = None
+        known = _PLACES[key] = kept, right, place
+    return known[2]
 
 
 def _print_of(seen: Observation) -> Print | None:
