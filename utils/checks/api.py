@@ -12,7 +12,7 @@ from IPython.display import display
 from utils.checks.framework.behaviour import with_behaviour
 from utils.checks.framework.exercise import Exercise, hidden_case
 from utils.checks.framework.heard import listening, silence
-from utils.checks.framework.judge import judge
+from utils.checks.framework.judge import judge, points_alone
 from utils.checks.framework.kept_inputs import keeping
 from utils.checks.framework.kept_state import places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
@@ -111,6 +111,15 @@ class ExerciseCheck:
                 found = with_memory_named(self._exercise, answer, found, before)
                 found = with_behaviour(self._exercise, answer, found)
         return replace(found, notes=heard.notes())
+
+    def results(self, answer: Any) -> Verdict:
+        """Judge an answer by the visible cases as `verdict` does; no cause is sought."""
+        probe = self._exercise.probe
+        with one_thread():
+            with listening():
+                observations = observe_all(keeping(probe), probe.cases, answer)
+            with silence():
+                return points_alone(self._exercise, probe.cases, observations)
 
 
 class Check:

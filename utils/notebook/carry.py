@@ -187,7 +187,7 @@ def _fault(name: str, block: Any) -> str:
     from utils.checks.registry import find_exercise  # noqa: PLC0415
 
     exercise = find_exercise(name)
-    verdict = ExerciseCheck(exercise).verdict(block)
+    verdict = ExerciseCheck(exercise).results(block)
     if verdict.is_stub:
         return "is not written yet"
     if not verdict.passed:
@@ -195,13 +195,13 @@ def _fault(name: str, block: Any) -> str:
         return f"passes {sum(passed)} of {len(passed)} cases of its check"
     # The check used stand-ins for earlier exercises. Here the block needs its own parts.
     on_its_own = replace(exercise, probe=replace(exercise.probe, stand_ins={}))
-    if ExerciseCheck(on_its_own).verdict(block).idea_is_right:
+    if ExerciseCheck(on_its_own).results(block).idea_is_right:
         return ""
     names = vars(sys.modules[block.__module__])
     wrong = [
         part
         for part in exercise.probe.stand_ins
-        if part in names and not ExerciseCheck(find_exercise(part)).verdict(names[part]).passed
+        if part in names and not ExerciseCheck(find_exercise(part)).results(names[part]).passed
     ]
     if not wrong:
         return "is right, but not together with the parts that it uses"
