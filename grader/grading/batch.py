@@ -11,11 +11,12 @@ from grader.course.course import GradingCourse
 from grader.course.penalties import settle
 from grader.grading.changes import Change, note
 from grader.grading.engine import Engine, Grade, ThisMachine
+from grader.grading.graded import Graded
 from grader.grading.judged_by import judged_by
 from grader.grading.lock import only_grader
 from grader.grading.outcome import Summary
 from grader.grading.reading import Item
-from grader.grading.recording import Graded, Scores, fingerprint, in_gradebook, record, sweep
+from grader.grading.recording import Scores, fingerprint, in_gradebook, record, sweep
 from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out

@@ -78,19 +78,30 @@ class Supervisor:
         """The number of tasks started and not yet reported by poll."""
         return len(self._running)
 
+    @property
+    def may_hold(self) -> bool:
+        """Whether a held task may wait for long, and leave nothing behind if the grader is killed.
+
+        Without a root of its own it has a folder on disk. Where its user's other tasks count with
+        its own, how many there were when it started says little later.
+        """
+        return "mount" in self.walls.namespaces and self._counts_apart
+
+    @property
+    def _counts_apart(self) -> bool:
+        return self.walls.drop_root or "user" in self.walls.namespaces
+
     def start(
         self,
         task: Task | Elsewhere,
         limits: Limits | None = None,
         answer: Answer = lambda _: None,
         *,
-        given: bytes = b"",
         held: bool = False,
     ) -> int:
         """Start a task and return its number; raises OSError if no process can be started.
 
         `task` runs in a copy of this process, or is another process that has one and starts it.
-        `given` is what the task finds as `Channel.given`.
         `answer` returns the reply to a message that is a question, None for all others. `limits`
         replace the supervisor's, except `forks`, which is the same for all tasks. A task that is
         `held` must begin with `Channel.wait`; until `let_go` no time runs for it.
@@ -99,20 +110,21 @@ class Supervisor:
         plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
         origin = task if isinstance(task, Elsewhere) else Here(task)
         try:
-            self._running[number] = started(origin, plan, answer, given, held=held)
+            self._running[number] = started(origin, plan, answer, held=held)
         except OSError:
             if plan.folder:
                 plan.folder.rmdir()
             raise
         return number
 
-    def let_go(self, number: int, message: bytes, wall_seconds: float) -> None:
+    def let_go(self, number: int, message: bytes, wall_seconds: float, answer: Answer) -> None:
         """Let a held task go, with so much time; `message` is what its wait returns.
 
-        Nothing happens to one that has ended, which poll has told or will tell.
+        `answer` is as for `start`. Nothing happens to a task that has ended, which poll has told or
+        will tell.
         """
         if task := self._running.get(number):
-            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds))
+            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds), answer)
 
     def poll(self, timeout: float | None = None) -> dict[int, Ended]:
         """Return the tasks that have ended, by number; wait for one at most `timeout` seconds."""
@@ -163,8 +175,7 @@ class Supervisor:
         user, group = os.geteuid(), os.getegid()
         if walls.drop_root:
             user = group = nobody()
-        counted_apart = walls.drop_root or "user" in walls.namespaces
-        others = 0 if counted_apart else tasks_of(user)
+        others = 0 if self._counts_apart else tasks_of(user)
         folder = None if "mount" in walls.namespaces else self._folder(user, group)
         return Confinement(walls, limits, self.view, folder, user, group, others, self.secrets)
 
@@ -174,16 +185,14 @@ class Supervisor:
         return folder
 
 
-def started(
-    origin: Origin, plan: Confinement, answer: Answer, given: bytes, *, held: bool
-) -> Running:
+def started(origin: Origin, plan: Confinement, answer: Answer, *, held: bool) -> Running:
     """Start a process that goes behind the plan's walls and runs its task."""
     (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
     with contextlib.suppress(OSError, AttributeError):  # most replies are then written at once
         fcntl.fcntl(replying, fcntl.F_SETPIPE_SZ, REPLY_BYTES)
     errors, page = empty_file(), empty_file()
     try:
-        page.write(bytes(note.blank()) + given)
+        page.write(bytes(note.blank()))
         process = origin.start(plan, Ends(writing, hearing, errors.fileno(), page.fileno()))
     except OSError:
         os.close(reading)

@@ -145,7 +145,7 @@ def test_a_held_task_has_all_its_time_once_it_is_let_go() -> None:
     with Supervisor(Limits(wall_seconds=0.2)) as supervisor:
         number = supervisor.start(task, held=True)
         assert supervisor.poll(timeout=1.0) == {}  # no time runs for it
-        supervisor.let_go(number, b"go", 2.0)
+        supervisor.let_go(number, b"go", 2.0, lambda _: None)
         ended = supervisor.poll()[number]
     assert (ended.status, ended.messages) == ("timed out", (b"go",))
     assert ended.wall_seconds >= 2.0
