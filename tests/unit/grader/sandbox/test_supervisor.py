@@ -20,8 +20,8 @@ from grader.sandbox import (
     capabilities,
     capabilities_here,
     seccomp,
+    start,
 )
-from grader.sandbox import supervisor as supervisor_module
 from tests.unit.grader.sandbox.test_limits import SHORT, end_of
 from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)
 
@@ -178,7 +178,7 @@ def test_a_reply_arrives_whole_through_a_pipe_of_any_size(
             reply = channel.ask(bytes([number]))
             channel.send(b"%d" % (reply == bytes([number]) * 50_000))
 
-    monkeypatch.setattr(supervisor_module, "REPLY_BYTES", size)
+    monkeypatch.setattr(start, "REPLY_BYTES", size)
     with Supervisor(Limits(wall_seconds=5)) as supervisor:
         supervisor.start(task, answer=lambda asked: asked * 50_000 if asked < b"0" else None)
         (ended,) = supervisor.poll().values()
