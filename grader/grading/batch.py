@@ -12,7 +12,7 @@ from grader.course.penalties import settle
 from grader.grading.changes import Change, note
 from grader.grading.engine import Engine, Grade, ThisMachine
 from grader.grading.graded import Graded
-from grader.grading.judged_by import judged_by
+from grader.grading.judged_by import Fingerprints
 from grader.grading.lock import only_grader
 from grader.grading.outcome import Summary
 from grader.grading.reading import Item
@@ -74,8 +74,7 @@ def autograde(
     """
     with only_grader(course.folder, course.db_url):
         sweep(course.folder)
-        asked = {lesson for _, lesson in submissions}
-        judges = {x.name: judged_by(x) for x in course.lessons if x.name in asked}
+        judges = Fingerprints(course.lessons)
         known = in_gradebook(course)
         waiting = sort_out(course, submissions, judges, known)
         todo = list(submissions) if regrade else waiting.all
@@ -128,6 +127,7 @@ def _outcomes(
 
     def items() -> Iterator[Item]:
         for key, (student, lesson) in enumerate(todo):
+            _ = judges[lesson]  # while the fork server warms up
             at_work[key] = read(course, student, lesson)
             data = at_work[key].data
             yield Item(data, lessons[lesson], seed_of(kept, student, lesson, fingerprint(data)))
