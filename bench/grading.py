@@ -10,7 +10,7 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from utils.checks.registry import probes
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "02_attention"
-ROUNDS, N_STOCK, N_FAST, N_SHORT, N_LONG = 3, 6, 200, 50, 1000
+ROUNDS, N_STOCK, N_FAST, N_SHORT, N_LONG, TURNS = 3, 6, 200, 50, 1000, 25
 
 
 def measure() -> dict[str, Any]:
@@ -128,30 +128,40 @@ def seconds_of(outcomes: Iterable[Outcome]) -> list[float]:
 
 def over_all_lessons() -> dict[str, Any]:
     """Measure right submissions of every lesson, one at a time: in isolation, and as bare calls."""
-    table = {}
     with Pool(1, Limits()) as pool:
-        for lesson in lessons(ROOT):
-            isolated = statistics.median(seconds_of(graded(lesson, 15, pool)))
-            with contextlib.redirect_stdout(io.StringIO()):
-                table[lesson.name] = (round(isolated, 3), round(bare_seconds(lesson), 3))
+        rounds = {lesson.name: by_turns(lesson, pool) for lesson in lessons(ROOT)}
+    table = {
+        name: tuple(map(statistics.median, zip(*of, strict=True))) for name, of in rounds.items()
+    }
+    ratios = {name: statistics.median(i / b for i, b in of) for name, of in rounds.items()}
     isolated, bare = map(sum, zip(*table.values(), strict=True))
     return {
-        "every lesson, seconds in isolation and bare": table,
-        "isolated over bare, lesson by lesson": {
-            name: round(isolated / bare, 2) for name, (isolated, bare) in table.items()
+        "every lesson, seconds in isolation and bare": {
+            name: [round(seconds, 3) for seconds in pair] for name, pair in table.items()
+        },
+        f"isolated over bare, lesson by lesson (medians of {TURNS} turns)": {
+            name: round(ratio, 2) for name, ratio in ratios.items()
         },
         "isolated over bare, all lessons together": round(isolated / bare, 2),
     }
 
 
-def bare_seconds(lesson: Lesson) -> float:
-    """Return the seconds to run the cells and observe all cases in this process, and no more."""
+def by_turns(lesson: Lesson, pool: Pool) -> list[tuple[float, float]]:
+    """Return seconds in isolation and bare, measured by turns: the machine's speed changes."""
+    calls = bare_calls(lesson)
+    seconds_of(graded(lesson, 3, pool))
+    calls()
+    return [(seconds_of(graded(lesson, 1, pool))[0], calls()) for _ in range(TURNS)]
+
+
+def bare_calls(lesson: Lesson) -> Callable[[], float]:
+    """Return what runs the cells and observes all cases here, no more, and returns its seconds."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     data = json.dumps(source_notebook(lesson)).encode()
     cells = [c for c in read_submission(data)[1] if not c.skipped and c.name not in tests]
-    times = []
-    with one_thread():
-        for _ in range(5):
+
+    def seconds() -> float:
+        with one_thread(), contextlib.redirect_stdout(io.StringIO()):
             start = time.perf_counter()
             namespace: dict[str, Any] = {}
             for cell in cells:
@@ -159,8 +169,9 @@ def bare_seconds(lesson: Lesson) -> float:
             for exercise in lesson.exercises:
                 cases = cases_of(lesson, exercise.id)
                 observe_all(probes()[exercise.id], cases, namespace[exercise.id], quiet=True)
-            times.append(time.perf_counter() - start)
-    return statistics.median(times)
+            return time.perf_counter() - start
+
+    return seconds
 
 
 def peak() -> int:
