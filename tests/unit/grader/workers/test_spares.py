@@ -1,6 +1,7 @@
 """Processes that wait for a submission: used once, for what they are for, while they live."""
 
 import os
+import select
 from types import SimpleNamespace
 
 import pytest
@@ -75,6 +76,8 @@ def test_one_that_died_while_it_waited_is_not_taken(spares):
     spares.supervisor.let_go(waiting, b"die", 30.0, lambda _: None)  # as if the machine killed it
     other = spares.take(ATTEND)
     assert said(spares, other) == (b"attend go",)
+    if running := spares.supervisor._running.get(waiting):
+        assert select.select([running.process.descriptor], [], [], 30)[0], "it has not ended"
     taken = spares.take(SOFTMAX)
     assert taken != waiting
     assert said(spares, taken) == (b"stable_softmax go",)
