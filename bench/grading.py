@@ -10,9 +10,10 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.notebook import source_notebook
@@ -21,6 +22,7 @@ from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
 from grader.course.report import rows
 from grader.course.sample_class import make_class
+from grader.grading import seen_before
 from grader.grading.batch import autograde
 from grader.grading.outcome import Outcome, Status
 from grader.grading.pipeline import grade_all
@@ -34,7 +36,7 @@ from utils.checks.registry import probes
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "02_attention"
-ROUNDS, N_STOCK, N_FAST, N_SHORT, N_LONG = 3, 6, 200, 50, 1000
+ROUNDS, N_STOCK, N_FAST, N_SHORT, N_LONG, TURNS = 3, 6, 200, 50, 1000, 25
 
 
 def measure() -> dict[str, Any]:
@@ -42,25 +44,47 @@ def measure() -> dict[str, Any]:
     lesson = next(x for x in lessons(ROOT) if x.name == LESSON)
     with tempfile.TemporaryDirectory() as folder:
         rounds = [side_by_side(Path(folder) / str(number)) for number in range(ROUNDS)]
-        slow, fast = map(statistics.median, zip(*rounds, strict=True))
+        slow, fast, unlike = map(statistics.median, zip(*rounds, strict=True))
         return {
             "lesson": LESSON,
             "stock nbgrader, submissions per second": round(slow, 3),
             "fast engine, submissions per second (start-up and records included)": round(fast, 2),
+            "the same, if no answer were like an earlier one": round(unlike, 2),
             "ratio": round(fast / slow, 1),
-            "ratio in each round": [round(fast / slow, 1) for slow, fast in rounds],
+            "ratio in each round": [round(fast / slow, 1) for slow, fast, _ in rounds],
+            "ratio, if no answer were like an earlier one": round(unlike / slow, 1),
             **in_isolation(lesson),
             **over_all_lessons(),
         }
 
 
-def side_by_side(folder: Path) -> tuple[float, float]:
-    """Return submissions per second of stock nbgrader and of the fast engine, run in this order."""
-    few, many = a_class(folder / "few", N_STOCK), a_class(folder / "fast", N_FAST)
+def side_by_side(folder: Path) -> tuple[float, float, float]:
+    """Return submissions per second of stock nbgrader, and of the fast engine twice, in this order.
+
+    The class repeats six notebooks, and what came before is not judged again: so it is graded once
+    more with a judge that remembers nothing of an earlier submission.
+    """
+    few, many, again = (
+        a_class(folder / name, count)
+        for name, count in (("few", N_STOCK), ("fast", N_FAST), ("again", N_FAST))
+    )
     slow = rate(N_STOCK, lambda: nbgrader_autograde.autograde(few, few.submitted()))
     fast = rate(N_FAST, lambda: autograde(many, many.submitted(), n_jobs=usual_jobs()))
+    with forgetful():
+        unlike = rate(N_FAST, lambda: autograde(again, again.submitted(), n_jobs=usual_jobs()))
+    assert scores(many) == scores(again)
     assert scores(few) == {k: v for k, v in scores(many).items() if k in scores(few)}
-    return slow, fast
+    return slow, fast, unlike
+
+
+@contextlib.contextmanager
+def forgetful() -> Iterator[None]:
+    """Let judging remember nothing of what came before."""
+    with (
+        mock.patch.object(seen_before, "messages", seen_before.Messages(most=0)),
+        mock.patch.object(seen_before, "verdicts", seen_before.Verdicts(most=0)),
+    ):
+        yield
 
 
 def a_class(folder: Path, count: int) -> GradingCourse:
@@ -128,30 +152,40 @@ def seconds_of(outcomes: Iterable[Outcome]) -> list[float]:
 
 def over_all_lessons() -> dict[str, Any]:
     """Measure right submissions of every lesson, one at a time: in isolation, and as bare calls."""
-    table = {}
     with Pool(1, Limits()) as pool:
-        for lesson in lessons(ROOT):
-            isolated = statistics.median(seconds_of(graded(lesson, 15, pool)))
-            with contextlib.redirect_stdout(io.StringIO()):
-                table[lesson.name] = (round(isolated, 3), round(bare_seconds(lesson), 3))
+        rounds = {lesson.name: by_turns(lesson, pool) for lesson in lessons(ROOT)}
+    table = {
+        name: tuple(map(statistics.median, zip(*of, strict=True))) for name, of in rounds.items()
+    }
+    ratios = {name: statistics.median(i / b for i, b in of) for name, of in rounds.items()}
     isolated, bare = map(sum, zip(*table.values(), strict=True))
     return {
-        "every lesson, seconds in isolation and bare": table,
-        "isolated over bare, lesson by lesson": {
-            name: round(isolated / bare, 2) for name, (isolated, bare) in table.items()
+        "every lesson, seconds in isolation and bare": {
+            name: [round(seconds, 3) for seconds in pair] for name, pair in table.items()
+        },
+        f"isolated over bare, lesson by lesson (medians of {TURNS} turns)": {
+            name: round(ratio, 2) for name, ratio in ratios.items()
         },
         "isolated over bare, all lessons together": round(isolated / bare, 2),
     }
 
 
-def bare_seconds(lesson: Lesson) -> float:
-    """Return the seconds to run the cells and observe all cases in this process, and no more."""
+def by_turns(lesson: Lesson, pool: Pool) -> list[tuple[float, float]]:
+    """Return seconds in isolation and bare, measured by turns: the machine's speed changes."""
+    calls = bare_calls(lesson)
+    seconds_of(graded(lesson, 3, pool))
+    calls()
+    return [(seconds_of(graded(lesson, 1, pool))[0], calls()) for _ in range(TURNS)]
+
+
+def bare_calls(lesson: Lesson) -> Callable[[], float]:
+    """Return what runs the cells and observes all cases here, no more, and returns its seconds."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     data = json.dumps(source_notebook(lesson)).encode()
     cells = [c for c in read_submission(data)[1] if not c.skipped and c.name not in tests]
-    times = []
-    with one_thread():
-        for _ in range(5):
+
+    def seconds() -> float:
+        with one_thread(), contextlib.redirect_stdout(io.StringIO()):
             start = time.perf_counter()
             namespace: dict[str, Any] = {}
             for cell in cells:
@@ -159,8 +193,9 @@ def bare_seconds(lesson: Lesson) -> float:
             for exercise in lesson.exercises:
                 cases = cases_of(lesson, exercise.id)
                 observe_all(probes()[exercise.id], cases, namespace[exercise.id], quiet=True)
-            times.append(time.perf_counter() - start)
-    return statistics.median(times)
+            return time.perf_counter() - start
+
+    return seconds
 
 
 def peak() -> int:

@@ -15,6 +15,7 @@ NEEDED = (
     "tag_sentences",
 )  # fmt: skip
 NO_CODE = re.compile(r"\[markdown\]|test=")  # in a cell's header
+CELL = re.compile(r"(?m)^(?=# %%)")  # to cut a statement out of a whole lesson takes long
 CARRIED = re.compile(r"(?m)^\w+ = carry\(.*$")  # a lesson takes an earlier one's definition
 
 
@@ -22,7 +23,8 @@ CARRIED = re.compile(r"(?m)^\w+ = carry\(.*$")  # a lesson takes an earlier one'
 def solution(names: tuple[str, ...] = NEEDED) -> dict[str, Any]:
     """Run the definitions in the lessons' texts that the names need; none is a stand-in."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(SOLUTIONS.glob("0*.py"))]
-    source = source_of_parts(needed_parts([CARRIED.sub("", text) for text in texts], names))
+    sources = [cell for text in texts for cell in CELL.split(CARRIED.sub("", text))]
+    source = source_of_parts(needed_parts(sources, names))
     module = ModuleType(f"solution_{'_'.join(names)}")
     sys.modules[module.__name__] = module  # torch.compile looks for it there
     exec(compile(source, "<solutions>", "exec"), vars(module))

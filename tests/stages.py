@@ -35,6 +35,9 @@ STAGES = {
     "nbval": f"{NBVAL} --nbval-cell-timeout=800 -n 2 --dist loadscope -q",
     LONGEST: f"pytest -n {WORKERS} {SPREAD}",
 }
+# Where bytecode is not kept, every process compiles our modules anew, and each worker rewrites the
+# assertions of 250 modules of tests.
+COMPILED_ONCE = {"PYTHONDONTWRITEBYTECODE": ""}
 COUNT = re.compile(
     r"=*\s*((?:\d+ (?:passed|failed|errors?|skipped|\w+)(?:, )?)+ in [\d.]+s.*?)\s*=*"
 )
@@ -88,7 +91,7 @@ def started(arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", *arguments.split()],
         cwd=ROOT,
-        env=defaults | os.environ,
+        env=defaults | os.environ | COMPILED_ONCE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ class LessonExercise:
     hidden: list[dict[str, Any]]
     source: str
     test_source: str
+
+    @cached_property
+    def asked(self) -> str:
+        """What tells its hidden cases from others: a class may have its own."""
+        return repr(self.hidden)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from grader.course.course import GradingCourse
 from grader.course.penalties import settle
 from grader.grading.changes import Change, note
 from grader.grading.engine import Engine, Grade, ThisMachine
-from grader.grading.judged_by import judged_by
+from grader.grading.graded import Graded
+from grader.grading.judged_by import Fingerprints
 from grader.grading.lock import only_grader
 from grader.grading.outcome import Summary
 from grader.grading.reading import Item
-from grader.grading.recording import Graded, Scores, fingerprint, in_gradebook, record, sweep
+from grader.grading.recording import Scores, fingerprint, in_gradebook, record, sweep
 from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out
@@ -73,8 +74,7 @@ def autograde(
     """
     with only_grader(course.folder, course.db_url):
         sweep(course.folder)
-        asked = {lesson for _, lesson in submissions}
-        judges = {x.name: judged_by(x) for x in course.lessons if x.name in asked}
+        judges = Fingerprints(course.lessons)
         known = in_gradebook(course)
         waiting = sort_out(course, submissions, judges, known)
         todo = list(submissions) if regrade else waiting.all
@@ -127,6 +127,7 @@ def _outcomes(
 
     def items() -> Iterator[Item]:
         for key, (student, lesson) in enumerate(todo):
+            _ = judges[lesson]  # while the fork server warms up
             at_work[key] = read(course, student, lesson)
             data = at_work[key].data
             yield Item(data, lessons[lesson], seed_of(kept, student, lesson, fingerprint(data)))

@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +22,23 @@ from utils.checks import lessons
 
 FOLLOWED: Final = ("utils.checks.lessons", "utils.reference")
 TABLES: Final = (("probes", "PROBES"), ("answers", "EXERCISES"))
+
+
+class Fingerprints(dict[str, Mapping[str, str]]):
+    """Lesson -> exercise -> fingerprint of what judges it now, made when it is first asked for.
+
+    Args:
+        lessons: those of the course.
+
+    """
+
+    def __init__(self, lessons: Iterable[Lesson]) -> None:
+        super().__init__()
+        self._lessons = {lesson.name: lesson for lesson in lessons}
+
+    def __missing__(self, name: str) -> Mapping[str, str]:
+        self[name] = judged_by(self._lessons[name])
+        return self[name]
 
 
 def judged_by(lesson: Lesson) -> dict[str, str]:

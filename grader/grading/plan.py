@@ -20,6 +20,7 @@ from utils.checks.registry import probes
 
 MOST_TOLD: Final = 20  # cells that are named
 MOST_LINE: Final = 60  # characters of a line of code in a sentence
+_HIDDEN: Final[dict[tuple[str, str], tuple[Case, ...]]] = {}  # by exercise, and what is asked
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,11 @@ class Plan:
 
 def cases_of(lesson: Lesson, exercise: str) -> tuple[Case, ...]:
     """Return the visible and the hidden cases of an exercise."""
-    hidden = next(e.hidden for e in lesson.exercises if e.id == exercise)
-    return (*probes()[exercise].cases, *map(hidden_case, hidden))
+    found = next(e for e in lesson.exercises if e.id == exercise)
+    key = exercise, found.asked
+    if key not in _HIDDEN:
+        _HIDDEN[key] = tuple(map(hidden_case, found.hidden))
+    return (*probes()[exercise].cases, *_HIDDEN[key])
 
 
 def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:

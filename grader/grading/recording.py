@@ -9,53 +9,26 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from nbgrader.api import (
-    Assignment,
-    Grade,
-    Gradebook,
-    GradeCell,
-    Student,
-)
+from nbgrader.api import Assignment, Grade, GradeCell, Student
 from sqlalchemy.exc import SQLAlchemyError
 
-from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import GradedCopy, read_copy
 from grader.course.queries import scores_of_all
 from grader.errors import CourseError
+from grader.grading.entering import enter
 from grader.grading.first_tries import first_tries
+from grader.grading.graded import Graded
 from grader.grading.graded_notebook import graded_notebook
-from grader.grading.outcome import Outcome
 from grader.grading.pipeline import grader_failed
 
-NO_RESPONSE: Final = "No response."
 NOT_ENTERED: Final = ".not-entered"  # beside a graded copy whose scores the gradebook may lack
 SECRET: Final = "submission_secret.txt"  # nbgrader's: feedback is released under it
 STAMP: Final = "timestamp.txt"
-
-
-@dataclass(frozen=True)
-class Graded:
-    """A submission and its outcome.
-
-    Attributes:
-        timestamp: when it was submitted, as nbgrader writes it; "" if that is not known.
-        secret: nbgrader's, by which the student fetches feedback; "" if there is none.
-        judged_by: exercise -> fingerprint of what judged it.
-
-    """
-
-    student: str
-    lesson: Lesson
-    data: bytes
-    outcome: Outcome
-    timestamp: str
-    secret: str = ""
-    judged_by: Mapping[str, str] = field(default_factory=dict)
 
 
 def fingerprint(data: bytes) -> str:
@@ -76,9 +49,7 @@ def record(course: GradingCourse, batch: Sequence[Graded]) -> list[Graded]:
     try:
         written = [_written(course.folder, graded) for graded in batch]
         with course.transaction() as gradebook:
-            _enter_students(gradebook, {graded.student for graded in written})
-            for graded in written:
-                _enter(gradebook, graded)
+            enter(gradebook, written)
         for graded in written:
             (_home(course.folder, graded.student, graded.lesson.name) / NOT_ENTERED).unlink()
     except OSError as error:
@@ -144,27 +115,6 @@ def _about(folder: Path, graded: Graded) -> dict[str, Any]:
         "judged_by": dict(graded.judged_by),
         "first_tries": first_tries(tries, graded.outcome, given),
     }
-
-
-def _enter_students(gradebook: Gradebook, students: set[str]) -> None:
-    """Enter those that the gradebook does not know; to ask for each takes as long as its scores."""
-    known = {student for (student,) in gradebook.db.query(Student.id)}
-    for student in sorted(students - known):
-        gradebook.add_student(student)
-
-
-def _enter(gradebook: Gradebook, graded: Graded) -> None:
-    when = {"timestamp": graded.timestamp} if graded.timestamp else {}
-    submission = gradebook.update_or_create_submission(graded.lesson.name, graded.student, **when)
-    results = {f"test_{r.exercise}": r for r in graded.outcome.results}
-    failed = graded.outcome.score is None
-    for notebook in submission.notebooks:
-        for grade in notebook.grades:
-            grade.auto_score = None if failed else results[grade.cell.name].score
-            grade.needs_manual_grade = failed or grade.manual_score is not None
-        stubs = {r.exercise for r in graded.outcome.results if r.verdict and r.verdict.is_stub}
-        for comment in notebook.comments:
-            comment.auto_comment = NO_RESPONSE if comment.cell.name in stubs else None
 
 
 def recorded(course: GradingCourse, student: str, lesson: str) -> GradedCopy | None:

@@ -9,17 +9,19 @@ from itertools import accumulate
 from typing import Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
+from grader.grading import seen_before
 from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
 from grader.grading.plan import cases_of
+from grader.grading.seen_before import Seen
 from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.progress import EVENT
-from grader.workers.protocol import MOST_PARTS_IN_ALL, Message, WireError, decode
+from grader.workers.protocol import MOST_PARTS_IN_ALL
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.judge import judge, judge_case, points_alone
-from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.framework.observation import ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.framework.words_used import words_in
 from utils.checks.registry import exercises
@@ -39,7 +41,7 @@ FORM_ALONE: Final = re.compile(
     rf"[a-z_ ]{{1,40}}: (expected shape {_SHAPE}, got {_SHAPE}|expected dtype \w{{1,20}}, got "
     r"\w{1,20}|\d+ of \d+ entries differ( \(\d+ are NaN\))?)\."
 )
-Seen = Mapping[tuple[str, int], Observation]
+Answers = Mapping[tuple[str, int], Seen]
 
 
 def judge_submission(
@@ -79,7 +81,7 @@ def expect(lesson: Lesson) -> None:
             judge_case(known, case, expected_of(known, case))
 
 
-def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:
+def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Answers:
     """Keep the first answer to each question that was asked; ignore all else.
 
     What comes once a submission has sent more values than it may is not read.
@@ -89,28 +91,21 @@ def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Seen:
         for exercise in lesson.exercises
         for number in range(len(cases_of(lesson, exercise.id)))
     }
-    seen: dict[tuple[str, int], Observation] = {}
+    seen: dict[tuple[str, int], Seen] = {}
     in_all = accumulate(map(parts_of, messages))
     for raw, parts in zip(messages, in_all, strict=True):
         if parts > MOST_PARTS_IN_ALL:
             break
-        message = None if raw.startswith(EVENT) else _decoded(raw)
+        message = None if raw.startswith(EVENT) else seen_before.messages.read(raw)
         if message is not None and (message.exercise, message.case) in asked:
-            seen.setdefault((message.exercise, message.case), message.observation)
+            seen.setdefault((message.exercise, message.case), message)
     return seen
-
-
-def _decoded(raw: bytes) -> Message | None:
-    try:
-        return decode(raw)
-    except WireError:
-        return None
 
 
 def _result(
     lesson: Lesson,
     exercise: LessonExercise,
-    seen: Seen,
+    seen: Answers,
     told: tuple[str, str],
     known: tuple[Collection[str], Collection[str] | None],
 ) -> ExerciseResult:
@@ -118,7 +113,10 @@ def _result(
     lines, used = known
     cases = cases_of(lesson, exercise.id)
     answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
-    verdict = _without_hidden_words(_judged(exercise, cases, answers, used), lines)
+    on = (exercise.id, exercise.points, exercise.asked, tuple(a and a.number for a in answers))
+    words = hash(frozenset(used or ()))  # kept in their place: there may be many
+    judged = seen_before.verdicts.of(on, words, lambda: _judged(exercise, cases, answers, used))
+    verdict = _without_hidden_words(judged, lines)
     ended, shortcut = told
     note = shortcut if verdict.score < exercise.points else ""
     note = note or (ended if None in answers else "")
@@ -128,11 +126,12 @@ def _result(
 def _judged(
     exercise: LessonExercise,
     cases: Sequence[Case],
-    answers: Sequence[Observation | None],
+    answers: Sequence[Seen | None],
     used: Collection[str] | None,
 ) -> Verdict:
     """Judge an exercise; points do not depend on whether a cause can be sought in odd answers."""
-    asked = exercises()[exercise.id], cases, answers, exercise.points
+    observations = [answer and answer.observation for answer in answers]
+    asked = exercises()[exercise.id], cases, observations, exercise.points
     try:
         return judge(*asked, used)
     except Exception as error:  # no words of it: they may be a student's

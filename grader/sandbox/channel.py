@@ -33,16 +33,13 @@ class Channel:
     """The task's end: messages go out on one descriptor, replies come in on another.
 
     Attributes:
-        given: the bytes that the task was started with.
         reached: two numbers that say how far it came; the trusted side reads them at its end.
         at_once: whether nothing is to wait: what waits is lost with a task that crashes.
 
     """
 
-    def __init__(
-        self, descriptor: int, replies: int, given: bytes = b"", reached: note.Note | None = None
-    ) -> None:
-        self.descriptor, self.replies, self.given = descriptor, replies, given
+    def __init__(self, descriptor: int, replies: int, reached: note.Note | None = None) -> None:
+        self.descriptor, self.replies = descriptor, replies
         self.reached = reached or note.blank()
         self.at_once = False
         self._later = bytearray()

@@ -23,15 +23,14 @@ class Ends(NamedTuple):
         messages: where its messages go out.
         replies: where replies come in.
         errors: the file that its standard error goes to.
-        given: a file with room for its note, and bytes that it is given to read; the note is all
-            of it that it keeps.
+        page: a file with room for its note.
 
     """
 
     messages: int
     replies: int
     errors: int
-    given: int
+    page: int
 
 
 def live(task: Task, plan: Confinement, ends: Ends) -> NoReturn:
@@ -39,12 +38,12 @@ def live(task: Task, plan: Confinement, ends: Ends) -> NoReturn:
     code = SETUP_FAILED
     try:
         os.setsid()
-        given, reached = rest_of(ends.given), note.opened(ends.given)
+        reached = note.opened(ends.page)
         keep_only(ends.messages, ends.replies, ends.errors)
         confine(plan)
         os.write(CHANNEL, READY)
         code = 1
-        task(Channel(CHANNEL, REPLIES, given, reached))
+        task(Channel(CHANNEL, REPLIES, reached))
         sys.stderr.flush()
         code = 0
     except BaseException:
@@ -52,11 +51,6 @@ def live(task: Task, plan: Confinement, ends: Ends) -> NoReturn:
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def rest_of(file: int) -> bytes:
-    """Return what is in an open file after its note."""
-    return os.pread(file, os.fstat(file).st_size, note.SIZE)
 
 
 def keep_only(pipe: int, replies: int, stderr: int) -> None:

@@ -1,7 +1,6 @@
 """The trusted side: starts isolated tasks and watches many at once, in one thread."""
 
 import contextlib
-import fcntl
 import itertools
 import os
 import select
@@ -11,18 +10,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Final, Self
 
-from grader.sandbox import interpreter, note
+from grader.sandbox import interpreter
 from grader.sandbox.capabilities import require
 from grader.sandbox.channel import Ending
-from grader.sandbox.child import Ends, Task
+from grader.sandbox.child import Task
 from grader.sandbox.confine import Confinement, Walls, filter_program
 from grader.sandbox.limits import Limits
-from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here, Origin
-from grader.sandbox.task import Answer, Ended, Pipes, Running
+from grader.sandbox.start import Start
+from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here
+from grader.sandbox.task import Answer, Ended, Running
 
-REPLY_BYTES: Final = 1 << 20  # that wait to be read; all that an ordinary user may have
 WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
 FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
 USERS_EACH: Final = 1024  # how many of them one warm process takes in turn
@@ -60,6 +59,7 @@ class Supervisor:
         if self.walls.seccomp:
             filter_program(self.walls, self.limits, os.getpid())  # once, for all copies
         self._running: dict[int, Running] = {}
+        self._on_their_way: list[Start] = []
         self._numbers = itertools.count()
 
     def __enter__(self) -> Self:
@@ -78,41 +78,66 @@ class Supervisor:
         """The number of tasks started and not yet reported by poll."""
         return len(self._running)
 
+    @property
+    def may_hold(self) -> bool:
+        """Whether a held task may wait for long, and leave nothing behind if the grader is killed.
+
+        Without a root of its own it has a folder on disk. Where its user's other tasks count with
+        its own, how many there were when it started says little later.
+        """
+        return "mount" in self.walls.namespaces and self._counts_apart
+
+    @property
+    def _counts_apart(self) -> bool:
+        return self.walls.drop_root or "user" in self.walls.namespaces
+
     def start(
         self,
         task: Task | Elsewhere,
         limits: Limits | None = None,
         answer: Answer = lambda _: None,
         *,
-        given: bytes = b"",
         held: bool = False,
     ) -> int:
         """Start a task and return its number; raises OSError if no process can be started.
 
         `task` runs in a copy of this process, or is another process that has one and starts it.
-        `given` is what the task finds as `Channel.given`.
         `answer` returns the reply to a message that is a question, None for all others. `limits`
         replace the supervisor's, except `forks`, which is the same for all tasks. A task that is
         `held` must begin with `Channel.wait`; until `let_go` no time runs for it.
         """
-        number = next(self._numbers)
+        return self.take_up(self.ask_for(task, limits, answer, held=held))
+
+    def ask_for(
+        self,
+        task: Task | Elsewhere,
+        limits: Limits | None = None,
+        answer: Answer = lambda _: None,
+        *,
+        held: bool = True,
+    ) -> Start:
+        """Have a task started as `start` does, without waiting until it is there."""
         plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
         origin = task if isinstance(task, Elsewhere) else Here(task)
-        try:
-            self._running[number] = started(origin, plan, answer, given, held=held)
-        except OSError:
-            if plan.folder:
-                plan.folder.rmdir()
-            raise
+        start = Start(origin, plan, answer, held=held)
+        self._on_their_way.append(start)
+        return start
+
+    def take_up(self, start: Start) -> int:
+        """Wait until a task that was asked for is there; return its number, as `start` does."""
+        number = next(self._numbers)
+        self._on_their_way.remove(start)
+        self._running[number] = start.running()
         return number
 
-    def let_go(self, number: int, message: bytes, wall_seconds: float) -> None:
+    def let_go(self, number: int, message: bytes, wall_seconds: float, answer: Answer) -> None:
         """Let a held task go, with so much time; `message` is what its wait returns.
 
-        Nothing happens to one that has ended, which poll has told or will tell.
+        `answer` is as for `start`. Nothing happens to a task that has ended, which poll has told or
+        will tell.
         """
         if task := self._running.get(number):
-            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds))
+            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds), answer)
 
     def poll(self, timeout: float | None = None) -> dict[int, Ended]:
         """Return the tasks that have ended, by number; wait for one at most `timeout` seconds."""
@@ -128,7 +153,10 @@ class Supervisor:
         return {}
 
     def close(self) -> None:
-        """End every task that is still running."""
+        """End every task that is still running, or on its way."""
+        for start in list(self._on_their_way):
+            with contextlib.suppress(OSError):
+                self.take_up(start)
         for task in self._running.values():
             task.stop(Ending.TIMED_OUT)
         while self._running:
@@ -163,8 +191,7 @@ class Supervisor:
         user, group = os.geteuid(), os.getegid()
         if walls.drop_root:
             user = group = nobody()
-        counted_apart = walls.drop_root or "user" in walls.namespaces
-        others = 0 if counted_apart else tasks_of(user)
+        others = 0 if self._counts_apart else tasks_of(user)
         folder = None if "mount" in walls.namespaces else self._folder(user, group)
         return Confinement(walls, limits, self.view, folder, user, group, others, self.secrets)
 
@@ -172,35 +199,6 @@ class Supervisor:
         folder = Path(tempfile.mkdtemp(prefix="task-", dir=self.scratch))
         os.chown(folder, user, group)
         return folder
-
-
-def started(
-    origin: Origin, plan: Confinement, answer: Answer, given: bytes, *, held: bool
-) -> Running:
-    """Start a process that goes behind the plan's walls and runs its task."""
-    (reading, writing), (hearing, replying) = os.pipe(), os.pipe()
-    with contextlib.suppress(OSError, AttributeError):  # most replies are then written at once
-        fcntl.fcntl(replying, fcntl.F_SETPIPE_SZ, REPLY_BYTES)
-    errors, page = empty_file(), empty_file()
-    try:
-        page.write(bytes(note.blank()) + given)
-        process = origin.start(plan, Ends(writing, hearing, errors.fileno(), page.fileno()))
-    except OSError:
-        os.close(reading)
-        os.close(replying)
-        errors.close()
-        page.close()
-        raise
-    finally:
-        os.close(writing)
-        os.close(hearing)
-    pipes = Pipes(reading, replying, errors, page, answer)
-    return Running(process, pipes, plan.folder, plan.limits, held=held)
-
-
-def empty_file() -> IO[bytes]:
-    """Open a file without a name."""
-    return tempfile.TemporaryFile(buffering=0)
 
 
 def patience(task: Running) -> float:

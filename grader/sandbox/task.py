@@ -109,10 +109,12 @@ class Running:
         self.unsent.clear()
         self.process.kill()
 
-    def let_go(self, message: bytes, limits: Limits) -> None:
-        """Let a held task go: its time runs from here, and it is told the message."""
+    def let_go(self, message: bytes, limits: Limits, answer: Answer) -> None:
+        """Let a held task go: its time runs from here, and it is told the message, however long."""
         self.held, self.limits, self.started = False, limits, time.monotonic()
-        self.reply(message)
+        self.answer = answer
+        self.unsent += LENGTH.pack(len(message)) + message
+        self.send_replies()
 
     def watch(self) -> Ended | None:
         """Read what has come and stop it past a limit; return how it ended once it is over.

@@ -4,7 +4,7 @@ import json
 import pickle
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import IO, Final
 
 from grader.sandbox import CannotIsolate, Ended, Ending
@@ -45,7 +45,8 @@ def write_ready(results: IO[bytes]) -> None:
 
 def write_result(results: IO[bytes], run: TrialRun) -> None:
     """Send a trial run's result to the judging side."""
-    body = pickle.dumps(tuple(asdict(run).values()))
+    ended, *others = vars(run).values()
+    body = pickle.dumps((vars(ended), *others))
     results.write(RESULT_LENGTH.pack(len(body)) + body)
     results.flush()
 

@@ -18,13 +18,13 @@ from grader.sandbox.processes import die_with_parent
 from grader.sandbox.starting import Elsewhere, send, serve
 from grader.workers.absence import take_out
 from grader.workers.filled_holes import fill_holes
-from grader.workers.job_files import Steps
 from grader.workers.kept_modules import Kept
 from grader.workers.runner import work
 from grader.workers.unused_checks import take_out_helpers
 from utils.checks.registry import probes
 
 FAILED: Final = 1
+Asked = tuple[str, ...]  # the exercises that steps observe
 
 
 class Templates:
@@ -39,11 +39,10 @@ class Templates:
 
     def __init__(self, fork_server: socket.socket) -> None:
         self._fork_server = fork_server
-        self._known: dict[tuple[str, ...], Elsewhere] = {}
+        self._known: dict[Asked, Elsewhere] = {}
 
-    def of(self, steps: Steps) -> Elsewhere:
-        """Return the template for these steps."""
-        asked = asked_by(steps)
+    def of(self, asked: Asked) -> Elsewhere:
+        """Return the template for these exercises."""
         if asked not in self._known:
             ours, theirs = socket.socketpair()
             send(self._fork_server, asked, [theirs.fileno()])
@@ -52,7 +51,7 @@ class Templates:
         return self._known[asked]
 
 
-def asked_by(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def asked_by(steps: Iterable[Mapping[str, Any]]) -> Asked:
     """Return the exercises that steps observe."""
     return tuple(sorted({step["exercise"] for step in steps} - {""}))
 
@@ -84,6 +83,6 @@ def strip(asked: Iterable[str]) -> None:
 
 
 def isolated(channel: Channel) -> None:
-    """Do what an isolated process does: all steps, once it is told how many seconds it has."""
-    steps = json.loads(channel.given)
-    work(steps, channel, float(channel.wait()))
+    """Do what an isolated process does, once it is told: all steps, in so many seconds."""
+    seconds, steps = json.loads(channel.wait())
+    work(steps, channel, seconds)

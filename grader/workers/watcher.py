@@ -19,7 +19,8 @@ from grader.sandbox.processes import die_with_parent
 from grader.workers.job_files import read_job
 from grader.workers.progress import is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result
-from grader.workers.templates import Templates
+from grader.workers.spares import Spares
+from grader.workers.templates import Templates, asked_by
 from grader.workers.trials import Server, runs_of
 
 LEAST_SECONDS: Final = 0.01  # for a process whose job has used up its time: it is stopped at once
@@ -30,68 +31,61 @@ def watch(supervisor: Supervisor, jobs: int, results: int, fork_server: socket.s
     code = 1
     try:
         die_with_parent()
-        templates = Templates(fork_server)
+        spares = Spares(supervisor, Templates(fork_server))
         with os.fdopen(jobs, "rb") as lines, os.fdopen(results, "wb") as told:
             write_ready(told)
-            do_jobs(supervisor, templates, lines, told)
+            do_jobs(spares, lines, told)
         code = 0
     finally:
         os._exit(code)
 
 
-def do_jobs(
-    supervisor: Supervisor, templates: Templates, jobs: Iterable[bytes], results: IO[bytes]
-) -> None:
+def do_jobs(spares: Spares, jobs: Iterable[bytes], results: IO[bytes]) -> None:
     """Do one job per line until there are no more.
 
     A line holds the seconds that earlier tries of the job took, and the name of its file.
     """
     for line in jobs:
         spent, _, name = line.rstrip(b"\n").partition(b" ")
-        for trial in trial_runs(supervisor, templates, Path(os.fsdecode(name)), float(spent)):
+        for trial in trial_runs(spares, Path(os.fsdecode(name)), float(spent)):
             write_result(results, trial)
-        supervisor.close()  # who was not needed still waits
 
 
-def trial_runs(
-    supervisor: Supervisor, templates: Templates, job: Path, spent: float
-) -> Iterator[TrialRun]:
+def trial_runs(spares: Spares, job: Path, spent: float) -> Iterator[TrialRun]:
     """Do a job's trial runs; those after the first follow while a student's own test judges.
 
     The job's time begins when its processes are there: who comes first waits for the templates.
     """
     steps, seed, cases = read_job(job)
     servers = [Server(steps, number) for number in range(runs_of(steps))]
-    tasks = [begun(supervisor, templates, server) for server in servers]
+    kinds = [asked_by(server.steps) for server in servers]
+    spares.make_room(kinds)
+    tasks = [spares.take(kind) for kind in kinds]
     began = time.monotonic() - spent
-    done: dict[int, Ended] = {}
     for number, server in enumerate(servers):  # which may become more
         server.draw(seed, cases)
-        let_go(supervisor, tasks[number], began)
-        while tasks[number] not in done:
-            done |= supervisor.poll()
+        let_go(spares.supervisor, tasks[number], server, began)
+        if number == len(tasks) - 1:
+            spares.make_ready(kinds)  # while the last one is at work
+        ended = spares.wait_for(tasks[number])
         if server.refused:
             servers.append(Server(steps, len(servers)))
-            tasks.append(begun(supervisor, templates, servers[-1]))
-        trial = trial_run(server, done[tasks[number]])
+            kinds.append(asked_by(servers[-1].steps))
+            tasks.append(spares.take(kinds[-1]))
+        trial = trial_run(server, ended)
         more = trial.more and number + 1 < len(servers)
         yield replace(trial, more=more)
         if not more:
+            spares.give_back(kinds[number + 1 :], tasks[number + 1 :])
             return
 
 
-def begun(supervisor: Supervisor, templates: Templates, server: Server) -> int:
-    """Start a trial run's process, which waits until it is let go."""
-    given = json.dumps(server.steps).encode()
-    origin = templates.of(server.steps)
-    return supervisor.start(origin, answer=server.reply, given=given, held=True)
-
-
-def let_go(supervisor: Supervisor, task: int, began: float) -> None:
-    """Tell a held task to begin, in the time that is left."""
+def let_go(supervisor: Supervisor, task: int, server: Server, began: float) -> None:
+    """Tell a held task what to do, in the time that is left."""
     limits = rest_of(supervisor.limits, time.monotonic() - began)
     seconds = min(limits.wall_seconds, float(limits.cpu_seconds))
-    supervisor.let_go(task, b"%f" % seconds, limits.wall_seconds)
+    told = json.dumps([seconds, server.steps]).encode()
+    supervisor.let_go(task, told, limits.wall_seconds, server.reply)
 
 
 def trial_run(server: Server, ended: Ended) -> TrialRun:

@@ -22,6 +22,6 @@ def cannot_isolate(why: str) -> Program:
 WATCHERS_DIE: Final[Program] = (  # as soon as they have a job
     "-c",
     "import grader.workers.forkserver as f, grader.workers.watcher as w\n"
-    "f.warm_up, w.do_jobs = lambda: None, lambda _s, _t, jobs, _r: next(iter(jobs))\n"
+    "f.warm_up, w.do_jobs = lambda: None, lambda _s, jobs, _r: next(iter(jobs))\n"
     "f.main(['no-isolation'])",
 )

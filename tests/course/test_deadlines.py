@@ -15,9 +15,10 @@ from grader.course.deadlines import Row, as_utc, deadlines, read_rows, set_deadl
 from grader.course.penalties import settle
 from grader.course.report import rows, table
 from grader.errors import CourseError, UsageError
+from grader.grading.graded import Graded
 from grader.grading.outcome import Status
 from grader.grading.pipeline import without_run
-from grader.grading.recording import Graded, record
+from grader.grading.recording import record
 from grader.nbgrader_plugins.export import StatusExportPlugin
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.framework.exercise import Case

@@ -7,9 +7,10 @@ import pytest
 
 from grader.course.course import GradingCourse
 from grader.course.report import table
+from grader.grading.graded import Graded
 from grader.grading.outcome import Outcome
 from grader.grading.pipeline import without_run
-from grader.grading.recording import Graded, record
+from grader.grading.recording import record
 from grader.nbgrader_plugins.export import StatusExportPlugin
 from tests.course.lesson_runs import ROOT, all_lessons
 

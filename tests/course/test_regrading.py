@@ -15,10 +15,11 @@ from grader.grading import judged_by as judges
 from grader.grading import recording
 from grader.grading.batch import autograde
 from grader.grading.changes import Change, told
+from grader.grading.graded import Graded
 from grader.grading.judged_by import judged_by
 from grader.grading.outcome import Outcome, Status
 from grader.grading.pipeline import without_run
-from grader.grading.recording import Graded, fingerprint, in_gradebook, record
+from grader.grading.recording import fingerprint, in_gradebook, record
 from grader.grading.waiting import sort_out
 from tests.course.lesson_runs import ROOT, all_lessons
 
@@ -193,7 +194,7 @@ def test_a_run_killed_between_copies_and_gradebook_is_graded_again(course, monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(recording, "_enter", killed)
+        patched.setattr(recording, "enter", killed)
         with pytest.raises(KeyboardInterrupt):
             record(course, [graded])
     assert read_copy(course.folder, *KEY).submission == fingerprint(data)

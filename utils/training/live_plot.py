@@ -1,5 +1,6 @@
 """Curves drawn while models train."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,13 @@ from utils import plots
 from utils.training.trainer import History
 
 WINDOW = 20  # steps over which the loss is averaged
+REST = 9  # times as long as a drawing took until the next: short epochs are not held up by it
 
 
 class LiveCurves:
-    """Loss, accuracy and learning rate of several runs in one picture, redrawn after each epoch.
+    """Loss, accuracy and learning rate of several runs in one picture.
+
+    It is redrawn after an epoch, as far as this takes a tenth of the time; each run's end is drawn.
 
     Args:
         measured: label of the accuracy axis, such as "accuracy on dev".
@@ -25,23 +29,28 @@ class LiveCurves:
         self.measured = measured
         self.histories: dict[str, History] = {}
         self._handle: Any = None
+        self._rests_until = 0.0
 
     def of(self, name: str) -> Callable[[History], None]:
         """Return the function that `fit` should call after each epoch of the run with this name."""
 
         def note(history: History) -> None:
             self.histories[name] = history
-            self.draw()
+            if history.may_be_done or time.monotonic() >= self._rests_until:
+                self.draw()
 
         return note
 
     def draw(self) -> None:
         """Show the picture in place of the previous one."""
+        start = time.monotonic()
         picture = self.picture()
         if self._handle is None:
             self._handle = display(picture, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._handle.update(picture)
+        now = time.monotonic()
+        self._rests_until = now + REST * (now - start)
 
     def picture(self) -> plots.Picture:
         """Draw the curves so far."""

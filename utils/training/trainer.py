@@ -65,12 +65,19 @@ class History:
         losses: loss of every step.
         rates: learning rate of every step.
         epochs: measurements of every epoch.
+        planned: number of epochs that the run will have; 0 if nobody knows.
 
     """
 
     losses: list[float] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
     epochs: list[Epoch] = field(default_factory=list)
+    planned: int = field(default=0, compare=False)
+
+    @property
+    def may_be_done(self) -> bool:
+        """Return whether no further epoch is planned."""
+        return len(self.epochs) >= self.planned
 
     @property
     def best(self) -> Epoch:
@@ -160,7 +167,8 @@ class Run:
         rates: Rates | None = None,
     ) -> None:
         self.model, self.batches, self.settings = model.to(device), batches, settings
-        self.device, self.history, self.best = device, History(), copied(model)
+        self.device, self.best = device, copied(model)
+        self.history = History(planned=settings.epochs)
         # All epochs have about equally many batches, so one epoch tells the length of the run.
         self.steps = settings.epochs * len(batches(torch.Generator().manual_seed(settings.seed)))
         self.order = torch.Generator().manual_seed(settings.seed)
@@ -227,7 +235,12 @@ class Run:
             "scheduler": self.scheduler.state_dict(),
             "order": self.order.get_state(),
             "random": random_states(self.device),
-            "history": asdict(self.history),
+            "history": {
+                # A tensor each: to write numbers one by one takes longer than to write the model.
+                "losses": torch.tensor(self.history.losses, dtype=torch.float64),
+                "rates": torch.tensor(self.history.rates, dtype=torch.float64),
+                "epochs": [asdict(epoch) for epoch in self.history.epochs],
+            },
         }
 
     def _set_state(self, state: State) -> None:
@@ -238,8 +251,10 @@ class Run:
         self.order.set_state(state["order"])
         set_random_states(state["random"], self.device)
         history = state["history"]
+        kept = (history["losses"], history["rates"])
+        losses, rates = (torch.as_tensor(curve, dtype=torch.float64).tolist() for curve in kept)
         epochs = [Epoch(**epoch) for epoch in history["epochs"]]
-        self.history = History(history["losses"], history["rates"], epochs)
+        self.history = History(losses, rates, epochs, self.settings.epochs)
 
     def _identity(self) -> State:
         """Return what two runs must share for one to resume from the other's state."""

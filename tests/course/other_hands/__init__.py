@@ -1,11 +1,14 @@
 """Answers written by people who had not seen the bank of known mistakes.
 
-Each text file holds one lesson's answers as students write them, a cell each, in jupytext's percent
-format. A wrong answer has its faults in `causes`; a right one says `right=True`, and in `demands`
-what it leaves out of what is asked beside the exercise's idea.
+Each text file holds one lesson's answers as students write them, a cell each, in the percent format
+of lessons. Thousands are read where tests are collected: they have one kind of header, which is
+quick to read. A wrong answer has its faults in `causes`; a right one says `right=True`, and in
+`demands` what it leaves out of what is asked beside the exercise's idea.
 """
 
+import json
 import linecache
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +18,6 @@ from typing import Any
 
 import torch
 
-from grader.authoring.percent import read_cells
 from tests.course.lesson_runs import lesson_of, names_of
 from utils.checks import check
 from utils.checks.framework.verdict import Verdict
@@ -26,6 +28,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 """
+HEADER = re.compile(
+    r'(?m)^# %% exercise="(\w+)" (?:causes=(\[.+\])|right=True(?: demands=(\[.+\]))?)\n'
+)
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,18 @@ class Form:
 def forms() -> Iterator[Form]:
     """Read all answers."""
     for path in sorted(Path(__file__).parent.glob("*.txt")):
-        for cell in read_cells(path.read_text(encoding="utf-8"), path.name):
-            read = {name: tuple(cell.header.get(name, ())) for name in ("causes", "demands")}
-            yield Form(f"{cell.exercise}-{cell.line}", cell.exercise or "", cell.source, **read)
+        yield from _forms(path.read_text(encoding="utf-8"), path.name)
+
+
+def _forms(text: str, name: str) -> Iterator[Form]:
+    """Read a file's answers: each begins at its header and ends before the next."""
+    line, found = 1, HEADER.split(text)
+    assert not found[0], f"{name}: the first line is no header"
+    for exercise, *lists, source in zip(*(found[k::4] for k in range(1, 5)), strict=True):
+        assert "\n# %%" not in f"\n{source}", f"{name}: an unknown header after line {line}"
+        causes, demands = (tuple(json.loads(words or "[]")) for words in lists)
+        yield Form(f"{exercise}-{line}", exercise, source.rstrip("\n"), causes, demands)
+        line += 1 + source.count("\n")
 
 
 @cache

@@ -150,21 +150,18 @@ def _leaves(inputs: Inputs) -> Inputs:
 
 
 def _gradients(leaves: Inputs, results: Mapping[str, object]) -> dict[str, Plain]:
-    total = _weighted_sum(results)
-    if total is None or not leaves:
+    parts = [x for x in results.values() if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not parts or not leaves:
         return dict.fromkeys(leaves)
+    weights = [_weights(part) for part in parts]
     with torch.autograd.set_detect_anomaly(False):  # a NaN may be right; it is told by its value
-        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        found = torch.autograd.grad(parts, list(leaves.values()), weights, allow_unused=True)
     return {name: plain(gradient) for name, gradient in zip(leaves, found, strict=True)}
 
 
-def _weighted_sum(results: Mapping[str, object]) -> torch.Tensor | None:
-    parts = [x for x in results.values() if isinstance(x, torch.Tensor) and x.requires_grad]
-    if not parts:
-        return None
-    # The weights differ from entry to entry: the plain sum of a softmax has no gradient at all.
-    weighted = [(x.flatten() * torch.arange(x.numel()).cos().to(x.dtype)).sum() for x in parts]
-    return torch.stack([part.double() for part in weighted]).sum()
+def _weights(result: torch.Tensor) -> torch.Tensor:
+    """Return a weight for each entry, all different: the plain sum of a softmax has no gradient."""
+    return torch.arange(result.numel()).cos().to(result.dtype).view(result.shape)
 
 
 def _is_float(value: object) -> bool:

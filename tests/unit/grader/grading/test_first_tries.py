@@ -7,8 +7,9 @@ import pytest
 
 from grader.course.graded_copies import FirstTry, read_copy, read_first_tries
 from grader.grading.first_tries import first_tries
+from grader.grading.graded import Graded
 from grader.grading.outcome import Status
-from grader.grading.recording import Graded, record
+from grader.grading.recording import record
 from grader.pages.reports import write_reports
 from tests.unit.grader.pages.graded_class import (
     LESSON,

@@ -6,7 +6,8 @@ from grader.course.graded_copies import read_copy
 from grader.course.grades import grades
 from grader.errors import CourseError
 from grader.grading import recording
-from grader.grading.recording import Graded, record, recorded
+from grader.grading.graded import Graded
+from grader.grading.recording import record, recorded
 from tests.unit.grader.pages.graded_class import LESSON, TOTAL, outcome
 
 SPOILED = b"one that cannot be copied"

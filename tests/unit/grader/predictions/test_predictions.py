@@ -14,8 +14,9 @@ from grader.cli import main
 from grader.commands.predictions import assess, table
 from grader.course.course import GradingCourse
 from grader.course.deadlines import Row, as_utc, set_deadlines
+from grader.grading.graded import Graded
 from grader.grading.pipeline import without_run
-from grader.grading.recording import Graded, record
+from grader.grading.recording import record
 from grader.nbgrader_plugins.export import StatusExportPlugin
 from grader.predictions.reading import MOST_FAULTS, MOST_HANDED_IN, Faulty, read_predictions
 from grader.predictions.record import HOME, LESSON

@@ -16,12 +16,20 @@ ONLY_HERE = bytearray(b"?")
 
 
 def task(channel: Channel) -> None:
-    """Do what is given: name a way to end, after a word and what lies in memory."""
-    channel.send(channel.given[:200] + bytes(ONLY_HERE))
-    if channel.given == b"sleep":
+    """Do what is told: name a way to end, after a word and what lies in memory."""
+    told = channel.wait()
+    channel.send(told[:200] + bytes(ONLY_HERE))
+    if told == b"sleep":
         time.sleep(60)
-    if channel.given == b"die":
+    if told == b"die":
         os._exit(9)
+
+
+def start(supervisor: Supervisor, origin: Elsewhere, told: bytes = b"") -> int:
+    """Start a task and tell it what to do."""
+    number = supervisor.start(origin, held=True)
+    supervisor.let_go(number, told, supervisor.limits.wall_seconds, lambda _: None)
+    return number
 
 
 @contextlib.contextmanager
@@ -49,14 +57,14 @@ def all_ended(supervisor: Supervisor) -> dict[int, Ended]:
 
 
 def test_tasks_end_as_they_would_here_and_are_copies_of_the_other_process() -> None:
-    given = [b"", b"sleep", b"die", bytes(3 << 20), b"return"]
+    told = [b"", b"sleep", b"die", bytes(3 << 20), b"return"]
     with another_process() as elsewhere, Supervisor(Limits(wall_seconds=1)) as supervisor:
-        numbers = [supervisor.start(elsewhere, given=some) for some in given]
+        numbers = [start(supervisor, elsewhere, some) for some in told]
         ended = all_ended(supervisor)
     statuses = [str(ended[number].status) for number in numbers]
     assert statuses == ["finished", "timed out", "crashed", "finished", "finished"]
-    told = [ended[number].messages for number in numbers]
-    assert told == [(some[:200] + b"!",) for some in given]
+    said = [ended[number].messages for number in numbers]
+    assert said == [(some[:200] + b"!",) for some in told]
     assert ended[numbers[2]].code == 9
     assert ended[numbers[0]].cpu_seconds > 0
     assert ended[numbers[0]].max_rss_bytes > 1 << 20
@@ -72,7 +80,7 @@ def test_no_end_is_missed_however_many_come_together(
     with another_process() as origin, Supervisor(Limits(wall_seconds=60)) as supervisor:
         for _ in range(6):
             for _ in range(4):
-                supervisor.start(origin)
+                start(supervisor, origin)
             assert {str(end.status) for end in all_ended(supervisor).values()} == {"finished"}
     assert time.monotonic() - began < 30
 
@@ -80,7 +88,7 @@ def test_no_end_is_missed_however_many_come_together(
 def test_tasks_end_with_their_watcher() -> None:
     supervisor = Supervisor(Limits(wall_seconds=60))
     with another_process() as elsewhere:
-        number = supervisor.start(elsewhere, given=b"sleep")
+        number = start(supervisor, elsewhere, b"sleep")
         assert supervisor.poll(timeout=0.5) == {}
     running = supervisor._running.pop(number)
     descriptor = running.process.descriptor

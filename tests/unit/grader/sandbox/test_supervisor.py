@@ -20,8 +20,8 @@ from grader.sandbox import (
     capabilities,
     capabilities_here,
     seccomp,
+    start,
 )
-from grader.sandbox import supervisor as supervisor_module
 from tests.unit.grader.sandbox.test_limits import SHORT, end_of
 from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)
 
@@ -145,7 +145,7 @@ def test_a_held_task_has_all_its_time_once_it_is_let_go() -> None:
     with Supervisor(Limits(wall_seconds=0.2)) as supervisor:
         number = supervisor.start(task, held=True)
         assert supervisor.poll(timeout=1.0) == {}  # no time runs for it
-        supervisor.let_go(number, b"go", 2.0)
+        supervisor.let_go(number, b"go", 2.0, lambda _: None)
         ended = supervisor.poll()[number]
     assert (ended.status, ended.messages) == ("timed out", (b"go",))
     assert ended.wall_seconds >= 2.0
@@ -178,7 +178,7 @@ def test_a_reply_arrives_whole_through_a_pipe_of_any_size(
             reply = channel.ask(bytes([number]))
             channel.send(b"%d" % (reply == bytes([number]) * 50_000))
 
-    monkeypatch.setattr(supervisor_module, "REPLY_BYTES", size)
+    monkeypatch.setattr(start, "REPLY_BYTES", size)
     with Supervisor(Limits(wall_seconds=5)) as supervisor:
         supervisor.start(task, answer=lambda asked: asked * 50_000 if asked < b"0" else None)
         (ended,) = supervisor.poll().values()

@@ -119,48 +119,47 @@ class Told:
     def __init__(self):
         self.let = []
 
-    def let_go(self, task, message, seconds):
-        self.let.append((task, float(message), seconds))
+    def let_go(self, task, message, seconds, answer):
+        self.let.append((task, json.loads(message), seconds, answer))
 
 
 def test_a_process_has_only_the_time_that_earlier_tries_left():
-    supervisor = Told()
-    let_go(supervisor, 3, time.monotonic() - 1950)
-    ((task, said, seconds),) = supervisor.let
-    assert task == 3
+    supervisor, server = Told(), Server(json.loads(STEPS))
+    let_go(supervisor, 3, server, time.monotonic() - 1950)
+    ((task, (said, steps), seconds, answer),) = supervisor.let
+    assert (task, steps, answer) == (3, server.steps, server.reply)
     assert 0 < seconds <= 50
-    assert said == pytest.approx(seconds, abs=1e-5)
+    assert said == seconds
 
 
 def test_the_time_of_earlier_tries_stands_before_a_jobs_name(monkeypatch):
     told = []
 
-    def trial_runs(_supervisor, _templates, job, spent):
+    def trial_runs(_spares, job, spent):
         told.append(f"{job} {spent:.0f}")
         return iter(())
 
     monkeypatch.setattr(watcher, "trial_runs", trial_runs)
-    supervisor = SimpleNamespace(close=lambda: None)
-    watcher.do_jobs(supervisor, None, [b"1950.000000 /a job\n"], io.BytesIO())
+    watcher.do_jobs(None, [b"1950.000000 /a job\n"], io.BytesIO())
     assert told == ["/a job 1950"]
 
 
 def test_no_time_runs_for_a_job_while_its_processes_are_made(monkeypatch, tmp_path):
     now, told = [0.0], []
 
-    def begun(*_):
+    def take(_asked):
         now[0] += 500  # as if a template took so long
 
-    def let_go(_supervisor, _task, began):
+    def let_go(_supervisor, _task, _server, began):
         told.append(now[0] - began)
         raise InterruptedError
 
-    monkeypatch.setattr(watcher, "begun", begun)
     monkeypatch.setattr(watcher, "let_go", let_go)
     monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: now[0]))
     write_job(tmp_path / "job", b"[]", b"seed")
+    spares = SimpleNamespace(make_room=lambda _kinds: None, take=take, supervisor=Told())
     with pytest.raises(InterruptedError):
-        next(watcher.trial_runs(Told(), None, tmp_path / "job", 7.0))
+        next(watcher.trial_runs(spares, tmp_path / "job", 7.0))
     assert told == [7.0]
 
 

@@ -40,3 +40,25 @@ def test_a_later_epoch_replaces_the_picture(monkeypatch):
     note(history(0.2))
     assert (len(shown), len(updated)) == (1, 1)
     assert "20.0%" in updated[0].alt
+
+
+def test_an_epoch_right_after_a_drawing_is_left_out_but_never_the_last(monkeypatch):
+    shown = []
+    monkeypatch.setattr(LiveCurves, "picture", lambda curves: dict(curves.histories))
+    monkeypatch.setattr("utils.training.live_plot.display", lambda *_, **__: Handle(shown))
+    monkeypatch.setattr("utils.training.live_plot.REST", 10**9)
+    note, run = LiveCurves("accuracy").of("run"), history(0.1)
+    run.planned = 3
+    for _ in range(2):
+        note(run)
+        run.epochs.append(run.epochs[-1])
+    assert shown == []
+    note(run)
+    assert len(shown) == 1
+
+
+class Handle:
+    """A shown picture that notes what replaces it."""
+
+    def __init__(self, replaced):
+        self.update = replaced.append

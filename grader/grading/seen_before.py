@@ -1,0 +1,97 @@
+"""What many submissions send to the last byte is read and judged once.
+
+Judging depends on nothing but what was seen, what was asked, and the names in a submission's code.
+In a class most answers to an exercise give the same numbers.
+"""
+
+import itertools
+from collections.abc import Callable, Hashable
+from typing import Final, NamedTuple
+
+from grader.workers.protocol import WireError, decode
+from utils.checks.framework.observation import Observation
+from utils.checks.framework.verdict import Verdict
+
+MOST_BYTES: Final = 16 << 20  # of messages that are kept: forty submissions that have none alike
+MOST_VERDICTS: Final = 1000
+
+
+class Seen(NamedTuple):
+    """An observation.
+
+    Attributes:
+        number: the same for those that came as the same bytes.
+
+    """
+
+    exercise: str
+    case: int
+    observation: Observation
+    number: int
+
+
+class Messages:
+    """Reads messages; those that were read before it remembers, up to so many bytes.
+
+    Args:
+        most: bytes.
+
+    """
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most, self._bytes = most, 0
+        self._read: dict[bytes, Seen | None] = {}
+        self._numbers = itertools.count()  # goes on when all is forgotten: no number comes twice
+
+    def read(self, raw: bytes) -> Seen | None:
+        """Return the observation in a message; None if it has none."""
+        if raw not in self._read:
+            if self._bytes + len(raw) > self._most:
+                self._read.clear()
+                self._bytes = 0
+            self._read[raw] = self._new(raw)
+            self._bytes += len(raw)
+        return self._read[raw]
+
+    def _new(self, raw: bytes) -> Seen | None:
+        try:
+            message = decode(raw)
+        except WireError:
+            return None
+        number = next(self._numbers)
+        return Seen(message.exercise, message.case, message.observation, number)
+
+
+class Verdicts:
+    """Keeps verdicts by what they depend on.
+
+    Args:
+        most: how many.
+
+    """
+
+    def __init__(self, most: int = MOST_VERDICTS) -> None:
+        self._most = most
+        self._kept: dict[Hashable, Verdict] = {}
+
+    def of(self, on: Hashable, used: Hashable, judge: Callable[[], Verdict]) -> Verdict:
+        """Return the verdict on what was asked and seen, judged now if it was not before.
+
+        Args:
+            on: what was asked, and what was seen.
+            used: the names in the code, on which the cause of a fault may depend.
+            judge: what judges.
+
+        """
+        for known in ((on,), (on, used)):
+            if known in self._kept:
+                return self._kept[known]
+        verdict = judge()
+        if len(self._kept) >= self._most:
+            self._kept.clear()
+        self._kept[(on,) if verdict.passed else (on, used)] = verdict
+        return verdict
+
+
+messages: Final = Messages()
+verdicts: Final = Verdicts()
