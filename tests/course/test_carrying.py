@@ -12,7 +12,6 @@ from grader.authoring.notebook import source_notebook
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
 from grader.grading.pipeline import grade_submission
-from tests.course.forked_tries import forked_tries
 from tests.course.lesson_runs import ROOT, all_lessons, names_of
 from tests.course.other_hands import PREAMBLE, forms
 from utils.notebook import carry
@@ -24,13 +23,6 @@ CARRIED = {
     "PositionalEncoding": "04_positional_encoding",
     "TokenEmbedding": "04_positional_encoding",
 }
-
-
-@pytest.fixture(scope="module")
-def forked():
-    """Each notebook is tried in a process that need not import torch: that takes most of a try."""
-    with forked_tries():
-        yield
 
 
 @pytest.fixture
@@ -89,7 +81,6 @@ def hand_in(learn: Path, answers: dict[str, str]) -> None:
         (learn / name / f"{name}.ipynb").write_text(json.dumps(notebook))
 
 
-@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("number", ["the solutions", 0, 1, 2])
 def test_right_answers_of_every_lesson_reach_the_last_one_as_ones_own_encoder(
     learn, capsys, monkeypatch, number
@@ -107,7 +98,6 @@ def test_right_answers_of_every_lesson_reach_the_last_one_as_ones_own_encoder(
     assert made(torch.tensor([[3, 1, 0]])).shape == (1, 3, 12)
 
 
-@pytest.mark.usefixtures("forked")
 def test_a_wrong_block_in_an_earlier_lesson_is_replaced_there_and_named(learn, capsys, monkeypatch):
     wrong = "class LayerNorm(nn.LayerNorm):\n    def forward(self, x):\n        return x"
     hand_in(learn, {"LayerNorm": wrong})
@@ -116,7 +106,6 @@ def test_a_wrong_block_in_an_earlier_lesson_is_replaced_there_and_named(learn, c
     assert "is right, but uses LayerNorm: not right yet" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("forked")
 def test_unfinished_lessons_give_way_to_the_stand_ins(learn, capsys):
     lesson = names_of(all_lessons()[LATER])
     said = lines_of_carry(capsys.readouterr().out)
