@@ -12,7 +12,7 @@ from grader.workers.protocol import WireError, decode
 from utils.checks.framework.observation import Observation
 from utils.checks.framework.verdict import Verdict
 
-MOST_BYTES: Final = 16 << 20  # of messages that are kept: forty submissions that have none alike
+MOST_BYTES: Final = 8 << 20  # of messages that are kept: twenty submissions that have none alike
 MOST_VERDICTS: Final = 1000
 
 
