@@ -8,7 +8,7 @@ import contextlib
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 
@@ -150,18 +150,26 @@ def _leaves(inputs: Inputs) -> Inputs:
 
 
 def _gradients(leaves: Inputs, results: Mapping[str, object]) -> dict[str, Plain]:
-    parts = [x for x in results.values() if isinstance(x, torch.Tensor) and x.requires_grad]
-    if not parts or not leaves:
+    sums = [_weighted_sum(x) for x in results.values() if _is_traced(x)]
+    if not sums or not leaves:
         return dict.fromkeys(leaves)
-    weights = [_weights(part) for part in parts]
     with torch.autograd.set_detect_anomaly(False):  # a NaN may be right; it is told by its value
-        found = torch.autograd.grad(parts, list(leaves.values()), weights, allow_unused=True)
+        found = torch.autograd.grad(sums, list(leaves.values()), allow_unused=True)
     return {name: plain(gradient) for name, gradient in zip(leaves, found, strict=True)}
 
 
-def _weights(result: torch.Tensor) -> torch.Tensor:
-    """Return a weight for each entry, all different: the plain sum of a softmax has no gradient."""
-    return torch.arange(result.numel()).cos().to(result.dtype).view(result.shape)
+def _is_traced(value: object) -> TypeGuard[torch.Tensor]:
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _weighted_sum(result: torch.Tensor) -> torch.Tensor:
+    """Add up a result's entries, each with a weight of its own.
+
+    The plain sum of a softmax has no gradient at all. To give `torch.autograd.grad` the weights
+    instead would load half a second of modules in a notebook's first check.
+    """
+    weights = torch.arange(result.numel()).cos().to(result.dtype)
+    return (result.flatten() * weights).sum()
 
 
 def _is_float(value: object) -> bool:

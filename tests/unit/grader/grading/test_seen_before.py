@@ -9,6 +9,7 @@ from grader.grading import scoring, seen_before
 from grader.grading.plan import cases_of
 from grader.grading.scoring import judge_submission
 from grader.grading.seen_before import Messages, Verdicts
+from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import lesson_of
@@ -123,10 +124,22 @@ def test_a_message_is_read_once_and_what_is_none_is_none_again():
 
 def test_past_its_bytes_all_is_forgotten_and_no_number_comes_twice():
     raw = [encode(Message(EXERCISE, case, right()[0])) for case in range(10)]
-    messages = Messages(most=3 * len(raw[0]))
+    messages = Messages(most=3 * (len(raw[0]) + seen_before.PART_BYTES * parts_of(raw[0])))
     numbers = [messages.read(one).number for one in raw * 2]
     assert len(set(numbers)) == len(numbers)
     assert messages.read(raw[-1]).number == numbers[-1]
+
+
+def test_many_small_values_count_for_more_than_their_text():
+    few = encode(Message(EXERCISE, 0, Observation({"context": "x" * 1990})))
+    many = encode(Message(EXERCISE, 1, Observation({"context": [1] * 900})))
+    for raw, reread in ((few, False), (many, True)):
+        messages = Messages(most=30_000)
+        first = messages.read(raw)
+        for case in range(2, 6):
+            messages.read(raw.replace(b'"case": 1', b'"case": %d' % case).replace(
+                b'"case": 0', b'"case": %d' % case))  # fmt: skip
+        assert (messages.read(raw) is not first) == reread
 
 
 def test_no_more_verdicts_are_kept_than_there_may_be():
