@@ -8,11 +8,13 @@ import itertools
 from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple
 
+from grader.notebook_limits import parts_of
 from grader.workers.protocol import WireError, decode
 from utils.checks.framework.observation import Observation
 from utils.checks.framework.verdict import Verdict
 
-MOST_BYTES: Final = 16 << 20  # of messages that are kept: forty submissions that have none alike
+MOST_BYTES: Final = 48 << 20  # of messages that are kept: twenty submissions that have none alike
+PART_BYTES: Final = 100  # of memory that a small value takes, however short it was in its message
 MOST_VERDICTS: Final = 1000
 
 
@@ -34,7 +36,7 @@ class Messages:
     """Reads messages; those that were read before it remembers, up to so many bytes.
 
     Args:
-        most: bytes.
+        most: bytes, of messages and of the values in them.
 
     """
 
@@ -46,11 +48,12 @@ class Messages:
     def read(self, raw: bytes) -> Seen | None:
         """Return the observation in a message; None if it has none."""
         if raw not in self._read:
-            if self._bytes + len(raw) > self._most:
+            size = len(raw) + PART_BYTES * parts_of(raw)
+            if self._bytes + size > self._most:
                 self._read.clear()
                 self._bytes = 0
             self._read[raw] = self._new(raw)
-            self._bytes += len(raw)
+            self._bytes += size
         return self._read[raw]
 
     def _new(self, raw: bytes) -> Seen | None:

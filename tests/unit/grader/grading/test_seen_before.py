@@ -1,5 +1,6 @@
 """What came before is neither read nor judged again, and nothing is taken for what it is not."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -127,6 +128,21 @@ def test_past_its_bytes_all_is_forgotten_and_no_number_comes_twice():
     numbers = [messages.read(one).number for one in raw * 2]
     assert len(set(numbers)) == len(numbers)
     assert messages.read(raw[-1]).number == numbers[-1]
+
+
+def test_small_values_that_are_kept_take_no_more_memory_than_they_may():
+    """A letter takes five bytes in a message, and a hundred once it is read."""
+    letters = Observation({"context": [[chr(0x4E00 + n) for n in range(2000)]]})
+    raw = encode(Message(EXERCISE, 0, letters)).replace(b", ", b",")
+    raw = raw.decode("unicode_escape").encode()
+    most = 1 << 20
+    messages = Messages(most=most)
+    tracemalloc.start()
+    try:
+        assert all(messages.read(raw + b" " * n) for n in range(80))
+        assert tracemalloc.get_traced_memory()[0] < 2 * most
+    finally:
+        tracemalloc.stop()
 
 
 def test_no_more_verdicts_are_kept_than_there_may_be():
