@@ -14,7 +14,7 @@ from utils.checks.framework.observation import Observation
 from utils.checks.framework.verdict import Verdict
 
 MOST_BYTES: Final = 8 << 20  # of messages that are kept: twenty submissions that have none alike
-PART_BYTES: Final = 100  # that a value takes in memory, beside its text
+PART_BYTES: Final = 100  # of memory that a small value takes, however short it was in its message
 MOST_VERDICTS: Final = 1000
 
 
@@ -36,7 +36,7 @@ class Messages:
     """Reads messages; those that were read before it remembers, up to about so many bytes.
 
     Args:
-        most: bytes.
+        most: bytes, of messages and of the values in them.
 
     """
 

@@ -186,7 +186,8 @@ class Running:
 
     def conclude(self, end: End) -> Ended:
         """Return how the process ended, and clean up."""
-        wall = time.monotonic() - self.started
+        # One that the machine ended while it waited must not use up the time of the next try.
+        wall = 0.0 if self.held else time.monotonic() - self.started
         self.read()
         self.reader.end()
         ended = Ended(

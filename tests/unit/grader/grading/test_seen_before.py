@@ -1,5 +1,6 @@
 """What came before is neither read nor judged again, and nothing is taken for what it is not."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -140,6 +141,21 @@ def test_many_small_values_count_for_more_than_their_text():
             messages.read(raw.replace(b'"case": 1', b'"case": %d' % case).replace(
                 b'"case": 0', b'"case": %d' % case))  # fmt: skip
         assert (messages.read(raw) is not first) == reread
+
+
+def test_small_values_that_are_kept_take_no_more_memory_than_they_may():
+    """A letter takes five bytes in a message, and a hundred once it is read."""
+    letters = Observation({"context": [[chr(0x4E00 + n) for n in range(2000)]]})
+    raw = encode(Message(EXERCISE, 0, letters)).replace(b", ", b",")
+    raw = raw.decode("unicode_escape").encode()
+    most = 1 << 20
+    messages = Messages(most=most)
+    tracemalloc.start()
+    try:
+        assert all(messages.read(raw + b" " * n) for n in range(80))
+        assert tracemalloc.get_traced_memory()[0] < 2 * most
+    finally:
+        tracemalloc.stop()
 
 
 def test_no_more_verdicts_are_kept_than_there_may_be():

@@ -151,6 +151,17 @@ def test_a_held_task_has_all_its_time_once_it_is_let_go() -> None:
     assert ended.wall_seconds >= 2.0
 
 
+def test_a_held_task_that_dies_while_it_waits_has_used_no_time() -> None:
+    def task(_channel: Channel) -> None:
+        time.sleep(0.5)
+        os._exit(9)  # in place of the kernel, which ends it when memory runs out
+
+    with Supervisor(Limits(wall_seconds=0.2)) as supervisor:
+        number = supervisor.start(task, held=True)
+        ended = supervisor.poll()[number]
+    assert (ended.status, ended.code, ended.wall_seconds) == ("crashed", 9, 0.0)
+
+
 def test_a_task_that_asks_faster_than_it_is_answered_is_stopped_at_its_limit() -> None:
     def task(channel: Channel) -> None:
         while True:
