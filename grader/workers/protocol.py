@@ -8,6 +8,7 @@ import base64
 import binascii
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,6 +39,9 @@ MOST_AXES: Final = 8
 # a message, 16,000 in all.
 MOST_PARTS: Final = 20_000
 MOST_PARTS_IN_ALL: Final = 200_000  # of one submission
+# How a message begins. Its question is read from there, for most of those who pass it on need no
+# more; a message that says another one later is none.
+HEAD: Final = re.compile(rb'\{"exercise": ?"(\w{1,60})", ?"case": ?(\d{1,4})\b')
 
 
 class WireError(Exception):
@@ -68,6 +72,12 @@ def encode(message: Message) -> bytes:
     return json.dumps(data).encode()
 
 
+def question_of(raw: bytes) -> tuple[str, int] | None:
+    """Return the exercise and case that a message is about; None if it begins like no message."""
+    head = HEAD.match(raw)
+    return head and (head[1].decode(), int(head[2]))
+
+
 def decode(raw: bytes) -> Message:
     """Read a message.
 
@@ -78,8 +88,9 @@ def decode(raw: bytes) -> Message:
     if parts_of(raw) > MOST_PARTS:
         raise WireError("too many values")
     try:
-        data = json.loads(raw)
-        return _message(data)
+        message = _message(json.loads(raw))
+        _require(question_of(raw) == (message.exercise, message.case))
+        return message
     except (ValueError, TypeError, KeyError, RecursionError, binascii.Error) as error:
         raise WireError(str(error)) from None
 

@@ -39,7 +39,7 @@ from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend
 from grader.workers.progress import EVENT, REFUSED
-from grader.workers.protocol import MOST_PARTS, WireError, pack, unpack
+from grader.workers.protocol import MOST_PARTS, WireError, pack, question_of, unpack
 from grader.workers.trial_proxy import live
 from utils.checks.framework.observation import plain
 from utils.checks.registry import probes
@@ -145,8 +145,7 @@ class Server:
     def _take(self, raw: bytes) -> None:
         """Keep a message; one about the current trial ends it, and counts if it was called.
 
-        Kept are events, and messages about exercises that are open. What cannot be read here is
-        dropped: the judging process might yet read it.
+        Kept are events, and messages about exercises that are open.
         """
         if raw == REFUSED:
             self.refused = self.tested and self._is_beside_others
@@ -154,31 +153,21 @@ class Server:
         if raw.startswith(EVENT):
             self.rest.append(raw)
             return
-        data = _read(raw)
-        trial = self._trial_of(data)
-        if trial is None:
-            if _exercise_of(data) in self._open:
+        question = question_of(raw)
+        if question not in self._places:
+            if question is not None and question[0] in self._open:
                 self.rest.append(raw)
-        elif trial[1] == self._current[trial[0]]:
-            self._current[trial[0]] += 1
-            if trial in self._asked:
-                self._verdicts[trial] = data
+        elif question[1] == self._current[question[0]]:
+            self._current[question[0]] += 1
+            if question in self._asked and (data := _read(raw)) is not None:
+                self._verdicts[question] = data
 
     def apart(self) -> list[bytes]:
         """Return the messages about exercises that are observed in a process of their own."""
         if not any(map(_is_apart, self._observed)):
             return []
-        return [raw for raw in self.rest if _is_apart(_exercise_of(_read(raw)))]
-
-    def _trial_of(self, data: Any) -> Trial | None:
-        """Return the trial that a message is about, if it is about one."""
-        if not self._places:
-            return None
-        try:
-            trial = data["exercise"], data["case"]
-            return trial if trial in self._places else None
-        except (TypeError, KeyError):
-            return None
+        asked = ((raw, question_of(raw)) for raw in self.rest)
+        return [raw for raw, question in asked if question and _is_apart(question[0])]
 
     def _timed_call(self, request: Mapping[str, Any]) -> Any:
         began = time.process_time()
@@ -223,14 +212,6 @@ def _read(raw: bytes) -> Any:
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
-
-
-def _exercise_of(data: Any) -> str:
-    """Return the exercise that a message is about; "" if it is about none."""
-    try:
-        return str(data["exercise"])
-    except (TypeError, KeyError, RecursionError):
-        return ""
 
 
 def runs_of(steps: Steps) -> int:

@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import re
 import string
 
 import numpy as np
@@ -55,7 +56,10 @@ def alike(one, other):
     return type(one) is type(other) and (both_nan or one == other)
 
 
-@given(NAMES, st.integers(0, 4000), OBSERVATIONS)
+EXERCISES = st.from_regex(re.compile(r"\A\w{1,60}\Z", re.ASCII))
+
+
+@given(EXERCISES, st.integers(0, 4000), OBSERVATIONS)
 def test_what_is_encoded_is_decoded_the_same(exercise, number, seen):
     back = decode(encode(Message(exercise, number, seen)))
     assert (back.exercise, back.case) == (exercise, number)
@@ -83,6 +87,20 @@ def message_with(value, **changes):
     data = {"exercise": "x", "case": 0, "values": [["y", value]], "gradients": [],
             "changed": [], "problem": None}  # fmt: skip
     return json.dumps(data | changes).encode()
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [(b'"exercise": "y"', b'"exercise": "x"'), (b'"case": 1', b'"case": 0')],
+)
+def test_a_message_that_names_another_question_later_is_refused(said, instead):
+    """The watcher passes a message on by its head; Python's JSON keeps what comes last."""
+    honest = message_with(0)
+    twice = honest.replace(instead, said, 1)[:-1] + b", " + instead + b"}"
+    assert json.loads(twice) == json.loads(honest)
+    assert decode(honest).exercise == "x"
+    with pytest.raises(WireError):
+        decode(twice)
 
 
 BYTES8 = base64.b64encode(bytes(8)).decode()

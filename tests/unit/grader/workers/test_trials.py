@@ -9,9 +9,11 @@ import torch
 from grader.sandbox import Ended
 from grader.workers.job_files import counted_apart
 from grader.workers.progress import REFUSED
+from grader.workers.protocol import Message, WireError, decode, encode
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
 from grader.workers.trials import TRIAL_RUNS, Server
+from utils.checks.framework.observation import Observation
 from utils.checks.lessons.attention.answers.testing import good_test
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.encoder.answers.testing import good_test as good_test_of_padding
@@ -207,6 +209,17 @@ def test_a_verdict_written_in_another_way_does_not_slip_through(server, forged):
     assert (server.rest, list(server.verdicts())) == ([], [])
 
 
+def test_a_message_that_says_another_exercise_than_its_head_reaches_no_judge():
+    """The watcher knows by the head what is open; JSON keeps what it says last."""
+    server = Server([{"source": "", "exercise": "attend", "cases": 4}])
+    whole = encode(Message("test_attention", 0, Observation()))
+    twice = b'{"exercise": "attend", "case": 3, ' + whole[1:]
+    server.reply(twice)
+    assert (decode(whole).exercise, server.rest) == ("test_attention", [twice])
+    with pytest.raises(WireError):
+        decode(twice)
+
+
 MESSAGE = b'{"exercise": "attend", "case": 3}'
 
 
@@ -217,7 +230,7 @@ def test_other_messages_pass_as_they_are():
     assert server.rest == [MESSAGE, b'{"event": {}}']
 
 
-def test_a_message_that_only_another_process_can_read_is_dropped():
+def test_what_begins_like_no_message_is_dropped():
     server = Server([{"source": "", "exercise": "attend", "cases": 4}])
     deep = b'{"values": ' + b"[" * 5000 + b"]" * 5000 + b", " + MESSAGE[1:]
     for message in (deep, b"no JSON", b"{}"):
