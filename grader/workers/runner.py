@@ -69,11 +69,11 @@ class Clock:
         self.stopped = False
         self.place = (-1, 0)
         self._until = time.monotonic() + seconds
+        signal.signal(signal.SIGALRM, self._stop)
 
     def __enter__(self) -> Self:
         now = time.monotonic()
         left = max(self._until - now, 0.01)
-        signal.signal(signal.SIGALRM, self._stop)
         last = now + left + GRACE_SECONDS
         if not last - GRACE_SECONDS / 2 <= Clock.ends_at <= last:
             faulthandler.dump_traceback_later(left + GRACE_SECONDS, exit=True, file=STDERR)
@@ -222,7 +222,7 @@ def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clo
     try:
         with clock:
             case, inputs = take(number)
-            return attempt(replace(probe, inputs=lambda: inputs), case, answer)
+            return attempt(probe, case, answer, inputs)
     except BaseException as error:
         return Observation(
             problem=Problem(ProblemKind.EXCEPTION, f"{type(error).__name__}: {error}"[:400])

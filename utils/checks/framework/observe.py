@@ -5,10 +5,11 @@ judged elsewhere.
 """
 
 import contextlib
+import functools
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 import torch
 
@@ -26,6 +27,8 @@ from utils.checks.framework.observation import (
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
 from utils.checks.framework.torch_state import put_back, usual_torch
+
+MOST_KEPT: Final = 1 << 12  # entries of a result whose weights are kept
 
 
 def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> Observation:
@@ -68,10 +71,19 @@ def conditions(probe: Probe, answer: Any, *, quiet: bool = False) -> Iterator[No
         yield
 
 
-def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
-    """Call an answer on one case, with `conditions` already in force."""
+def attempt(probe: Probe, case: Case, answer: Any, inputs: Inputs | None = None) -> Observation:
+    """Call an answer on one case, with `conditions` already in force.
+
+    Args:
+        probe: how the exercise is questioned.
+        case: the parameters of the question.
+        answer: what is called.
+        inputs: the case's inputs, if somebody else made them.
+
+    """
     try:
-        seen = _observe(probe, case, answer)
+        made = probe.make(case.params) if inputs is None else inputs
+        seen = _observe(probe, case, answer, made)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -82,13 +94,12 @@ def attempt(probe: Probe, case: Case, answer: Any) -> Observation:
     return seen
 
 
-def _observe(probe: Probe, case: Case, answer: Any) -> Observation:
+def _observe(probe: Probe, case: Case, answer: Any, inputs: Inputs) -> Observation:
     """Take results and gradients from one call, which costs less than a call for each.
 
     A call that changes its inputs, or that torch stops, may be stopped for the gradients alone that
     are recorded: then each gets a call of its own.
     """
-    inputs = probe.make(case.params)
     before = _copy(inputs)
     if not probe.asks_gradients(case):
         return _observe_results(probe, before, inputs, answer)
@@ -111,7 +122,7 @@ def _observe_both(probe: Probe, before: Inputs, inputs: Inputs, answer: Any) -> 
     leaves = _leaves(inputs)
     results = _results(probe, answer, inputs)
     seen = _seen(before, inputs, results)
-    return seen if seen.changed else replace(seen, gradients=_gradients(leaves, results))
+    return seen if seen.changed else Observation(seen.values, _gradients(leaves, results))
 
 
 def _results(probe: Probe, answer: Any, inputs: Inputs) -> Mapping[str, object]:
@@ -168,8 +179,19 @@ def _weighted_sum(result: torch.Tensor) -> torch.Tensor:
     The plain sum of a softmax has no gradient at all. To give `torch.autograd.grad` the weights
     instead would load half a second of modules in a notebook's first check.
     """
-    weights = torch.arange(result.numel()).cos().to(result.dtype)
-    return (result.flatten() * weights).sum()
+    return (result.flatten() * _weights(result.numel(), result.dtype)).sum()
+
+
+def _weights(n: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return the weights of n entries; few are kept, for they come again and again."""
+    return (_kept_weights if n <= MOST_KEPT else _new_weights)(n, dtype)
+
+
+def _new_weights(n: int, dtype: torch.dtype) -> torch.Tensor:
+    return torch.arange(n, dtype=torch.float32).cos().to(dtype)
+
+
+_kept_weights = functools.lru_cache(maxsize=64)(_new_weights)
 
 
 def _is_float(value: object) -> bool:

