@@ -1,55 +1,93 @@
-"""Scripts in forks of one process, which loaded what they all need: most of a script's time."""
+"""Scripts in forks of a process that loaded what they all need: most of a script's time."""
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = "from tests.forks import serve; serve()"
+Result = subprocess.CompletedProcess[str]
+# Whole: where scripts run this module need not be importable.
+PROGRAM = """
+import atexit, gc, json, os, sys, threading, traceback
+names = {"__name__": "__main__"}
+gc.disable()  # to look through what is loaded takes a quarter of the time
+exec(sys.argv[1], names)
+gc.freeze()
+gc.enable()
 
-
-def run_scripts(setup: str, *scripts: Sequence[str]) -> list[subprocess.CompletedProcess[str]]:
-    """Run scripts, each given with its arguments, that find all that the setup left."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-c", PROGRAM, setup, folder, json.dumps(scripts)]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return [_result(Path(folder), n, script) for n, script in enumerate(scripts)]
-
-
-def _result(folder: Path, n: int, script: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    out, err, status = ((folder / f"{n}.{name}").read_text() for name in ("out", "err", "status"))
-    return subprocess.CompletedProcess(script, int(status), out, err)
-
-
-def serve() -> None:
-    """Run the setup, then each script; sys.argv holds the setup, the folder and the scripts."""
-    setup, folder, scripts = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
-    names = {"__name__": "__main__"}
-    exec(setup, names)
-    for n, script in enumerate(scripts):
-        if (child := os.fork()) == 0:
-            _be_script(folder / str(n), script, names)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        (folder / f"{n}.status").write_text(str(status))
-
-
-def _be_script(place: Path, script: list[str], names: dict[str, object]) -> None:
-    """Run a script in this process, which ends with it."""
-    for name, descriptor in (("out", 1), ("err", 2)):
-        os.dup2(os.open(place.with_suffix(f".{name}"), os.O_CREAT | os.O_WRONLY), descriptor)
-    sys.argv = ["-c", *script[1:]]
-    failed = 0
+def be_script(script):
+    status = 1
     try:
-        exec(script[0], names)
+        exec(script, names)
+        status = 0
+    except SystemExit as ends:
+        status = ends.code or 0
     except BaseException:
         traceback.print_exc()
-        failed = 1
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(failed)
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(status)  # to take down all that was loaded, as Python does, takes a second
+
+for line in sys.stdin:
+    place, environment, sys.argv, script = json.loads(line)
+    if (child := os.fork()) == 0:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"{place}/{name}", os.O_CREAT | os.O_TRUNC | os.O_WRONLY), number)
+        os.environ.update(environment)
+        be_script(script)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+os._exit(0)
+"""
+GRADER = "from grader.cli import main; import sys; sys.exit(main())"
+# Nothing of the course's own, which is another in each clone.
+NEEDED_BY_GRADER = "import jupytext, matplotlib.pyplot, nbgrader.api, nbgrader.apps, torch"
+
+
+class Forks:
+    """A process that ran the setup, in a folder and an environment, and is copied for scripts."""
+
+    def __init__(self, process: subprocess.Popen[str], place: str) -> None:
+        self._process, self._place = process, place
+
+    def run(self, script: str, *words: str, **more: str) -> Result:
+        """Run a script, which finds all that the setup left, with its arguments and variables."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        request = json.dumps([self._place, more, ["-c", *words], script])
+        self._process.stdin.write(f"{request}\n")
+        self._process.stdin.flush()
+        status = self._process.stdout.readline()
+        assert status, "the setup failed"
+        said = [(Path(self._place) / name).read_text() for name in ("out", "err")]
+        return Result([script, *words], int(status), *said)
+
+
+@contextmanager
+def forks(
+    setup: str, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> Iterator[Forks]:
+    """Start such a process, and end it."""
+    with (
+        tempfile.TemporaryDirectory() as place,
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, setup],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
+        yield Forks(process, place)
+
+
+def run_scripts(setup: str, *scripts: Sequence[str]) -> list[Result]:
+    """Run scripts, each given with its arguments."""
+    with forks(setup) as made:
+        return [made.run(*script) for script in scripts]
