@@ -22,11 +22,13 @@ WITH_ACCELERATOR = torch.accelerator.is_available()
 # Modules and tests stay until the end: to look for garbage among them takes as long as a fifth of
 # all imports, and again and again later.
 gc.disable()
+AS_PYTHON_STARTS = (700, 10, 10)  # not as tests/startup has it: tests run as our code does
 
 
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*AS_PYTHON_STARTS)
     gc.enable()
 
 

@@ -38,6 +38,12 @@ STAGES = {
 # Where bytecode is not kept, every process compiles our modules anew, and each worker rewrites the
 # assertions of 250 modules of tests.
 COMPILED_ONCE = {"PYTHONDONTWRITEBYTECODE": ""}
+# A process that loads torch spends a third of its time on looking for garbage among its parts.
+SELDOM_COLLECTED = {
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, [str(ROOT / "tests" / "startup"), os.environ.get("PYTHONPATH", "")])
+    )
+}
 COUNT = re.compile(
     r"=*\s*((?:\d+ (?:passed|failed|errors?|skipped|\w+)(?:, )?)+ in [\d.]+s.*?)\s*=*"
 )
@@ -91,7 +97,7 @@ def started(arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", *arguments.split()],
         cwd=ROOT,
-        env=defaults | os.environ | COMPILED_ONCE,
+        env=defaults | os.environ | COMPILED_ONCE | SELDOM_COLLECTED,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,7 +8,7 @@ import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.unit.course_files import ROOT
+from tests.unit.course_files import ROOT, STARTUP
 
 AUTHOR = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
 
@@ -54,4 +54,6 @@ def environment(root: Path) -> dict[str, str]:
     """Give the environment of a person who has nothing but this folder."""
     ours = ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL")  # these tests may run under make themselves
     kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return kept | {"COURSE_DATA": "made-up", "OMP_NUM_THREADS": "1", "HOME": str(root)}
+    # Processes start sooner by what lies there, and can import nothing of this checkout from it.
+    more = {"COURSE_DATA": "made-up", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(STARTUP)}
+    return kept | more | {"HOME": str(root)}

@@ -12,6 +12,7 @@ from grader.authoring.notebook import source_notebook
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
 from grader.grading.pipeline import grade_submission
+from tests.course.forked_tries import run_in_fork
 from tests.course.lesson_runs import ROOT, all_lessons, names_of
 from tests.course.other_hands import PREAMBLE, forms
 from utils.notebook import carry
@@ -36,6 +37,11 @@ def learn(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def in_forks(monkeypatch):
+    monkeypatch.setattr(carry, "_run_child", run_in_fork)
+
+
 def finish(learn: Path, *names: str) -> None:
     for name in names:
         shutil.copy(ROOT / "solutions" / name / f"{name}.ipynb", learn / name)
@@ -47,6 +53,7 @@ def lines_of_carry(text: str) -> dict[str, str]:
     return {name: rest for name, rest in lines if name in CARRIED}
 
 
+@pytest.mark.usefixtures("in_forks")
 def test_finished_lessons_are_carried_into_an_encoder_that_equals_torchs(learn, capsys):
     finish(learn, "02_attention", *set(CARRIED.values()))
     lesson = names_of(all_lessons()[LATER])
@@ -86,6 +93,8 @@ def test_right_answers_of_every_lesson_reach_the_last_one_as_ones_own_encoder(
     learn, capsys, monkeypatch, number
 ):
     others = right_answers() if isinstance(number, int) else {}
+    if others:  # the solutions are tried in processes of their own, as a learner's are
+        monkeypatch.setattr(carry, "_run_child", run_in_fork)
     hand_in(learn, {exercise: of[number % len(of)] for exercise, of in others.items()})
     monkeypatch.chdir(learn / LAST)
     encoder = carry.carry(LATER, "TransformerEncoder")
@@ -98,6 +107,7 @@ def test_right_answers_of_every_lesson_reach_the_last_one_as_ones_own_encoder(
     assert made(torch.tensor([[3, 1, 0]])).shape == (1, 3, 12)
 
 
+@pytest.mark.usefixtures("in_forks")
 def test_a_wrong_block_in_an_earlier_lesson_is_replaced_there_and_named(learn, capsys, monkeypatch):
     wrong = "class LayerNorm(nn.LayerNorm):\n    def forward(self, x):\n        return x"
     hand_in(learn, {"LayerNorm": wrong})
@@ -106,6 +116,7 @@ def test_a_wrong_block_in_an_earlier_lesson_is_replaced_there_and_named(learn, c
     assert "is right, but uses LayerNorm: not right yet" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("in_forks")
 def test_unfinished_lessons_give_way_to_the_stand_ins(learn, capsys):
     lesson = names_of(all_lessons()[LATER])
     said = lines_of_carry(capsys.readouterr().out)
@@ -136,6 +147,7 @@ def test_nbgraders_own_autograde_uses_the_stand_ins_whatever_lies_beside(tmp_pat
     assert lines_of_carry("".join(printed)) == dict.fromkeys(CARRIED, stand_in)
 
 
+@pytest.mark.usefixtures("one_fork_server")
 def test_the_fast_engine_tells_the_lesson_that_it_is_graded():
     notebook = source_notebook(all_lessons()[LATER])
     cell = next(cell for cell in notebook.cells if cell.id == "LayerNorm")

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import textwrap
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from grader.errors import CourseError
 from grader.grading.reading import Item
 from tests.course.clusters import LESSON, broken_cluster, hand_in
 from tests.course.lesson_runs import ROOT, all_lessons
+from tests.forks import GRADER, NEEDED_BY_GRADER, forks
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BROKEN = [Item(b"no notebook", all_lessons()[LESSON])]
@@ -66,18 +66,6 @@ def set_up(folder):
     return {"DASK_CONFIG": str(folder / "dask")}
 
 
-def autograde(folder, address, environment):
-    words = [sys.executable, "-m", "grader", "autograde", "--cluster", address]
-    return subprocess.run(
-        words,
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl here")
 def test_the_pages_certificates_let_the_client_in_and_others_out(tmp_path):
     course, ours, others, none = (tmp_path / name for name in ("course", "ours", "others", "none"))
@@ -87,12 +75,16 @@ def test_the_pages_certificates_let_the_client_in_and_others_out(tmp_path):
         (course / name).symlink_to(ROOT / name)
     hand_in(course, {"gil": b"no notebook"})
     environment = set_up(ours)
-    with broken_cluster(tmp_path, 1, "--protocol", "tls", **environment) as cluster:
+    with (
+        broken_cluster(tmp_path, 1, "--protocol", "tls", **environment) as cluster,
+        forks(NEEDED_BY_GRADER, course, os.environ | {"PYTHONPATH": str(ROOT)}) as warm,
+    ):
+        autograde = partial(warm.run, GRADER, "autograde", "--cluster", cluster.address)
         assert cluster.address.startswith("tls://127.0.0.1:")
         for wrong in (set_up(others), {"DASK_CONFIG": str(none)}):
-            ran = autograde(course, cluster.address, wrong)
+            ran = autograde(**wrong)
             assert (ran.returncode, ran.stdout) == (1, "")
             assert "Check the certificates that Dask's settings name" in ran.stderr
             assert "Traceback" not in ran.stderr
-        ran = autograde(course, cluster.address, environment)
+        ran = autograde(**environment)
         assert ran.stdout == "1 submissions: 1 malformed.\n", ran.stderr

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 import tarfile
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,11 @@ from tests.browser.jupyterlab import free_port
 from tests.course.clones import environment, make_clone, run
 from tests.course.lesson_runs import all_lessons
 from tests.course.postgres import server
+from tests.forks import GRADER, NEEDED_BY_GRADER, Forks, Result, forks
 
 LESSON = all_lessons()["00_start_here"]
 PASSWORD = "50%-of p@ss"
+ENDING = ExitStack()
 QUOTED = "50%25-of p%40ss"  # in an address
 
 
@@ -58,7 +61,7 @@ class Server:
 @pytest.fixture(scope="module")
 def postgres():
     port = free_port()
-    with server(port) as home:
+    with server(port) as home, ENDING:
         yield Server(home, port)
 
 
@@ -79,8 +82,14 @@ def clone(folder: Path, url: str = "") -> GradingCourse:
     return GradingCourse(root, root)
 
 
-def grader(course: GradingCourse, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return run(course.root, sys.executable, "-m", "grader", *words, **more)
+@cache
+def warm(root: Path) -> Forks:
+    """Give the process whose copies run the grader's commands in this clone."""
+    return ENDING.enter_context(forks(NEEDED_BY_GRADER, root, environment(root)))
+
+
+def grader(course: GradingCourse, *words: str) -> Result:
+    return warm(course.root).run(GRADER, *words)
 
 
 def done(course: GradingCourse, *words: str) -> str:

@@ -14,6 +14,7 @@ from tests.course.lesson_runs import ROOT, all_lessons
 TEXT = ROOT / "solutions" / "00_start_here.py"
 
 
+@pytest.mark.usefixtures("one_fork_server")
 # nbgrader's own release leaves a file to the collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_small_semester_holds_from_roster_to_archive_each_way_of_handing_in():

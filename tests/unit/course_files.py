@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+STARTUP = ROOT / "tests" / "startup"
 
 # Stands for utils.checks: a case is dict(x=..., want=...); the score is the share that is right.
 CHECK = """

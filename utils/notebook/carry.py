@@ -10,6 +10,7 @@ is imported here, without the rest of its notebook.
 """
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import io
@@ -37,7 +38,11 @@ GRADING = ("COURSE_GRADING", "NBGRADER_EXECUTION")
 DEPTH = "COURSE_CARRY_DEPTH"  # a carried block may itself build on a carried one
 SECONDS = (45.0, 30.0, 15.0)  # of computing, to try a notebook, by depth
 PATIENCE = 4  # times as long on the clock, where a busy machine gives a notebook a share of itself
-TRY = "from utils.notebook.carry import try_block; try_block()"
+# To look for garbage among torch's parts while they are loaded takes a quarter of their time.
+TRY = (
+    "import gc; gc.set_threshold(50_000, 100); "
+    "from utils.notebook.carry import try_block; try_block()"
+)
 MOST_MEMORY = 6 * 2**30  # bytes for a process that tries a notebook, if the system can limit it
 
 TOO_LONG = "takes too long to try; run this cell again when the computer has less to do"
@@ -179,6 +184,7 @@ def try_block() -> None:
     except BaseException as error:
         why = f"stops with {type(error).__name__}"
     answer.write_text(json.dumps(_verdicts | {_key(notebook, name): why}), encoding="utf-8")
+    gc.freeze()  # nor at the end
 
 
 def _fault(name: str, block: Any) -> str:

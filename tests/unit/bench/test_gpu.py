@@ -1,5 +1,6 @@
 """The measurements for a GPU run at toy sizes, and what goes wrong in one stops no other."""
 
+import gc
 import json
 import os
 import subprocess
@@ -27,12 +28,23 @@ CPU = torch.device("cpu")
 TOY = Place(CPU, toy=True)
 SMALL = Size(24, 4, 2, 20, batch=3, length=7)
 ABSENT = ("IPython", "grader", "jupytext", "matplotlib", "nbclient", "nbformat", "nbgrader", "tqdm")
+# Each measurement collects garbage first. What is loaded already need not be looked through.
 ON_A_BARE_MACHINE = """
-import sys
+import gc, sys
 sys.modules.update(dict.fromkeys({absent}))
+import torch._dynamo
+gc.freeze()
 from bench.__main__ import main
 main(["gpu", "--toy", "--out", {out!r}])
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _little_to_look_through():
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from tests.course.clusters import submissions
 from tests.course.lesson_runs import all_lessons
 from utils.checks.framework.render import as_mimebundle
 
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 LESSON = all_lessons()["02_attention"]
 WORK = {name: submissions(LESSON.name)[name] for name in ("ben", "dan", "eve", "finn")}
 

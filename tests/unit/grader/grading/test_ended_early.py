@@ -15,6 +15,7 @@ from grader.workers.progress import Event, What, events
 from grader.workers.resuming import MOST_TIMES
 from tests.course.lesson_runs import all_lessons
 
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 LESSON = all_lessons()["00_start_here"]
 IDS = [exercise.id for exercise in LESSON.exercises]
 FULL = {exercise.id: exercise.points for exercise in LESSON.exercises}

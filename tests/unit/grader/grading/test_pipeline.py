@@ -14,6 +14,7 @@ from grader.workers.pool import Pool
 from tests.course.lesson_runs import all_lessons
 from utils.checks.framework import expected
 
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 LESSON = all_lessons()["00_start_here"]
 
 

@@ -222,6 +222,7 @@ def test_magics_of_a_usual_cell_become_calls_and_too_many_for_its_length_are_lef
 FAULTY = code("a = 'a fault'")
 
 
+@pytest.mark.usefixtures("one_fork_server")
 @pytest.mark.parametrize("module, part", [(reading, "make_plan"), (pipeline, "conclude")])
 def test_a_failure_of_the_grader_on_one_submission_stops_no_other(monkeypatch, module, part):
     real = getattr(module, part)

@@ -19,7 +19,7 @@ from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.release import released
 from grader.course.graded_copies import read_copy
 from grader.course.outcome_key import OUTCOME
-from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, make_course
+from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, STARTUP, make_course
 
 NAME = "01_doubling"
 RIGHT = "def double(x):\n    return 2 * x"
@@ -97,10 +97,11 @@ STUDENTS: dict[str, tuple[Edit, float, float]] = {
 
 def nbgrader(course: Path, *words: str) -> None:
     """Run nbgrader as an instructor would; the course's folder provides utils."""
+    path = os.pathsep.join(map(str, (STARTUP, course, ROOT)))
     result = subprocess.run(
         [sys.executable, "-m", "nbgrader", *words, NAME],
         cwd=course,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(course), str(ROOT)])},
+        env=os.environ | {"PYTHONPATH": path},
         check=False,
         capture_output=True,
         text=True,

@@ -7,6 +7,7 @@ import pytest
 from grader.sandbox import Limits
 from grader.workers.pool import Job, Pool
 
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 ODD = {
     "a function that wraps itself": "padding_mask.__wrapped__ = padding_mask",
     "an object that fails at every question": (

@@ -15,6 +15,7 @@ from tests.unit.grader.workers.test_trials import (
 )
 from utils.checks.registry import probes
 
+pytestmark = pytest.mark.usefixtures("one_fork_server")
 BROKEN_FIRST = [b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"10"]  # with these, a broken one
 RIGHT_FIRST_ONCE = b"6"  # in the second of three trial runs alone
 PEEKS = """

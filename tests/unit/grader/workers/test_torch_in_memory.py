@@ -1,10 +1,13 @@
 """torch without its files: what honest work uses goes on, and nothing is looked for."""
 
-import subprocess
-import sys
+import pytest
+
+from tests.forks import run_scripts
 
 SETUP = """
 import sys
+import warnings
+warnings.simplefilter("ignore")
 import torch
 from torch import nn
 from grader.workers import torch_in_memory
@@ -16,6 +19,8 @@ class NotInFiles:
             raise ModuleNotFoundError(f"{name} was looked for in files")
 sys.meta_path.insert(0, NotInFiles())
 x, m = torch.rand(4, 3), nn.Linear(3, 3)
+"""
+SCRIPT = """
 for code in sys.argv[1:]:
     try:
         exec(code)
@@ -44,39 +49,41 @@ USED = {
 }
 
 
-def failures(*codes: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SETUP, *codes],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+NOT_LOADED = "import torch.testing._internal.common_utils"
+TRACE = (
+    "opened = []\n"
+    "def hear(event, arguments):\n"
+    "    if event == 'open' and '/torch/' in str(arguments[0]):\n"
+    "        opened.append(arguments[0])\n"
+    "sys.addaudithook(hear)\n"
+    "def trace(_):\n"
+    "    import traceback\n"
+    "    lines.extend(traceback.format_stack())\n"
+    "lines = []\n"
+    "layer = torch.nn.ReLU()\n"
+    "layer.register_forward_hook(lambda *_: trace(0))\n"
+    "layer(x)\n"
+    "assert any('/torch/nn/modules/' in line for line in lines)\n"
+    "assert not opened, opened"
+)
 
 
-def test_what_honest_work_uses_needs_no_file_of_torch():
-    assert failures(*USED.values()) == ""
+@pytest.fixture(scope="module")
+def failures():
+    """What each code printed of its failure, all in copies of one process."""
+    codes = {NOT_LOADED: (NOT_LOADED,), TRACE: (TRACE,), "used": tuple(USED.values())}
+    done = run_scripts(SETUP, *((SCRIPT, *given) for given in codes.values()))
+    assert [one.returncode for one in done] == [0] * len(codes), done
+    return {name: one.stdout for name, one in zip(codes, done, strict=True)}
 
 
-def test_what_torch_has_not_loaded_is_looked_for_in_files():
-    assert "was looked for in files" in failures("import torch.testing._internal.common_utils")
+def test_what_honest_work_uses_needs_no_file_of_torch(failures):
+    assert failures["used"] == ""
 
 
-def test_a_stack_trace_opens_no_file_of_torch():
-    opened = (
-        "opened = []\n"
-        "def hear(event, arguments):\n"
-        "    if event == 'open' and '/torch/' in str(arguments[0]):\n"
-        "        opened.append(arguments[0])\n"
-        "sys.addaudithook(hear)\n"
-        "def trace(_):\n"
-        "    import traceback\n"
-        "    lines.extend(traceback.format_stack())\n"
-        "lines = []\n"
-        "layer = torch.nn.ReLU()\n"
-        "layer.register_forward_hook(lambda *_: trace(0))\n"
-        "layer(x)\n"
-        "assert any('/torch/nn/modules/' in line for line in lines)\n"
-        "assert not opened, opened"
-    )
-    assert failures(opened) == ""
+def test_what_torch_has_not_loaded_is_looked_for_in_files(failures):
+    assert "was looked for in files" in failures[NOT_LOADED]
+
+
+def test_a_stack_trace_opens_no_file_of_torch(failures):
+    assert failures[TRACE] == ""

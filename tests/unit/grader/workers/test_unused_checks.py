@@ -1,9 +1,8 @@
 """Helpers of the checks: what calls the answers asked for stays, all else refuses."""
 
-import subprocess
-import sys
-
 import pytest
+
+from tests.forks import run_scripts
 
 SETUP = """
 import sys
@@ -16,6 +15,8 @@ from utils.checks.registry import probes
 probes()
 kept = Draw.mask
 unused_checks.helpers(), unused_checks.needed()
+"""
+SCRIPT = """
 unused_checks.take_out_helpers([probes()[sys.argv[1]]])
 exec(sys.argv[2])
 """
@@ -29,21 +30,29 @@ GONE = {
 }
 
 
-def run(exercise: str, code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SETUP, exercise, code], capture_output=True, text=True, check=False
-    )
+STAYS = {
+    (
+        "causal_mask",
+        "print(attention.PROBES['causal_mask'].call(lambda size: size, {'size': 3}))",
+    ): ("{'mask': 3}\n"),
+    ("tag_sentences", "print(watched.TaggingModel(torch.ones(2, 3), torch.ones(4, 3)).rows)"): (
+        "[]\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def done():
+    asked = [*GONE.values(), *STAYS]
+    return dict(zip(asked, run_scripts(SETUP, *((SCRIPT, *one) for one in asked)), strict=True))
 
 
 @pytest.mark.parametrize("way", GONE)
-def test_a_helper_that_calls_no_answer_asked_for_refuses(way):
-    done = run(*GONE[way])
-    assert "Forbidden: " in done.stderr, done.stderr
-    assert "is not here while grading" in done.stderr
+def test_a_helper_that_calls_no_answer_asked_for_refuses(done, way):
+    said = done[GONE[way]].stderr
+    assert "Forbidden: " in said, said
+    assert "is not here while grading" in said
 
 
-def test_what_calls_the_answer_stays():
-    code = "print(attention.PROBES['causal_mask'].call(lambda size: size, {'size': 3}))"
-    assert run("causal_mask", code).stdout == "{'mask': 3}\n"
-    code = "print(watched.TaggingModel(torch.ones(2, 3), torch.ones(4, 3)).rows)"
-    assert run("tag_sentences", code).stdout == "[]\n"
+def test_what_calls_the_answer_stays(done):
+    assert {asked: done[asked].stdout for asked in STAYS} == STAYS

@@ -1,12 +1,15 @@
 """What may be loaded where student code will run: the package decides, not a file's name."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from grader.workers.warm_up import may_stand_beside_students, require_no_answers
+from tests.forks import run_scripts
+
+# Nothing of ours: what ours loads, and when, is what is tested.
+BEFORE = "import sys\nimport matplotlib.pyplot\nimport torch"
 
 PROBES = """
 from utils.checks.framework.exercise import Probe, by_exercise, case
@@ -25,6 +28,22 @@ from grader.workers.warm_up import warm_up
 warm_up()
 print(*sorted(name for name in sys.modules if "planted" in name))
 """
+LOADED = """
+from grader.workers.warm_up import warm_up
+warm_up()
+print(*sys.modules)
+"""
+SECOND_DEVICE = """
+import sys
+import torch
+from grader.workers.warm_up import warm_up
+from utils.checks.authoring.devices import elsewhere, is_made_there
+warm_up()
+before = set(sys.modules)
+lengths = elsewhere(torch.tensor([3, 1]))
+assert is_made_there(lambda: torch.arange(5, device=lengths.device) < lengths[:, None])
+print(*(set(sys.modules) - before))
+"""
 
 
 def plant(folder: Path, imports: str) -> str:
@@ -42,28 +61,33 @@ def plant(folder: Path, imports: str) -> str:
     return str(folder)
 
 
-def warmed_up(folder: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", WARM_UP, folder], capture_output=True, text=True, check=False
-    )
+NEIGHBOURS = ("", "probes_more", "answers.probes")
 
 
-def test_a_neighbour_of_probes_that_nothing_imports_is_not_loaded(tmp_path):
-    done = warmed_up(plant(tmp_path, ""))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[str]]:
+    """What became of each script, and of warming up beside probes that import a neighbour."""
+    scripts: dict[str, tuple[str, ...]] = {script: (script,) for script in (LOADED, SECOND_DEVICE)}
+    for neighbour in NEIGHBOURS:
+        imports = f"import utils.checks.lessons.planted.{neighbour}" if neighbour else ""
+        scripts[neighbour] = (WARM_UP, plant(tmp_path_factory.mktemp("lessons"), imports))
+    return dict(zip(scripts, run_scripts(BEFORE, *scripts.values()), strict=True))
+
+
+def test_a_neighbour_of_probes_that_nothing_imports_is_not_loaded(done):
+    assert done[""].returncode == 0, done[""].stderr
+    assert done[""].stdout.split() == [
         "utils.checks.lessons.planted",
         "utils.checks.lessons.planted.probes",
         "utils.checks.lessons.planted.probes.asked",
     ]
 
 
-@pytest.mark.parametrize("neighbour", ["probes_more", "answers.probes"])
-def test_probes_that_import_a_neighbour_with_an_answer_are_refused(tmp_path, neighbour):
-    done = warmed_up(plant(tmp_path, f"import utils.checks.lessons.planted.{neighbour}"))
-    assert done.returncode != 0
-    assert f"planted.{neighbour.partition('.')[0]}" in done.stderr
-    assert "would stand beside student code" in done.stderr
+@pytest.mark.parametrize("neighbour", NEIGHBOURS[1:])
+def test_probes_that_import_a_neighbour_with_an_answer_are_refused(done, neighbour):
+    assert done[neighbour].returncode != 0
+    assert f"planted.{neighbour.partition('.')[0]}" in done[neighbour].stderr
+    assert "would stand beside student code" in done[neighbour].stderr
 
 
 @pytest.mark.parametrize(
@@ -87,14 +111,9 @@ def test_the_package_decides_what_may_be_loaded(module, may):
     assert may_stand_beside_students(module) == may
 
 
-def test_what_lessons_import_is_loaded_with_all_probes_and_no_answers():
-    script = (
-        "import sys; from grader.workers.warm_up import warm_up; warm_up(); print(*sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    loaded = set(done.stdout.split())
+def test_what_lessons_import_is_loaded_with_all_probes_and_no_answers(done):
+    assert done[LOADED].returncode == 0, done[LOADED].stderr
+    loaded = set(done[LOADED].stdout.split())
     names = ("experiments.train", "notebook.carry", "training.trainer", "treebank.loader", "plots")
     assert {f"utils.{name}" for name in names} <= loaded
     assert {f"utils.checks.lessons.{name}.probes" for name in ("attention", "training")} <= loaded
@@ -106,21 +125,6 @@ def test_a_loaded_answer_is_named():
         require_no_answers(["utils.checks.lessons.encoder.variants"])
 
 
-SECOND_DEVICE = """
-import sys
-import torch
-from grader.workers.warm_up import warm_up
-from utils.checks.authoring.devices import elsewhere, is_made_there
-warm_up()
-before = set(sys.modules)
-lengths = elsewhere(torch.tensor([3, 1]))
-assert is_made_there(lambda: torch.arange(5, device=lengths.device) < lengths[:, None])
-print(*(set(sys.modules) - before))
-"""
-
-
-def test_trying_a_second_device_loads_nothing_once_all_is_warm():
-    done = subprocess.run(
-        [sys.executable, "-c", SECOND_DEVICE], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == []
+def test_trying_a_second_device_loads_nothing_once_all_is_warm(done):
+    assert done[SECOND_DEVICE].returncode == 0, done[SECOND_DEVICE].stderr
+    assert done[SECOND_DEVICE].stdout.split() == []
