@@ -19,6 +19,7 @@ import numpy as np
 from cycler import cycler
 from IPython.display import display
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
@@ -76,7 +77,9 @@ class Picture:
 
     def __init__(self, fig: Figure, alt: str) -> None:
         buffer = BytesIO()
-        fig.savefig(buffer, format="png", metadata={"Software": None})
+        fig.set_dpi(FILE_DPI)
+        # `savefig` would draw twice: the first time only to lay the figure out.
+        FigureCanvasAgg(fig).print_png(buffer, metadata={"Software": None})
         self.png = buffer.getvalue()
         self.alt = alt
         self.width = round(fig.get_figwidth() * SCREEN_DPI)
