@@ -1,7 +1,9 @@
 """The grader's settings that attacks are held under, and one run of all attacks in each.
 
-`python -m tests.attacks.engines SETTING` grades its attacks, with right submissions among them,
-and prints what came out as JSON. A process of its own lets a run belong to another user.
+`python -m tests.attacks.engines SETTING...` grades the attacks of each, with right submissions
+among them, and prints what came out as JSON. A process of its own lets a run belong to another
+user. All settings of one user share it: most of the time goes into explaining wrong answers, and
+they are the same ones under each.
 """
 
 import json
@@ -12,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from grader.grading.outcome import Outcome
 from grader.grading.pipeline import grade_all
 from grader.grading.reading import Item
-from grader.sandbox import Limits
+from grader.sandbox import CannotIsolate, Limits
 from grader.sandbox.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Pool
 from tests.attacks.absent import ABSENT, LENT
@@ -92,17 +95,29 @@ class NotHere(Exception):
     """A setting cannot be had on this machine."""
 
 
-@cache
 def results(name: str) -> list[Result]:
-    """One run of a setting's attacks: a right answer first and last.
+    """What came out of a setting's attacks: a right answer first and last.
 
     Raises:
         NotHere: says what is missing.
     """
-    setting = SETTINGS[name]
-    other_user = setting.ordinary and os.geteuid() == 0
+    found = _run_all(ordinary=SETTINGS[name].ordinary)[name]
+    if isinstance(found, str):
+        raise NotHere(found)
+    return [Result(**item) for item in found]
+
+
+@cache
+def _run_all(*, ordinary: bool) -> dict[str, list[dict[str, Any]] | str]:
+    """Run all settings of one user: the results of each, or what the machine lacks for it."""
+    other_user = ordinary and os.geteuid() == 0
+    names = [name for name, setting in SETTINGS.items() if setting.ordinary == ordinary]
+    try:
+        python = python_for_all() if other_user else sys.executable
+    except NotHere as error:
+        return dict.fromkeys(names, str(error))
     finished = subprocess.run(
-        [python_for_all() if other_user else sys.executable, "-m", "tests.attacks.engines", name],
+        [python, "-m", "tests.attacks.engines", *names],
         cwd=ROOT,
         env=_environment() if other_user else None,
         user=ORDINARY_USER if other_user else None,
@@ -112,11 +127,9 @@ def results(name: str) -> list[Result]:
         text=True,
         check=False,
     )
-    if finished.returncode:
-        if "cannot isolate" in finished.stderr:
-            raise NotHere(finished.stderr.strip().splitlines()[-1])
-        raise AssertionError(finished.stderr)
-    return [Result(**item) for item in json.loads(finished.stdout)]
+    assert finished.returncode == 0, finished.stderr
+    found: dict[str, list[dict[str, Any]] | str] = json.loads(finished.stdout)
+    return found
 
 
 def python_for_all() -> str:
@@ -142,15 +155,26 @@ def _environment() -> dict[str, str]:
     return {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
 
 
-def main(name: str) -> None:
-    """Grade a setting's attacks and print what came out."""
+def main(names: Sequence[str]) -> None:
+    """Grade the attacks of each setting and print what came out, or what the machine lacks."""
+    found: dict[str, list[dict[str, Any]] | str] = {}
+    for name in names:
+        try:
+            found[name] = [asdict(_plain(outcome)) for outcome in _graded(name)]
+        except CannotIsolate as error:
+            found[name] = str(error).splitlines()[-1]
+    print(json.dumps(found))
+
+
+def _graded(name: str) -> list[Outcome]:
+    """Grade a setting's attacks, in the order in which they are held."""
     setting, lessons = SETTINGS[name], all_lessons()
     fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
     chosen = [BYSTANDER, *held_under(name), BYSTANDER]
     with Pool(setting.jobs, LIMITS, program=fewer if setting.without else FORK_SERVER) as pool:
         items = [Item(attack.submission(), lessons[attack.lesson]) for attack in chosen]
         graded = dict(grade_all(items, pool))
-    print(json.dumps([asdict(_plain(graded[key])) for key in range(len(chosen))]))
+    return [graded[key] for key in range(len(chosen))]
 
 
 def _plain(outcome: Outcome) -> Result:
@@ -159,4 +183,4 @@ def _plain(outcome: Outcome) -> Result:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

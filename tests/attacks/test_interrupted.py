@@ -130,6 +130,7 @@ def test_a_second_grader_is_refused_while_the_first_is_at_work(course):
 
 # From Python 3.13 on a connection that is collected open is told; this one is nbgrader's.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("one_fork_server")
 def test_a_locked_gradebook_is_told_and_nothing_is_half_written(course, monkeypatch):
     course.record(all_lessons()[LESSON])
     holder = sqlite3.connect(course.folder / "gradebook.db", timeout=0.1)
@@ -142,6 +143,7 @@ def test_a_locked_gradebook_is_told_and_nothing_is_half_written(course, monkeypa
     assert scores(course) == pytest.approx(EXPECTED)
 
 
+@pytest.mark.usefixtures("one_fork_server")
 def test_a_folder_that_cannot_be_written_is_told(course, monkeypatch):
     def full(*_args: object, **_kwargs: object) -> None:
         raise OSError(28, "No space left on device")
