@@ -62,7 +62,7 @@ def give_names(module: ModuleType) -> None:
     Nobody is there to answer: who asks for a line gets nothing, and no debugger stops.
     """
     IPython.get_ipython = get_ipython  # where cells may import it from
-    pdb.set_trace = debugger.set_trace = NOTHING
+    vars(pdb)["set_trace"] = vars(debugger)["set_trace"] = NOTHING
     silent = ("_", "__", "___", "In", "Out", "input", "breakpoint")
     shown = dict.fromkeys(silent, NOTHING)
     vars(module).update(shown, display=display, get_ipython=get_ipython)
