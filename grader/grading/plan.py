@@ -86,7 +86,7 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     for position, cell in enumerate(cells):
         source = "" if cell.index in no_code else as_python(cell.source)
         if cell.index in left_out:
-            source = definitions_alone(source, own)
+            source = definitions_alone(source, own, ids)
         if source or cell.index not in left_out | no_code:
             steps.append(Step(source=source, label=label_of(cell)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]

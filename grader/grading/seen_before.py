@@ -5,6 +5,7 @@ In a class most answers to an exercise give the same numbers.
 """
 
 import itertools
+import sys
 from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple
 
@@ -15,7 +16,8 @@ from utils.checks.framework.verdict import Verdict
 
 MOST_BYTES: Final = 8 << 20  # of messages that are kept: twenty submissions that have none alike
 PART_BYTES: Final = 100  # of memory that a small value takes, however short it was in its message
-MOST_VERDICTS: Final = 1000
+MOST_VERDICT_BYTES: Final = 8 << 20  # a thousand verdicts
+RESULT_BYTES: Final = 400  # of memory that a case's result takes, without what it shows
 
 
 class Seen(NamedTuple):
@@ -66,15 +68,15 @@ class Messages:
 
 
 class Verdicts:
-    """Keeps verdicts by what they depend on.
+    """Keeps verdicts by what they depend on, up to about so many bytes.
 
     Args:
-        most: how many.
+        most: bytes, of verdicts and of what they show: words in it are a student's.
 
     """
 
-    def __init__(self, most: int = MOST_VERDICTS) -> None:
-        self._most = most
+    def __init__(self, most: int = MOST_VERDICT_BYTES) -> None:
+        self._most, self._bytes = most, 0
         self._kept: dict[Hashable, Verdict] = {}
 
     def of(self, on: Hashable, used: Hashable, judge: Callable[[], Verdict]) -> Verdict:
@@ -90,10 +92,22 @@ class Verdicts:
             if known in self._kept:
                 return self._kept[known]
         verdict = judge()
-        if len(self._kept) >= self._most:
+        size = memory_of(verdict)
+        if self._bytes + size > self._most:
             self._kept.clear()
+            self._bytes = 0
         self._kept[(on,) if verdict.passed else (on, used)] = verdict
+        self._bytes += size
         return verdict
+
+
+def memory_of(verdict: Verdict) -> int:
+    """Return about how many bytes a verdict takes, what it shares with others apart."""
+    findings = [result.finding for result in verdict.results if result.finding is not None]
+    texts = [text for f in findings for text in (f.message, f.line, *f.details)]
+    pictures = [picture for f in findings for picture in f.pictures or ()]
+    shown = sum(map(sys.getsizeof, [*texts, *verdict.symptoms])) + sum(p.nbytes for p in pictures)
+    return RESULT_BYTES * len(verdict.results) + shown
 
 
 messages: Final = Messages()

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -89,25 +89,32 @@ def statements(source: str) -> tuple[Statement, ...]:
     return _read(source) or ()
 
 
-def definitions_alone(source: str, own: str) -> str:
+def definitions_alone(source: str, own: str, answers: Collection[str] = ()) -> str:
     """Return a cell's text with its imports, functions and classes alone, each on its lines.
 
     Args:
         source: the cell's text as Python.
         own: the lesson's own text: what stands in it is left out, too.
+        answers: names whose assignments are kept, too.
 
     """
     lines = re.split(r"\r\n?|\n", source)
-    places = [(one.code, _lines_of(one.code)) for one in statements(source)]
+    places = [(one, _lines_of(one.code)) for one in statements(source)]
     shared = Counter(number for _, numbers in places for number in numbers)
     kept = {
         number
-        for code, numbers in places
-        if isinstance(code, DEFINES) and all(shared[n] == 1 for n in numbers)
+        for one, numbers in places
+        if isinstance(one.code, DEFINES) or _assigns(one, answers)
+        if all(shared[n] == 1 for n in numbers)
         if as_any_editor("\n".join(lines[n - 1] for n in numbers)) not in own
         for number in numbers
     }
     return "\n".join(line if n in kept else "" for n, line in enumerate(lines, 1)).rstrip()
+
+
+def _assigns(statement: Statement, names: Collection[str]) -> bool:
+    is_assignment = isinstance(statement.code, ast.Assign | ast.AnnAssign)
+    return is_assignment and not statement.bound.isdisjoint(names)
 
 
 def _lines_of(statement: ast.stmt) -> range:

@@ -20,13 +20,15 @@ def execute(
 ) -> None:
     """Execute a cell; one of its imports that fails is told, and the rest goes on without it.
 
-    What is installed where a notebook was written need not be here, and few answers need it.
+    What is installed where a notebook was written need not be here, and few answers need it. What
+    only calls it (`sns.set_theme()`) is left out, too.
 
     Raises:
         ImportError: an import failed; the rest was executed.
 
     """
     failed: ImportError | None = None
+    absent: set[str] = set()
     rest: str | ast.Module = source
     while not isinstance(rest, ast.Module) or rest.body:
         try:
@@ -34,19 +36,28 @@ def execute(
             break
         except ImportError as error:
             failed = failed or error
-            rest = _behind_import(rest, line_in(error, filename), error)
+            missed = _statement(rest, line_in(error, filename), ast.Import | ast.ImportFrom, error)
+            absent |= {name.asname or name.name.partition(".")[0] for name in missed[0].names}
+            rest = missed[1]
+        except NameError as error:
+            if error.name not in absent:
+                raise
+            rest = _statement(rest, line_in(error, filename), ast.Expr, error)[1]
     if failed is not None:
         raise failed
 
 
-def _behind_import(code: str | ast.Module, line: int, error: ImportError) -> ast.Module:
-    """Return what stands behind the import in a line; it is raised if no import stands there."""
+def _statement(
+    code: str | ast.Module, line: int, kind: Any, error: Exception
+) -> tuple[Any, ast.Module]:
+    """Return a line's statement of a kind, and what stands behind it.
+
+    The error is raised if no such statement stands there.
+    """
     body = (ast.parse(code) if isinstance(code, str) else code).body
     for place, one in enumerate(body, 1):
-        if isinstance(one, ast.Import | ast.ImportFrom) and line in range(
-            one.lineno, (one.end_lineno or line) + 1
-        ):
-            return ast.Module(body[place:], [])
+        if isinstance(one, kind) and line in range(one.lineno, (one.end_lineno or line) + 1):
+            return one, ast.Module(body[place:], [])
     raise error
 
 

@@ -1,10 +1,12 @@
 """What cells find of Jupyter while they are graded: names that are there and do nothing."""
 
+import pdb
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, Self
 
 import IPython
+from IPython.core import debugger
 from IPython.display import display
 
 
@@ -55,7 +57,12 @@ def get_ipython() -> Nothing:
 
 
 def give_names(module: ModuleType) -> None:
-    """Add the names that a notebook has: the shell, `display`, and what earlier cells showed."""
+    """Add the names that a notebook has: the shell, `display`, and what earlier cells showed.
+
+    Nobody is there to answer: who asks for a line gets nothing, and no debugger stops.
+    """
     IPython.get_ipython = get_ipython  # where cells may import it from
-    shown = dict.fromkeys(("_", "__", "___", "In", "Out"), NOTHING)
+    vars(pdb)["set_trace"] = vars(debugger)["set_trace"] = NOTHING
+    silent = ("_", "__", "___", "In", "Out", "input", "breakpoint")
+    shown = dict.fromkeys(silent, NOTHING)
     vars(module).update(shown, display=display, get_ipython=get_ipython)

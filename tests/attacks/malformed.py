@@ -70,6 +70,14 @@ def beside_its_test(notebook):
     return notebook
 
 
+def guess_beside_its_test(notebook):
+    by_id = {cell.get("id"): cell for cell in notebook["cells"]}
+    answer, test = by_id["predict_score_spread"], by_id["test_predict_score_spread"]
+    test["source"] = f"{answer['source']}\n{test['source']}"
+    answer["source"] = ""
+    return notebook
+
+
 def without_tests(notebook):
     kept = [c for c in notebook["cells"] if not is_test(c)]
     return notebook | {"cells": kept}
@@ -175,6 +183,9 @@ HABITS = {
                             "print(f'{r.average:.2f}', len(files), here.upper())",
     "what earlier cells showed": "print(_, In[-1:], len(Out))\ndel _",
     "a look for where NaN comes from": "import torch\ntorch.autograd.set_detect_anomaly(True)",
+    "a breakpoint and a question left behind": "import pdb\nbreakpoint()\npdb.set_trace()\nname = input('Who?')",
+    "a look for errors, left behind": "from IPython.core.debugger import set_trace\nset_trace()",
+    "a style of what is not installed here": "import not_here as nh, json\nnh.set_theme()\njson.dumps(1)",
     "the course's modules loaded anew": "import sys\nfor name in [n for n in sys.modules if n[:5] == 'utils']:\n"
                                         "    del sys.modules[name]\nfrom utils import plots",
 }  # fmt: skip
@@ -185,6 +196,7 @@ HARMLESS = [
             imports_more, score=ALL),
     changed("a helper in a demonstration", "what is not run is not defined", helped, score=ALL),
     changed("an answer beside its test", "a cell that is not run costs its answer", beside_its_test, score=ALL),
+    changed("a guess beside its test", "a cell that is not run costs its answer", guess_beside_its_test, score=ALL),
     Attack("as many threads as a large machine has", "torch ends a process that does not get them", right=True,
            score=ALL, lesson="06_training", code=["import torch; torch.set_num_threads(64)"]),
     *(Attack(name, "what Jupyter runs costs the cell's answer", right=True, score=ALL,

@@ -232,7 +232,7 @@ def _pictures(wanted: Array, value: Array, far: Array) -> tuple[Array, Array] | 
     if wanted.ndim < 2 or wanted.dtype.kind not in "fb":
         return None
     first = tuple(np.argwhere(far)[0][:-2])  # the first matrix of the batch that differs
-    return wanted[first], value[first]
+    return wanted[first], value[first].copy()  # all of it would stay in memory with a part
 
 
 def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) -> Finding | None:

@@ -9,14 +9,16 @@ import pytest
 from grader.grading import scoring, seen_before
 from grader.grading.plan import cases_of
 from grader.grading.scoring import judge_submission
-from grader.grading.seen_before import Messages, Verdicts
+from grader.grading.seen_before import Messages, Verdicts, memory_of
 from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import lesson_of
+from utils.checks.framework.compare import compare
+from utils.checks.framework.exercise import Case
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation
-from utils.checks.framework.verdict import Verdict
+from utils.checks.framework.observation import Observation, Problem
+from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.registry import exercises
 
 EXERCISE = "attend"
@@ -159,8 +161,32 @@ def test_small_values_that_are_kept_take_no_more_memory_than_they_may():
 
 
 def test_no_more_verdicts_are_kept_than_there_may_be():
-    verdicts = Verdicts(most=2)
+    of_two_cases = Verdict(EXERCISE, (CaseResult(Case(""), None),) * 2)
+    verdicts = Verdicts(most=2 * memory_of(of_two_cases))
     asked = []
     for number in (0, 1, 2, 0):
-        verdicts.of(number, 0, lambda n=number: asked.append(n) or Verdict(EXERCISE, ()))
+        verdicts.of(number, 0, lambda n=number: asked.append(n) or of_two_cases)
     assert asked == [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize("what", ["words", "matrices"])
+def test_verdicts_that_are_kept_take_no_more_memory_than_they_may(what):
+    """Words are a student's, and a letter may take four bytes."""
+
+    def shows(number):
+        said = f"{number}" + "\N{GRINNING FACE}" * 1990
+        wrong = np.full((20, 5, 5), number, "float64"), np.zeros((20, 5, 5))
+        got, wanted = (Observation({"context": value}) for value in wrong)
+        seen = Observation(problem=Problem("exception", said)) if what == "words" else got
+        findings = [compare(wanted, seen, 1e-5, {}) for _ in range(10)]
+        return Verdict(EXERCISE, tuple(CaseResult(Case(""), finding) for finding in findings))
+
+    most = 1 << 20
+    verdicts = Verdicts(most=most)
+    tracemalloc.start()
+    try:
+        for number in range(1, 501):
+            verdicts.of(number, 0, lambda n=number: shows(n))
+        assert tracemalloc.get_traced_memory()[0] < 2 * most
+    finally:
+        tracemalloc.stop()

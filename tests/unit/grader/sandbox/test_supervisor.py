@@ -4,10 +4,12 @@ import ctypes
 import dataclasses
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -116,6 +118,31 @@ def test_no_descriptor_of_the_parent_is_used_up() -> None:
             supervisor.start(lambda _channel: None)
             supervisor.poll()
         assert open_descriptors() == before
+
+
+@pytest.mark.parametrize("nth", [1, 2], ids=["its first file", "its second file"])
+def test_a_task_for_which_the_disk_is_full_leaves_nothing_behind(
+    nth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def empty_file() -> IO[bytes]:
+        made.append(nth)
+        if len(made) == nth:
+            raise OSError(28, "No space left on device")
+        return tempfile.TemporaryFile(buffering=0)
+
+    with Supervisor(Limits(), scratch=tmp_path) as supervisor:
+        on_disk = dataclasses.replace(
+            supervisor.walls, namespaces=supervisor.walls.namespaces - {"mount"}
+        )
+        supervisor.walls = on_disk
+        monkeypatch.setattr(start, "empty_file", empty_file)
+        before = open_descriptors()
+        with pytest.raises(OSError, match="No space"):
+            supervisor.start(lambda _: None)
+        assert open_descriptors() == before
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_task_without_its_walls_is_not_run(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ def test_a_future_import_counts_for_all_cells_after_it():
     "import json; import not_here; x = 1",
     "import not_here\nfrom not_here.too import a\nimport json\nimport not_here\nx = 1",
     "import not_here\nimport asyncio\nawait asyncio.sleep(0)\nx = 1",
+    "import not_here as nh, json\nnh.set_theme(\n    1)\nx = 1",
+    "from not_here.plots import draw\ndraw(1); draw(2)\nx = 1",
 ])  # fmt: skip
 def test_behind_an_import_that_fails_a_cell_goes_on_and_tells_it(cell):
     namespace, failed = run(cell)
@@ -40,6 +42,8 @@ def test_behind_an_import_that_fails_a_cell_goes_on_and_tells_it(cell):
     "if True:\n    import not_here\nx = 1",
     "raise ImportError\nx = 1",
     "1 / 0\nx = 1",
+    "import not_here\nelsewhere.set_theme()\nx = 1",
+    "import not_here\nx = not_here.of(1)",
 ])  # fmt: skip
 def test_any_other_error_ends_a_cell(cell):
     namespace, failed = run(cell)
