@@ -79,7 +79,7 @@ class Picture:
         buffer = BytesIO()
         fig.set_dpi(FILE_DPI)
         # `savefig` would draw twice: the first time only to lay the figure out.
-        FigureCanvasAgg(fig).print_png(buffer, metadata={"Software": None})
+        FigureCanvasAgg(fig).print_png(buffer, metadata={"Software": None})  # type: ignore[no-untyped-call]
         self.png = buffer.getvalue()
         self.alt = alt
         self.width = round(fig.get_figwidth() * SCREEN_DPI)
