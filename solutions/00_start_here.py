@@ -37,7 +37,7 @@ drawn.way("course")
 # All lessons run on any laptop. Lesson 06 trains your own encoder: a small one on a CPU, a larger
 # one where there is a GPU.
 
-# %% tags=["measured"]
+# %% tags=["skip-grading", "measured"]
 print(device.report())
 
 # %% [markdown]
@@ -72,7 +72,7 @@ naive_softmax(torch.tensor([1.0, 2.0]))
 # %% tags=["skip-grading"]
 guess("weight of 102 beside 101", None)
 
-# %%
+# %% tags=["skip-grading"]
 weights = naive_softmax(torch.tensor([101.0, 102.0]))
 print(weights)
 found = said("weight of 102 beside 101", weights[1].item(), also=["not a number"])
@@ -226,7 +226,7 @@ check.stable_softmax(
 # %% tags=["skip-grading"]
 guess("plain mean of two words", None)
 
-# %%
+# %% tags=["skip-grading"]
 x = torch.zeros(3, 5, 1)
 mask = torch.arange(5) < torch.tensor([[5], [2], [3]])
 x[mask] = 1.0
