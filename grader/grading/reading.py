@@ -15,6 +15,7 @@ from grader.grading.submission import CodeCell, Malformed, read_submission
 from grader.static_analysis.cells import as_any_editor, is_readable
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import unusual
+from grader.workers.cell_code import compiled_ahead
 from utils.checks.registry import probes
 from utils.reference import BLOCKS
 
@@ -125,7 +126,8 @@ def _understood(lesson: Lesson, answer: Mapping[str, Any]) -> Prepared | Malform
     if "malformed" in answer:
         return Malformed(answer["malformed"])
     plan = Plan([Step(**step) for step in answer["steps"]], tuple(answer["notes"]))
-    steps = json.dumps(answer["steps"]).encode()
+    pairs = zip(answer["steps"], answer["code"], strict=True)
+    steps = json.dumps([step | {"code": code} if code else step for step, code in pairs]).encode()
     return Prepared(lesson, steps, answer["named"], tuple(answer["unusual"]), plan.notes, plan)
 
 
@@ -137,7 +139,8 @@ def _read(data: bytes, lesson: Lesson) -> dict[str, Any]:
         return {"malformed": str(error)}
     plan = make_plan(lesson, cells)
     read = {"named": _named(lesson, cells), "unusual": _unusual(lesson, cells)}
-    return {"steps": plan.as_json(), "notes": plan.notes, **read}
+    code = list(compiled_ahead(step.source for step in plan.steps))
+    return {"steps": plan.as_json(), "code": code, "notes": plan.notes, **read}
 
 
 def _named(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:

@@ -5,7 +5,6 @@ judged elsewhere, on inputs that are made afresh there.
 """
 
 import builtins
-import codeop
 import faulthandler
 import linecache
 import os
@@ -21,7 +20,7 @@ from typing import Any, ClassVar, Final, NoReturn, Self
 
 from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
-from grader.workers.cell_code import compiler, execute, line_in
+from grader.workers.cell_code import Compiler, execute, file_of, line_in
 from grader.workers.handed_inputs import Ask, Handed
 from grader.workers.lending import Borrower
 from grader.workers.names import Names
@@ -110,7 +109,8 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     """Do what a plan says, and tell how far it came; what its exercises forbid is out already.
 
     Args:
-        steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials).
+        steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials);
+            "code" of a cell is its code if it was compiled ahead.
         channel: to the watcher, which takes observations and answers calls.
         seconds: the time for all steps.
 
@@ -121,7 +121,7 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     module = _fresh_main()
     until = time.monotonic() + seconds
     ended: dict[int, str] = {}
-    compiled = compiler()
+    compiled = Compiler({file_of(s["number"]): s["code"] for s in steps if s.get("code")})
     names = Names(s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
@@ -152,7 +152,7 @@ def _run_cell(
     namespace: dict[str, Any],
     channel: Channel,
     clock: Clock,
-    compiled: codeop.Compile,
+    compiled: Compiler,
 ) -> str | None:
     """Run a cell, if anything is left of it; an error ends only this cell, as in a notebook.
 
@@ -161,7 +161,7 @@ def _run_cell(
     source, number = step["source"], step["number"]
     if not source:
         return None
-    filename = f"<cell {number}>"
+    filename = file_of(number)
     try:
         with clock:
             lines = source.splitlines(keepends=True)
