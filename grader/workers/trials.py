@@ -138,7 +138,8 @@ class Server:
         """Yield a verdict on each version whose trials were all called first and all agree."""
         for exercise, place in sorted({(e, place) for (e, _), place in self._places.items()}):
             trials = [t for t, p in self._places.items() if (t[0], p) == (exercise, place)]
-            found = [self._verdicts.get(trial, {}) | {"case": place} for trial in trials]
+            question = {"exercise": exercise, "case": place}  # whatever a message says later on
+            found = [self._verdicts.get(trial, {}) | question for trial in trials]
             if self._verdicts.keys() >= set(trials) and found.count(found[0]) == len(found):
                 yield json.dumps(found[0]).encode()
 

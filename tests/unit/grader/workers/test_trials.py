@@ -220,6 +220,15 @@ def test_a_message_that_says_another_exercise_than_its_head_reaches_no_judge():
         decode(twice)
 
 
+def test_a_verdict_is_about_its_test_whatever_its_message_says_later(server):
+    for trial in range(len(server._places)):
+        Proxy(TEST, trial, server.reply)(SMALL, SMALL, SMALL)
+        head = f'{{"exercise": "{TEST}", "case": {trial}, "values": [], '
+        server.reply((head + '"exercise": "attend"}').encode())
+    told = [json.loads(raw)["exercise"] for raw in server.verdicts()]
+    assert told == [TEST] * len(CASES)
+
+
 MESSAGE = b'{"exercise": "attend", "case": 3}'
 
 
