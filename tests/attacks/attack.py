@@ -31,6 +31,7 @@ class Attack:
             a right answer must not be hurt, None where any is fine.
         holds: exercises that must keep their points (for attacks that harm themselves).
         lesson: whose notebook it is.
+        burns: computes for as long as it is let, so it is let for a short time.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Attack:
     score: float | None = 0.0
     holds: Sequence[str] = ()
     lesson: str = LESSON
+    burns: bool = False
 
     def submission(self) -> bytes:
         """The notebook as it would be handed in."""

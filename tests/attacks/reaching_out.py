@@ -222,10 +222,10 @@ def bomb(name: str, tries: str, code: str, *status: str, **options: object) -> A
 
 BOMBS = [
     bomb("sleeps for ever", "the queue stands still", "import time\ntime.sleep(10**6)", "timed out", "graded"),
-    bomb("computes for ever", "the queue stands still", "while True: pass", "timed out", "graded"),
+    bomb("computes for ever", "the queue stands still", "while True: pass", "timed out", "graded", burns=True),
     bomb("computes for ever, deaf to interrupts", "the queue stands still",
          "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n    try:\n        while True: pass\n"
-         "    except BaseException: pass", "timed out"),
+         "    except BaseException: pass", "timed out", burns=True),
     bomb("fork bomb", "the machine has no processes left", "import os\nwhile True:\n    os.fork()", "graded", "timed out", "crashed"),
     bomb("thread bomb", "the machine has no threads left",
          "import threading, time\nwhile True:\n    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
@@ -237,12 +237,12 @@ BOMBS = [
          "graded", "crashed", "timed out"),
     bomb("one huge file", "the disk fills", "with open('f', 'wb') as f:\n    while True: f.write(b'x' * 10**7)",
          "graded", "crashed", "timed out"),
-    bomb("output bomb", "the log fills", "while True: print('x' * 10**6)", "graded", "timed out"),
+    bomb("output bomb", "the log fills", "while True: print('x' * 10**6)", "graded", "timed out", burns=True),
     bomb("error bomb", "the log fills", "import sys\nfor n in range(10**5): sys.stderr.write('x' * 1000)", "graded", "timed out", "crashed"),
     bomb("descriptor bomb", "no file can be opened", "x = []\nwhile True: x.append(open('/dev/null'))", "graded"),
     bomb("recursion", "the stack overflows", "def f(): return f()\nf()", "graded", "crashed"),
     bomb("deep recursion without limit", "the stack overflows",
-         "import sys\nsys.setrecursionlimit(10**9)\nf = lambda: f()\nf()", "graded", "crashed", "timed out"),
+         "import sys\nsys.setrecursionlimit(10**9)\nf = lambda: f()\nf()", "graded", "crashed", "timed out", burns=True),
     bomb("segmentation fault", "the worker dies", "import faulthandler\nfaulthandler._sigsegv()", "crashed", "graded"),
     bomb("kills itself", "the worker dies", "import os\nos.kill(os.getpid(), 9)", "crashed", "graded"),
     bomb("kills everything it can", "the grader dies", "import os\nos.kill(-1, 9)", "crashed", "graded"),
