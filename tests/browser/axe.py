@@ -1,15 +1,17 @@
 """What axe-core, the accessibility checker, finds in the page that a browser shows."""
 
+import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from tests.browser.chrome import Chrome
 
-# Two thirds of the time go into the contrast of each word of code. Contrast follows from how a word
+# Half of the time would go into the contrast of each word of code. Contrast follows from how a word
 # and all that it lies in are painted: a block of code is left out of that rule, and of no other, if
 # each of its words is painted like a word of an earlier block.
-CONTRAST = """
+ALIKE = """
 const painted = ['color', 'backgroundColor', 'backgroundImage', 'opacity', 'fontSize',
                  'fontWeight', 'textShadow', 'filter', 'mixBlendMode', 'display', 'visibility'];
 const looks = new Map([[null, '']]);
@@ -22,28 +24,25 @@ const look = element => {
     return looks.get(element);
 };
 const seen = new Set();
-const repeated = [...document.querySelectorAll('pre')].filter(block => {
-    const words = [block, ...block.querySelectorAll('*')].map(look);
-    const known = words.every(word => seen.has(word));
-    words.forEach(word => seen.add(word));
-    return known;
-});
+for (const block of document.querySelectorAll('pre')) {
+    const words = [block, ...block.querySelectorAll('*')];
+    const known = words.every(word => seen.has(look(word)));
+    words.forEach(word => { seen.add(look(word)); word.toggleAttribute('data-alike', known); });
+}
 """
 RUN = """
 (async () => {
     %s
-    const options = {resultTypes: ['violations'], selectors: false};
-    const contrast = {...options, runOnly: ['color-contrast']};
-    const others = {...options, rules: {'color-contrast': {enabled: false}}};
-    const found = [await axe.run(others)];
-    repeated.forEach(block => block.hidden = true);
-    found.push(await axe.run(contrast));
-    repeated.forEach(block => block.hidden = false);
+    const selector = '*:not([data-alike])';
+    axe.configure({rules: [{id: 'color-contrast', selector}]});
     // What is left out is the account of elements that break no rule.
-    return found.flatMap(one => one.violations).map(
+    const found = await axe.run({resultTypes: ['violations'], selectors: false, ...%s});
+    return found.violations.map(
         rule => [rule.id, ...rule.nodes.map(node => node.html.slice(0, 200))]);
 })()
 """
+# Rules on what is seen: a theme paints, shows and hides. All others are about a page's structure.
+SEEN = ["color-contrast", "image-alt", "link-in-text-block", "link-name", "button-name"]
 
 
 @cache
@@ -54,9 +53,10 @@ def program() -> str:
     return Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")
 
 
-def findings(page: Chrome) -> list[list[str]]:
-    """Each rule that is broken, with the elements that break it."""
+def findings(page: Chrome, rules: Sequence[str] = ()) -> list[list[str]]:
+    """Each rule that is broken, of the named ones or of all, with the elements that break it."""
     page.wait("document.getAnimations().every(one => one.playState !== 'running')")  # colours fade
     page.call("Runtime.evaluate", expression=program())
-    found: list[list[str]] = page.run(RUN % CONTRAST)
+    options = json.dumps({"runOnly": list(rules)} if rules else {})
+    found: list[list[str]] = page.run(RUN % (ALIKE, options))
     return found

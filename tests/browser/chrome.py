@@ -91,12 +91,16 @@ class Chrome:
         """Go to a page at a width in CSS pixels, in the system's light or dark theme, and wait."""
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         self.call("Emulation.setDeviceMetricsOverride", **size)
-        feature = {"name": "prefers-color-scheme", "value": theme}
-        self.call("Emulation.setEmulatedMedia", features=[feature])
+        self.turn(theme)
         self.open("about:blank")
         self.wait("location.href === 'about:blank'")
         self.open(address)
         self.wait(f"location.href === {json.dumps(address)} && document.readyState === 'complete'")
+
+    def turn(self, theme: str) -> None:
+        """Turn the system's theme light or dark, for the page that is shown too."""
+        feature = {"name": "prefers-color-scheme", "value": theme}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
 
     def run(self, script: str) -> Any:
         """Evaluate JavaScript in the page and give its value."""
