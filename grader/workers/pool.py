@@ -23,6 +23,7 @@ from grader.workers.resuming import Losses
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "HOME", "TMPDIR")
 FORK_SERVER: Final = ("-m", "grader.workers")
+MOST_EARLY_ENDS: Final = 5  # in a row; who kills every process as it starts will not stop
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
@@ -46,7 +47,7 @@ class Job:
 
 
 class NeverCame(Exception):
-    """A fork server that had worked ended before it made a watcher: another one may."""
+    """A fork server that can work, as far as one knows, ended before it made a watcher."""
 
 
 class ForkServer:
@@ -75,6 +76,13 @@ class ForkServer:
     def pid(self) -> int:
         """The server's process id."""
         return self._process.pid
+
+    @property
+    def may_work(self) -> bool:
+        """Whether it has worked, or something else ended it: a signal, for memory perhaps."""
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it lives: its watcher was killed
+            return self.worked or self._process.wait(timeout=1) < 0
+        return True
 
     def watcher(self) -> "Watcher":
         """Ask for a watcher, which is there once the server is warm.
@@ -133,7 +141,7 @@ class Watcher:
 
         Raises:
             CannotIsolate: this machine cannot isolate.
-            NotStarted: the fork server never started to work; its stderr says why.
+            NotStarted: the fork server cannot start to work; its stderr says why.
             NeverCame: it ended before it began with the job.
 
         """
@@ -152,7 +160,7 @@ class Watcher:
         try:
             await_ready(self.results)
         except NotStarted:
-            if self._server.worked:
+            if self._server.may_work:
                 raise NeverCame from None
             raise
         self._ready = self._server.worked = True
@@ -196,6 +204,7 @@ class Pool:
         program: Sequence[str] = FORK_SERVER,
     ) -> None:
         self._limits, self._isolate, self._program = limits, isolate, program
+        self._early_ends = 0
         self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
         self._server = self._new_server()  # it warms up meanwhile
         self._watchers = [self._server.watcher() for _ in range(n_watchers)]
@@ -236,9 +245,11 @@ class Pool:
             try:
                 taken = watcher.take()
             except NeverCame:
+                self._note_early_end()
                 again.append(cast("Job", watcher.job))
                 self._replace(watcher)
                 continue
+            self._early_ends = 0
             if taken is None:
                 continue
             job, ended = taken
@@ -251,6 +262,17 @@ class Pool:
             else:
                 self._hand_out(waiting, again)  # judging what ended keeps no watcher waiting
                 yield job.key, losses.pop(job.key).told_with(ended)
+
+    def _note_early_end(self) -> None:
+        """Count a watcher that never came.
+
+        Raises:
+            NotStarted: there were too many in a row.
+
+        """
+        self._early_ends += 1
+        if self._early_ends > MOST_EARLY_ENDS:
+            raise NotStarted("something ends each grading process as it starts: is memory short?")
 
     def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:
         """Give every idle watcher a job while any is left; return whether any is at work."""

@@ -134,6 +134,21 @@ def test_a_fork_server_that_was_killed_before_it_made_another_watcher_costs_no_j
     assert found == ["finished"] * 6
 
 
+def test_a_fork_server_that_was_killed_as_it_started_costs_no_job():
+    with Pool(1, Limits(), isolate=False) as pool:
+        os.kill(pool.pid, signal.SIGKILL)
+        assert finished(pool) == ["finished"] * 2
+
+
+def test_where_every_fork_server_is_killed_as_it_starts_that_is_told():
+    killed = ("-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    with (
+        Pool(1, Limits(), program=killed) as pool,
+        pytest.raises(RuntimeError, match="is memory short"),
+    ):
+        next(pool.run([Job(0, PRINTS)]))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
 def test_with_the_pool_everything_ends():
     with Pool(2, Limits(), isolate=False) as pool:
