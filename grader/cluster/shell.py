@@ -73,7 +73,7 @@ class Grader:
 
 def _told(error: Exception) -> str:
     text = str(error) if isinstance(error, CannotIsolate) else f"{type(error).__name__}: {error}"
-    return text[:MOST_TOLD]
+    return text[:MOST_TOLD].rstrip(".")  # it becomes the end of a sentence
 
 
 def serve(grader: Grader, requests: IO[bytes], answers: IO[bytes]) -> None:

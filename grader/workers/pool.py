@@ -272,7 +272,10 @@ class Pool:
         """
         self._early_ends += 1
         if self._early_ends > MOST_EARLY_ENDS:
-            raise NotStarted("something ends each grading process as it starts: is memory short?")
+            raise NotStarted(
+                "Something ends each grading process as it starts: is memory short? Grade fewer at "
+                "once (--jobs 1), or give the machine more; what was graded is recorded."
+            )
 
     def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:
         """Give every idle watcher a job while any is left; return whether any is at work."""

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Final
 
+from grader.errors import CourseError
 from grader.sandbox import CannotIsolate, Ended, Ending
 
 RESULT_LENGTH: Final = struct.Struct("<Q")
 POOL_READY: Final = b"ready\n"
 
 
-class NotStarted(RuntimeError):
+class NotStarted(CourseError):
     """A fork server ended before a watcher came to be."""
 
 
@@ -63,7 +64,10 @@ def await_ready(results: IO[bytes]) -> None:
     if line and line != POOL_READY:
         raise CannotIsolate(json.loads(line))
     if not line:
-        raise NotStarted("a grading process could not start; see the lines above")
+        raise NotStarted(
+            "A grading process could not start: the lines above say why. Set that right, then run "
+            "the same command again: what was graded is recorded."
+        )
 
 
 def read_result(results: IO[bytes]) -> TrialRun | None:
