@@ -22,7 +22,7 @@ from grader.cluster.request import Terms, write_request
 from grader.cluster.roster import Roster
 from grader.cluster.scheduler import Landed, Scheduler, Task
 from grader.cluster.versions import difference
-from grader.grading.outcome import ENDED_ITS_WORKERS, GRADER_FAILED, Outcome, Status
+from grader.grading.outcome import GRADER_FAILED, Outcome, Status
 from grader.grading.pipeline import without_run
 from grader.grading.reading import Item
 from grader.workers.protocol import WireError
@@ -166,4 +166,4 @@ class Window:
 
 def _is_doubtful(outcome: Outcome) -> bool:
     """Return whether the machine may be to blame: then another one is asked."""
-    return outcome.status == Status.GRADER_ERROR or ENDED_ITS_WORKERS in outcome.notes
+    return outcome.status == Status.GRADER_ERROR

@@ -44,8 +44,8 @@ ENDINGS: Final[Mapping[Ending, tuple[Status, str]]] = {
         "The machine could not isolate the notebook.",
     ),
 }
-ENDED_ITS_WORKERS: Final = "Grading this notebook ended its worker twice."
 GRADER_FAILED: Final = "The grader failed on this notebook: {error}"
+LOST: Final = GRADER_FAILED.format(error="something ended it, twice. The next run tries again.")
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,7 @@ from dataclasses import replace
 
 from grader.authoring.lesson import Lesson
 from grader.grading.ended_early import ended_early
-from grader.grading.outcome import (
-    ENDED_ITS_WORKERS,
-    GRADER_FAILED,
-    ExerciseResult,
-    Outcome,
-    Status,
-)
+from grader.grading.outcome import GRADER_FAILED, LOST, ExerciseResult, Outcome, Status
 from grader.grading.reading import Item, Prepared, read_ahead
 from grader.grading.scoring import expect, judge_submission
 from grader.grading.submission import Malformed
@@ -23,9 +17,13 @@ from grader.workers.progress import events
 
 
 def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
-    """Judge how a prepared submission ended; None stands for one whose workers died twice."""
+    """Judge how a prepared submission ended.
+
+    None stands for one whose workers died twice. No student's code runs in them, so that is no
+    crash of the notebook's, and no zero.
+    """
     if ended is None:
-        return without_run(prepared.lesson, Status.CRASHED, ENDED_ITS_WORKERS)
+        return without_run(prepared.lesson, Status.GRADER_ERROR, LOST)
     notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
     lines = {line.strip() for step in prepared.plan.steps for line in step.source.splitlines()}
     outcome = judge_submission(prepared.lesson, ended, prepared.named, notes, lines)

@@ -21,7 +21,7 @@ from grader.grading.lock import only_grader
 from grader.grading.pipeline import grade_all
 from grader.grading.reading import Item
 from grader.sandbox import Limits
-from grader.workers.pool import Job, Pool
+from grader.workers.pool import Pool
 from tests.course.fork_servers import WATCHERS_DIE
 from tests.course.lesson_runs import ROOT, all_lessons
 
@@ -115,9 +115,14 @@ def test_a_killed_worker_costs_its_submission_one_retry(course):
     assert {outcome.status for outcome in outcomes.values()} == {"graded"}
 
 
-def test_a_job_whose_workers_die_twice_is_given_up_and_told():
+def test_a_submission_whose_workers_die_twice_is_given_up_and_gets_no_zero():
+    lesson = all_lessons()[LESSON]
     with Pool(1, Limits(), program=WATCHERS_DIE) as pool:
-        assert list(pool.run([Job(5, b"[]")])) == [(5, None)]
+        outcome = dict(grade_all([Item(lesson.release_path.read_bytes(), lesson)], pool))[0]
+    assert (outcome.status, outcome.score) == ("grader error", None)
+    assert outcome.notes == (
+        "The grader failed on this notebook: something ended it, twice. The next run tries again.",
+    )
 
 
 def test_a_second_grader_is_refused_while_the_first_is_at_work(course):

@@ -13,7 +13,7 @@ from grader.cluster.request import Terms
 from grader.cluster.scheduler import Landed
 from grader.cluster.window import AHEAD, Window
 from grader.errors import CourseError
-from grader.grading.outcome import ENDED_ITS_WORKERS, Status
+from grader.grading.outcome import LOST, Status
 from grader.grading.pipeline import without_run
 from grader.grading.reading import Item
 from grader.sandbox import Limits
@@ -23,7 +23,7 @@ LESSON = all_lessons()["00_start_here"]
 OURS = {"torch": "2", "course": "abc"}
 GRADED = without_run(LESSON, Status.GRADED, "")
 BROKEN = without_run(LESSON, Status.GRADER_ERROR, "ours")
-ENDED = without_run(LESSON, Status.CRASHED, ENDED_ITS_WORKERS)
+ENDED = without_run(LESSON, Status.GRADER_ERROR, LOST)
 NEVER = object()
 
 
