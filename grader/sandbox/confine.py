@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.sandbox import landlock, private_root, processes, seccomp, syscalls
+from grader.sandbox.folders import Folder
 from grader.sandbox.interpreter import View
 from grader.sandbox.limits import Limits
 
@@ -38,7 +39,7 @@ class Confinement:
     walls: Walls
     limits: Limits
     view: View
-    folder: Path | None
+    folder: Folder | None
     user: int
     group: int
     others_tasks: int = 0
@@ -94,7 +95,7 @@ def enter_folder(plan: Confinement) -> None:
         owner = processes.INSIDE if "user" in plan.walls.namespaces else plan.user
         private_root.enter(plan.view, owner, plan.limits)
     else:
-        os.chdir(plan.folder)
+        os.chdir(plan.folder.path)
 
 
 def file_rules(plan: Confinement) -> int:

@@ -28,7 +28,7 @@ class Start:
         self._plan, self._held = plan, held
         self._undo = contextlib.ExitStack()  # closes and removes what is there for it
         if plan.folder:
-            self._undo.callback(plan.folder.rmdir)
+            self._undo.callback(plan.folder.remove)
         try:
             self._pipes, self._process = self._ask(origin, answer)
         except OSError:

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import os
 import select
-import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,6 +16,7 @@ from grader.sandbox.capabilities import require
 from grader.sandbox.channel import Ending
 from grader.sandbox.child import Task
 from grader.sandbox.confine import Confinement, Walls, filter_program
+from grader.sandbox.folders import Folders
 from grader.sandbox.limits import Limits
 from grader.sandbox.start import Start
 from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here
@@ -52,7 +52,7 @@ class Supervisor:
         isolate: bool = True,
     ) -> None:
         self.limits = limits or Limits()
-        self.scratch = scratch
+        self._folders = Folders(scratch)
         self.view = interpreter.view(readable, hidden)
         self.walls = require(self.view.paths, self.limits) if isolate else Walls()
         self.secrets = environment_block()
@@ -192,13 +192,8 @@ class Supervisor:
         if walls.drop_root:
             user = group = nobody()
         others = 0 if self._counts_apart else tasks_of(user)
-        folder = None if "mount" in walls.namespaces else self._folder(user, group)
+        folder = None if "mount" in walls.namespaces else self._folders.new(user, group)
         return Confinement(walls, limits, self.view, folder, user, group, others, self.secrets)
-
-    def _folder(self, user: int, group: int) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="task-", dir=self.scratch))
-        os.chown(folder, user, group)
-        return folder
 
 
 def patience(task: Running) -> float:
