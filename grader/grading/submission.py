@@ -47,8 +47,10 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
             "the file its name back and submit it again."
         )
     if len(data) > MOST_BYTES:
-        size = f"{len(data) >> 20} MiB"
-        raise Malformed(f"The notebook is {size} large. Clear its outputs and submit it again.")
+        raise Malformed(
+            f"The notebook is larger than {MOST_BYTES >> 20} MiB. Clear its outputs and submit it "
+            "again."
+        )
     if parts_of(data) > MOST_PARTS:
         raise Malformed(
             "The notebook holds more numbers or texts than grading reads. Clear its outputs and "

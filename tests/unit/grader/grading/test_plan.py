@@ -147,7 +147,7 @@ def test_every_visible_and_hidden_case_is_asked():
         (b'{"worksheets": []}', "old format"),
         (b"[" * 100_000, "not a notebook"),
         (notebook(*[code("")] * (MOST_CELLS + 1)), "more than"),
-        (b" " * (17 << 20), "MiB large"),
+        (b" " * (17 << 20), "larger than 16 MiB"),
         (notebook(*[code("x" * (MOST_SOURCE // 2 + 1))] * 2), "more than 256 KiB"),
     ],
     ids=[
