@@ -9,7 +9,7 @@ from typing import Final
 
 from grader.authoring.files import find_root
 from grader.commands.arguments import add_choice, add_engine_arguments
-from grader.course.course import GradingCourse
+from grader.course.course import LONGEST_ID, GradingCourse
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.errors import CourseError
 from grader.grading.batch import Run, autograde
@@ -77,7 +77,10 @@ def run_engine(
 
     """
     for name in course.left_out():
-        print(f"submitted/{name} is left out: its name is not UTF-8. Rename it and grade again.")
+        print(
+            f"submitted/{name} is left out: its name is not UTF-8, or longer than {LONGEST_ID} "
+            "characters. Rename it and grade again."
+        )
     if arguments.no_isolation:
         print(UNISOLATED, file=sys.stderr)
     try:

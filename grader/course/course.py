@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, Student
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
@@ -25,6 +25,8 @@ from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
 from grader.gradebook.server import open_gradebook
+
+LONGEST_ID: Final = Student.id.type.length  # characters
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,12 @@ class GradingCourse:
         known = {lesson.name for lesson in self.lessons}
         found = sorted((self.folder / "submitted").glob("*/*"))
         there = [(p.parent.name, p.name) for p in found if p.name in known and p.is_dir()]
-        return [(student, lesson) for student, lesson in there if _is_text(student)]
+        return [(student, lesson) for student, lesson in there if _is_id(student)]
 
     def left_out(self) -> list[str]:
         """Return the folders in submitted/ whose names no gradebook can hold, fit for printing."""
         names = sorted(path.name for path in (self.folder / "submitted").glob("*"))
-        return [ascii(name) for name in names if not _is_text(name)]
+        return [ascii(name) for name in names if not _is_id(name)]
 
     @contextmanager
     def transaction(self) -> Iterator[Gradebook]:
@@ -160,13 +162,17 @@ class GradingCourse:
         return converter
 
 
-def _is_text(name: str) -> bool:
-    """Return whether a file's name is UTF-8 (if not, Python puts surrogates in it)."""
+def _is_id(name: str) -> bool:
+    """Return whether every gradebook can hold a folder's name as a student's id.
+
+    It must be UTF-8 (if not, Python puts surrogates in it), and PostgreSQL refuses a longer one
+    than nbgrader's tables say.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return len(name) <= LONGEST_ID
 
 
 def run_converter(converter: Any, failure: str) -> None:
