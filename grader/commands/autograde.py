@@ -17,6 +17,7 @@ from grader.grading.engine import Engine, ThisMachine
 from grader.grading.outcome import Status
 from grader.grading.waiting import Submission
 from grader.sandbox import CannotIsolate
+from grader.workers.results import NotStarted
 
 UNISOLATED: Final = (
     "Warning: --no-isolation runs submissions with your own rights: they can read and change all "
@@ -73,7 +74,7 @@ def run_engine(
     """Grade submissions as the arguments say.
 
     Raises:
-        CourseError: also if the machine cannot isolate.
+        CourseError: also if the machine cannot isolate, or no grading process starts.
 
     """
     for name in course.left_out():
@@ -90,5 +91,5 @@ def run_engine(
             engine=engine_of(course, arguments),
             regrade=arguments.regrade,
         )
-    except CannotIsolate as error:
+    except (CannotIsolate, NotStarted) as error:
         raise CourseError(str(error)) from None

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Final
 
-from grader.errors import CourseError
 from grader.sandbox import CannotIsolate, Ended, Ending
 
 RESULT_LENGTH: Final = struct.Struct("<Q")
 POOL_READY: Final = b"ready\n"
 
 
-class NotStarted(CourseError):
+class NotStarted(RuntimeError):
     """A fork server ended before a watcher came to be."""
 
 

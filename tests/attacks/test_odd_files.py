@@ -19,7 +19,7 @@ from grader.grading import own_process, recording
 from grader.grading.batch import Run, autograde
 from grader.grading.outcome import Outcome
 from grader.workers.pool import Pool
-from tests.course.fork_servers import cannot_isolate
+from tests.course.fork_servers import CANNOT_START, cannot_isolate
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
@@ -168,7 +168,7 @@ def test_a_folder_whose_name_no_gradebook_holds_is_left_out_and_said(graded, cap
     course, outcomes = graded
     assert name not in outcomes
     assert run_engine(course, [], parse([])).outcomes == {}
-    assert f"submitted/{ascii(name)} is left out" in capsys.readouterr().out
+    assert f"submitted/{name!a} is left out" in capsys.readouterr().out
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -177,11 +177,18 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def test_a_machine_that_cannot_isolate_stops_grading_with_what_is_missing(monkeypatch, graded):
-    lacking = {"program": cannot_isolate("This machine cannot isolate: no Landlock.")}
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (cannot_isolate("This machine cannot isolate: no Landlock."), "isolate: no Landlock"),
+        (CANNOT_START, "could not start: the lines above say why. Set that right"),
+    ],
+    ids=["it cannot isolate", "no grading process starts"],
+)
+def test_a_machine_that_cannot_grade_stops_with_a_sentence(monkeypatch, graded, program, told):
     usual = Pool.__init__.__kwdefaults__
-    monkeypatch.setattr(Pool.__init__, "__kwdefaults__", usual | lacking)
-    with pytest.raises(CourseError, match="cannot isolate: no Landlock"):
+    monkeypatch.setattr(Pool.__init__, "__kwdefaults__", usual | {"program": program})
+    with pytest.raises(CourseError, match=told):
         run_engine(graded[0], [(RIGHT, LESSON)], parse(["--regrade"]))
 
 

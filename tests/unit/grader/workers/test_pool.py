@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import CourseError
 from grader.sandbox import CannotIsolate, Ended, Limits
 from grader.sandbox.task import Ending
 from grader.workers import pool as module
 from grader.workers.pool import Job, Pool
+from grader.workers.results import NotStarted
 from tests.course.fork_servers import CANNOT_START, cannot_isolate
 
 FINISHED = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, "")
@@ -145,7 +145,7 @@ def test_where_every_fork_server_is_killed_as_it_starts_that_is_told():
     killed = ("-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     with (
         Pool(1, Limits(), program=killed) as pool,
-        pytest.raises(CourseError, match="is memory short"),
+        pytest.raises(NotStarted, match="is memory short"),
     ):
         next(pool.run([Job(0, PRINTS)]))
 
@@ -178,6 +178,6 @@ def test_a_machine_that_cannot_isolate_is_told_to_everybody_who_asks():
 def test_a_fork_server_that_cannot_start_is_told():
     with (
         Pool(1, Limits(), program=CANNOT_START) as pool,
-        pytest.raises(CourseError, match="could not start"),
+        pytest.raises(NotStarted, match="could not start"),
     ):
         next(pool.run([Job(0, PRINTS)]))
