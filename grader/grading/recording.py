@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from nbgrader.api import Assignment, Grade, GradeCell, Student
+from nbgrader.api import Assignment, Grade, GradeCell, InvalidEntry, Student
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.course.course import GradingCourse
@@ -54,7 +54,7 @@ def record(course: GradingCourse, batch: Sequence[Graded]) -> list[Graded]:
             (_home(course.folder, graded.student, graded.lesson.name) / NOT_ENTERED).unlink()
     except OSError as error:
         raise CourseError(_refusal("autograded/", error)) from None
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, InvalidEntry) as error:  # of what SQLAlchemy said nbgrader made a text
         reason = getattr(error, "orig", None) or error
         raise CourseError(_refusal("the gradebook", reason)) from None
     return written

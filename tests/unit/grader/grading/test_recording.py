@@ -1,6 +1,7 @@
 """What is recorded when a graded copy cannot be made: the others, and why."""
 
 import pytest
+from nbgrader.api import Gradebook, InvalidEntry
 
 from grader.course.graded_copies import read_copy
 from grader.course.grades import grades
@@ -54,6 +55,18 @@ def test_first_tries_outlive_a_copy_that_cannot_be_made(made, monkeypatch):
     assert before is not None
     assert after is not None
     assert after.first_tries == before.first_tries != {}
+
+
+def test_a_student_whom_somebody_else_enters_meanwhile_stops_the_run_with_a_sentence(
+    made, monkeypatch
+):
+    def taken(_gradebook, student):
+        raise InvalidEntry(f"UNIQUE constraint failed: {student}")
+
+    monkeypatch.setattr(Gradebook, "add_student", taken)
+    with pytest.raises(CourseError, match=r"UNIQUE constraint failed: eve.*run the same command"):
+        record(made.course, [hand_in(made, "eve")])
+    assert recorded(made.course, "eve", LESSON) is None  # so that the same command grades it
 
 
 def test_what_the_disk_refuses_stops_the_run(made, monkeypatch):
