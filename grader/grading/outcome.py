@@ -44,8 +44,14 @@ ENDINGS: Final[Mapping[Ending, tuple[Status, str]]] = {
         "The machine could not isolate the notebook.",
     ),
 }
+KILLED: Final = (
+    "Something killed the notebook's process again and again before grading was done: the machine "
+    "may lack memory. Ask for it to be graded again."
+)
 GRADER_FAILED: Final = "The grader failed on this notebook: {error}"
-LOST: Final = GRADER_FAILED.format(error="something ended it, twice. The next run tries again.")
+LOST: Final = GRADER_FAILED.format(
+    error="something ended it again and again. The next run tries once more."
+)
 
 
 @dataclass(frozen=True)

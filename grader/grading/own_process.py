@@ -19,6 +19,7 @@ from grader.sandbox.processes import die_with_parent
 CPU_SECONDS: Final = 5  # a solved lesson takes 0.1
 WALL_SECONDS: Final = 120.0  # for these five on a machine that is busy with much else
 MORE_MEMORY: Final = 1 << 30  # bytes of address space, above what the process has when it begins
+CPU_ROUNDING: Final = 0.5  # the kernel enforces seconds in ticks, but reports them exactly
 OUT_OF_MEMORY: Final = 3
 FAILED: Final = 4
 CHUNK: Final = 1 << 16
@@ -47,7 +48,7 @@ class OwnProcess:
             os.close(self._reader)  # or it would wait for itself to read, if nobody else does
             _work(work, writer, cpu_seconds, memory)
         os.close(writer)
-        self._is_over = False
+        self._is_over, self._cpu_seconds = False, cpu_seconds
 
     def result(self) -> bytes:
         """Wait for the work, and return what it returns; call it once.
@@ -61,10 +62,12 @@ class OwnProcess:
         try:
             result, is_done = _all_of(self._reader, time.monotonic() + WALL_SECONDS)
         finally:
-            status = self._end(kill=not is_done)
+            status, seconds = self._end(kill=not is_done)
         if status == 0:
             return result
-        # A signal: processor time or stack is used up.
+        if is_done and status == -signal.SIGKILL and seconds < self._cpu_seconds - CPU_ROUNDING:
+            raise RuntimeError("something ended the process that read a text")
+        # Another signal: processor time or stack is used up.
         if is_done and (status < 0 or status == OUT_OF_MEMORY):
             raise TooCostly(f"ended with {status}")
         raise RuntimeError(result.decode(errors="replace") or "a text could not be read in time")
@@ -74,12 +77,14 @@ class OwnProcess:
         if not self._is_over:
             self._end(kill=True)
 
-    def _end(self, *, kill: bool) -> int:
+    def _end(self, *, kill: bool) -> tuple[int, float]:
+        """Return its exit code, and how many seconds of a processor it took."""
         self._is_over = True
         os.close(self._reader)
         if kill:
             os.kill(self._child, signal.SIGKILL)
-        return os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
+        _, status, used = os.wait4(self._child, 0)
+        return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
 
 def in_own_process(

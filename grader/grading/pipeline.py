@@ -19,7 +19,7 @@ from grader.workers.progress import events
 def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     """Judge how a prepared submission ended.
 
-    None stands for one whose workers died twice. No student's code runs in them, so that is no
+    None stands for one whose workers died each time. No student's code runs in them, so that is no
     crash of the notebook's, and no zero.
     """
     if ended is None:

@@ -231,10 +231,10 @@ class Pool:
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Ended | None]]:
         """Run jobs as watchers become free; yield (key, how it ended) in the order they finish.
 
-        A job whose watcher or fork server died, or that crashed, is tried once more: the machine
-        may be to blame. One that crashes again, or runs for ever, is taken up again without the
-        step that it did not come back from, while there is time left: all its processes together
-        have the wall-clock seconds of the limits. None stands for a job that died twice.
+        A job whose watcher or fork server died, or that crashed, is tried again: the machine may be
+        to blame. One that crashes again, or runs for ever, is taken up again without the step that
+        it did not come back from, while there is time left: all its processes together have the
+        wall-clock seconds of the limits. None stands for a job whose workers died each time.
         """
         waiting = _Ahead(jobs)
         losses: dict[int, Losses] = {}

@@ -5,6 +5,7 @@ processes of a job share its time, so that it holds its worker no longer than on
 """
 
 import json
+import signal
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from grader.workers.progress import Event, stuck_at
 from utils.checks.registry import probes
 
 MOST_TIMES: Final = 4  # that a job is taken up again
+MOST_CHANCES: Final = 3  # that it is tried again as a whole
 ENDED_EARLY: Final = (Ending.TIMED_OUT, Ending.CRASHED, Ending.TOO_MUCH_OUTPUT)
 
 
@@ -22,7 +24,7 @@ class Losses:
 
     Attributes:
         seconds: of wall-clock time, of all its processes.
-        retried: whether it was tried once more, all of it, after what may have been chance.
+        chances: how often it was tried once more, all of it, after what may have been chance.
         most: the earlier try that came farthest.
 
     """
@@ -30,7 +32,7 @@ class Losses:
     events: list[Event] = field(default_factory=list)
     status: Ending | None = None
     seconds: float = 0.0
-    retried: bool = False
+    chances: int = 0
     most: Ended | None = None
 
     def go_on(self, steps: bytes, ended: Ended | None, seconds: float) -> bytes | None:
@@ -45,8 +47,8 @@ class Losses:
         self.seconds += 0.0 if ended is None else ended.wall_seconds
         if self.seconds >= seconds:
             return None
-        if not self.retried and _may_be_chance(ended):
-            self.retried = True
+        if self.chances < _chances(ended):
+            self.chances += 1
             return steps
         return None if ended is None else self._leave_out(steps, ended)
 
@@ -86,9 +88,15 @@ class Losses:
         )
 
 
-def _may_be_chance(ended: Ended | None) -> bool:
-    """Return whether the machine may be to blame: not for a process that exits as if done."""
-    return ended is None or (ended.status == Ending.CRASHED and ended.code != 0)
+def _chances(ended: Ended | None) -> int:
+    """Return how often a job may be tried again as a whole: the machine may be to blame.
+
+    It is where a worker died, in which no student's code runs, or a process was killed: behind
+    its walls it can send no signal. It is not where a process exits as if it were done.
+    """
+    if ended is None or ended.signal == signal.SIGKILL:
+        return MOST_CHANCES
+    return int(ended.status == Ending.CRASHED and ended.code != 0)
 
 
 def _distance(ended: Ended) -> tuple[int, tuple[int, int]]:

@@ -115,13 +115,14 @@ def test_a_killed_worker_costs_its_submission_one_retry(course):
     assert {outcome.status for outcome in outcomes.values()} == {"graded"}
 
 
-def test_a_submission_whose_workers_die_twice_is_given_up_and_gets_no_zero():
+def test_a_submission_whose_workers_die_again_and_again_is_given_up_and_gets_no_zero():
     lesson = all_lessons()[LESSON]
     with Pool(1, Limits(), program=WATCHERS_DIE) as pool:
         outcome = dict(grade_all([Item(lesson.release_path.read_bytes(), lesson)], pool))[0]
     assert (outcome.status, outcome.score) == ("grader error", None)
     assert outcome.notes == (
-        "The grader failed on this notebook: something ended it, twice. The next run tries again.",
+        "The grader failed on this notebook: something ended it again and again. The next run tries "
+        "once more.",
     )
 
 

@@ -26,7 +26,11 @@ def fails() -> bytes:
 
 
 def falls() -> bytes:
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGSEGV)  # as a stack that is used up
+
+
+def killed() -> bytes:
+    os.kill(os.getpid(), signal.SIGKILL)  # as a machine does that lacks memory
 
 
 def test_what_the_work_returns_comes_back_whole():
@@ -47,6 +51,11 @@ def test_work_that_takes_more_memory_than_it_may_is_too_costly():
 def test_work_that_a_signal_ends_is_too_costly_and_touches_nobody_else():
     with pytest.raises(TooCostly):
         in_own_process(falls)
+
+
+def test_work_that_the_machine_kills_is_no_fault_of_the_text():
+    with pytest.raises(RuntimeError, match="something ended"):
+        in_own_process(killed)
 
 
 def test_a_fault_of_ours_is_no_fault_of_the_text():

@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -60,9 +61,16 @@ def test_time_adds_up_over_tries():
 
 def test_a_worker_that_died_costs_its_job_no_time():
     lost = Losses()
-    assert lost.go_on(STEPS, None, 20) == STEPS
+    assert [lost.go_on(STEPS, None, 20) for _ in range(4)] == [STEPS] * 3 + [None]
     assert lost.seconds == 0
-    assert lost.go_on(STEPS, None, 20) is None
+
+
+def test_a_process_that_was_killed_has_more_chances_than_one_that_ended_itself():
+    lost = Losses()
+    killed = replace(ended("crashed", 1.5, 1), code=None, signal=signal.SIGKILL)
+    tried = [lost.go_on(STEPS, killed, 20) for _ in range(4)]
+    assert tried[:3] == [STEPS] * 3
+    assert tried[3] != STEPS  # without the step that it was at
 
 
 @pytest.mark.parametrize("reached", [2, 1, 0, -1])
