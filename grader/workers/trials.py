@@ -80,7 +80,8 @@ class Server:
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
         self.steps = _part(numbered, run)
         asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
-        self._open = set(observed)
+        # What is said of a test counts as a verdict on a trial alone: one without trials has none.
+        self._open = {exercise for exercise in observed if not _served(exercise)}
         self._observed = observed
         self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))

@@ -229,6 +229,14 @@ def test_a_verdict_is_about_its_test_whatever_its_message_says_later(server):
     assert told == [TEST] * len(CASES)
 
 
+def test_nothing_is_said_of_a_test_that_is_not_tried():
+    """One that ended its process is left out the next time, and has no trials then."""
+    server = served(step=STEP | {"cases": [], "ended": "crashed"})
+    for place in range(len(CASES)):
+        assert server.reply(verdict(place, f"{RIGHT[place]} this version")) is None
+    assert (server.rest, list(server.verdicts())) == ([], [])
+
+
 MESSAGE = b'{"exercise": "attend", "case": 3}'
 
 
