@@ -301,6 +301,17 @@ def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):
     assert len(said) == 1
 
 
+@pytest.mark.parametrize(
+    "odd", [(SMALL, SMALL, torch.ones(1, 3, 1)), (SMALL, SMALL, SMALL, SMALL), (SMALL,) * 3 + (1,)]
+)
+def test_no_version_answers_what_a_right_one_fails_on(server, odd):
+    """Or a test would find broken ones by values of another length, or a mask of numbers."""
+    for trial in trials(server):
+        with pytest.raises(ValueError, match="the function failed"):
+            proxy(server, trial)(*odd)
+        server.reply(verdict(trial, "accepts"))
+
+
 def test_a_version_that_returns_one_tensor_gives_the_test_one_tensor():
     cases = [dict(c.params) for c in probes()["test_padding"].cases]
     server = served(step={"source": "", "exercise": "test_padding", "cases": cases})
