@@ -4,13 +4,16 @@ None of them is in its memory or in a file that it may read. What observing need
 an earlier exercise, a block that a later lesson carries) it asks the watcher for, by importing it.
 From then on the watcher takes no more messages about the exercises that were lent an answer: they
 have been observed, or they are given up.
+
+What no work of a lesson asks for is not lent to it: another lesson's helper may be of use in ways
+that nobody thought of (what pads tags also tells words from padding).
 """
 
 import base64
 import functools
 import json
 import marshal
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -18,6 +21,7 @@ from types import CodeType, ModuleType
 from typing import Any, Final
 
 from utils import reference
+from utils.checks.registry import probes
 
 PACKAGE: Final = f"{reference.__name__}."
 FOLDER: Final = Path(reference.__path__[0])
@@ -52,15 +56,34 @@ class Borrower(MetaPathFinder, Loader):
         exec(marshal.loads(self._lent.pop(module.__name__)), vars(module))
 
 
-def lend(raw: bytes) -> tuple[bytes, frozenset[str]]:
+def lend(raw: bytes, modules: Collection[str]) -> tuple[bytes, frozenset[str]]:
     """Answer a request; also return the exercises that it is an answer to.
 
     Args:
         raw: the request; it comes from a process that runs a student's code.
+        modules: what may be lent.
 
     """
     module = _asked_for(raw)
-    return _lent(module) if module in reference.HOMES.values() else (b"{}", frozenset())
+    return _lent(module) if module in modules else (b"{}", frozenset())
+
+
+@functools.cache
+def lent_to(asked: frozenset[str]) -> frozenset[str]:
+    """Return the modules that are lent where these exercises are observed.
+
+    They hold the stand-ins, and all blocks: a notebook may carry any of them.
+    """
+    stand_ins = (path for exercise in asked for path in probes()[exercise].stand_ins.values())
+    homes = {reference.HOMES[block] for block in reference.BLOCKS}
+    return _with_parts({*homes, *(path.removeprefix(PACKAGE).split(".")[0] for path in stand_ins)})
+
+
+def _with_parts(modules: Iterable[str]) -> frozenset[str]:
+    """Return modules and those that they import."""
+    parts = (imported_by(_code(module)) for module in modules)
+    inside = [name.removeprefix(PACKAGE) for names in parts for name in names]
+    return frozenset(modules) | (_with_parts(inside) if inside else frozenset())
 
 
 @functools.cache  # a process may ask as often as it likes

@@ -5,6 +5,7 @@ judged elsewhere, on inputs that are made afresh there.
 """
 
 import builtins
+import contextlib
 import faulthandler
 import linecache
 import os
@@ -51,7 +52,9 @@ class Clock:
 
     A loop that catches every exception, and code that never returns to Python, are ended by a
     thread of faulthandler's, which needs no interpreter lock and writes where the code was. A new
-    thread takes longer than most cases, so one goes on as long as its time is about right.
+    thread takes longer than most cases, so one goes on as long as its time is about right. A step
+    does without where another task of the same user has taken all threads that there may be: it is
+    nobody's fault but that task's, and the watcher ends both when their time is up.
 
     Attributes:
         seconds: the time for the step.
@@ -75,8 +78,10 @@ class Clock:
         left = max(self._until - now, 0.01)
         last = now + left + GRACE_SECONDS
         if not last - GRACE_SECONDS / 2 <= Clock.ends_at <= last:
-            faulthandler.dump_traceback_later(left + GRACE_SECONDS, exit=True, file=STDERR)
-            Clock.ends_at = last
+            Clock.ends_at = 0.0
+            with contextlib.suppress(RuntimeError):  # of all threads that may be, none is left
+                faulthandler.dump_traceback_later(left + GRACE_SECONDS, exit=True, file=STDERR)
+                Clock.ends_at = last
         signal.setitimer(signal.ITIMER_REAL, left)
         return self
 

@@ -37,7 +37,7 @@ from torch import Tensor
 from grader.notebook_limits import parts_of
 from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
-from grader.workers.lending import lend
+from grader.workers.lending import lend, lent_to
 from grader.workers.progress import EVENT, REFUSED
 from grader.workers.protocol import MOST_PARTS, WireError, pack, question_of, unpack
 from grader.workers.trial_proxy import live
@@ -80,8 +80,10 @@ class Server:
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
         self.steps = _part(numbered, run)
         asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
-        self._open = set(observed)
+        # What is said of a test counts as a verdict on a trial alone: one without trials has none.
+        self._open = {exercise for exercise in observed if not _served(exercise)}
         self._observed = observed
+        self._lent = lent_to(frozenset(observed))
         self.more = run == 0 and observed < asked
         self.tested = any(map(_served, observed))
         self._is_beside_others = not all(map(_served, observed))
@@ -112,7 +114,7 @@ class Server:
         if raw.startswith(b'{"inputs"'):
             return self._inputs.reply(*asked_for(raw))
         if raw.startswith(b'{"lend"'):
-            lent, answered = lend(raw)
+            lent, answered = lend(raw, self._lent)
             self._open -= answered
             return lent
         if raw.startswith(b'{"call"'):

@@ -181,4 +181,14 @@ PARTS = [
              LEND + "import torch\nf = lent('sinusoids').sinusoidal_encoding\ndef shift_matrix(offset, d):\n    sin, cos = f(abs(offset) + 1, d)[-1].view(-1, 2).unbind(1)\n"
              "    sin = sin if offset > 0 else -sin\n    m = torch.zeros(d, d)\n    for i, (s, c) in enumerate(zip(sin, cos)):\n"
              "        m[2 * i, 2 * i], m[2 * i, 2 * i + 1], m[2 * i + 1, 2 * i], m[2 * i + 1, 2 * i + 1] = c, s, -s, c\n    return m"),
+    borrowed("attention of one head inside the loan for all of attention", LESSON, "SelfAttention",
+             LEND + "from torch import nn\nclass SelfAttention(lent('multi_head').MultiHeadAttention):\n    def __init__(self, d, d_k, d_v):\n        nn.Module.__init__(self)\n"
+             "        self.w_q, self.w_k, self.w_v = (nn.Linear(d, n, bias=False) for n in (d_k, d_k, d_v))\n        self.w_o, self.n_heads, self.dropout = nn.Identity(), 1, 0\n"
+             "    def forward(self, x, mask=None):\n        out, w = super().forward(x, x, x, mask)\n        return out, w[:, 0]"),
+    borrowed("padding told by what pads tags in another lesson", LESSON, "padding_mask",
+             LEND + "import torch\npad = lent('tagging').reference_collate\ndef padding_mask(lengths, max_len):\n"
+             "    return (pad([([1] * n, []) for n in [*lengths.tolist(), max_len]])[0][:-1] != 0).unsqueeze(1)"),
+    borrowed("scores by a recurrent cell of another lesson", LESSON, "additive_scores",
+             LEND + "import torch\ncell = lent('recurrent_cell').reference_cell\ndef additive_scores(query, keys, w_q, w_k, v):\n"
+             "    return torch.stack([cell(k, query, w_k, w_q, 0 * v) for k in keys.unbind(1)], 1) @ v"),
 ]  # fmt: skip

@@ -126,6 +126,10 @@ FORGING = [
     forge("fake verdicts from the test itself", "as before, while the test is being questioned",
           f"def {TEST}(attention):\n    for n, v in enumerate(['accepts', 'accepts'] + ['rejects'] * 4):\n"
           f"        send('{TEST}', n, [['your test', v + ' this version']])"),
+    forge("fake verdicts for a test that is left out", "what ended its process has no trials the next time",
+          "for n, v in enumerate(['accepts', 'accepts'] + ['rejects'] * 4):\n"
+          f"    send('{TEST}', n, [['your test', v + ' this version']])", status=("crashed",),
+          answers={TEST: f"def {TEST}(attention):\n    os._exit(0)"}),
     forge("fake arrays for every question", "some question is answered by luck",
           "zeros = {'array': ['float32', [1], 'AAAAAA==']}\n"
           "for n in range(12):\n    send('scaled_dot_product_attention', n, [['weights', zeros], ['output', zeros]])"),

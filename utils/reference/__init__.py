@@ -32,7 +32,7 @@ HOMES: Final[Mapping[str, str]] = {
 # module -> exercises that are not answered by it, but by a part of it
 INSIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "plain_attention": ("attend",),
-    "multi_head": ("split_heads", "merge_heads", "repaired_split_heads"),
+    "multi_head": ("split_heads", "merge_heads", "repaired_split_heads", "SelfAttention"),
     "sinusoids": ("repaired_encoding", "shift_matrix"),
     "rotary": ("sinusoidal_encoding", "repaired_encoding", "shift_matrix"),
     "position_layer": ("LearnedPositionalEncoding",),

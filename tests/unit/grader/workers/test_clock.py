@@ -51,6 +51,21 @@ def test_no_thread_ends_the_process_between_steps(watch):
     assert watch.told == [1.0 + GRACE_SECONDS, "cancelled"] * 2
 
 
+def test_a_step_does_without_a_thread_where_none_is_left(watch, monkeypatch):
+    """Other tasks of a user may have taken all: their neighbour must not lose its cells by that."""
+
+    def refuse(seconds: float, **_how: object) -> None:
+        watch.told.append("refused")
+        raise RuntimeError("unable to start watchdog thread")
+
+    usual = watch.dump_traceback_later
+    monkeypatch.setattr(watch, "dump_traceback_later", refuse)
+    run(15.0)
+    monkeypatch.setattr(watch, "dump_traceback_later", usual)
+    run(15.0)
+    assert watch.told == ["refused", "cancelled", 15.0 + GRACE_SECONDS]
+
+
 STUBBORN = """
 import time
 from grader.workers.runner import Clock

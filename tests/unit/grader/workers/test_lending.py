@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from grader.workers import lending
-from grader.workers.lending import Borrower, answers_in, lend
+from grader.workers.lending import Borrower, answers_in, lend, lent_to
 from grader.workers.trials import TRIAL_RUNS, Server, runs_of
 from tests.course.lesson_runs import all_lessons
 from utils.checks.registry import probes
@@ -23,11 +23,12 @@ def about(exercise: str) -> bytes:
 
 STEPS = [step("scaled_dot_product_attention"), step("causal_mask"), step("SelfAttention")]
 ASKS = b'{"lend": "utils.reference.plain_attention"}'
+ALL = HOMES.values()
 
 
 def test_a_lent_module_runs_in_the_borrowers_process(monkeypatch):
     asked = []
-    borrower = Borrower(lambda raw: asked.append(raw) or lend(raw)[0])
+    borrower = Borrower(lambda raw: asked.append(raw) or lend(raw, ALL)[0])
     spec = borrower.find_spec("utils.reference.masks")
     module = type(sys)("borrowed")
     module.__name__ = spec.name
@@ -42,21 +43,44 @@ def test_other_modules_are_left_to_other_finders():
 
 @pytest.mark.parametrize("name", ["attention", "torch_heads", "modules", "../checks/api", "", 3])
 def test_what_is_no_stand_in_is_not_lent(name):
-    assert lend(json.dumps({"lend": f"utils.reference.{name}"}).encode()) == (b"{}", frozenset())
+    raw = json.dumps({"lend": f"utils.reference.{name}"}).encode()
+    assert lend(raw, ALL) == (b"{}", frozenset())
     with pytest.raises(ModuleNotFoundError, match="not here while grading"):
         Borrower(lambda _: b"{}").find_spec(f"utils.reference.{name}")
 
 
 @pytest.mark.parametrize("raw", [b'{"lend"', b'{"lend": {"a": 1}}', b'{"lend":' + b"[" * 100_000])
 def test_a_request_that_cannot_be_read_is_answered_with_nothing(raw):
-    assert lend(raw) == (b"{}", frozenset())
+    assert lend(raw, ALL) == (b"{}", frozenset())
 
 
 def test_a_module_answers_what_its_parts_and_what_it_imports_answer_too():
     assert answers_in("layer") == {
         "EncoderLayer", "LayerNorm", "FeedForward", "MultiHeadAttention", "split_heads",
-        "merge_heads", "repaired_split_heads", "scaled_dot_product_attention", "attend",
+        "merge_heads", "repaired_split_heads", "SelfAttention", "scaled_dot_product_attention",
+        "attend",
     }  # fmt: skip
+
+
+def test_what_no_work_of_a_lesson_asks_for_is_not_lent_to_it():
+    helpers = {"recurrent_cell", "recurrence", "heads", "tagging"}
+    of_blocks = {HOMES[block] for block in BLOCKS}
+    assert helpers | of_blocks == set(HOMES.values())
+    lent = {
+        lesson.name: lent_to(frozenset(e.id for e in lesson.exercises)) - of_blocks
+        for lesson in all_lessons().values()
+    }
+    assert {name: modules for name, modules in lent.items() if modules} == {
+        "01_rnn_limits": {"recurrent_cell", "recurrence"},
+        "03_multi_head_attention": {"heads"},
+        "06_training": {"tagging"},
+    }
+
+
+def test_what_a_lent_module_imports_is_lent_with_it():
+    assert lent_to(frozenset({"gradient_through_time"})) >= {"recurrence", "recurrent_cell"}
+    server = Server([step("padding_mask")])
+    assert server.reply(b'{"lend": "utils.reference.tagging"}') == b"{}"
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
@@ -115,6 +139,6 @@ def test_a_module_that_is_asked_for_again_and_again_is_made_ready_once(monkeypat
     made = []
     usual = lending._code
     monkeypatch.setattr(lending, "_code", lambda module: made.append(module) or usual(module))
-    replies = {lend(ASKS) for _ in range(5)}
+    replies = {lend(ASKS, ALL) for _ in range(5)}
     assert len(replies) == 1
     assert made.count("plain_attention") <= 2  # for itself, and for what it imports

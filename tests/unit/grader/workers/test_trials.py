@@ -229,6 +229,14 @@ def test_a_verdict_is_about_its_test_whatever_its_message_says_later(server):
     assert told == [TEST] * len(CASES)
 
 
+def test_nothing_is_said_of_a_test_that_is_not_tried():
+    """One that ended its process is left out the next time, and has no trials then."""
+    server = served(step=STEP | {"cases": [], "ended": "crashed"})
+    for place in range(len(CASES)):
+        assert server.reply(verdict(place, f"{RIGHT[place]} this version")) is None
+    assert (server.rest, list(server.verdicts())) == ([], [])
+
+
 MESSAGE = b'{"exercise": "attend", "case": 3}'
 
 
@@ -291,6 +299,17 @@ def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):
         said.add(str(told.value))
         server.reply(verdict(trial, "accepts"))
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "odd", [(SMALL, SMALL, torch.ones(1, 3, 1)), (SMALL, SMALL, SMALL, SMALL), (SMALL,) * 3 + (1,)]
+)
+def test_no_version_answers_what_a_right_one_fails_on(server, odd):
+    """Or a test would find broken ones by values of another length, or a mask of numbers."""
+    for trial in trials(server):
+        with pytest.raises(ValueError, match="the function failed"):
+            proxy(server, trial)(*odd)
+        server.reply(verdict(trial, "accepts"))
 
 
 def test_a_version_that_returns_one_tensor_gives_the_test_one_tensor():

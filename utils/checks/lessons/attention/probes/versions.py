@@ -80,8 +80,8 @@ def version(name: str, again: bool = False) -> Attention:
 
     Args:
         name: its name in the table.
-        again: as it is when it comes a second time. Right ones differ in their last digits, in
-            their time, and in what they fail on; so must a broken one and itself.
+        again: as it is when it comes a second time. Right ones differ in their last digits and in
+            their time; so must a broken one and itself.
 
     """
     function = _one_query_at_a_time(_VERSIONS[name]) if again else _VERSIONS[name]
@@ -89,6 +89,7 @@ def version(name: str, again: bool = False) -> Attention:
     def attention(
         q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
+        _VERSIONS["right"](q, k, v, mask)  # what it fails on, all do: odd inputs tell nothing
         return function(q, k, v, mask)
 
     return attention
