@@ -21,6 +21,8 @@ RETURNED: dict[str, Callable[[Tensor, Tensor, Tensor], Any]] = {
     "weights": lambda output, weights, scores: weights,
     "swapped": lambda output, weights, scores: (weights, output),
     "scores": lambda output, weights, scores: (output, scores),
+    "nan taken from the output": lambda output, weights, scores: (output.nan_to_num(), weights),
+    "nan taken from the weights": lambda output, weights, scores: (output, weights.nan_to_num()),
 }
 
 

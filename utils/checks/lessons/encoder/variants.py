@@ -26,6 +26,7 @@ class LayerVariant(modules.EncoderLayer):
         residuals: "a" after attention, "f" after feed-forward.
         residual_from: the sub-layer's "input", its "normed" input, or the layer's "first" input.
         astray: sub-layers whose residual comes from there; the others add their input.
+        inside: sub-layers that are normalised before the sum in post-norm.
         added_again: sub-layers whose input is added once more at their end, after any norm.
         norms: "two" norms, one for each sub-layer; "one" for both; two that are "swapped"; the
             "first" called twice; or made "anew", without what gain and bias have learned.
@@ -63,6 +64,7 @@ class LayerVariant(modules.EncoderLayer):
     residuals = "af"
     residual_from = "input"
     astray = "af"
+    inside = ""
     added_again = ""
     norms = "two"
     normed = ("af", "af")
@@ -166,7 +168,7 @@ class LayerVariant(modules.EncoderLayer):
         source = self.residual_from if which in self.astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
-        if order == "inside":
+        if order == "inside" or (order == "post" and which in self.inside):
             return base + norm(found) if keeps else norm(found)
         total: Tensor = base + found if keeps else found
         total = self.dropout(total) if dropped == "sum" else total
@@ -215,7 +217,7 @@ class EncoderVariant(modules.TransformerEncoder):
         pooled: whether forward gives the "mean" over positions, or the "first" alone.
         default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), "queries"
             (padding is blocked as a query, not as a key), "flat" (B, T), "deep" (B, 1, 1, T),
-            "float" or "long".
+            "float", "long", "causal" (joined with that), or that of the "first" sentence for all.
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
         passes: options handed on: dropout to "positions" and to "layers", padding_idx to the
             embedding, norm_first and max_len.
@@ -355,6 +357,7 @@ class EncoderVariant(modules.TransformerEncoder):
         real = self._real(ids).unsqueeze(1)
         others = {"none": None, "inverted": ~real, "queries": real.mT, "flat": real.squeeze(1)}
         others |= {"float": real.float(), "long": real.long(), "deep": real.unsqueeze(1)}
+        others |= {"first": real[:1], "causal": real & real.new_ones(2 * ids.shape[1:]).tril()}
         found = others.get(self.default_mask, real)
         if self.remembers and found is not None:
             if not self.kept_mask or self.kept_mask[0].shape[-1] != ids.shape[-1]:

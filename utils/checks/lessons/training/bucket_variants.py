@@ -53,6 +53,11 @@ def fits_before(sizes: Sequence[int], budget: int) -> bool:
     return len(sizes) == 1 or padded_fits(sizes[:-1], budget)
 
 
+def was_not_full(sizes: Sequence[int], budget: int) -> bool:
+    """Ask whether there was any room at all before the newest sentence."""
+    return len(sizes) == 1 or max(sizes[:-1]) * len(sizes[:-1]) < budget
+
+
 def fits_without_the_new(sizes: Sequence[int], budget: int) -> bool:
     """Leave the room of the newest sentence out."""
     return max(sizes) * (len(sizes) - 1) <= budget

@@ -7,6 +7,7 @@ from torch.nn.functional import normalize
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import (
+    half_guarded_mistakes,
     infinity_mistakes,
     large_score_mistakes,
     many_query_mistakes,
@@ -189,6 +190,7 @@ ATTENTION = (
     ),
     mask_on_the_values(attention_variant),
     *mask_mistakes(attention_variant),
+    *half_guarded_mistakes(attention_variant),
     *infinity_mistakes(attention_variant),
     *query_mask_mistakes(attention_variant)[:1],
     *large_score_mistakes(attention_variant),

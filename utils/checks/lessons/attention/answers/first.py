@@ -10,6 +10,7 @@ from utils.checks.framework.combining import by_choices
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
 from utils.checks.lessons.attention.answers.mask import (
+    half_guarded_mistakes,
     infinity_mistakes,
     large_score_mistakes,
     mask_mistakes,
@@ -323,6 +324,7 @@ EXERCISES = by_id(
             mask_on_the_values(_attend),
             *mask_mistakes(_attend),
             *large_score_mistakes(_attend),
+            *half_guarded_mistakes(_attend),
             *infinity_mistakes(_attend),
             *RESULTS,
         ),

@@ -249,6 +249,20 @@ def infinity_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     )
 
 
+def half_guarded_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    """Return the mistakes in which an empty row's NaN is taken out of one of the results."""
+    return tuple(
+        Mistake(
+            f"empty_row_is_nan_in_the_{lost}",
+            f"A row with nothing allowed has zeros in the {mended}, and still NaN in the {lost}.",
+            "What takes the NaN away has to act right after softmax, on what both results are "
+            "made of.",
+            variant(masking="nan", returned=f"nan taken from the {mended}"),
+        )
+        for lost, mended in (("weights", "output"), ("output", "weights"))
+    )
+
+
 def large_score_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     """Return the mistakes with a mask that show where scores are large."""
     return (

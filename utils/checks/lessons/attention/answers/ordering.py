@@ -84,13 +84,13 @@ ORDER = tuple(
         (
             "order_undone",
             {"after": lambda y, order: y[:, order.argsort()]},
-            "The outputs are put into the inverse order: both sides move the same way.",
+            "On one side words move by `order`, on the other by its inverse, which undoes it.",
             "Which word stands first on each side? It has to be the same one.",
         ),
         (
             "order_undone_before",
             {"before": lambda x, order: x[:, order.argsort()]},
-            "The layer gets the words in the inverse order: both sides move the same way.",
+            "On one side words move by `order`, on the other by its inverse, which undoes it.",
             "Which word stands first on each side? It has to be the same one.",
         ),
         (

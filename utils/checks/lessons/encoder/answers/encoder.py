@@ -236,6 +236,20 @@ EXERCISES = by_id(
                 variant(EncoderVariant, default_mask="zero"),
             ),
             Mistake(
+                "causal_mask_by_default",
+                "Without a mask, words do not see the words after them: a causal mask is joined "
+                "with that of the padding.",
+                "An encoder reads whole sentences: a word may attend to all words, before and "
+                "after it.",
+                variant(EncoderVariant, default_mask="causal"),
+            ),
+            Mistake(
+                "mask_of_the_first_sentence",
+                "The padding of the batch's first sentence is masked in all of its sentences.",
+                "Each sentence has its own padding: is the batch's axis still there in your mask?",
+                variant(EncoderVariant, default_mask="first"),
+            ),
+            Mistake(
                 "padding_blocked_as_query",
                 "The mask has its last axis for the queries: words still attend to padding.",
                 "(B, 1, T): the last axis counts the keys, the one before it the queries.",

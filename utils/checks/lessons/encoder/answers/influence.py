@@ -43,7 +43,7 @@ def _influence(
         evaluates: whether it is asked in eval mode.
         measure: what is taken of the change.
         compares: whether the "vectors" are subtracted, or their "norms"; or only what comes
-            "after" is measured.
+            "after" is measured; or the change as a share of what was there ("relative").
         whole: whether the change of all tokens is measured.
         zeroed: what is changed, see `_both` and `_changed`.
         exchanged: whether source and target change places.
@@ -59,6 +59,7 @@ def _influence(
     encoder.train(was if mode is None else mode)
     old, new = (y if whole else y[target] for y in (before, after))
     ways = {"norms": (measure(new) - measure(old)).abs(), "after": measure(new)}
+    ways["relative"] = measure(new - old) / measure(old)
     found = ways.get(compares, measure(new - old))
     return float(found) if plain else found
 
@@ -264,6 +265,12 @@ EXERCISES = by_id(
                 "The norm of the changed output is taken, not that of the change.",
                 "What was the output before? The change is a difference.",
                 _influence_variant(compares="after"),
+            ),
+            Mistake(
+                "relative_to_the_output",
+                "The change is divided by the length of the output: that is a share.",
+                "The norm of the change itself was asked for.",
+                _influence_variant(compares="relative"),
             ),
             Mistake(
                 "left_in_eval_mode",

@@ -88,6 +88,15 @@ EXERCISES = by_id(
             ),
             *(
                 Mistake(
+                    f"{part}_normalised_before_the_sum",
+                    f"In post-norm {norm} acts on what {part} gives, before the sum.",
+                    "Compare your two lines of post-norm: the norm stands outside of the sum.",
+                    variant(LayerVariant, inside=part[0]),
+                )
+                for part, norm in (("attention", "norm_1"), ("feed_forward", "norm_2"))
+            ),
+            *(
+                Mistake(
                     f"second_norm_forgotten{where}",
                     f"{in_which}norm_2 is made and never used.",
                     "Each sub-layer has a norm of its own: compare your two lines.",

@@ -1,6 +1,6 @@
 """Gradients through time: mistakes in what torch records, and in what is left behind."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -63,6 +63,17 @@ def _left_behind(*args: Tensor) -> Tensor:
     return torch.stack([h.grad.norm() for h in states[1:] if h.grad is not None])
 
 
+def _asking_and_leaving(*asked: int) -> Callable[..., Tensor]:
+    """Build a measurement by backward() that makes some of the caller's weights ask for it."""
+
+    def measured(x: Tensor, h_0: Tensor, *weights: Tensor) -> Tensor:
+        for place in asked:
+            weights[place].requires_grad_()
+        return _left_behind(x, h_0, *weights)
+
+    return measured
+
+
 def _nothing_retained(x: Tensor, *_: Tensor) -> Tensor:
     kept: list[Any] = [None] * x.shape[1]  # a state's .grad, unless it is asked to keep one
     return torch.stack([gradient.norm() for gradient in kept])
@@ -121,6 +132,17 @@ RECORDING = (
         "belongs to whoever trains them.",
         "torch.autograd.grad returns gradients and leaves no .grad behind.",
         _left_behind,
+    ),
+    *(
+        Mistake(
+            f"gradients_left_in_{name}",
+            "The norms are right, but tensors of the caller's ask for gradients ever after, and "
+            "backward() has left some in them.",
+            "A detached copy of h_0 with requires_grad_() starts a recording of its own, and "
+            "torch.autograd.grad leaves no .grad behind.",
+            _asking_and_leaving(*asked),
+        )
+        for name, asked in (("w_h", (1,)), ("both_matrices", (0, 1)), ("all_weights", (0, 1, 2)))
     ),
     Mistake("h_0_asks_for_gradients", *_ASKING_AFTERWARDS, _asking_h_0),
     Mistake("weights_ask_for_gradients", *_ASKING_AFTERWARDS, _asking_weights),

@@ -108,9 +108,12 @@ def _require_alike(first: object, second: object) -> None:
 
 
 def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
-    norms = answer(*_arguments(i))
-    behind = [name for name in WEIGHTS if i[name].grad is not None]
-    found = {"norms": norms, "weights left with a gradient": behind}
+    # What is left behind is a demand of its own: elsewhere it says nothing about the idea.
+    watched = i["after"] or any(i[name].requires_grad for name in WEIGHTS)
+    found: dict[str, object] = {"norms": answer(*_arguments(i))}
+    if watched:
+        behind = [name for name in WEIGHTS if i[name].grad is not None]
+        found["weights left with a gradient"] = behind
     if i["after"]:
         found[LEFT] = [name for name in ("x", "h_0", *WEIGHTS) if i[name].requires_grad]
     return found

@@ -48,6 +48,13 @@ BUCKETS = Exercise(
             buckets(fits=variants.fits_before),
         ),
         Mistake(
+            "closed_when_full",
+            "A batch is closed only once it is full: its last sentence may have taken it past the "
+            "budget.",
+            "Ask what the padded size would be with the new sentence, before you add it.",
+            buckets(fits=variants.was_not_full),
+        ),
+        Mistake(
             "new_sentence_not_counted",
             "The room of the sentence that is added is not counted: batches are one too large.",
             "With it, the batch has one sentence more than it holds now.",

@@ -68,6 +68,7 @@ class TaggerVariant(nn.Module):
         backwards: whether the last column is looked up in the first table, and so on.
         calm: whether the encoder is put in eval mode in every pass.
         ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
+        activated: whether a ReLU stands before the output.
         output_bias: whether the last layer has a bias.
         registered: whether feature tables are in a ModuleList.
         frozen: whether the encoder gets no gradient.
@@ -86,6 +87,7 @@ class TaggerVariant(nn.Module):
     backwards = False
     calm = False
     ends = "plain"
+    activated = False
     output_bias = True
     registered = True
     frozen = False
@@ -113,6 +115,7 @@ class TaggerVariant(nn.Module):
         extra = self._extra(features)
         x = self.encoder.encode(self._embed(ids, extra), mask)
         x = x.detach() if self.frozen else x
+        x = x.relu() if self.activated else x
         logits: Tensor = self.output(x + extra if self.add == "after" else x)
         ends: dict[str, Any] = {"softmax": logits.softmax, "log_softmax": logits.log_softmax}
         ends["argmax"] = logits.argmax
@@ -296,6 +299,12 @@ TAGGER = Exercise(
             "The positions are added twice.",
             "`encoder.embed` adds them already; `encoder.embedding` is the table alone.",
             tagger_variant(positions=2),
+        ),
+        Mistake(
+            "activated",
+            "A ReLU stands between the encoder and the output: what is below 0 is lost.",
+            "logits = output(encode(x)), with nothing between the two.",
+            tagger_variant(activated=True),
         ),
         Mistake(
             "already_normalised",

@@ -65,6 +65,10 @@ def _level(step: int, d_model: int, warmup: int) -> float:
     return float(_rate()(min(step, warmup), d_model, warmup))
 
 
+def _falls_as_one_over(step: int, d_model: int, warmup: int) -> float:
+    return _level(step, d_model, warmup) * min(1.0, warmup / max(step, 1))
+
+
 def _falls_anew(first: int) -> Rate:
     """Build a rate whose fall begins with step `first` of a new count."""
 
@@ -198,6 +202,12 @@ NOAM = Exercise(
             "The rate falls as 1 / step, where 1 / sqrt(step) was asked for.",
             "At step = warmup both terms must be equal.",
             _rate(falling=-1.0),
+        ),
+        Mistake(
+            "falls_without_root_from_the_peak",
+            "After the warm-up the rate falls as 1 / step, where 1 / sqrt(step) was asked for.",
+            "At four times `warmup` it should be half of what it was, not a quarter.",
+            _falls_as_one_over,
         ),
         Mistake(
             "width_left_out",

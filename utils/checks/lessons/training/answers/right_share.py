@@ -122,6 +122,12 @@ ACCURACY = Exercise(
             _share(counts=lambda tags: tags > 0),
         ),
         Mistake(
+            "tag_zero_never_right",
+            "Words with tag 0 are counted, but never as right.",
+            "The padding of tags is -100; 0 is a tag like any other.",
+            _share(hit=lambda found, tags: (found == tags) & (tags > 0)),
+        ),
+        Mistake(
             "and_before_comparing",
             "`&` binds closer than `==`: the tags are combined with the mask before they are "
             "compared.",

@@ -216,6 +216,12 @@ ATTENTION = (
         rotary_variant(keys="query"),
     ),
     Mistake(
+        "values_from_the_key",
+        "The values are made from the key's words.",
+        "Three arguments come in: w_v takes the third one.",
+        rotary_variant(values="key"),
+    ),
+    Mistake(
         "queries_and_keys_swapped",
         "Queries and keys have changed places.",
         "Rows of the scores are queries: q @ k.mT.",

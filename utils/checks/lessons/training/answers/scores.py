@@ -80,6 +80,12 @@ def _log_of_softmax(logits: Tensor, tags: Tensor) -> Tensor:
     return -right.log().sum() / real.sum().clamp(min=1)
 
 
+def _log_times_mask(logits: Tensor, tags: Tensor) -> Tensor:
+    real = tags != IGNORED
+    right = logits.softmax(-1).gather(-1, tags.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return -(right.log() * real).sum() / real.sum().clamp(min=1)
+
+
 def _log_of_softmax_and(small: float) -> Callable[[Tensor, Tensor], Tensor]:
     """Build a loss that adds a small number to a finished softmax before the logarithm."""
 
@@ -231,6 +237,13 @@ LOSS = Exercise(
             "0 there, so the loss is infinite.",
             "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
             _log_of_softmax_and(0.0),
+        ),
+        Mistake(
+            "logarithm_of_zero_at_padding_too",
+            "The logarithm is taken of a finished softmax, at padding as well: where the "
+            "probability is 0 it is infinite, and infinity times a mask of 0 is NaN.",
+            "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
+            _log_times_mask,
         ),
         *(
             Mistake(
