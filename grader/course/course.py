@@ -26,7 +26,7 @@ from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
 from grader.gradebook.server import open_gradebook
 
-LONGEST_ID: Final = Student.id.type.length  # characters
+LONGEST_ID: Final[int] = Student.id.type.length  # characters
 
 
 @dataclass(frozen=True)
