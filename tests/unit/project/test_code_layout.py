@@ -68,7 +68,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.checks.framework", "utils.checks.registry",
     ),
     # It reads the stand-ins' code and runs none of it.
-    "grader.workers.lending": ("utils.reference",),
+    "grader.workers.lending": ("utils.reference", "utils.checks.registry"),
     "grader.grading": (
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
