@@ -1,6 +1,7 @@
 """One started task as the trusted side sees it, and the report on it once it has ended."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -229,7 +230,11 @@ class Running:
 
 
 def tail(stream: IO[bytes]) -> str:
-    """Return the end of what was written, as text."""
+    """Return the end of what was written, as text.
+
+    A task writes through the same open file, and may have set it to be read in some other way.
+    """
+    fcntl.fcntl(stream, fcntl.F_SETFL, 0)
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - STDERR_TAIL))
     return stream.read(STDERR_TAIL).decode(errors="replace")
