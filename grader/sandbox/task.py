@@ -1,20 +1,18 @@
 """One started task as the trusted side sees it, and the report on it once it has ended."""
 
-import contextlib
 import fcntl
 import os
-import shutil
 import signal
-import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from grader.sandbox import note
 from grader.sandbox.channel import LENGTH, Ending, Reader
 from grader.sandbox.limits import Limits
+from grader.sandbox.private_folder import remove, too_large
 from grader.sandbox.starting import End, Process
 
 STDERR_TAIL: Final = 4096
@@ -238,29 +236,3 @@ def tail(stream: IO[bytes]) -> str:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - STDERR_TAIL))
     return stream.read(STDERR_TAIL).decode(errors="replace")
-
-
-def too_large(folder: Path, limits: Limits) -> bool:
-    """Return whether a folder on disk exceeds its bytes or entries (links are not followed)."""
-    size = entries = 0
-    for root, folders, files in os.walk(folder):
-        entries += len(folders) + len(files)
-        for name in files:
-            with contextlib.suppress(OSError):
-                size += (Path(root) / name).lstat().st_blocks * 512
-        if entries > limits.folder_entries or size > limits.folder_bytes:
-            return True
-    return False
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder, even if its task locked it or removed it first."""
-
-    def unlock(_remove: Callable[..., Any], path: str, _error: object) -> None:
-        with contextlib.suppress(OSError):
-            Path(path).parent.chmod(stat.S_IRWXU)
-            Path(path).chmod(stat.S_IRWXU)
-            shutil.rmtree(path, ignore_errors=True)
-
-    shutil.rmtree(folder, onerror=unlock)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -243,6 +243,8 @@ BOMBS = [
          "graded", "crashed", "timed out"),
     bomb("output bomb", "the log fills", "while True: print('x' * 10**6)", "graded", "timed out"),
     bomb("error bomb", "the log fills", "import sys\nfor n in range(10**5): sys.stderr.write('x' * 1000)", "graded", "timed out", "crashed"),
+    bomb("folders deeper than any path", "whoever counts or removes them fails",
+         "import os, time\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\ntime.sleep(0.5)", "graded", "crashed"),
     bomb("errors in a file that is read in whole blocks alone", "whoever reads them fails",
          "import fcntl, os\nos.write(2, b'x' * 5001)\nfcntl.fcntl(2, 4, fcntl.fcntl(2, 3) | os.O_DIRECT)", "graded"),
     bomb("descriptor bomb", "no file can be opened", "x = []\nwhile True: x.append(open('/dev/null'))", "graded"),
