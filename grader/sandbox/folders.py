@@ -7,16 +7,13 @@ stays: the next one removes it.
 import contextlib
 import fcntl
 import os
-import shutil
-import stat
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from grader.sandbox.limits import Limits
+from grader.sandbox.private_folder import remove
 
 PREFIX: Final = "transformer-course-task-"  # nobody else names a folder so
 NEW_SECONDS: Final = 60.0  # a folder that is younger may be about to be locked
@@ -74,30 +71,3 @@ def _remove_if_left(folder: Path) -> None:
             remove(folder)
     finally:
         os.close(lock)
-
-
-def too_large(folder: Path, limits: Limits) -> bool:
-    """Return whether a folder exceeds its bytes or entries (links are not followed)."""
-    size = entries = 0
-    for root, folders, files in os.walk(folder):
-        entries += len(folders) + len(files)
-        for name in files:
-            with contextlib.suppress(OSError):
-                size += Path(root, name).lstat().st_blocks * 512
-        if entries > limits.folder_entries or size > limits.folder_bytes:
-            return True
-    return False
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder, even if its task locked it or removed it first."""
-
-    def unlock(_remove: Callable[..., Any], path: str, _error: object) -> None:
-        with contextlib.suppress(OSError):
-            Path(path).parent.chmod(stat.S_IRWXU)
-            if not Path(path).is_symlink():  # what a link leads to is not the task's
-                Path(path).chmod(stat.S_IRWXU)
-            shutil.rmtree(path, ignore_errors=True)
-
-    shutil.rmtree(folder, onerror=unlock)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 """One started task as the trusted side sees it, and the report on it once it has ended."""
 
+import fcntl
 import os
 import signal
 import time
@@ -9,8 +10,9 @@ from typing import IO, Final
 
 from grader.sandbox import note
 from grader.sandbox.channel import LENGTH, Ending, Reader
-from grader.sandbox.folders import Folder, too_large
+from grader.sandbox.folders import Folder
 from grader.sandbox.limits import Limits
+from grader.sandbox.private_folder import too_large
 from grader.sandbox.starting import End, Process
 
 STDERR_TAIL: Final = 4096
@@ -226,7 +228,11 @@ class Running:
 
 
 def tail(stream: IO[bytes]) -> str:
-    """Return the end of what was written, as text."""
+    """Return the end of what was written, as text.
+
+    A task writes through the same open file, and may have set it to be read in some other way.
+    """
+    fcntl.fcntl(stream, fcntl.F_SETFL, 0)
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - STDERR_TAIL))
     return stream.read(STDERR_TAIL).decode(errors="replace")

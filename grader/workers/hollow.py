@@ -1,7 +1,8 @@
 """Modules that are only names while a notebook is graded.
 
 The lessons' experiments are not run then, and some of their helpers are right answers: an attention
-with its fault turned off, a table of sinusoids. Their names can be imported, but not used.
+with its fault turned off, a table of sinusoids, a picture that needs a stable softmax. Their names
+can be imported, but not used.
 """
 
 import sys
@@ -23,6 +24,7 @@ HOLLOW: Final = (
     "utils.experiments.topic_task",
     "utils.experiments.train",
     "utils.experiments.word_order_task",
+    "utils.plots.attention",
     "utils.training.baseline_encoders",
     "utils.training.distributed",
     "utils.training.trainer",

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.folders import NEW_SECONDS, PREFIX, Folder, Folders, remove
+from grader.sandbox.folders import NEW_SECONDS, PREFIX, Folder, Folders
+from grader.sandbox.private_folder import remove
 
 OLD = time.time() - 2 * NEW_SECONDS
 

@@ -244,6 +244,23 @@ def test_a_folder_that_its_task_broke_is_removed_and_links_are_not_followed(
     assert (outside / "kept.txt").read_text() == "kept"
 
 
+@pytest.mark.parametrize(("waits", "status"), [(0, "finished"), (60, "too many files")])
+def test_folders_deeper_than_any_path_are_counted_and_removed(
+    waits: int, status: str, tmp_path: Path
+) -> None:
+    supervisor = without_namespaces(Supervisor(Limits(wall_seconds=30), scratch=tmp_path))
+
+    def task(_channel: Channel) -> None:
+        for _ in range(3000):
+            Path("d").mkdir(mode=0o700)
+            os.chdir("d")
+        time.sleep(waits)
+
+    number = supervisor.start(task)
+    assert supervisor.poll()[number].status in {status, "too many files"}
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_task_that_removes_its_folder_hurts_nobody(tmp_path: Path) -> None:
     supervisor = without_namespaces(Supervisor(scratch=tmp_path))
 
