@@ -70,10 +70,12 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     expected = expected_of(exercise, shown.result.case)
     if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
         return (_NEAR,) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
-    shared = _of_shared(expected, seen, finding.where.partition("[")[0], exercise.tolerance)
-    if shared:
-        return (shared,)
     whole = finding.where.partition("[")[0]
+    says_all = _of_shared(expected, seen, whole, exercise.tolerance) or _of_refusal(
+        expected.values.get(whole), seen.values.get(whole)
+    )
+    if says_all:
+        return (says_all,)
     if nearly(expected.values.get(whole), seen.values.get(whole)):
         return (_NEARLY_RIGHT.format(whole),)
     found: Sentences = itertools.chain(
@@ -162,14 +164,6 @@ def _of_values(
 
 
 def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
-    if isinstance(wanted, str) and isinstance(got, str) and _BOTH_ERRORS.fullmatch(wanted + got):
-        asked = f"`if ...: raise {wanted}(...)` is asked for"
-        if got == "AssertionError":
-            yield f"It refuses, but by another error: {asked}, and an `assert` raises {got}."
-        elif got == "Exception":
-            yield f"It refuses, but by another error: {asked}."
-        else:
-            yield f"It stops with {got}, which helps no caller: {asked}, before anything else."
     if isinstance(wanted, list) and isinstance(got, list):
         yield from _of_lists(name, wanted, got)
     if not _is_number(wanted) or not _is_number(got):
@@ -185,6 +179,20 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
         if 1.5 < abs(part) < 1000 and abs(part - round(part)) < 1e-4:
             what = number(ratio) if part == ratio else share(round(part))
             yield f"{name} is {what} {words}."
+
+
+def _of_refusal(wanted: object, got: object) -> str:
+    """Say so if a call is refused, as it should be, but by another error."""
+    if not isinstance(wanted, str) or not isinstance(got, str):
+        return ""
+    if not _BOTH_ERRORS.fullmatch(wanted + got):
+        return ""
+    asked = f"`if ...: raise {wanted}(...)` is asked for"
+    if got == "AssertionError":
+        return f"It refuses, but by another error: {asked}, and an `assert` raises {got}."
+    if got == "Exception":
+        return f"It refuses, but by another error: {asked}."
+    return f"It stops with {got}, which helps no caller: {asked}, before anything else."
 
 
 def _is_number(value: object) -> bool:
@@ -216,11 +224,16 @@ def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
     elif _is_reordered(wanted, got):
         yield f"{name} has the right entries in another order."
     elif all(alike) and len(got) > len(wanted):
-        yield f"The first {len(wanted)} entries of {name} are right, but it goes on."
+        yield f"{_beginning(name, len(wanted))} right, but it goes on."
     elif all(alike) and len(got) < len(wanted):
-        yield f"The first {len(got)} entries of {name} are right, then it stops too soon."
+        yield f"{_beginning(name, len(got))} right, then it stops too soon."
     elif not all(alike):
         yield f"Entry {alike.index(False)} of {name} is the first that is wrong."
+
+
+def _beginning(name: str, length: int) -> str:
+    many = f"The first {length} entries of {name} are"
+    return many if length > 1 else f"The first entry of {name} is"
 
 
 def _is_reordered(wanted: list[Any], got: list[Any]) -> bool:

@@ -46,6 +46,8 @@ Masking = Literal[
     "infinity added, then zeroed",
     "zero times infinity",
     "zero times infinity, then zeroed",
+    "zero times infinity, nan taken out",
+    "whole rows",
     "renormalised",
     "renormalised safely",
     "multiplied",
@@ -229,6 +231,10 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "infinity added, then zeroed": _plus(_minus_infinity, zeroed=True),
     "zero times infinity": _plus(_times_infinity),
     "zero times infinity, then zeroed": _plus(_times_infinity, zeroed=True),
+    "zero times infinity, nan taken out": lambda scores, mask, weigh: weigh(
+        scores + _times_infinity(mask)
+    ).nan_to_num(0.0),
+    "whole rows": lambda scores, mask, weigh: weigh(scores) * mask.all(-1, keepdim=True),
     "expanded to queries": lambda scores, mask, weigh: weigh(
         scores.masked_fill(~mask.expand(*scores.shape[:-1], scores.shape[-2]), -torch.inf)
     ),

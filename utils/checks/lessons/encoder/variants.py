@@ -217,7 +217,8 @@ class EncoderVariant(modules.TransformerEncoder):
         pooled: whether forward gives the "mean" over positions, or the "first" alone.
         default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), "queries"
             (padding is blocked as a query, not as a key), "flat" (B, T), "deep" (B, 1, 1, T),
-            "float", "long", "causal" (joined with that), or that of the "first" sentence for all.
+            "float", "long", "causal" (joined with that), that of the "first" sentence for all, or
+            "greater" (words have ids above the padding's).
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
         passes: options handed on: dropout to "positions" and to "layers", padding_idx to the
             embedding, norm_first and max_len.
@@ -230,6 +231,7 @@ class EncoderVariant(modules.TransformerEncoder):
         remembers: whether the padding mask of the first call is kept.
         masked_before: whether encode uses the last mask that it got where it gets none.
         drops_state: whether what layers give is dropped out once more, "between" them or "last".
+        cuts: whether what is past max_len is left out.
         real: how padding is found without a mask: by each "id", or by their "number" as if it
             stood at the end, or from the "first" on.
         other_dropout, other_order: what stands for dropout and norm_first if they are not given.
@@ -253,6 +255,7 @@ class EncoderVariant(modules.TransformerEncoder):
     remembers = False
     masked_before = False
     drops_state = ""
+    cuts = False
     real = "id"
     other_dropout: float | None = None
     other_order: bool | None = None
@@ -307,7 +310,8 @@ class EncoderVariant(modules.TransformerEncoder):
 
     def embed(self, ids: Tensor) -> Tensor:
         """Map ids (B, T) to (B, T, D)."""
-        x: Tensor = self.embedding(ids)
+        most = len(self.positions.pe) if self.cuts else None
+        x: Tensor = self.embedding(ids[:, :most])
         x = x * x.shape[-1] ** ((self.scaled - 1) / 2)
         if self.drops_words:
             x = self._dropped_out(x)
@@ -348,6 +352,7 @@ class EncoderVariant(modules.TransformerEncoder):
 
     def _real(self, ids: Tensor) -> Tensor:
         real = ids != (0 if self.default_mask == "zero" else self.padding_idx)
+        real = ids > self.padding_idx if self.default_mask == "greater" else real
         places = torch.arange(ids.shape[1])
         if self.real == "number":
             return places < real.sum(1, keepdim=True)

@@ -201,6 +201,7 @@ def shift_variant(
     layout: Placed = "pairs",
     added: float = 0.0,
     blank: Blank = "",
+    first_alone: bool = False,
     **spaced: Any,
 ) -> Callable[[int, int], Tensor]:
     """Build a shift matrix with the given choices.
@@ -217,6 +218,7 @@ def shift_variant(
             with the entries that belong on the diagonal ("by columns", "by rows").
         added: this many identities are added.
         blank: which pairs stay zero.
+        first_alone: whether all pairs but the first stay where they are.
         spaced: how the frequencies are chosen.
 
     """
@@ -225,6 +227,7 @@ def shift_variant(
         moves = {"size": abs(offset), "one": 1, "next": offset + 1, "forwards": max(offset, 0)}
         by = moves.get(offset_as, offset)
         angles = direction * by * frequencies(d_model, **spaced)
+        angles[1:] *= not first_alone
         cos, sin = angles.cos(), angles.sin()
         cos, sin = (sin, cos) if exchanged else (cos, sin)
         cos = cos if diagonal is None else torch.full_like(cos, diagonal)

@@ -22,6 +22,7 @@ Shuffle = Literal[
     "by the seed",
     "by seeds alone",
     "always alike",
+    "seeded anew",
     "moved on",
     "with replacement",
     "in fours",
@@ -233,6 +234,8 @@ def _chosen(shuffle: Shuffle, generator: Generator | None) -> Generator | None:
         return torch.Generator() if shuffle in own else None
     if shuffle == "always alike":
         return torch.Generator()
+    if shuffle == "seeded anew":
+        return generator.manual_seed(0)
     if shuffle in {"by the seed", "by seeds alone", "by the seed, or by Python"}:
         return torch.Generator().manual_seed(generator.initial_seed())
     return None if shuffle == "unseeded" else generator

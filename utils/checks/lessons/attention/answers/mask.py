@@ -220,6 +220,19 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             variant(masking="zero times infinity"),
         ),
         Mistake(
+            "zero_times_infinity_hidden",
+            "Zero times infinity is NaN: that is what allowed keys get. It is made zero "
+            "afterwards, and no weight is left.",
+            "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
+            variant(masking="zero times infinity, nan taken out"),
+        ),
+        Mistake(
+            "whole_rows_blocked",
+            "A row loses all of its weights as soon as one of its keys is blocked.",
+            "The mask speaks of each key by itself: its other keys share the whole weight.",
+            variant(masking="whole rows"),
+        ),
+        Mistake(
             "zero_times_infinity_zeroed",
             "Zero times infinity is NaN: that is what allowed keys get.",
             "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",

@@ -157,6 +157,18 @@ REACH = tuple(
             "A norm is the root of the sum of squares.",
         ),
         (
+            "relative_to_the_last",
+            {"finish": lambda norms: norms / norms[-1]},
+            "The norms are divided by the last one, so the last entry is 1.",
+            "Return the norms themselves: the plot sets the last word to 1 where it wants to.",
+        ),
+        (
+            "of_the_norm",
+            {"end": lambda y: y[:, -1] * y[:, -1].detach() / y[:, -1].detach().norm()},
+            "The norm of the output is differentiated, not the sum of its entries.",
+            "First the gradient of the sum, then the norm of that gradient.",
+        ),
+        (
             "largest_entry",
             {"size": lambda g: g.abs().amax(-1)},
             "The largest entry is taken, not the norm.",

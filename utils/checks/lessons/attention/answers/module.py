@@ -111,6 +111,12 @@ SIZES = (
         )
     ),
     Mistake(
+        "projections_activated",
+        "The projections go through a ReLU: no query, key or value has a negative entry.",
+        "Q = X W_q, and so on: a product, and nothing behind it.",
+        self_attention_variant(applied=staticmethod(lambda layer, x: layer(x).relu())),
+    ),
+    Mistake(
         "projections_with_bias",
         "The projections have a bias, and the stub asks for none.",
         "nn.Linear has a bias unless you say otherwise.",

@@ -29,6 +29,7 @@ def _order(
     after: Callable[[Tensor, Tensor], Tensor] = lambda y, order: y[:, order],
     distance: Change = torch.linalg.vector_norm,
     norms_first: bool = False,
+    relative: bool = False,
     plain: bool = True,
 ) -> Any:
     """Build breaks_equivariance with the given choices.
@@ -40,6 +41,7 @@ def _order(
         after: (the layer's output for that, order) -> what it is compared with.
         distance: taken of the difference.
         norms_first: whether a norm is taken of each side, and then their difference.
+        relative: whether the distance is divided by the length of the reordered outputs.
         plain: whether a number comes back, not a tensor.
 
     """
@@ -49,6 +51,7 @@ def _order(
         sides = reordered, after(layer(beside(x, order)), order).detach()
         one, other = (side.norm() for side in sides) if norms_first else sides
         found = distance(one - other)
+        found = found / sides[1].norm() if relative else found
         return found.item() if plain else found
 
     return measured
@@ -154,6 +157,12 @@ ORDER = tuple(
             {"distance": lambda d: d.square().mean().sqrt()},
             "The mean of the squares is taken, not their sum.",
             "The L2 distance is the root of the sum of squares.",
+        ),
+        (
+            "relative_distance",
+            {"relative": True},
+            "The distance is divided by the length of the outputs: that is a share.",
+            "The L2 distance itself is asked for: the root of the sum of squares.",
         ),
         (
             "summed_differences",

@@ -140,6 +140,12 @@ _LEFT_OUT: Final = (
         {"norm": "norm_2"},
     ),
     (
+        "norms_left_out",
+        "The norms are not counted: layer_norm is 0.",
+        "Your LayerNorm is a class of your own, not nn.LayerNorm: reach the norms by their names.",
+        {"norms": "norm_|final_norm"},
+    ),
+    (
         "linear_1_left_out",
         "feed_forward lacks linear_1.",
         "The feed-forward has two linear layers: count the whole module.",

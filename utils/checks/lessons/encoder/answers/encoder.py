@@ -77,7 +77,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "words_dropped_out_too",
-                "embed drops out the words, and then their sum with the positions.",
+                "Dropout acts twice in embed: on the sum of words and positions, and once more, on "
+                "the words or on that sum.",
                 "self.positions drops out the sum: that is all the dropout that embed needs.",
                 variant(EncoderVariant, drops_words=True),
             ),
@@ -250,6 +251,12 @@ EXERCISES = by_id(
                 variant(EncoderVariant, default_mask="first"),
             ),
             Mistake(
+                "words_below_padding_masked",
+                "Ids below padding_idx are masked as well.",
+                "An id is padding if it is padding_idx, and a word if it is any other number.",
+                variant(EncoderVariant, default_mask="greater"),
+            ),
+            Mistake(
                 "padding_blocked_as_query",
                 "The mask has its last axis for the queries: words still attend to padding.",
                 "(B, 1, T): the last axis counts the keys, the one before it the queries.",
@@ -318,6 +325,12 @@ EXERCISES = by_id(
                 "max_len does not reach the positions.",
                 "PositionalEncoding takes it.",
                 variant(EncoderVariant, passes=_without("max_len")),
+            ),
+            Mistake(
+                "long_sentence_cut",
+                "A sentence longer than max_len is cut, and nobody is told.",
+                "The positions raise ValueError for such a sentence: let them see it as it is.",
+                variant(EncoderVariant, cuts=True),
             ),
             Mistake(
                 "padding_idx_not_handed_on",

@@ -136,11 +136,13 @@ def _dropped_share(encoder: Any, i: Inputs) -> str:
 
 
 def _past_the_end(encoder: Any, i: Inputs) -> str:
+    length = i["sizes"][-1] + 1
     try:
-        encoder.embed(torch.ones(1, i["sizes"][-1] + 1, dtype=torch.long))
+        embedded = encoder.embed(torch.ones(1, length, dtype=torch.long))
     except ValueError:
         return "ValueError"
-    return "no error"
+    is_cut = isinstance(embedded, Tensor) and length not in embedded.shape
+    return "no error: the sentence is cut" if is_cut else "no error"
 
 
 PROBES = by_exercise(

@@ -75,6 +75,13 @@ MASK_AXIS = (
         heads_variant(placed="none"),
     ),
     Mistake(
+        "mask_with_two_axes_too_many",
+        "The mask gets two new axes, and its batch no longer meets the scores' batch.",
+        "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S): one axis is missing, that of "
+        "the heads.",
+        heads_variant(placed="two"),
+    ),
+    Mistake(
         "mask_stretched_without_an_axis_for_heads",
         *_NO_AXIS,
         heads_variant(placed="stretched"),

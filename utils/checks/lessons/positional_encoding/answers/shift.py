@@ -71,6 +71,12 @@ EXERCISES = by_id(
                 shift_variant(layout="halves"),
             ),
             Mistake(
+                "only_the_first_pair_turned",
+                "The first pair is turned, and all others stay where they are.",
+                "Every pair turns, each by its own frequency: does your loop go over all of them?",
+                shift_variant(first_alone=True),
+            ),
+            Mistake(
                 "index_doubled_twice",
                 "The exponent is twice as large as it should be.",
                 "In the formula 2i is the number of the even column. A range with step 2 gives 2i "

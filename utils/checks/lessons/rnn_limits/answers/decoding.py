@@ -126,6 +126,27 @@ def _no_token_twice(step: Step, state: Any, bos: int, eos: int, max_len: int) ->
     return written
 
 
+def _one_token(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = _decode()(step, state, bos, eos, max_len)
+    return written[:1]
+
+
+def _filled_up(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = _decode()(step, state, bos, eos, max_len)
+    return written + [eos] * (max_len - len(written))
+
+
+def _pair_exchanged(step: Any, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    state, logits = step(bos, state)
+    _, _ = step(int(logits.argmax()), state)
+    return []
+
+
+def _arguments_exchanged(step: Any, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    step(state, bos)
+    return []
+
+
 def _second_largest(logits: Tensor) -> Tensor:
     return logits.topk(2).indices[1]
 
@@ -252,6 +273,32 @@ EXERCISES = by_id(
                 "The begin token is part of the answer.",
                 "bos is read by the first step and written by none.",
                 _decode(first=True),
+            ),
+            Mistake(
+                "one_token_alone",
+                "The answer ends after its first token.",
+                "How far is your `return` indented? In the loop it ends the first step.",
+                _one_token,
+            ),
+            Mistake(
+                "filled_up_with_the_end_token",
+                "The answer is filled up with end tokens to max_len.",
+                "The end token ends the answer, and is no part of it: leave it as long as it is.",
+                _filled_up,
+            ),
+            Mistake(
+                "results_of_step_exchanged",
+                "`step` gives the logits first and the new state second; here they are taken the "
+                "other way round.",
+                "Compare the order of the names on your line with the docstring.",
+                _pair_exchanged,
+            ),
+            Mistake(
+                "arguments_of_step_exchanged",
+                "`step` takes the token first and the state second; here they are given the other "
+                "way round.",
+                "Compare your call with the docstring.",
+                _arguments_exchanged,
             ),
             Mistake(
                 "one_token_too_many",

@@ -284,9 +284,9 @@ GRADIENT = Exercise(
         ),
         Mistake(
             "relative_to_the_last",
-            "The norms are divided by that of the last state, which is the root of its number of "
-            "entries.",
-            "Return the norms themselves.",
+            "The norms are divided by the root of a state's number of entries, which is the last "
+            "state's own norm: a mean of squares does that, and so does a division by the last.",
+            "Squares, sum, root: nothing is divided.",
             _norms(after=lambda norms: norms / norms[-1]),
         ),
         *(

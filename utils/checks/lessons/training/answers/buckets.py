@@ -177,6 +177,12 @@ BUCKETS = Exercise(
             buckets(shuffle="always alike"),
         ),
         Mistake(
+            "generator_seeded_anew",
+            "The generator is given a seed in every call, so each call begins at the same place.",
+            "Whoever hands a generator over has seeded it: draw from it as it is.",
+            buckets(shuffle="seeded anew"),
+        ),
+        Mistake(
             "shuffled_inside_only",
             "Sentences change places inside their batch; the batches stay in order.",
             "It is the list of batches that has to be shuffled.",

@@ -54,7 +54,8 @@ class TaggerVariant(nn.Module):
 
     Attributes:
         masking: "padding", "none", "inverted", "zero" (the encoder's padding_idx is ignored), or
-            "queries" (padding is blocked as a query, not as a key), or "deep" (B, 1, 1, T).
+            "queries" (padding is blocked as a query, not as a key), "deep" (B, 1, 1, T), or
+            "greater" (words have ids above the padding's).
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
         used: which feature columns are used.
         joined: whether the features' vectors are a "sum" or a "mean", and whether words are
@@ -68,6 +69,7 @@ class TaggerVariant(nn.Module):
         backwards: whether the last column is looked up in the first table, and so on.
         calm: whether the encoder is put in eval mode in every pass.
         ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
+        scaled: whether words are multiplied by sqrt(D) once more.
         activated: whether a ReLU stands before the output.
         output_bias: whether the last layer has a bias.
         registered: whether feature tables are in a ModuleList.
@@ -87,6 +89,7 @@ class TaggerVariant(nn.Module):
     backwards = False
     calm = False
     ends = "plain"
+    scaled = False
     activated = False
     output_bias = True
     registered = True
@@ -123,6 +126,7 @@ class TaggerVariant(nn.Module):
 
     def _embed(self, ids: Tensor, extra: Any) -> Tensor:
         x: Tensor = self.encoder.embedding(ids)
+        x = x * x.shape[-1] ** 0.5 if self.scaled else x
         if self.joined == "product":
             x, extra = x * (extra if isinstance(extra, Tensor) else 1.0), 0.0
         x = x + extra if self.add in {"before", "mean"} else x
@@ -136,6 +140,7 @@ class TaggerVariant(nn.Module):
         padding = 0 if self.masking == "zero" else self.encoder.padding_idx
         real = (ids != padding).unsqueeze(1)
         others = {"none": None, "inverted": ~real, "queries": real.mT, "deep": real.unsqueeze(1)}
+        others["greater"] = (ids > padding).unsqueeze(1)
         return others.get(self.masking, real)
 
     def _extra(self, features: Tensor | None) -> Any:
@@ -299,6 +304,18 @@ TAGGER = Exercise(
             "The positions are added twice.",
             "`encoder.embed` adds them already; `encoder.embedding` is the table alone.",
             tagger_variant(positions=2),
+        ),
+        Mistake(
+            "words_scaled_twice",
+            "The words are multiplied by sqrt(D) once more.",
+            "TokenEmbedding does it already.",
+            tagger_variant(scaled=True),
+        ),
+        Mistake(
+            "words_below_padding_masked",
+            "Ids below the padding's are masked as well.",
+            "An id is padding if it is encoder.padding_idx, and a word if it is any other number.",
+            tagger_variant(masking="greater"),
         ),
         Mistake(
             "activated",

@@ -166,6 +166,18 @@ NOAM = Exercise(
             "Write -0.5 and -1.5, or divide by `/`.",
             _rate(falling=-1.0, rising=-2.0, width=-1.0),
         ),
+        *(
+            Mistake(
+                f"power_taken_apart_{name}",
+                "Python takes `x ** -1 / 2` for x to the power -1, divided by 2.",
+                "Write -0.5, or put the exponent in brackets.",
+                _rate(factor=factor, width=-1.0, falling=falling, rising=rising),
+            )
+            for name, factor, falling, rising in (
+                ("in_the_width", 0.5, -0.5, -1.5),
+                ("everywhere", 0.25, -1.0, -3.0),
+            )
+        ),
         Mistake(
             "level_without_warmup",
             "The rate rises to d_model to the power -0.5 and never falls: that is too large by a "
