@@ -42,7 +42,9 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"einsum\(\)",
-        "The letters of einsum and its tensors' axes do not agree: compare each pair.",
+        "Sizes that must be equal are not. If einsum is yours, compare its letters with its "
+        "tensors' axes; if a part that you call has it, what you hand that part with what it "
+        "takes.",
     ),
     (
         r"view size is not compatible",

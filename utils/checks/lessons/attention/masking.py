@@ -48,6 +48,7 @@ Masking = Literal[
     "zero times infinity, then zeroed",
     "zero times infinity, nan taken out",
     "whole rows",
+    "between",
     "renormalised",
     "renormalised safely",
     "multiplied",
@@ -234,6 +235,7 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "zero times infinity, nan taken out": lambda scores, mask, weigh: weigh(
         scores + _times_infinity(mask)
     ).nan_to_num(0.0),
+    "between": lambda scores, mask, weigh: _by_an_index(weigh(scores), mask, weigh),
     "whole rows": lambda scores, mask, weigh: weigh(scores) * mask.all(-1, keepdim=True),
     "expanded to queries": lambda scores, mask, weigh: weigh(
         scores.masked_fill(~mask.expand(*scores.shape[:-1], scores.shape[-2]), -torch.inf)

@@ -51,7 +51,7 @@ class LayerVariant(modules.EncoderLayer):
         drops_read: whether what sub-layers read is dropped out, too.
         turns: the order of the sub-layers.
         last_norm: whether a norm follows the last sum in pre-norm.
-        sums_normed: whether in pre-norm a norm follows each sum, too.
+        sums_normed: sub-layers whose sum is normalised in pre-norm, too.
         pair: whether attention's pair is "unpacked", goes to "dropout", or into the "sum", or its
             "weights" are taken.
         always_drops: whether what sub-layers add is dropped out in eval mode too.
@@ -83,7 +83,7 @@ class LayerVariant(modules.EncoderLayer):
     own_rate: float | None = None
     turns = "af"
     last_norm = False
-    sums_normed = False
+    sums_normed = ""
     pair = "unpacked"
     always_drops = False
     other_dropout: float | None = None
@@ -172,7 +172,7 @@ class LayerVariant(modules.EncoderLayer):
             return base + norm(found) if keeps else norm(found)
         total: Tensor = base + found if keeps else found
         total = self.dropout(total) if dropped == "sum" else total
-        total = total if order == "pre" and not self.sums_normed else norm(total)
+        total = total if order == "pre" and which not in self.sums_normed else norm(total)
         total = total + x if which in self.added_again else total
         return self.dropout(total) if dropped == "result" else total
 

@@ -227,6 +227,13 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             variant(masking="zero times infinity, nan taken out"),
         ),
         Mistake(
+            "masked_between_two_softmaxes",
+            "Softmax comes first, then the mask, then softmax once more: weights of weights are "
+            "nearly even.",
+            "One softmax is enough, if the scores are masked before it.",
+            variant(masking="between"),
+        ),
+        Mistake(
             "whole_rows_blocked",
             "A row loses all of its weights as soon as one of its keys is blocked.",
             "The mask speaks of each key by itself: its other keys share the whole weight.",

@@ -178,8 +178,9 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "each_layer_reads_the_input",
-                "Every layer gets the embedded input, so only the last layer counts.",
-                "What one layer returns is what the next one reads.",
+                "Only the last layer counts: every layer gets the embedded input, or those before "
+                "it are left out.",
+                "Each layer has its turn, and what it returns is what the next one reads.",
                 variant(EncoderVariant, loop="input"),
             ),
             Mistake(

@@ -8,6 +8,7 @@ from utils.checks.authoring.common_mistakes import (
 )
 from utils.checks.authoring.dropping import the_rest
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.encoder.answers.normed_sums import NORMED_SUMS
 from utils.checks.lessons.encoder.part_variants import variant
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.checks.lessons.encoder.reference import TorchLayer
@@ -86,15 +87,7 @@ EXERCISES = by_id(
                 "Post-norm: first the sum, then the norm.",
                 variant(LayerVariant, orders=("inside", "pre")),
             ),
-            *(
-                Mistake(
-                    f"{part}_normalised_before_the_sum",
-                    f"In post-norm {norm} acts on what {part} gives, before the sum.",
-                    "Compare your two lines of post-norm: the norm stands outside of the sum.",
-                    variant(LayerVariant, inside=part[0]),
-                )
-                for part, norm in (("attention", "norm_1"), ("feed_forward", "norm_2"))
-            ),
+            *NORMED_SUMS,
             *(
                 Mistake(
                     f"second_norm_forgotten{where}",
@@ -333,12 +326,6 @@ EXERCISES = by_id(
                 "There the layer ends with a sum: the encoder has one norm for after its last "
                 "layer.",
                 variant(LayerVariant, last_norm=True),
-            ),
-            Mistake(
-                "every_sum_normalised_in_pre_norm",
-                "In pre-norm the sums are normalised too, as in post-norm.",
-                "With norm_first a norm acts on what goes into a sub-layer, and on nothing else.",
-                variant(LayerVariant, sums_normed=True),
             ),
             Mistake(
                 "weights_of_attention_taken",

@@ -236,6 +236,12 @@ GRADIENT = Exercise(
             "One norm over batch and units together.",
             _norms(norm=lambda g: g.norm(dim=-1).mean()),
         ),
+        Mistake(
+            "summed_over_batch",
+            "Each sequence's norm is taken, and then their sum.",
+            "One norm over batch and units together.",
+            _norms(norm=lambda g: g.norm(dim=-1).sum()),
+        ),
         *(
             Mistake(
                 f"{name}_over_batch_first",

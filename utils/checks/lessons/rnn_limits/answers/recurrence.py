@@ -98,6 +98,14 @@ _LIST = (
     "torch.stack makes one tensor of a list of tensors.",
 )
 
+
+def _sequence_for_step(x: Tensor, h_0: Tensor, *weights: Tensor) -> tuple[Tensor, Tensor]:
+    states = [h_0]
+    for t in range(x.shape[1]):
+        states.append(reference_cell(x[t], states[-1], *weights))
+    return torch.stack(states[1:], 1), states[-1]
+
+
 EXERCISES = by_id(
     Exercise(
         PROBES["rnn_forward"],
@@ -307,6 +315,12 @@ EXERCISES = by_id(
                 "The loop runs over the sequences of the batch, not over their tokens.",
                 "x is (B, T, I): time is its second axis.",
                 _forward(x=lambda x: x.transpose(0, 1)),
+            ),
+            Mistake(
+                "steps_taken_from_the_batch",
+                "x[t] is sequence t, and not step t.",
+                "x is (B, T, I): time is its second axis.",
+                _sequence_for_step,
             ),
             Mistake(
                 "only_the_states",

@@ -40,7 +40,8 @@ class NeighboursVariant(_Convolution):
     """Neighbours with choices that derived classes set.
 
     Attributes:
-        added: whether x is added: "once", "twice", "never", or "activated" (after a ReLU).
+        added: whether x is added: "once", "twice", "never"; or what is found is
+            "activated" (by a ReLU) or "smoothly activated" (by a GELU) first.
         masking: padding is hidden "before" the convolution, or not ("none"), or the words are
             ("inverted"), or the "first" sentence's mask hides the same places in all.
         along: whether the filters run over "words" or "features", or over what reshape makes of
@@ -83,8 +84,9 @@ class NeighboursVariant(_Convolution):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
         """Map (B, T, D) to (B, T, D)."""
         found = self._convolved(self._masked(x, mask))
-        times = {"once": 1.0, "twice": 2.0, "never": 0.0, "activated": 1.0}[self.added]
-        return times * x + (found.relu() if self.added == "activated" else found)
+        times = {"twice": 2.0, "never": 0.0}.get(self.added, 1.0)
+        ends = {"activated": torch.relu, "smoothly activated": nn.functional.gelu}
+        return times * x + (ends[self.added](found) if self.added in ends else found)
 
     def _masked(self, x: Tensor, mask: Tensor | None) -> Tensor:
         if mask is None or self.masking == "none":
@@ -160,6 +162,12 @@ MISTAKES = (
         "What the convolution finds goes through a ReLU, so that nothing can be taken away.",
         "The formula has no activation: x + conv(x).",
         neighbours_variant(added="activated"),
+    ),
+    Mistake(
+        "smoothly_activated",
+        "What the convolution finds goes through a GELU.",
+        "The formula has no activation: x + conv(x).",
+        neighbours_variant(added="smoothly activated"),
     ),
     Mistake(
         "along_the_features",
