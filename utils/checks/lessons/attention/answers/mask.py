@@ -213,6 +213,12 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
                 ("empty_row_lowered_by_ten_thousand", "lowered by ten thousand"),
             )
         ),
+        *_broken_row_mistakes(variant),
+    )
+
+
+def _broken_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
+    return (
         Mistake(
             "zero_times_infinity",
             "Zero times infinity is NaN: that is what allowed keys get.",

@@ -252,12 +252,6 @@ LAYERS = (
         )
     ),
     Mistake(
-        "values_from_key",
-        "The values are made from `key`.",
-        "forward has three arguments, and each has its own projection.",
-        heads_variant(values="key"),
-    ),
-    Mistake(
         "keys_from_value",
         "The keys are made from `value`.",
         "forward has three arguments, and each has its own projection.",
