@@ -17,14 +17,6 @@ ROUNDING = 1e-6  # far below any influence: what is left of none where two ways 
 _TorchEncoder, _TorchLayer = nn.TransformerEncoder, nn.TransformerEncoderLayer
 
 
-class _OwnNorm(nn.Module):
-    """The parameters of a norm in a class like the student's own, which is not torch's."""
-
-    def __init__(self, norm: nn.LayerNorm) -> None:
-        super().__init__()
-        self.weight, self.bias = norm.weight, norm.bias
-
-
 def _count(answer: Any, i: Inputs) -> dict[str, object]:
     encoder = borrowed(ENCODER)(
         i["V"], i["D"], i["H"], i["L"], i["F"], 10, norm_first=i["norm_first"]
@@ -33,10 +25,6 @@ def _count(answer: Any, i: Inputs) -> dict[str, object]:
         encoder.positions = nn.Embedding(10, i["D"])
     if i["shared"]:
         encoder.layers = nn.ModuleList([encoder.layers[0]] * i["L"])
-    for module in list(encoder.modules()):
-        for name, norm in list(module.named_children()):
-            if isinstance(norm, nn.LayerNorm):
-                setattr(module, name, _OwnNorm(norm))
     counts = answer(encoder)
     if i["learned"] and isinstance(counts, dict):  # to which part positions belong is left open
         counts = {"total": counts.get("total")}
