@@ -142,7 +142,7 @@ _LEFT_OUT: Final = (
     (
         "norms_left_out",
         "The norms are not counted: layer_norm is 0.",
-        "Your LayerNorm is a class of your own, not nn.LayerNorm: reach the norms by their names.",
+        "An encoder's norms may be of another class than yours: reach them by their names.",
         {"norms": "norm_|final_norm"},
     ),
     (

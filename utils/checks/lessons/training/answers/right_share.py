@@ -123,7 +123,7 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "tag_zero_never_right",
-            "Words with tag 0 are counted, but never as right.",
+            "Words with tag 0 never count as right.",
             "The padding of tags is -100; 0 is a tag like any other.",
             _share(hit=lambda found, tags: (found == tags) & (tags > 0)),
         ),
