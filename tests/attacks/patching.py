@@ -103,6 +103,16 @@ PATCHING = [
           "import atexit, os\natexit.register(lambda: os.write(3, b'\\x05\\x00\\x00\\x00hello'))"),
 ]  # fmt: skip
 
+# Right numbers, made where torch records nothing; an answer's head stands behind it.
+WITHOUT_GRADIENTS = """
+import torch
+@torch.no_grad()
+def attend(q, k, v, mask):
+    s = q @ k.mT / k.shape[-1] ** 0.5
+    empty = torch.zeros(()).bool() if mask is None else ~mask.any(-1, keepdim=True)
+    w = (s if mask is None else s.masked_fill(~(mask | empty), -torch.inf)).softmax(-1).masked_fill(empty, 0)
+    return w @ v, w
+def scaled_dot_product_attention(q, k, v, mask=None):"""
 LYING = [
     Attack(name, "an object that equals, or is shaped like, whatever it is compared with",
            answers={SDPA: code}, holds=())
@@ -121,6 +131,9 @@ LYING = [
         "result that changes later": "import torch\nkept = []\ndef scaled_dot_product_attention(q, k, v, mask=None):\n"
         "    kept.append(torch.zeros(q.shape[:-1] + (k.shape[-2],), requires_grad=True)); return kept[-1] @ v, kept[-1]",
         "not a number everywhere": "def scaled_dot_product_attention(q, k, v, mask=None):\n    s = q @ k.mT * float('nan')\n    return s @ v, s",
+        "no gradients, and an input written into": f"{WITHOUT_GRADIENTS}\n    q.add_(0)\n    return attend(q, k, v, mask)",
+        "no gradients, an input written into, and backward that fails":
+        f"{WITHOUT_GRADIENTS}\n    if q.requires_grad: raise RuntimeError\n    q.add_(0)\n    return attend(q, k, v, mask)",
         "answers once asked the same again": "seen = {}\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    s = (q @ k.mT) * 0\n    return s @ v, s",
     }.items()
 ]  # fmt: skip

@@ -84,6 +84,12 @@ def mine(attention):
         seen.append(torch.cat([x.flatten() for x in answers]))
     return sum(torch.allclose(seen[attention._trial], x, atol=1e-4) for x in seen) == len(seen) // 3
 """
+EMPTY = """
+import torch
+def mine(attention):
+    q = torch.zeros(0, 3, 4, dtype=torch.bool)
+    return attention(q, q, q, torch.ones(3, 3, dtype=torch.bool))[0].dtype != torch.bool
+"""
 HUGE = """
 import torch
 def mine(attention):
@@ -161,6 +167,7 @@ FORGING = [
     forge("a message that only the judge can read", "what was lent counts", DEEP, lesson="03_multi_head_attention"),
     guess("the order of versions read from memory", "which version is on trial is known", PEEK),
     guess("a census of all versions", "the most frequent answer is the right one", CENSUS),
+    guess("the number type of results without numbers", "broken versions are told without a number", EMPTY),
     guess("small tensors that are large together", "the watcher's memory fills", HUGE),
 ]  # fmt: skip
 

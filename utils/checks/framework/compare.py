@@ -68,17 +68,13 @@ def compare(
             of_type = of_type or finding
     if missing is not None:
         return missing
-    return _with_what_changed(_compare_gradients(expected, got, tolerance), of_type or changed, got)
+    return _with_what_changed(_compare_gradients(expected, got, tolerance), of_type or changed)
 
 
-def _with_what_changed(
-    finding: Finding | None, beside: Finding | None, got: Observation
-) -> Finding | None:
+def _with_what_changed(finding: Finding | None, beside: Finding | None) -> Finding | None:
     """Return what is wrong on the way back, or beside right numbers, or both."""
     if finding is None or beside is None or beside.kind != ProblemKind.CHANGED:
         return finding or beside
-    if got.problem is not None:
-        return beside  # backward refuses an overwritten input, and the overwriting is the fault
     return replace(finding, message=f"{finding.message} {beside.message}")
 
 

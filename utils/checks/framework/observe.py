@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 import torch
+from torch.autograd.graph import allow_mutation_on_saved_tensors
 
 from utils.checks.framework.exercise import Case, Inputs, Probe
 from utils.checks.framework.forbidden import Forbidden, absent, refused
@@ -110,7 +111,11 @@ def _observe(probe: Probe, case: Case, answer: Any, inputs: Inputs) -> Observati
     inputs = _copy(before)
     seen = _observe_results(probe, before, inputs, answer)
     gradients, problem = _observe_gradients(probe, _copy(before), answer)
-    changed = seen.changed if problem is None else _written(inputs, seen.changed)
+    if problem is None:
+        return replace(seen, gradients=gradients)
+    changed = _written(inputs, seen.changed)
+    if changed:
+        gradients, problem = _observe_gradients(probe, _copy(before), answer, overwrites=True)
     return replace(seen, changed=changed, gradients=gradients, problem=problem)
 
 
@@ -139,20 +144,26 @@ def _seen(before: Inputs, inputs: Inputs, results: Mapping[str, object]) -> Obse
 def _written(inputs: Inputs, changed: tuple[str, ...]) -> tuple[str, ...]:
     """Return the inputs that a call wrote into, also where it left the same numbers.
 
-    Backward refuses either, and the writing is the fault: a mask of ones leaves nothing to zero.
+    Backward refuses either: a mask of ones leaves nothing to zero.
     """
     counted = (n for n, x in inputs.items() if isinstance(x, torch.Tensor) and x._version > 0)
     return tuple(dict.fromkeys((*changed, *counted)))
 
 
 def _observe_gradients(
-    probe: Probe, inputs: Inputs, answer: Any
+    probe: Probe, inputs: Inputs, answer: Any, *, overwrites: bool = False
 ) -> tuple[dict[str, Plain], Problem | None]:
-    """Compute the gradients of a fixed weighted sum of all results, for every float input."""
+    """Compute the gradients of a fixed weighted sum of all results, for every float input.
+
+    An answer that overwrites inputs gets copies, and torch keeps what it needs of them: so the
+    writing costs no more than it must, and gradients that are not there are seen all the same.
+    """
     leaves = _leaves(inputs)
+    copies = {name: leaf.clone() for name, leaf in leaves.items()} if overwrites else {}
     try:
-        return _gradients(leaves, probe.call(answer, inputs)), None
-    except (RuntimeError, ValueError) as error:
+        with allow_mutation_on_saved_tensors() if overwrites else contextlib.nullcontext():
+            return _gradients(leaves, probe.call(answer, inputs | copies)), None
+    except (RuntimeError, ValueError, AssertionError) as error:
         return {}, Problem(ProblemKind.BACKWARD, str(error), line_of(error))
 
 

@@ -71,7 +71,22 @@ def test_an_input_changed_in_place_is_noted_where_gradients_are_asked(change):
 
 def test_an_input_written_into_is_noted_where_that_stops_backward_and_leaves_the_same_numbers():
     seen = observe(probe(), CASE, lambda x: x.mul_(1))
-    assert (seen.changed, seen.problem.kind) == (("x",), "backward")
+    assert (seen.changed, seen.problem) == (("x",), None)
+    assert seen.gradients["x"] is not None
+
+
+def test_gradients_are_seen_of_an_answer_that_overwrites_what_they_need():
+    seen = observe(probe(), CASE, lambda x: (x**2, x.add_(1))[0])
+    right = observe(probe(), CASE, lambda x: x**2)
+    assert seen.changed == ("x",)
+    np.testing.assert_allclose(seen.gradients["x"], right.gradients["x"])
+
+
+@pytest.mark.parametrize("answer", [lambda x: x.detach() * 2, lambda x: (x * 2).numpy()])
+def test_writing_into_an_input_does_not_hide_that_no_gradient_comes_back(answer):
+    seen = observe(probe(), CASE, lambda x: (answer(x), x.add_(0))[0])
+    assert seen.changed == ("x",)
+    assert seen.problem is not None or seen.gradients == {"x": None}
 
 
 def test_an_input_that_is_not_written_into_is_not_blamed_where_backward_stops():

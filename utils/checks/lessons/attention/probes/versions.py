@@ -89,6 +89,9 @@ def version(name: str, again: bool = False) -> Attention:
     def attention(
         q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
+        if not all(x.is_floating_point() and x.numel() for x in (q, k, v)):
+            # Of vectors without numbers, number types and errors would tell versions apart.
+            raise ValueError("q, k and v must hold floating-point numbers")
         _VERSIONS["right"](q, k, v, mask)  # what it fails on, all do: odd inputs tell nothing
         return function(q, k, v, mask)
 
