@@ -98,7 +98,8 @@ def _is_same(one: object, other: object) -> bool:
 def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor, rate: float) -> dict[str, object]:
     """Describe what dropout does to sub-layers that give 1 and 100, whatever they read.
 
-    In pre-norm the difference of output and x is then made of these numbers alone.
+    In pre-norm the difference of output and x is then made of these numbers alone. The layer gets
+    copies of x: one that writes into them adds as much, and other cases see the writing.
     """
     constants = {"self_attention.w_o": 1.0, "feed_forward.linear_2": 100.0}
     for name, constant in constants.items():
@@ -112,11 +113,11 @@ def _see_added(layer: Any, weights: dict[str, Tensor], x: Tensor, rate: float) -
             lambda _, given: read.extend(one for one in given[:1] if isinstance(one, Tensor))
         )
     with seeded(0):
-        output = call_with(layer, weights, x)
+        output = call_with(layer, weights, x.clone())
     if not isinstance(output, Tensor) or output.shape != x.shape:
         return {"output": output}
     whole = {"what each sub-layer reads is left whole": all(bool(one.all()) for one in read)}
-    calm = _calm_factor(call_with(layer.eval(), weights, x), x)
+    calm = _calm_factor(call_with(layer.eval(), weights, x.clone()), x)
     in_eval_mode = {"in eval mode what sub-layers add is multiplied by": calm}
     return _facts_of_added((output - x).detach(), rate) | whole | in_eval_mode
 
