@@ -134,6 +134,10 @@ LYING = [
         "no gradients, and an input written into": f"{WITHOUT_GRADIENTS}\n    q.add_(0)\n    return attend(q, k, v, mask)",
         "no gradients, an input written into, and backward that fails":
         f"{WITHOUT_GRADIENTS}\n    if q.requires_grad: raise RuntimeError\n    q.add_(0)\n    return attend(q, k, v, mask)",
+        "backward that fails behind an input written into":
+        f"{WITHOUT_GRADIENTS}\n    q.add_(0)\n    s = q @ k.mT / k.shape[-1] ** 0.5\n    empty = torch.zeros(()).bool() if mask is None else ~mask.any(-1, keepdim=True)\n"
+        "    s = s if mask is None else s.masked_fill(~(mask | empty), -torch.inf)\n    w = (s - s.detach().amax(-1, keepdim=True)).exp()\n"
+        "    w /= w.sum(-1, keepdim=True)\n    w = w.masked_fill(empty, 0)\n    return w @ v, w",
         "answers once asked the same again": "seen = {}\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    s = (q @ k.mT) * 0\n    return s @ v, s",
     }.items()
 ]  # fmt: skip

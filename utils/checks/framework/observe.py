@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 import torch
-from torch.autograd.graph import allow_mutation_on_saved_tensors
 
 from utils.checks.framework.exercise import Case, Inputs, Probe
 from utils.checks.framework.forbidden import Forbidden, absent, refused
@@ -25,6 +24,7 @@ from utils.checks.framework.observation import (
     ProblemKind,
     plain,
 )
+from utils.checks.framework.overwriting import keeping_inputs
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
 from utils.checks.framework.torch_state import put_back, usual_torch
@@ -155,14 +155,15 @@ def _observe_gradients(
 ) -> tuple[dict[str, Plain], Problem | None]:
     """Compute the gradients of a fixed weighted sum of all results, for every float input.
 
-    An answer that overwrites inputs gets copies, and torch keeps what it needs of them: so the
+    An answer that overwrites inputs gets copies, and what torch needs of them is kept: so the
     writing costs no more than it must, and gradients that are not there are seen all the same.
     """
     leaves = _leaves(inputs)
     copies = {name: leaf.clone() for name, leaf in leaves.items()} if overwrites else {}
+    given = inputs | copies
     try:
-        with allow_mutation_on_saved_tensors() if overwrites else contextlib.nullcontext():
-            return _gradients(leaves, probe.call(answer, inputs | copies)), None
+        with keeping_inputs(given.values()) if overwrites else contextlib.nullcontext():
+            return _gradients(leaves, probe.call(answer, given)), None
     except (RuntimeError, ValueError, AssertionError) as error:
         return {}, Problem(ProblemKind.BACKWARD, str(error), line_of(error))
 

@@ -82,6 +82,24 @@ def test_gradients_are_seen_of_an_answer_that_overwrites_what_they_need():
     np.testing.assert_allclose(seen.gradients["x"], right.gradients["x"])
 
 
+def test_gradients_are_seen_of_an_answer_that_overwrites_a_part_of_what_they_need():
+    seen = observe(probe(), CASE, lambda x: (x**2, x[:, 1:].add_(1))[0])
+    right = observe(probe(), CASE, lambda x: x**2)
+    np.testing.assert_allclose(seen.gradients["x"], right.gradients["x"])
+
+
+def _exp_in_place(x):
+    y = x.exp()
+    y /= y.sum()  # of y backward needs what it was
+    return y
+
+
+def test_writing_into_an_input_too_forgives_nothing_else_that_stops_backward():
+    for also in (lambda x: x.add_(0), lambda x: None):
+        seen = observe(probe(), CASE, lambda x, also=also: (_exp_in_place(x), also(x))[0])
+        assert seen.problem.kind == "backward"
+
+
 @pytest.mark.parametrize("answer", [lambda x: x.detach() * 2, lambda x: (x * 2).numpy()])
 def test_writing_into_an_input_does_not_hide_that_no_gradient_comes_back(answer):
     seen = observe(probe(), CASE, lambda x: (answer(x), x.add_(0))[0])
