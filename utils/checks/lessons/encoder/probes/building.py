@@ -74,15 +74,16 @@ def _call_layer(answer: Any, i: Inputs) -> dict[str, object]:
     weights = only_weights(i)
     if i["added"]:
         return _see_added(layer, weights, i["x"], i["dropout"])
+    x = i["x"].clone()  # a call may write into what it is given
     if i["again"]:
-        before = call_with(layer, weights, i["x"])
-        call_with(layer, weights, i["x"][:1, 1:])
-        call_with(layer, weights, i["x"], ~i["mask"])
+        before = call_with(layer, weights, x.clone())
+        call_with(layer, weights, x[:1, 1:].clone())
+        call_with(layer, weights, x.clone(), ~i["mask"])
     output = settled(lambda: call_with(layer, weights, i["x"], i["mask"]), i["dropout"])
     given = DEFAULT_DROPOUT if i["defaults"] else i["dropout"]
     seen = {"output": output, **(_rates(layer, given) if given else {})}
     if i["again"]:
-        later = call_with(layer, weights, i["x"])
+        later = call_with(layer, weights, x)
         seen["without a mask the output is what it was before"] = _is_same(before, later)
     return seen
 

@@ -72,7 +72,7 @@ def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
     require_gain_and_bias(module)
     weights = {"weight": i["weight"], "bias": i["bias"]}
     if i["again"]:  # with vectors of another mean and spread, whose traces would show below
-        for earlier in (i["x"][:, 1:], 3 * i["x"].flip(1) + 2):
+        for earlier in (i["x"][:, 1:].clone(), 3 * i["x"].flip(1) + 2):
             call_with(module, weights, earlier)
     output = call_with(module, weights, i["x"])
     own = {name: value.detach().clone() for name, value in module.named_parameters()}
@@ -115,7 +115,7 @@ def _see_dropout(module: nn.Module, weights: dict[str, Tensor], i: Inputs) -> di
     bias = torch.where(torch.arange(width) < units, 0.0, 1.0)
     weights = weights | {"linear_2.weight": torch.eye(width, units), "linear_2.bias": bias}
     with seeded(0):
-        calm = call_with(module.eval(), weights, i["x"])
+        calm = call_with(module.eval(), weights, i["x"].clone())
         wild = call_with(module.train(), weights, i["x"])
     if not (isinstance(calm, Tensor) and isinstance(wild, Tensor)) or calm.shape != wild.shape:
         return {"output in eval mode": calm, "output in train mode": wild}

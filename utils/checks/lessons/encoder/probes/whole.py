@@ -103,15 +103,20 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
         return {"what embed drops out": _dropped_share(encoder, i)}
     results = {"embed": embedded}
     if i["mask"] is None and real.all():
-        results["encode"] = whole.call(weights, lambda own: own.encode(embedded))
+        results["encode"] = whole.call(weights, lambda own: own.encode(_copy(embedded)))
     if i["again"]:  # of the first sentence, which is full
-        results["encode"] = whole.call(weights, lambda own: own.encode(embedded[:1]))
+        results["encode"] = whole.call(weights, lambda own: own.encode(_copy(embedded[:1])))
     given = (ids,) if i["mask"] is None else (ids, i["mask"])
     results["output"] = _real_rows(call_with(encoder, weights, *given), ids, i)
     length = int(real[-1].sum())
     if 0 < length < ids.shape[1] and real[-1, :length].all():
         results["alone"] = call_with(encoder, weights, ids[-1:, :length])
     return results | ({"past max_len": _past_the_end(encoder, i)} if i["too_long"] else {})
+
+
+def _copy(embedded: Any) -> Any:
+    """Return what encode may write into: what embed gave is looked at later."""
+    return embedded.clone() if isinstance(embedded, Tensor) else embedded
 
 
 def _real_rows(output: Any, ids: Tensor, i: Inputs) -> Any:

@@ -162,9 +162,9 @@ def _call_on_itself(
 
     """
     x, mask = i["x"], i["mask"]
-    length = x.shape[1] if mask is None else int(mask[-1].sum())  # the call may write into it
+    length = x.shape[1] if mask is None else int(mask[-1].sum())
+    short = x[-1:, :length].clone()  # the call may write into both
     seen = _watched(settled(lambda: call_with(module, weights, x, x, x, mask)))
-    short = x[-1:, :length]
     try:
         alone = weights_first(call_with(module, weights, short, short, short))
     except RuntimeError as error:
@@ -188,10 +188,11 @@ def _refusal(answer: Any, d_model: int, n_heads: int) -> dict[str, object]:
 def _call_with_dropout(answer: Any, i: Inputs) -> dict[str, object]:
     """Return results in eval mode, and traces of dropout on the weights in train mode."""
     module, weights = _build(answer, i, dropout=i["dropout"])
-    args = (i["query"], i["key"], i["value"], None)
+    args = i["query"], i["key"], i["value"]
+    copies = [one.clone() for one in args]  # for a call that writes into them
     with seeded(0):
-        calm = weights_first(call_with(module.eval(), weights, *args))
-        wild = weights_first(call_with(module.train(), weights, *args))
+        calm = weights_first(call_with(module.eval(), weights, *copies, None))
+        wild = weights_first(call_with(module.train(), weights, *args, None))
     seen = {"weights in eval mode": calm["weights"], "output in eval mode": calm["output"]}
     seen |= {"weights in train mode, before dropout": wild["weights"]}
     seen = {k: v.detach() if isinstance(v, Tensor) else v for k, v in seen.items()}

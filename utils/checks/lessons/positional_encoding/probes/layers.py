@@ -183,7 +183,7 @@ def _call_learned(answer: Any, i: Inputs) -> dict[str, object]:
 
     start = own.detach().clone()
     if i["again"]:  # with other weights, whose traces would show in the calls below
-        call_with(module, {"weight": -weight}, i["x"])
+        call_with(module, {"weight": -weight}, i["x"].clone())
     _require_use(answer, weight, i)
     seen = _call_layer(module, i, forward) | {"weight is trained": own.requires_grad}
     seen |= {"weight starts with numbers": bool(start.isfinite().all())}

@@ -43,12 +43,13 @@ def _call_rotary(answer: Any, i: Inputs) -> dict[str, object]:
     if i["again"]:
         _call_otherwise(answer, x)
     given = {name: i[name] for name in ("base", "offset") if i[name] is not None}
+    before = x.float() if i["dtype"] == SHORT else None  # the call may write into x
     turned = answer(x, **given)
     seen = with_dtype("turned", turned)
-    if i["dtype"] != SHORT or not isinstance(turned, Tensor):
+    if before is None or not isinstance(turned, Tensor):
         return seen
     exact = seen.pop("turned")  # right answers differ in the third digit
-    return seen | {f"as in float32, but for rounding, in {SHORT}": _near(exact, answer(x.float()))}
+    return seen | {f"as in float32, but for rounding, in {SHORT}": _near(exact, answer(before))}
 
 
 def _call_otherwise(answer: Any, x: Tensor) -> None:
@@ -58,7 +59,7 @@ def _call_otherwise(answer: Any, x: Tensor) -> None:
     """
     is_made_there(lambda: answer(elsewhere(x)))
     answer(x.double())
-    answer(x, 50.0)
+    answer(x.clone(), 50.0)
 
 
 def _near(short: object, exact: object) -> bool:

@@ -84,7 +84,8 @@ def _call_forward(answer: Any, i: Inputs) -> dict[str, object]:
     """Return the states; if `twice`, those of a second call, after one with other tokens."""
     if not i["twice"]:
         return unpack(answer(*_arguments(i)), "states", "h_T")
-    other = i | {"x": i["x"].flip(1), "h_0": i["h_0"].clone()}
+    copies = {name: one.clone() for name, one in i.items() if isinstance(one, Tensor)}
+    other = i | copies | {"x": i["x"].flip(1)}
     first = unpack(answer(*_arguments(other)), "states", "h_T")
     found = unpack(answer(*_arguments(i)), "states", "h_T")
     _require_alike(first["states"], found["states"])

@@ -37,6 +37,7 @@ def _call_neighbours(answer: Any, i: Inputs) -> dict[str, object]:
     module = require_module(answer(x.shape[-1], *given), "Neighbours").to(x.dtype)
     _require_convolution(module, i["conv.weight"])
     asked = (x,) if mask is None else (x, mask)
+    x, mask = x.clone(), None if mask is None else mask.clone()  # a call may write into them
     if i["fresh"]:
         return {
             "x comes back before training": _is_same(_real_rows(module(*asked), mask), x, mask),
