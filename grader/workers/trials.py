@@ -39,17 +39,26 @@ from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend, lent_to
 from grader.workers.progress import EVENT, REFUSED
-from grader.workers.protocol import MOST_PARTS, WireError, pack, question_of, unpack
+from grader.workers.protocol import (
+    MOST_PARTS,
+    Message,
+    WireError,
+    encode,
+    pack,
+    question_of,
+    unpack,
+)
 from grader.workers.trial_proxy import live
-from utils.checks.framework.observation import plain
+from utils.checks.framework.observation import Observation, Problem, ProblemKind, plain
 from utils.checks.registry import probes
 
 Trial = tuple[str, int]  # exercise and number
 MOST_ARG_AXES: Final = 4  # of one argument
 MOST_ENTRIES: Final = 4096  # of one argument
 MOST_SCORES: Final = 100_000  # of all arguments of a call, broadcast together
-MOST_CALLS: Final = 5000
+MOST_CALLS: Final = 20_000  # in one trial run: a hundred random batches, tried five times on each
 MOST_SECONDS: Final = 10.0  # of computing for one trial run: no other limit counts them
+TOO_MANY: Final = f"too many calls: all tries of your test together may make {MOST_CALLS}"
 VERSION_FAILED: Final = "the function failed on what your test passes; try the test on your own"
 TRIAL_RUNS: Final = 2  # in how many isolated processes, one after another, a test is tried
 
@@ -76,6 +85,7 @@ class Server:
         self._verdicts: dict[Trial, dict[str, Any]] = {}
         self._calls = 0
         self._seconds = 0.0
+        self._is_spent = False
         self.rest: list[bytes] = []
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
         self.steps = _part(numbered, run)
@@ -128,7 +138,8 @@ class Server:
         try:
             request = json.loads(raw)["call"]
             if self._calls > MOST_CALLS or self._seconds > MOST_SECONDS:
-                raise ValueError("too many calls")
+                self._is_spent = True
+                raise ValueError(TOO_MANY)
             found = self._timed_call(request)
             results = (found,) if isinstance(found, Tensor) else tuple(found)
         except Exception as error:  # whatever was asked, the answer is a sentence
@@ -137,13 +148,19 @@ class Server:
         return json.dumps({"results": packed, "alone": isinstance(found, Tensor)}).encode()
 
     def verdicts(self) -> Iterator[bytes]:
-        """Yield a verdict on each version whose trials were all called first and all agree."""
+        """Yield a verdict on each version whose trials were all called first and all agree.
+
+        Where calls ran out, trials of a version differ for that reason, and it is told.
+        """
         for exercise, place in sorted({(e, place) for (e, _), place in self._places.items()}):
             trials = [t for t, p in self._places.items() if (t[0], p) == (exercise, place)]
             question = {"exercise": exercise, "case": place}  # whatever a message says later on
             found = [self._verdicts.get(trial, {}) | question for trial in trials]
             if self._verdicts.keys() >= set(trials) and found.count(found[0]) == len(found):
                 yield json.dumps(found[0]).encode()
+            elif self._is_spent:
+                problem = Problem(ProblemKind.EXCEPTION, f"ValueError: {TOO_MANY}")
+                yield encode(Message(exercise, place, Observation(problem=problem)))
 
     def _take(self, raw: bytes) -> None:
         """Keep a message; one about the current trial ends it, and counts if it was called.

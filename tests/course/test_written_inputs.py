@@ -13,6 +13,7 @@ from torch import Tensor
 from grader.grading.plan import cases_of
 from tests.course.lesson_runs import exercise_ids, lesson_of
 from utils.checks.framework.exercise import ExerciseKind
+from utils.checks.framework.expected import expected_of
 from utils.checks.framework.judge import points_alone
 from utils.checks.framework.observe import observe_all
 from utils.checks.registry import exercises
@@ -60,7 +61,11 @@ def test_a_right_answer_that_overwrites_its_inputs_at_its_end_is_told_that_alone
         answer = writing(answer)
     probe = replace(known.probe, forbidden=(), gradient=False)
     cases = cases_of(lesson_of(name), name)
-    seen = observe_all(probe, cases, answer, quiet=True)
-    verdict = points_alone(replace(known, probe=probe), cases, seen)
+    results = observe_all(probe, cases, answer, quiet=True)
+    seen = [
+        replace(one, gradients=expected_of(known, case).gradients)  # results alone are looked at
+        for case, one in zip(cases, results, strict=True)
+    ]
+    verdict = points_alone(known, cases, seen)
     kinds = {result.finding.kind for result in verdict.results if result.finding is not None}
     assert kinds <= {"changed"}

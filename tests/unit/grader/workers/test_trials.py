@@ -173,6 +173,24 @@ def test_calls_whose_computing_took_too_long_together_are_refused(server, monkey
         proxy(server, 0)(SMALL, SMALL, SMALL)
 
 
+def test_a_test_whose_calls_run_out_is_told_so_of_versions_that_it_could_not_decide(monkeypatch):
+    monkeypatch.setattr("grader.workers.trials.MOST_CALLS", 5)
+    server = served()
+    for trial in trials(server):
+        try:
+            proxy(server, trial)(SMALL, SMALL, SMALL)
+            server.reply(verdict(trial, f"accepts in trial {trial}"))
+        except ValueError:
+            server.reply(verdict(trial, "fails"))
+    told = [json.loads(message).get("problem") for message in server.verdicts()]
+    assert any(told)
+    assert all("too many calls" in message for _, message, _ in filter(None, told))
+
+
+def test_a_version_tells_its_name_as_a_function_does(server):
+    assert proxy(server, 0).__name__ == proxy(server, 1).__name__ == "version"
+
+
 def test_tensors_of_the_sizes_that_lessons_use_are_answered(server):
     q = torch.zeros(2, 4, 10, 16)
     output, weights = proxy(server, 0)(q, q, v=q, mask=torch.ones(1, 10, 10, dtype=torch.bool))
