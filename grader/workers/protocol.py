@@ -29,7 +29,16 @@ DTYPES: Final = (
     "bool",
 )
 NAMES: Final = {np.dtype(name): name for name in DTYPES}  # dtype.name itself is slow
-KINDS: Final = ("stub", "exception", "return", "nothing", "attribute", "forbidden", "backward")
+KINDS: Final = (
+    "stub",
+    "exception",
+    "return",
+    "chance",
+    "nothing",
+    "attribute",
+    "forbidden",
+    "backward",
+)
 ARRAY_BYTES: Final = 1 << 20  # of one array
 MOST_ITEMS: Final = 4096  # of one list or table
 MOST_DEPTH: Final = 6

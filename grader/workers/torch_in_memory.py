@@ -46,6 +46,7 @@ def load_the_rest() -> None:
     for name in LATE:
         importlib.import_module(name)
     vars(torch)["compile"] = unchanged
+    vars(torch.jit)["script"] = unchanged  # it reads the sources of torch's functions
     note_files_without_lines()
 
 

@@ -47,12 +47,17 @@ def _live(stand_in: Any) -> Any:
 
 
 def _globals_of(answer: Any) -> dict[str, Any]:
-    """Return the globals of the answer's first function: decorated, partial, inherited or not."""
+    """Return the globals of the answer's own first function: decorated, partial or inherited.
+
+    A class may hold functions of torch's (``activation = F.relu``): they come last.
+    """
     while isinstance(answer, functools.partial):
         answer = answer.func
     kinds = answer.__mro__ if inspect.isclass(answer) else type(answer).__mro__
     parts = [answer, *(part for kind in kinds for part in vars(kind).values())]
-    return next((f.__globals__ for f in map(_bare, parts) if inspect.isfunction(f)), {})
+    functions = [f for f in map(_bare, parts) if inspect.isfunction(f)]
+    own = [f for f in functions if not str(f.__module__).startswith("torch.")]
+    return next((f.__globals__ for f in (*own, *functions)), {})
 
 
 def _bare(part: Any) -> Any:

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import string
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ from grader.workers.protocol import (
     decode,
     encode,
 )
-from utils.checks.framework.observation import Observation, Other, Problem
+from utils.checks.framework import observe
+from utils.checks.framework.observation import Observation, Other, Problem, ProblemKind
 
 NAMES = st.text(string.printable, max_size=20)
 ARRAYS = hnp.arrays(
@@ -66,6 +68,15 @@ def test_what_is_encoded_is_decoded_the_same(exercise, number, seen):
     assert alike(dict(seen.values), dict(back.observation.values))
     assert alike(dict(seen.gradients), dict(back.observation.gradients))
     assert (seen.changed, seen.problem) == (back.observation.changed, back.observation.problem)
+
+
+def test_every_kind_of_problem_that_questioning_finds_can_be_sent():
+    checks = Path(observe.__file__).parents[1]
+    asking = [checks / "framework/observe.py", *checks.glob("authoring/*.py")]
+    texts = [p.read_text("utf-8") for p in (*asking, *checks.glob("lessons/*/probes/*.py"))]
+    named = {kind for text in texts for kind in re.findall(r"ProblemKind\.([A-Z]+)", text)}
+    assert {"CHANCE", "RETURN"} <= named
+    assert {ProblemKind[name] for name in named} <= set(protocol.KINDS)
 
 
 @given(st.binary(max_size=300))

@@ -40,6 +40,7 @@ USED = {
     "determinism": "torch.use_deterministic_algorithms(True)",
     "compiling": "assert torch.equal(torch.compile(torch.exp)(x), x.exp())",
     "a compiling decorator": "torch.compile(mode='max-autotune')(m)(x)",
+    "scripting": "assert torch.equal(torch.jit.script(lambda x: nn.functional.relu(x))(x), x)",
     "checkpoints": "torch.utils.checkpoint.checkpoint(m, x, use_reentrant=False)",
     "the device without numbers": "torch.empty(3, device='meta') + 1",
     "timing": "from torch.utils import benchmark\nbenchmark.Timer('1 + 1').timeit(2)",

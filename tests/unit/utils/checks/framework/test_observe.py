@@ -254,6 +254,20 @@ def test_a_stand_in_replaces_an_earlier_exercise_during_observation_only():
     assert earlier(1) == 2
 
 
+class Holder:
+    activation = staticmethod(F.relu)
+
+    def call(self, x):
+        return earlier(x)
+
+
+def test_a_stand_in_reaches_a_class_that_holds_functions_of_other_modules():
+    stand_ins = {"earlier": lambda x: 3 * x}
+    one = replace(probe(stand_ins=stand_ins), call=lambda a, i: {"y": a().call(i["x"])})
+    seen = observe(one, CASE, Holder)
+    np.testing.assert_allclose(seen.values["y"], 3 * Draw(B=2, T=3).normal(2, 3).numpy())
+
+
 def test_a_stand_in_for_a_missing_name_is_removed_again():
     observe(probe(stand_ins={"nowhere": len}), CASE, later)
     assert "nowhere" not in globals()
