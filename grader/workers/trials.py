@@ -24,7 +24,6 @@ of a version ends what is taken about other exercises.
 """
 
 import json
-import math
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,20 +41,17 @@ from grader.workers.progress import EVENT, REFUSED
 from grader.workers.protocol import (
     MOST_PARTS,
     Message,
-    WireError,
     encode,
     pack,
     question_of,
     unpack,
 )
 from grader.workers.trial_proxy import live
+from utils.checks.authoring.tried_sizes import require_small
 from utils.checks.framework.observation import Observation, Problem, ProblemKind, plain
 from utils.checks.registry import probes
 
 Trial = tuple[str, int]  # exercise and number
-MOST_ARG_AXES: Final = 4  # of one argument
-MOST_ENTRIES: Final = 4096  # of one argument
-MOST_SCORES: Final = 100_000  # of all arguments of a call, broadcast together
 MOST_CALLS: Final = 20_000  # in one trial run: a hundred random batches, tried five times on each
 MOST_SECONDS: Final = 10.0  # of computing for one trial run: no other limit counts them
 TOO_MANY: Final = f"too many calls: all tries of your test together may make {MOST_CALLS}"
@@ -205,7 +201,8 @@ class Server:
         self._open.clear()
         arguments = [unpack(item) for item in request["arguments"]]
         named = {str(name): unpack(item) for name, item in request["named"]}
-        _require_small([*arguments, *named.values()])
+        values = (*arguments, *named.values())
+        require_small(value.shape for value in values if isinstance(value, np.ndarray))
         tensors = {name: live(value) for name, value in named.items()}
         with torch.no_grad():
             try:
@@ -259,15 +256,3 @@ def _part(steps: Steps, run: int) -> Steps:
 
 def _comes_later(exercise: str) -> bool:
     return _served(exercise) or _is_apart(exercise)
-
-
-def _require_small(values: Sequence[Any]) -> None:
-    """Refuse tensors that are large, or become large when broadcast together."""
-    shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
-    if any(len(shape) > MOST_ARG_AXES or math.prod(shape) > MOST_ENTRIES for shape in shapes):
-        most = f"{MOST_ARG_AXES} axes and {MOST_ENTRIES} entries"
-        raise WireError(f"a test may pass tensors of at most {most}")
-    padded = [(1,) * (MOST_ARG_AXES - len(shape)) + shape for shape in [(), *shapes]]
-    *lead, rows, columns = (max(sizes) for sizes in zip(*padded, strict=True))
-    if math.prod(lead) * rows * max(rows, columns) > MOST_SCORES:
-        raise WireError(f"these tensors together make more than {MOST_SCORES} scores")

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
+from utils.checks.authoring.tried_sizes import require_small
 from utils.checks.framework.substitution import borrowed
 from utils.checks.framework.torch_state import seeded
 
@@ -95,6 +96,7 @@ def version(name: str, again: bool = False) -> Encode:
     def encode(ids: Tensor) -> Tensor:
         if ids.dtype != torch.int64 or ids.ndim != 2 or not ids.numel():
             raise ValueError("ids are whole numbers, (B, T)")
+        require_small([ids.shape])
         if ids.min() < 0 or ids.max() >= WORDS:
             most = WORDS - 1
             raise IndexError(
