@@ -336,3 +336,24 @@ def test_words_are_looked_up_once_for_all_exercises_of_a_submission(monkeypatch)
     ended = Ended("finished", 0, None, (), 0.1, 0.1, 0, "")
     scoring.judge_submission(lesson_of("causal_mask"), ended, {}, [], {"a = 1"})
     assert found == [{"a = 1"}]
+
+
+def leaking(q, k, v, mask=None):
+    """Attention that leaves a trace of weight under the mask."""
+    scores = q @ k.mT / k.shape[-1] ** 0.5
+    shares = (scores - scores.detach().amax(-1, keepdim=True)).exp()
+    if mask is not None:
+        shares = torch.where(mask, shares, 1e-9 * mask.any(-1, keepdim=True))
+    weights = shares / shares.sum(-1, keepdim=True).clamp(min=1e-30)
+    return weights @ v, weights
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda q, k, v, mask=None: (v.add_(0), leaking(q, k, v, mask))[1],
+        lambda q, k, v, mask=None: tuple(x.double() for x in leaking(q, k, v, mask)),
+    ],
+)
+def test_what_is_missed_beside_right_numbers_excuses_from_no_law(answer):
+    assert 0 < attention_verdict(answer).earned <= attention_verdict(leaking).earned
