@@ -217,6 +217,8 @@ def _copy(inputs: Inputs) -> Inputs:
 def _copied(value: object) -> object:
     if isinstance(value, torch.Tensor):
         return value.clone()
+    if isinstance(value, dict):  # inputs of an earlier call: it may write into them, too
+        return _copy(value)
     return list(value) if isinstance(value, list) else value
 
 

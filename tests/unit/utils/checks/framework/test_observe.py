@@ -82,6 +82,21 @@ def test_gradients_are_seen_of_an_answer_that_overwrites_what_they_need():
     np.testing.assert_allclose(seen.gradients["x"], right.gradients["x"])
 
 
+def test_each_call_gets_inputs_of_an_earlier_one_as_they_were_drawn():
+    sizes = []
+    made = lambda **_: {"x": torch.ones(2), "earlier": {"mask": torch.ones(2)}}  # noqa: E731
+    call = lambda answer, i: {"y": answer(i["x"], i["earlier"]["mask"])}  # noqa: E731
+
+    def answer(x, mask):
+        sizes.append(mask.ndim)
+        mask.unsqueeze_(0)
+        return x.mul_(2)
+
+    observe(replace(probe(), inputs=made, call=call), CASE, answer)
+    assert len(sizes) > 1
+    assert set(sizes) == {1}
+
+
 def test_gradients_are_seen_of_an_answer_that_overwrites_a_part_of_what_they_need():
     seen = observe(probe(), CASE, lambda x: (x**2, x[:, 1:].add_(1))[0])
     right = observe(probe(), CASE, lambda x: x**2)
