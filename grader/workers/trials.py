@@ -161,6 +161,7 @@ class Server:
     def _take(self, raw: bytes) -> None:
         """Keep a message; one about the current trial ends it, and counts if it was called.
 
+        That a test was stopped before its first call, or is not there, is told and earns nothing.
         Kept are events, and messages about exercises that are open.
         """
         if raw == REFUSED:
@@ -175,7 +176,8 @@ class Server:
                 self.rest.append(raw)
         elif question[1] == self._current[question[0]]:
             self._current[question[0]] += 1
-            if question in self._asked and (data := _read(raw)) is not None:
+            data = _read(raw)
+            if data is not None and (question in self._asked or _is_stopped(data)):
                 self._verdicts[question] = data
 
     def apart(self) -> list[bytes]:
@@ -229,6 +231,12 @@ def _read(raw: bytes) -> Any:
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_stopped(verdict: Mapping[str, Any]) -> bool:
+    """Return whether a verdict is none, but says what stopped the test."""
+    problem = verdict.get("problem")
+    return isinstance(problem, list) and problem[:1] in (["stub"], ["exception"])
 
 
 def runs_of(steps: Steps) -> int:
