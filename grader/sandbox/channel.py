@@ -94,6 +94,7 @@ class Reader:
         self.ready = False
         self.fault: Ending | None = None
         self._left = limits.result_bytes + len(READY)
+        self._left_for_questions = limits.question_bytes
         self._most = limits.messages
         self._rest = bytearray()
 
@@ -108,6 +109,12 @@ class Reader:
             pass
         if self._left < 0:
             self._fail(Ending.TOO_MUCH_OUTPUT)
+
+    def forget(self, message: bytes) -> None:
+        """Count a message that was answered, and is not kept, among the questions."""
+        counted = min(LENGTH.size + len(message), self._left_for_questions)
+        self._left_for_questions -= counted
+        self._left += counted
 
     def end(self) -> None:
         """Finish: no more will come, so half a message is a fault."""

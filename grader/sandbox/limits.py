@@ -12,9 +12,11 @@ class Limits:
     """Upper bounds for one task; every number must be above zero.
 
     `memory_bytes` is address space beyond what the warm parent has mapped when it forks (libraries
-    such as torch map far more than they use). `forks` says whether the task may start processes;
-    it may always start threads, and `tasks` counts both. Limits on memory, CPU time and open files
-    hold for each process, so with `forks` a task may use `tasks` times as much.
+    such as torch map far more than they use). `result_bytes` are kept at most; `question_bytes` may
+    come besides in questions, of which nothing is kept once they are answered. `forks` says whether
+    the task may start processes; it may always start threads, and `tasks` counts both. Limits on
+    memory, CPU time and open files hold for each process, so with `forks` a task may use `tasks`
+    times as much.
     """
 
     wall_seconds: float = 60.0
@@ -26,6 +28,7 @@ class Limits:
     folder_bytes: int = 64 * MIB
     folder_entries: int = 4096
     result_bytes: int = 8 * MIB
+    question_bytes: int = 256 * MIB
     messages: int = 4096
     forks: bool = False
 

@@ -158,6 +158,7 @@ class Running:
             if reply is None:
                 kept.append(message)
             else:
+                self.reader.forget(message)
                 self.reply(reply)
         self.reader.messages[self.kept :] = kept
         self.kept = len(self.reader.messages)

@@ -223,6 +223,21 @@ def test_a_reply_arrives_whole_through_a_pipe_of_any_size(
     assert (ended.status, ended.messages) == ("finished", (b"1",) * 3)
 
 
+@pytest.mark.parametrize(("most", "status"), [(20_000, "finished"), (3000, "too much output")])
+def test_questions_that_were_answered_leave_room_for_results_up_to_a_limit_of_their_own(
+    most: int, status: str
+) -> None:
+    def task(channel: Channel) -> None:
+        for _ in range(10):
+            channel.ask(b"?" * 1000)
+        channel.send(b"seen")
+
+    with Supervisor(Limits(wall_seconds=20, result_bytes=4000, question_bytes=most)) as supervisor:
+        supervisor.start(task, answer=lambda asked: b"" if asked.startswith(b"?") else None)
+        (ended,) = supervisor.poll().values()
+    assert (ended.status, ended.messages) == (status, (b"seen",) * (status == "finished"))
+
+
 def test_a_task_that_takes_no_reply_is_stopped() -> None:
     def task(channel: Channel) -> None:
         while True:
