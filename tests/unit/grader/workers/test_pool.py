@@ -16,7 +16,7 @@ from grader.sandbox.task import Ending
 from grader.workers import pool as module
 from grader.workers.pool import Job, Pool
 from grader.workers.results import NotStarted
-from tests.course.fork_servers import CANNOT_START, cannot_isolate
+from tests.course.fork_servers import CANNOT_START, cannot_isolate, stands_still_once
 
 FINISHED = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, "")
 
@@ -26,7 +26,7 @@ class Prompt:
 
     def __init__(self):
         self.results, self._end = os.pipe()
-        self.job = None
+        self.job, self.heard = None, time.monotonic()
 
     def give(self, job, _file):
         self.job = job
@@ -148,6 +148,23 @@ def test_where_every_fork_server_is_killed_as_it_starts_that_is_told():
         pytest.raises(NotStarted, match="is memory short"),
     ):
         next(pool.run([Job(0, PRINTS)]))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="watchers end with their fork server there")
+@pytest.mark.parametrize("who", ["fork server", "watcher"])
+def test_a_grading_process_that_stands_still_costs_no_job_and_is_told(
+    who, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(module, "SILENT_SECONDS", 4.0)
+    program = stands_still_once(who, tmp_path / "stood still")
+    with Pool(8, Limits(wall_seconds=1.0), program=program) as pool:
+        assert finished(pool, 9) == ["finished"] * 9
+    assert "has stood still for 5 seconds" in capsys.readouterr().err
+
+
+def test_what_a_terminal_sends_to_its_processes_reaches_no_grading_process():
+    with Pool(1, Limits(), program=CANNOT_START) as pool:
+        assert os.getpgid(pool.pid) != os.getpgid(0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")

@@ -6,6 +6,7 @@ import selectors
 from types import SimpleNamespace
 
 from grader.sandbox import Ended
+from grader.workers import results as module
 from grader.workers.pool import Watcher
 from grader.workers.results import TrialRun, read_result, write_result
 
@@ -21,6 +22,14 @@ def test_a_second_result_that_came_with_the_first_can_still_be_waited_for():
             selector.register(pipe, selectors.EVENT_READ)
             assert selector.select(timeout=1)
         assert read_result(pipe) == small
+
+
+def test_a_result_that_stops_in_the_middle_is_none(monkeypatch):
+    monkeypatch.setattr(module, "MOST_PAUSE", 10)
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb", buffering=0) as results, os.fdopen(reading, "rb", 0) as pipe:
+        results.write(module.RESULT_LENGTH.pack(7) + b"begun")
+        assert read_result(pipe) is None
 
 
 def test_a_watchers_results_are_read_without_a_buffer():
