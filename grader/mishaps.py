@@ -10,12 +10,21 @@ def explained(error: Exception) -> str:
     """Return what happened and what helps; "" if it is no such mishap (but a fault of ours)."""
     if isinstance(error, OSError):
         return _of_a_file(error)
-    if type(error).__module__.startswith("sqlalchemy."):
-        reason = getattr(error, "orig", None) or type(error).__name__
+    if reason := _of_a_gradebook(error):
         return (
             f"The gradebook refused ({reason}). Close other programs that use it, {AGAIN} If it is "
             "damaged, take the newest copy from gradebook-backups/."
         )
+    return ""
+
+
+def _of_a_gradebook(error: Exception) -> str:
+    """Return what a database, or nbgrader in its name, refused; "" if neither did."""
+    kind = type(error)
+    if kind.__module__.startswith("sqlalchemy."):
+        return str(getattr(error, "orig", None) or kind.__name__)
+    if (kind.__module__, kind.__name__) == ("nbgrader.api", "InvalidEntry"):
+        return str(error).partition("\n")[0].rpartition("Error) ")[2]
     return ""
 
 

@@ -27,6 +27,9 @@ from grader.errors import CourseError
 from grader.gradebook.server import open_gradebook
 
 LONGEST_ID: Final[int] = Student.id.type.length  # characters
+BESIDE_ERRORS: Final = (
+    "The above exception was", "During handling of", "[SQL:", "[parameters:", "(Background on",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,11 @@ class GradingCourse:
         config.CourseDirectory.release_directory = ".course/released"  # notebooks/ stays as it is
         converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
-        run_converter(converter, f"the gradebook does not take {lesson.name}")
+        run_converter(
+            converter,
+            f"The gradebook does not take {lesson.name}, so nothing of it was graded. Set right "
+            "what is said below, then run the same command",
+        )
 
     def converter_config(self, assignment: str, student: str = "*") -> Any:
         """Return nbgrader's settings for one assignment, and one student or all."""
@@ -189,8 +196,20 @@ def run_converter(converter: Any, failure: str) -> None:
         raise KeyboardInterrupt
     if not result["success"]:
         lines = "\n".join(part for key in ("log", "error") if (part := result.get(key)))
-        raise CourseError(f"{failure}:\n{_last_lines(lines)}")
+        raise CourseError(f"{failure}:\n{_last_words(lines)}")
 
 
-def _last_lines(text: str, count: int = 12) -> str:
-    return "\n".join(text.strip().splitlines()[-count:])
+def _last_words(log: str, count: int = 12) -> str:
+    """Return the end of a log: of its tracebacks only what they end with, and each line once."""
+    words: dict[str, None] = {}
+    in_trace = False
+    for said in log.splitlines():
+        in_trace = said.startswith("Traceback") or (in_trace and said.startswith(" "))
+        if not (in_trace or _is_of_a_trace(said)):
+            words[said.rstrip()] = None
+    return "\n".join([*words][-count:])
+
+
+def _is_of_a_trace(said: str) -> bool:
+    """Return whether a line only leads from one error to the next, or shows the query of one."""
+    return not said.strip() or "above traceback" in said or said.startswith(BESIDE_ERRORS)

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import closing
 
 import pytest
+from nbgrader.api import Gradebook, InvalidEntry
 
 from grader.cli import COMMANDS, main
 from tests.unit.course_files import ROOT
@@ -221,6 +222,17 @@ def test_a_gradebook_that_another_program_holds_is_told(course, capsys):
         code, said = told(capsys, "export csv --out x")
     assert reads_well(code, said.replace(str(course.folder), "."))
     assert "(database is locked). Close the program that holds it" in said
+
+
+def test_due_dates_that_a_held_gradebook_does_not_take_are_told(course, capsys, monkeypatch):
+    def held(*_arguments, **_options):
+        raise InvalidEntry("(sqlite3.OperationalError) database is locked")
+
+    (course.folder / "due.csv").write_text("lesson,due\n01_doubling,2026-12-01\n")
+    monkeypatch.setattr(Gradebook, "update_or_create_assignment", held)
+    code, said = told(capsys, "deadlines due.csv")
+    assert reads_well(code, said)
+    assert "The gradebook refused (database is locked). Close other programs that use it" in said
 
 
 @pytest.mark.parametrize(

@@ -30,3 +30,23 @@ def test_nbgraders_refusal_is_told_with_its_last_words(monkeypatch):
         "ValueError: the cause, at the end",
     )
     assert len(lines) < 20
+
+
+def test_of_nbgraders_tracebacks_only_their_last_lines_are_told(monkeypatch):
+    trace = "Traceback (most recent call last):\n  File 'api.py', line 5, in add\n    add()\n"
+    log = (
+        f"[ERROR] There was an error\n{trace}sqlite3.OperationalError: database is locked\n"
+        f"\nDuring handling of the above exception, another occurred:\n\n{trace}"
+        "InvalidEntry: database is locked\n[SQL: INSERT INTO course]\n[parameters: ('x',)]\n"
+    )
+    error = f"{trace}NbGraderException: Please see the the above traceback\n"
+    said = {"success": False, "log": log, "error": error}
+    monkeypatch.setattr("grader.course.course.capture_log", lambda converter: said)
+    with pytest.raises(CourseError) as caught:
+        run_converter(None, "not taken")
+    assert str(caught.value).splitlines() == [
+        "not taken:",
+        "[ERROR] There was an error",
+        "sqlite3.OperationalError: database is locked",
+        "InvalidEntry: database is locked",
+    ]
