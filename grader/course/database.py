@@ -12,7 +12,7 @@ from traitlets.config import Application
 
 from grader.course.safe_text import line
 from grader.errors import CourseError
-from grader.gradebook.address import sqlite_file
+from grader.gradebook.address import file_url, sqlite_file
 
 
 def db_url(root: Path, folder: Path) -> str:
@@ -27,7 +27,7 @@ def db_url(root: Path, folder: Path) -> str:
 
     """
     configured = _configured(root) if root.resolve() == folder.resolve() else None
-    return absolute(configured, root) if configured else f"sqlite:///{folder / 'gradebook.db'}"
+    return absolute(configured, root) if configured else file_url(folder / "gradebook.db")
 
 
 def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
@@ -78,4 +78,4 @@ def absolute(url: str, root: Path) -> str:
             "a database's address. Write it like sqlite:////folder/gradebook.db or "
             "postgresql://name@host/database."
         ) from None
-    return url if file is None or file.is_absolute() else f"sqlite:///{root / file}"
+    return url if file is None or file.is_absolute() else file_url(root / file)
