@@ -3,6 +3,15 @@
 import errno
 from typing import Final
 
+# What SQLite says of a gradebook's file -> what helps.
+DAMAGED: Final = "Move it away, and put the newest copy of gradebook-backups/ in its place"
+HELPS: Final = {
+    "not a database": DAMAGED,
+    "malformed": DAMAGED,
+    "no such": DAMAGED,
+    "is full": "Make room",
+    "readonly": "Check that you may write it, and into its folder",
+}
 AGAIN: Final = "then run the same command; what was finished before is kept."
 
 
@@ -11,11 +20,16 @@ def explained(error: Exception) -> str:
     if isinstance(error, OSError):
         return _of_a_file(error)
     if reason := _of_a_gradebook(error):
-        return (
-            f"The gradebook refused ({reason}). Close other programs that use it, {AGAIN} If it is "
-            "damaged, take the newest copy from gradebook-backups/."
-        )
+        return f"The gradebook refused ({reason}). {help_with(reason)}, {AGAIN}"
     return ""
+
+
+def help_with(reason: str) -> str:
+    """Return what helps where a gradebook's file refuses, by what SQLite says."""
+    for words, helps in HELPS.items():
+        if words in reason:
+            return helps
+    return "Close the program that holds it and check that you may write there"
 
 
 def _of_a_gradebook(error: Exception) -> str:

@@ -13,6 +13,7 @@ from traitlets.config import Application
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.gradebook.address import file_url, sqlite_file
+from grader.mishaps import help_with
 
 
 def db_url(root: Path, folder: Path) -> str:
@@ -33,13 +34,9 @@ def db_url(root: Path, folder: Path) -> str:
 def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
     """Return why a course's gradebook cannot be opened, and what helps."""
     reason = str(getattr(error, "orig", None) or error)
-    if "not a database" in reason or "malformed" in reason:
-        helps = "Move it away, and put the newest copy of gradebook-backups/ in its place"
-    else:
-        helps = "Close the program that holds it and check that you may write there"
     return (
-        f"The gradebook of {folder} cannot be opened ({reason}). {helps}, then run the same "
-        "command."
+        f"The gradebook of {folder} cannot be opened ({reason}). {help_with(reason)}, then run the "
+        "same command."
     )
 
 

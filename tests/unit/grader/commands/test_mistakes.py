@@ -10,6 +10,7 @@ from contextlib import closing
 
 import pytest
 from nbgrader.api import Gradebook, InvalidEntry
+from sqlalchemy.exc import OperationalError
 
 from grader.cli import COMMANDS, main
 from tests.unit.course_files import ROOT
@@ -232,7 +233,29 @@ def test_due_dates_that_a_held_gradebook_does_not_take_are_told(course, capsys, 
     monkeypatch.setattr(Gradebook, "update_or_create_assignment", held)
     code, said = told(capsys, "deadlines due.csv")
     assert reads_well(code, said)
-    assert "The gradebook refused (database is locked). Close other programs that use it" in said
+    assert "The gradebook refused (database is locked). Close the program that holds it" in said
+
+
+@pytest.mark.parametrize(
+    ("reason", "helps"),
+    [
+        ("database or disk is full", "Make room, then"),
+        ("attempt to write a readonly database", "Check that you may write it"),
+        ("database disk image is malformed", "put the newest copy of gradebook-backups/"),
+    ],
+)
+def test_what_a_gradebooks_file_refuses_is_told_with_what_helps(
+    course, capsys, monkeypatch, reason, helps
+):
+    def refuses(*_arguments):
+        raise OperationalError("INSERT", {}, Exception(reason))
+
+    for place in ("commands.roster.run", "course.course.open_gradebook"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"grader.{place}", refuses)
+            code, said = told(capsys, "roster")
+        assert reads_well(code, said.replace(str(course.folder), "."))
+        assert helps in said
 
 
 @pytest.mark.parametrize(
