@@ -10,13 +10,24 @@ HELPS: Final = {
     "malformed": DAMAGED,
     "no such": DAMAGED,
     "is full": "Make room",
+    "No space": "Make room",
     "readonly": "Check that you may write it, and into its folder",
+}
+# What a process may have too little of -> what happened, and what helps before all else.
+SCARCE: Final = {
+    errno.ENOMEM: "The memory is used up. Close other programs",
+    errno.EAGAIN: "No more processes can be started. Close others, or allow more (ulimit -u)",
+    errno.EMFILE: "Too many files are open at once. Allow more of them (ulimit -n 1024)",
+    errno.ENFILE: "Too many files are open on this machine. Close other programs",
 }
 AGAIN: Final = "then run the same command; what was finished before is kept."
 
 
 def explained(error: Exception) -> str:
     """Return what happened and what helps; "" if it is no such mishap (but a fault of ours)."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) in SCARCE:
+        what = SCARCE[getattr(error, "errno", errno.ENOMEM)]
+        return f"{what}. Grade fewer at once (--jobs 1), {AGAIN}"
     if isinstance(error, OSError):
         return _of_a_file(error)
     if reason := _of_a_gradebook(error):

@@ -18,7 +18,7 @@ from traitlets.config import Config
 from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.release import course_config
-from grader.course.backups import back_up
+from grader.course.backups import back_up, verify_not_lost
 from grader.course.database import cannot_be_opened, db_url, verify_version
 from grader.course.migration import fit, is_recorded
 from grader.course.private import keep_private
@@ -74,10 +74,11 @@ class GradingCourse:
         """Open the gradebook, closed to other users; use it as a context manager.
 
         Raises:
-            CourseError: it is locked, not a gradebook, on a server that refuses, or a later
+            CourseError: it is locked, lost, not a gradebook, on a server that refuses, or a later
                 nbgrader's.
 
         """
+        verify_not_lost(self.db_url, self.folder)
         try:
             gradebook = open_gradebook(self.db_url)
         except SQLAlchemyError as error:

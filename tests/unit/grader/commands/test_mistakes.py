@@ -285,6 +285,26 @@ def test_a_full_disk_is_told_as_full(course, capsys, monkeypatch):
     assert "The disk is full. Make room, then run the same command" in said
 
 
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "(ulimit -n 1024)"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "(ulimit -u)"),
+        (MemoryError(), "The memory is used up"),
+    ],
+)
+def test_what_a_process_lacks_is_told_with_how_it_can_have_more(
+    course, capsys, monkeypatch, error, says
+):
+    def lacks(_arguments):
+        raise error
+
+    monkeypatch.setattr("grader.commands.report.run", lacks)
+    code, said = told(capsys, "report")
+    assert reads_well(code, said)
+    assert says in said
+
+
 def test_a_faulty_lesson_text_is_told_with_its_line(course, capsys):
     text = course.folder / "solutions" / "01_doubling.py"
     text.write_text(text.read_text() + '\n# %% exercise="x"\nx = 1\n')
