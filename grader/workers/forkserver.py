@@ -17,11 +17,13 @@ import contextlib
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from grader.mishaps import explained
 from grader.sandbox import CannotIsolate, Limits, Supervisor
 from grader.sandbox.starting import receive, wait_for
 from grader.workers import torch_in_memory
@@ -133,4 +135,7 @@ def main(arguments: list[str]) -> None:
     except CannotIsolate as error:
         refuse(pool, str(error))
     else:
-        Copies(pool, supervisor).serve()
+        try:
+            Copies(pool, supervisor).serve()
+        except OSError as error:  # it cannot make another process: the pool tries with a new server
+            sys.exit(explained(error))

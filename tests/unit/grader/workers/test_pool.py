@@ -1,6 +1,7 @@
 """A pool keeps its watchers at work, and reads no further ahead than it has to."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 
 from grader.sandbox import CannotIsolate, Ended, Limits
 from grader.sandbox.task import Ending
+from grader.workers import forkserver
 from grader.workers import pool as module
 from grader.workers.pool import Job, Pool
 from grader.workers.results import NotStarted
@@ -190,6 +192,17 @@ def test_a_machine_that_cannot_isolate_is_told_to_everybody_who_asks():
         for watcher in pool._watchers:
             with pytest.raises(CannotIsolate, match="nothing here isolates"):
                 watcher.take()
+
+
+def test_a_fork_server_that_can_make_no_process_says_so_without_a_traceback(monkeypatch):
+    def serve(_copies):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    for name in ("warm_up", "taken_over", "Supervisor"):
+        monkeypatch.setattr(forkserver, name, lambda *_, **__: None)
+    monkeypatch.setattr(forkserver.Copies, "serve", serve)
+    with pytest.raises(SystemExit, match="No more processes can be started"):
+        forkserver.main([])
 
 
 def test_a_fork_server_that_cannot_start_is_told():
