@@ -1,5 +1,6 @@
 """A course folder as nbgrader sees it, and what is in it."""
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
 from grader.gradebook.server import open_gradebook
 
+NBGRADERS_LOG: Final = logging.getLogger("tornado.application")  # of its gradebook
 LONGEST_ID: Final[int] = Student.id.type.length  # characters
 BESIDE_ERRORS: Final = (
     "The above exception was", "During handling of", "[SQL:", "[parameters:", "(Background on",
@@ -107,7 +109,7 @@ class GradingCourse:
     @contextmanager
     def transaction(self) -> Iterator[Gradebook]:
         """Yield nbgrader's gradebook, with its many commits held back for one at the end."""
-        with self.gradebook() as gradebook, warnings.catch_warnings():
+        with self.gradebook() as gradebook, warnings.catch_warnings(), _unlogged():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
             commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
             try:
@@ -168,6 +170,16 @@ class GradingCourse:
         converter = kind(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
         return converter
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Hold back the traceback that nbgrader logs of what a database refuses: it raises it, too."""
+    before, NBGRADERS_LOG.disabled = NBGRADERS_LOG.disabled, True
+    try:
+        yield
+    finally:
+        NBGRADERS_LOG.disabled = before
 
 
 def _is_id(name: str) -> bool:
