@@ -278,6 +278,16 @@ def test_a_file_where_a_folder_should_be_is_named(course, capsys, name, words):
     assert name in said
 
 
+def test_where_names_are_not_read_as_utf_8_no_command_takes_a_student_for_another(
+    course, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "iso8859-1")
+    code, said = told(capsys, "roster")
+    assert reads_well(code, said)
+    assert "read as iso8859-1 here" in said
+    assert "export PYTHONUTF8=1" in said
+
+
 def test_a_full_disk_is_told_as_full(course, capsys, monkeypatch):
     def full(*_arguments, **_options):
         raise OSError(errno.ENOSPC, "No space left on device")
