@@ -58,7 +58,8 @@ class GradingCourse:
     def config(self) -> Config:
         """Nbgrader's settings for this folder; source notebooks come from the course."""
         config: Any = course_config(self.root, self.folder)
-        config.CourseDirectory.source_directory = str(self.root / "solutions")
+        if self.root.resolve() != self.folder.resolve():  # nbgrader escapes no path from here
+            config.CourseDirectory.source_directory = str(self.root / "solutions")
         config.CourseDirectory.db_url = db_url(self.root, self.folder)
         return Config(config)
 

@@ -1,11 +1,13 @@
 """A course as nbgrader sees it, also where nothing of it was made yet."""
 
+import re
 import stat
 
 import pytest
+from nbgrader.coursedir import CourseDirectory
 
 from grader.authoring.release import course_config
-from grader.course.course import run_converter
+from grader.course.course import GradingCourse, run_converter
 from grader.errors import CourseError
 from tests.unit.course_files import make_course
 
@@ -16,6 +18,16 @@ def test_on_a_fresh_clone_the_settings_make_the_exchange_that_formgrader_wants(t
     exchange = root / ".course" / "exchange"
     assert config.Exchange.root == str(exchange)
     assert stat.S_IMODE(exchange.stat().st_mode) == 0o777
+
+
+@pytest.mark.parametrize("name", ["course (1)", "$(which)?", "c++"])
+def test_nbgrader_finds_a_lesson_whatever_the_courses_folder_is_called(tmp_path, name):
+    (tmp_path / name).mkdir()
+    root = make_course(tmp_path / name)
+    folders = CourseDirectory(config=GradingCourse(root, root).converter_config("01_doubling"))
+    step = folders.source_directory
+    pattern = folders.format_path(step, "(?P<student>.*)", "(?P<lesson>.*)", escape=True)
+    assert re.match(pattern, folders.format_path(step, ".", "01_doubling"))["student"] == "."
 
 
 def test_nbgraders_refusal_is_told_with_its_last_words(monkeypatch):
