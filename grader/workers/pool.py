@@ -18,7 +18,7 @@ from typing import IO, Final, Self, cast
 
 from grader.sandbox import Ended, Limits
 from grader.sandbox.starting import send
-from grader.workers.job_files import write_job
+from grader.workers.job_files import job_line, write_job
 from grader.workers.results import NotStarted, TrialRun, as_one, await_ready, read_result
 from grader.workers.resuming import Losses
 
@@ -151,7 +151,7 @@ class Watcher:
         write_job(file, job.steps, job.seed)
         self.job, self.heard = job, time.monotonic()
         with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show it
-            self._jobs.write(b"%f " % job.spent + os.fsencode(file) + b"\n")
+            self._jobs.write(job_line(job.spent, file))
 
     def take(self) -> tuple[Job, Ended | None] | None:
         """Return the finished job and how it ended; None if more follows.

@@ -166,6 +166,17 @@ def test_outside_a_course_every_command_says_where_to_go(tmp_path, monkeypatch, 
         assert "Go to the course's folder, then run the same command" in said
 
 
+def test_in_a_folder_whose_name_nbgrader_takes_for_a_pattern_that_is_told(
+    course, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "class [1]").mkdir()
+    (course.folder / "nbgrader_config.py").rename(tmp_path / "class [1]" / "nbgrader_config.py")
+    monkeypatch.chdir(tmp_path / "class [1]")
+    code, said = told(capsys, "roster")
+    assert code == 1
+    assert "Rename it, then run the same command" in said
+
+
 SETTINGS = {
     "c.X.y = (\n": "nbgrader_config.py, line 1, cannot be used (SyntaxError",
     "\n\nunknown_name\n": "nbgrader_config.py, line 3, cannot be used (NameError",
