@@ -3,16 +3,8 @@
 import errno
 from typing import Final
 
-# What SQLite says of a gradebook's file -> what helps.
-DAMAGED: Final = "Move it away, and put the newest copy of gradebook-backups/ in its place"
-HELPS: Final = {
-    "not a database": DAMAGED,
-    "malformed": DAMAGED,
-    "no such": DAMAGED,
-    "is full": "Make room",
-    "No space": "Make room",
-    "readonly": "Check that you may write it, and into its folder",
-}
+from grader.errors import help_with
+
 # What a process may have too little of -> what happened, and what helps before all else.
 SCARCE: Final = {
     errno.ENOMEM: "The memory is used up. Close other programs",
@@ -33,14 +25,6 @@ def explained(error: Exception) -> str:
     if reason := _of_a_gradebook(error):
         return f"The gradebook refused ({reason}). {help_with(reason)}, {AGAIN}"
     return ""
-
-
-def help_with(reason: str) -> str:
-    """Return what helps where a gradebook's file refuses, by what SQLite says."""
-    for words, helps in HELPS.items():
-        if words in reason:
-            return helps
-    return "Close the program that holds it and check that you may write there"
 
 
 def _of_a_gradebook(error: Exception) -> str:

@@ -15,7 +15,6 @@ from traitlets.config.loader import PyFileConfigLoader
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import as_text, source_notebook
 from grader.errors import CourseError
-from grader.gradebook.address import file_url
 
 CONFIG: Final = "nbgrader_config.py"
 
@@ -62,7 +61,7 @@ def course_config(root: Path, folder: Path) -> Config:
             "Correct it, then run the same command."
         ) from None
     config.CourseDirectory.root = str(folder)
-    config.CourseDirectory.db_url = file_url(folder / "gradebook.db")
+    config.CourseDirectory.db_url = f"sqlite:///{folder / 'gradebook.db'}"
     return Config(config)
 
 

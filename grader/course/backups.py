@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from grader.errors import CourseError
+from grader.errors import CourseError, help_with
 from grader.gradebook.address import sqlite_file
 from grader.gradebook.snapshots import snapshot
-from grader.mishaps import help_with
 
 FOLDER: Final = "gradebook-backups"
 COPIES: Final = "gradebook-*.db"

@@ -11,9 +11,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config import Application
 
 from grader.course.safe_text import line
-from grader.errors import CourseError
+from grader.errors import CourseError, help_with
 from grader.gradebook.address import file_url, sqlite_file
-from grader.mishaps import help_with
 
 
 def db_url(root: Path, folder: Path) -> str:

@@ -23,7 +23,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from grader.mishaps import explained
 from grader.sandbox import CannotIsolate, Limits, Supervisor
 from grader.sandbox.starting import receive, wait_for
 from grader.workers import torch_in_memory
@@ -32,6 +31,10 @@ from grader.workers.warm_up import warm_up
 from grader.workers.watcher import watch
 
 STDIN: Final = 0
+CANNOT_GO_ON: Final = (
+    "A grading process cannot go on ({error}). Close other programs, or grade fewer at once "
+    "(--jobs 1)."
+)
 
 
 class Copies:
@@ -138,4 +141,4 @@ def main(arguments: list[str]) -> None:
         try:
             Copies(pool, supervisor).serve()
         except OSError as error:  # it cannot make another process: the pool tries with a new server
-            sys.exit(explained(error))
+            sys.exit(CANNOT_GO_ON.format(error=error.strerror))

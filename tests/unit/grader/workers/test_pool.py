@@ -201,7 +201,7 @@ def test_a_fork_server_that_can_make_no_process_says_so_without_a_traceback(monk
     for name in ("warm_up", "taken_over", "Supervisor"):
         monkeypatch.setattr(forkserver, name, lambda *_, **__: None)
     monkeypatch.setattr(forkserver.Copies, "serve", serve)
-    with pytest.raises(SystemExit, match="No more processes can be started"):
+    with pytest.raises(SystemExit, match="Resource temporarily unavailable"):
         forkserver.main([])
 
 
