@@ -16,6 +16,9 @@ if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
 c.CourseDirectory.root = str(ROOT)
+if {"%", "?"} & {*str(ROOT)}:  # in an address they mean something else: it would be another file
+    whole = str(ROOT).replace("%", "%25").replace("?", "%3F")
+    c.CourseDirectory.db_url = f"sqlite:///{whole}/gradebook.db"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "notebooks"
 

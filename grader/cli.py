@@ -54,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = os.umask(PUBLIC if words[:1] and words[0] in WRITES_PUBLIC else PRIVATE)
     try:
         arguments = _arguments(words)
+        _verify_names_are_whole()
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
@@ -66,6 +67,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, UsageError) else 1
     finally:
         os.umask(before)
+
+
+def _verify_names_are_whole() -> None:
+    """Raise CourseError where Python would take a folder's name, a student's id, for another."""
+    if (encoding := sys.getfilesystemencoding()) != "utf-8":
+        raise CourseError(
+            f"The names of files are read as {encoding} here, so students' ids with accents would "
+            "be others. Set PYTHONUTF8=1 (export PYTHONUTF8=1), then run the same command."
+        )
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:

@@ -6,6 +6,16 @@ from typing import Final
 
 MOST_SHOWN: Final = 8
 NONE: Final = "none yet"
+# What SQLite says of a gradebook's file -> what helps.
+DAMAGED: Final = "Move it away, and put the newest copy of gradebook-backups/ in its place"
+HELPS: Final = {
+    "not a database": DAMAGED,
+    "malformed": DAMAGED,
+    "no such": DAMAGED,
+    "is full": "Make room",
+    "No space": "Make room",
+    "readonly": "Check that you may write it, and into its folder",
+}
 
 
 class CourseError(Exception):
@@ -39,3 +49,11 @@ def advice(name: str, known: Collection[str]) -> str:
 def _shown(name: str) -> str:
     """Return a name for the terminal, which obeys characters that cannot be printed."""
     return name if name.isprintable() else ascii(name)
+
+
+def help_with(reason: str) -> str:
+    """Return what helps where a gradebook's file refuses, by what SQLite says."""
+    for words, helps in HELPS.items():
+        if words in reason:
+            return helps
+    return "Close the program that holds it and check that you may write there"

@@ -12,6 +12,11 @@ def find_root(start: Path) -> Path:
     """Return the course's folder: `start` or the nearest one above with an nbgrader_config.py."""
     for folder in [start, *start.parents]:
         if (folder / "nbgrader_config.py").is_file():
+            if "[" in str(folder):
+                raise CourseError(
+                    f"nbgrader takes [ in the name of a folder for a pattern: {folder}. Rename it, "
+                    "then run the same command."
+                )
             return folder
     raise CourseError(
         f"{start} is not in a course: there is no nbgrader_config.py here or above. Go to the "

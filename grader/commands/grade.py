@@ -77,7 +77,11 @@ def collect(course: GradingCourse, lessons: list[str]) -> None:
                 config=config,
             )
             collector.update = True
-            run_converter(collector, f"what was submitted for {lesson} could not be collected")
+            run_converter(
+                collector,
+                f"What was submitted for {lesson} could not be collected. Set right what is said "
+                "below, then run the same command",
+            )
             for alike in by_kind(collector.left_out):
                 told = [f"Not collected from the exchange: {item}." for item in alike]
                 print("\n".join(_first(told)))

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from grader.errors import CourseError
+from grader.errors import CourseError, help_with
 from grader.gradebook.address import sqlite_file
 from grader.gradebook.snapshots import snapshot
 
 FOLDER: Final = "gradebook-backups"
+COPIES: Final = "gradebook-*.db"
 KEPT: Final = 10
 
 
@@ -38,9 +39,23 @@ def back_up(url: str, folder: Path) -> Path | None:
     except (OSError, sqlite3.Error) as error:
         raise CourseError(
             f"The gradebook could not be copied to {home} before writing ({error}), so nothing was "
-            "written. Make room or close the program that holds it, then run the same command."
+            f"written. {help_with(str(error))}, then run the same command."
         ) from None
     return copy
+
+
+def verify_not_lost(url: str, folder: Path) -> None:
+    """Raise CourseError if a gradebook of which there are copies is gone, or has become empty.
+
+    A new one would take its place unseen, and the copies of that would drive the good ones out.
+    """
+    file, copies = sqlite_file(url), sorted((folder / FOLDER).glob(COPIES))
+    if file is not None and copies and (not file.exists() or file.stat().st_size == 0):
+        raise CourseError(
+            f"The gradebook {file} is {'empty' if file.exists() else 'gone'}. Put its newest copy "
+            f"in its place (cp '{copies[-1]}' '{file}'), then run the same command. To begin a new "
+            f"one, move {folder / FOLDER} away."
+        )
 
 
 def _copy(url: str, home: Path) -> Path | None:
@@ -54,6 +69,6 @@ def _copy(url: str, home: Path) -> Path | None:
 
 
 def _forget(home: Path) -> None:
-    old = sorted(home.glob("gradebook-*.db"))[:-KEPT]
+    old = sorted(home.glob(COPIES))[:-KEPT]
     for path in [*old, *home.glob(".*.part")]:
         path.unlink(missing_ok=True)

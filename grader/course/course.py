@@ -1,5 +1,6 @@
 """A course folder as nbgrader sees it, and what is in it."""
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from traitlets.config import Config
 from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.release import course_config
-from grader.course.backups import back_up
+from grader.course.backups import back_up, verify_not_lost
 from grader.course.database import cannot_be_opened, db_url, verify_version
 from grader.course.migration import fit, is_recorded
 from grader.course.private import keep_private
@@ -26,7 +27,11 @@ from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
 from grader.gradebook.server import open_gradebook
 
+NBGRADERS_LOG: Final = logging.getLogger("tornado.application")  # of its gradebook
 LONGEST_ID: Final[int] = Student.id.type.length  # characters
+BESIDE_ERRORS: Final = (
+    "The above exception was", "During handling of", "[SQL:", "[parameters:", "(Background on",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class GradingCourse:
     def config(self) -> Config:
         """Nbgrader's settings for this folder; source notebooks come from the course."""
         config: Any = course_config(self.root, self.folder)
-        config.CourseDirectory.source_directory = str(self.root / "solutions")
+        if self.root.resolve() != self.folder.resolve():  # nbgrader escapes no path from here
+            config.CourseDirectory.source_directory = str(self.root / "solutions")
         config.CourseDirectory.db_url = db_url(self.root, self.folder)
         return Config(config)
 
@@ -71,10 +77,11 @@ class GradingCourse:
         """Open the gradebook, closed to other users; use it as a context manager.
 
         Raises:
-            CourseError: it is locked, not a gradebook, on a server that refuses, or a later
+            CourseError: it is locked, lost, not a gradebook, on a server that refuses, or a later
                 nbgrader's.
 
         """
+        verify_not_lost(self.db_url, self.folder)
         try:
             gradebook = open_gradebook(self.db_url)
         except SQLAlchemyError as error:
@@ -103,7 +110,7 @@ class GradingCourse:
     @contextmanager
     def transaction(self) -> Iterator[Gradebook]:
         """Yield nbgrader's gradebook, with its many commits held back for one at the end."""
-        with self.gradebook() as gradebook, warnings.catch_warnings():
+        with self.gradebook() as gradebook, warnings.catch_warnings(), _unlogged():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
             commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
             try:
@@ -144,7 +151,11 @@ class GradingCourse:
         config.CourseDirectory.release_directory = ".course/released"  # notebooks/ stays as it is
         converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
-        run_converter(converter, f"the gradebook does not take {lesson.name}")
+        run_converter(
+            converter,
+            f"The gradebook does not take {lesson.name}, so nothing of it was graded. Set right "
+            "what is said below, then run the same command",
+        )
 
     def converter_config(self, assignment: str, student: str = "*") -> Any:
         """Return nbgrader's settings for one assignment, and one student or all."""
@@ -160,6 +171,16 @@ class GradingCourse:
         converter = kind(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
         return converter
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Hold back the traceback that nbgrader logs of what a database refuses: it raises it, too."""
+    before, NBGRADERS_LOG.disabled = NBGRADERS_LOG.disabled, True
+    try:
+        yield
+    finally:
+        NBGRADERS_LOG.disabled = before
 
 
 def _is_id(name: str) -> bool:
@@ -189,8 +210,20 @@ def run_converter(converter: Any, failure: str) -> None:
         raise KeyboardInterrupt
     if not result["success"]:
         lines = "\n".join(part for key in ("log", "error") if (part := result.get(key)))
-        raise CourseError(f"{failure}:\n{_last_lines(lines)}")
+        raise CourseError(f"{failure}:\n{_last_words(lines)}")
 
 
-def _last_lines(text: str, count: int = 12) -> str:
-    return "\n".join(text.strip().splitlines()[-count:])
+def _last_words(log: str, count: int = 12) -> str:
+    """Return the end of a log: of its tracebacks only what they end with, and each line once."""
+    words: dict[str, None] = {}
+    in_trace = False
+    for said in log.splitlines():
+        in_trace = said.startswith("Traceback") or (in_trace and said.startswith(" "))
+        if not (in_trace or _is_of_a_trace(said)):
+            words[said.rstrip()] = None
+    return "\n".join([*words][-count:])
+
+
+def _is_of_a_trace(said: str) -> bool:
+    """Return whether a line only leads from one error to the next, or shows the query of one."""
+    return not said.strip() or "above traceback" in said or said.startswith(BESIDE_ERRORS)

@@ -11,8 +11,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config import Application
 
 from grader.course.safe_text import line
-from grader.errors import CourseError
-from grader.gradebook.address import sqlite_file
+from grader.errors import CourseError, help_with
+from grader.gradebook.address import file_url, sqlite_file
 
 
 def db_url(root: Path, folder: Path) -> str:
@@ -27,19 +27,15 @@ def db_url(root: Path, folder: Path) -> str:
 
     """
     configured = _configured(root) if root.resolve() == folder.resolve() else None
-    return absolute(configured, root) if configured else f"sqlite:///{folder / 'gradebook.db'}"
+    return absolute(configured, root) if configured else file_url(folder / "gradebook.db")
 
 
 def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
     """Return why a course's gradebook cannot be opened, and what helps."""
     reason = str(getattr(error, "orig", None) or error)
-    if "not a database" in reason or "malformed" in reason:
-        helps = "Move it away, and put the newest copy of gradebook-backups/ in its place"
-    else:
-        helps = "Close the program that holds it and check that you may write there"
     return (
-        f"The gradebook of {folder} cannot be opened ({reason}). {helps}, then run the same "
-        "command."
+        f"The gradebook of {folder} cannot be opened ({reason}). {help_with(reason)}, then run the "
+        "same command."
     )
 
 
@@ -78,4 +74,4 @@ def absolute(url: str, root: Path) -> str:
             "a database's address. Write it like sqlite:////folder/gradebook.db or "
             "postgresql://name@host/database."
         ) from None
-    return url if file is None or file.is_absolute() else f"sqlite:///{root / file}"
+    return url if file is None or file.is_absolute() else file_url(root / file)

@@ -13,6 +13,11 @@ def sqlite_file(url: str) -> Path | None:
     return Path(parts.database) if parts.get_backend_name() == "sqlite" and parts.database else None
 
 
+def file_url(file: Path) -> str:
+    """Return the address of a SQLite gradebook, whatever characters its path holds."""
+    return "sqlite:///" + str(file).replace("%", "%25").replace("?", "%3F")
+
+
 def is_on_server(url: str) -> bool:
     """Return whether a gradebook is in PostgreSQL."""
     return make_url(url).get_backend_name() == POSTGRESQL

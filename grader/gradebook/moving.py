@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from grader.gradebook.address import is_on_server, shown, sqlite_file
+from grader.gradebook.address import file_url, is_on_server, shown, sqlite_file
 from grader.gradebook.rows import copy_rows, verify_empty
 from grader.gradebook.server import COUNTING, MAKING, connection
 
@@ -26,7 +26,7 @@ def move(copy: Path, target: str) -> Mapping[str, int]:
     """
     if (file := sqlite_file(target)) is not None and not file.exists():
         file.touch(mode=0o600)
-    with connection(f"sqlite:///{copy}") as rows, connection(target) as there:
+    with connection(file_url(copy)) as rows, connection(target) as there:
         if is_on_server(target):
             there.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MAKING})
         verify_empty(there, shown(target))

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from grader.gradebook.address import sqlite_file
+from grader.gradebook.address import file_url, sqlite_file
 from grader.gradebook.rows import copy_rows
 from grader.gradebook.server import connection, has_tables
 
@@ -42,7 +42,7 @@ def _of_server(url: str, file: Path) -> bool:
         if not has_tables(source):
             return False
         file.touch(mode=0o600)
-        with connection(f"sqlite:///{file}") as target:
+        with connection(file_url(file)) as target:
             copy_rows(source, target)
             target.commit()
     return True

@@ -96,12 +96,25 @@ def _change(gradebook: Gradebook, graded: Graded) -> None:
     submission = gradebook.update_or_create_submission(graded.lesson.name, graded.student, **when)
     scores, said = _scores(graded.outcome), _comments(graded.outcome)
     for notebook in submission.notebooks:
+        _complete(gradebook, notebook)
         for grade in notebook.grades:
             grade.auto_score = scores[grade.cell.name]
             by_hand = grade.manual_score is not None
             grade.needs_manual_grade = grade.auto_score is None or by_hand
         for comment in notebook.comments:
             comment.auto_comment = said.get(comment.cell.name)
+
+
+def _complete(gradebook: Gradebook, submitted: Any) -> None:
+    """Add the rows of cells that a submission lacks: somebody removed them."""
+    cells = submitted.notebook.grade_cells, submitted.notebook.solution_cells
+    for kind, rows, of_lesson in zip(
+        (Grade, Comment), (submitted.grades, submitted.comments), cells, strict=True
+    ):
+        known = {row.cell_id for row in rows}
+        missing = [kind(cell=cell) for cell in of_lesson if cell.id not in known]
+        rows.extend(missing)
+        gradebook.db.add_all(missing)
 
 
 def _scores(outcome: Outcome) -> dict[str, float | None]:

@@ -144,7 +144,11 @@ def _whole(scores: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what an interrupted run left half written."""
+    """Remove what an interrupted run left half written, and put back what it had moved aside."""
+    for old in (folder / "autograded").glob("*/.*.old"):
+        copy = old.with_name(old.name.removeprefix(".").removesuffix(".old"))
+        if not copy.exists():  # no new one took its place, and only it knows the first tries
+            old.replace(copy)
     halves = (folder / "autograded").glob("*/.*.new")
     for leftover in [*halves, *(folder / ".course").glob("jobs-*")]:
         shutil.rmtree(leftover, ignore_errors=True)

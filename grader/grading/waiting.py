@@ -45,7 +45,9 @@ def sort_out(
         elif not copy.is_ours:
             current = is_current(course.folder, student, lesson)
             (waiting.left if current else waiting.new).append((student, lesson))
-        elif not _is_same(course, student, lesson, copy.submission):
+        elif not _is_same(course, student, lesson, copy.submission) or (
+            copy.judged_by.keys() & judges[lesson].keys() - known[student, lesson].keys()
+        ):  # submitted again, or a score is gone from the gradebook
             waiting.new.append((student, lesson))
         elif changed := _differing(copy.judged_by, judges[lesson]):
             waiting.changed[student, lesson] = changed

@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -30,6 +31,10 @@ from grader.workers.warm_up import warm_up
 from grader.workers.watcher import watch
 
 STDIN: Final = 0
+CANNOT_GO_ON: Final = (
+    "A grading process cannot go on ({error}). Close other programs, or grade fewer at once "
+    "(--jobs 1)."
+)
 
 
 class Copies:
@@ -133,4 +138,7 @@ def main(arguments: list[str]) -> None:
     except CannotIsolate as error:
         refuse(pool, str(error))
     else:
-        Copies(pool, supervisor).serve()
+        try:
+            Copies(pool, supervisor).serve()
+        except OSError as error:  # it cannot make another process: the pool tries with a new server
+            sys.exit(CANNOT_GO_ON.format(error=error.strerror))

@@ -1,9 +1,11 @@
 """A job's file, and its steps as isolated processes may know them: without what cases ask."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from utils.checks.registry import probes
 
@@ -22,6 +24,17 @@ def write_job(file: Path, steps: bytes, seed: bytes) -> None:
 
     """
     file.write_bytes(len(seed).to_bytes(SEED_LENGTH, "little") + seed + steps)
+
+
+def job_line(spent: float, file: Path) -> bytes:
+    """Write a job's line: the seconds that earlier tries took, and where its file is."""
+    return f"{spent:f} {quote_from_bytes(os.fsencode(file))}\n".encode()
+
+
+def read_line(line: bytes) -> tuple[float, Path]:
+    """Read a job's line."""
+    spent, _, file = line.rstrip(b"\n").partition(b" ")
+    return float(spent), Path(os.fsdecode(unquote_to_bytes(file)))
 
 
 def read_job(file: Path) -> tuple[Steps, bytes, Cases]:

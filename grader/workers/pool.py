@@ -3,10 +3,12 @@
 import contextlib
 import os
 import selectors
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -16,7 +18,7 @@ from typing import IO, Final, Self, cast
 
 from grader.sandbox import Ended, Limits
 from grader.sandbox.starting import send
-from grader.workers.job_files import write_job
+from grader.workers.job_files import job_line, write_job
 from grader.workers.results import NotStarted, TrialRun, as_one, await_ready, read_result
 from grader.workers.resuming import Losses
 
@@ -24,6 +26,11 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "HOME", "TMPDIR")
 FORK_SERVER: Final = ("-m", "grader.workers")
 MOST_EARLY_ENDS: Final = 5  # in a row; who kills every process as it starts will not stop
+SILENT_SECONDS: Final = 120.0  # beyond a job's own, on a machine that is busy with much else
+STANDS_STILL: Final = (
+    "A grading process has stood still for {seconds:.0f} seconds: something stopped it. It is "
+    "started anew, and what it was at is graded again."
+)
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
@@ -69,6 +76,7 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 umask=0o022,  # what it makes is read by users that the sandbox makes
                 cwd=ROOT,
+                start_new_session=True,  # Ctrl-C and Ctrl-Z are the judging process's to handle
                 env={name: os.environ[name] for name in KEPT if name in os.environ} | ONE_THREAD,
             )
 
@@ -103,9 +111,14 @@ class ForkServer:
             os.close(theirs)
         return watcher
 
+    def kill(self) -> None:
+        """End it and all its copies, those too that stand still."""
+        if self._process.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """Stop it, and all its copies with it."""
-        self._process.kill()
+        self.kill()
         self._process.wait()
         self._connection.close()
 
@@ -116,25 +129,29 @@ class Watcher:
     Args:
         jobs: where jobs go in.
         results: where results come out.
+
+    Attributes:
         server: what makes it.
+        heard: when it was given its job, or told something since, by time.monotonic.
 
     """
 
     def __init__(self, jobs: int, results: int, server: ForkServer) -> None:
-        self._server = server
+        self.server = server
         self._jobs = os.fdopen(jobs, "wb", buffering=0)
         # A buffer would hold a second result where no selector sees it.
         self.results = cast("IO[bytes]", os.fdopen(results, "rb", buffering=0))
         self.job: Job | None = None
+        self.heard = time.monotonic()
         self._runs: list[TrialRun | None] = []
         self._ready = False
 
     def give(self, job: Job, file: Path) -> None:
         """Hand over a job, written to files that only this side may read."""
         write_job(file, job.steps, job.seed)
-        self.job = job
+        self.job, self.heard = job, time.monotonic()
         with contextlib.suppress(BrokenPipeError):  # it died; taking its result will show it
-            self._jobs.write(b"%f " % job.spent + os.fsencode(file) + b"\n")
+            self._jobs.write(job_line(job.spent, file))
 
     def take(self) -> tuple[Job, Ended | None] | None:
         """Return the finished job and how it ended; None if more follows.
@@ -145,6 +162,7 @@ class Watcher:
             NeverCame: it ended before it began with the job.
 
         """
+        self.heard = time.monotonic()
         if not self._ready:
             self._await_ready()
             return None
@@ -160,10 +178,10 @@ class Watcher:
         try:
             await_ready(self.results)
         except NotStarted:
-            if self._server.may_work:
+            if self.server.may_work:
                 raise NeverCame from None
             raise
-        self._ready = self._server.worked = True
+        self._ready = self.server.worked = True
 
     def close(self) -> None:
         """Let it end, once it has no job."""
@@ -204,6 +222,7 @@ class Pool:
         program: Sequence[str] = FORK_SERVER,
     ) -> None:
         self._limits, self._isolate, self._program = limits, isolate, program
+        self._patience = limits.wall_seconds + SILENT_SECONDS
         self._early_ends = 0
         self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
         self._server = self._new_server()  # it warms up meanwhile
@@ -245,7 +264,7 @@ class Pool:
             try:
                 taken = watcher.take()
             except NeverCame:
-                self._note_early_end()
+                self._note_early_end(watcher)
                 again.append(cast("Job", watcher.job))
                 self._replace(watcher)
                 continue
@@ -263,18 +282,18 @@ class Pool:
                 self._hand_out(waiting, again)  # judging what ended keeps no watcher waiting
                 yield job.key, losses.pop(job.key).told_with(ended)
 
-    def _note_early_end(self) -> None:
-        """Count a watcher that never came.
+    def _note_early_end(self, watcher: Watcher) -> None:
+        """Count a fork server that ended early: once, however many watchers never came with it.
 
         Raises:
             NotStarted: there were too many in a row.
 
         """
-        self._early_ends += 1
+        self._early_ends += watcher.server is self._server
         if self._early_ends > MOST_EARLY_ENDS:
             raise NotStarted(
-                "Something ends each grading process as it starts: is memory short? Grade fewer at "
-                "once (--jobs 1), or give the machine more; what was graded is recorded."
+                "Something ends or stops each grading process as it starts: is memory short? Grade "
+                "fewer at once (--jobs 1), or give the machine more; what was graded is recorded."
             )
 
     def _hand_out(self, waiting: Iterator[Job], again: list[Job]) -> bool:
@@ -287,11 +306,23 @@ class Pool:
         return any(watcher.job for watcher in self._watchers)
 
     def _next_done(self) -> Watcher:
+        """Return a watcher that tells something; if one stands still, its fork server is ended."""
+        at_work = [watcher for watcher in self._watchers if watcher.job is not None]
         with selectors.DefaultSelector() as selector:
-            for watcher in self._watchers:
-                if watcher.job is not None:
-                    selector.register(watcher.results, selectors.EVENT_READ, watcher)
-            return cast("Watcher", selector.select()[0][0].data)
+            for watcher in at_work:
+                selector.register(watcher.results, selectors.EVENT_READ, watcher)
+            while True:
+                silent = time.monotonic() - min(watcher.heard for watcher in at_work)
+                if told := selector.select(max(0.0, self._patience - silent)):
+                    return cast("Watcher", told[0][0].data)
+                self._end_still()
+
+    def _end_still(self) -> None:
+        """End a fork server that stands still, or a copy of it: all that wait for them hear."""
+        print(STANDS_STILL.format(seconds=self._patience), file=sys.stderr)
+        self._server.kill()
+        for watcher in self._watchers:
+            watcher.heard = time.monotonic()
 
     def _replace(self, dead: Watcher) -> None:
         dead.close()

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import select
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from grader.sandbox import CannotIsolate, Ended, Ending
 
 RESULT_LENGTH: Final = struct.Struct("<Q")
 POOL_READY: Final = b"ready\n"
+MOST_PAUSE: Final = 60_000  # milliseconds within a result, which is written in one go
 
 
 class NotStarted(RuntimeError):
@@ -70,7 +72,7 @@ def await_ready(results: IO[bytes]) -> None:
 
 
 def read_result(results: IO[bytes]) -> TrialRun | None:
-    """Read one result, on the judging side; None if the watcher died."""
+    """Read one result, on the judging side; None if the watcher died, or stopped in the middle."""
     head = _exactly(results, RESULT_LENGTH.size)
     size = RESULT_LENGTH.unpack(head)[0] if len(head) == RESULT_LENGTH.size else 0
     body = _exactly(results, size)
@@ -82,9 +84,13 @@ def read_result(results: IO[bytes]) -> TrialRun | None:
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:
-    """Read so many bytes from an unbuffered stream; fewer only at its end."""
-    taken = bytearray()
-    while len(taken) < size and (chunk := stream.read(size - len(taken))):
+    """Read so many bytes from an unbuffered stream; fewer at its end, or if it stands still."""
+    taken, more = bytearray(), select.poll()
+    more.register(stream, select.POLLIN)
+    while len(taken) < size and more.poll(MOST_PAUSE):
+        chunk = stream.read(size - len(taken))
+        if not chunk:
+            break
         taken += chunk
     return bytes(taken)
 

@@ -3,8 +3,11 @@
 import gc
 import importlib
 import pkgutil
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -44,6 +47,7 @@ def warm_up() -> None:
     figure.text(0, 0, "fonts are found and read once, here")
     figure.canvas.draw()
     plt.close(figure)
+    remove_made_folder(Path(matplotlib.get_configdir()))
     vars(font_manager)["_get_font"].cache_clear()  # or every copy frees the fonts, which takes 3 ms
     absence.close_other_engines()
     absence.kernels(), absence.in_python()
@@ -52,6 +56,15 @@ def warm_up() -> None:
     join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared
     gc.enable()
+
+
+def remove_made_folder(folder: Path) -> None:
+    """Remove the folder that matplotlib makes where it may write to no other.
+
+    It would do so at its end, but a fork server is killed.
+    """
+    if folder.parent == Path(tempfile.gettempdir()) and folder.name.startswith("matplotlib-"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def keep_one_thread(_number: int) -> None:

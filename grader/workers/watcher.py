@@ -16,7 +16,7 @@ from typing import IO, Final, NoReturn
 from grader.sandbox import Ended, Limits, Supervisor
 from grader.sandbox.note import NOTHING
 from grader.sandbox.processes import die_with_parent
-from grader.workers.job_files import read_job
+from grader.workers.job_files import read_job, read_line
 from grader.workers.progress import is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result
 from grader.workers.spares import Spares
@@ -41,13 +41,10 @@ def watch(supervisor: Supervisor, jobs: int, results: int, fork_server: socket.s
 
 
 def do_jobs(spares: Spares, jobs: Iterable[bytes], results: IO[bytes]) -> None:
-    """Do one job per line until there are no more.
-
-    A line holds the seconds that earlier tries of the job took, and the name of its file.
-    """
+    """Do one job per line (see `job_line`) until there are no more."""
     for line in jobs:
-        spent, _, name = line.rstrip(b"\n").partition(b" ")
-        for trial in trial_runs(spares, Path(os.fsdecode(name)), float(spent)):
+        spent, file = read_line(line)
+        for trial in trial_runs(spares, file, spent):
             write_result(results, trial)
 
 

@@ -1,5 +1,6 @@
 """Fork servers that fail, as programs for a pool: what a broken machine would do."""
 
+from pathlib import Path
 from typing import Final
 
 Program = tuple[str, str]
@@ -25,3 +26,40 @@ WATCHERS_DIE: Final[Program] = (  # as soon as they have a job
     "f.warm_up, w.do_jobs = lambda: None, lambda _s, jobs, _r: next(iter(jobs))\n"
     "f.main(['no-isolation'])",
 )
+
+
+def stands_still_once(who: str, mark: Path) -> Program:
+    """Return one whose watchers end each job at once; the first of a kind to begin is stopped.
+
+    Args:
+        who: "fork server" or "watcher".
+        mark: a file that is there once it has been.
+
+    """
+    return (
+        "-c",
+        "import os, signal, socket\n"
+        "from pathlib import Path\n"
+        "from grader.sandbox import Ended, Ending\n"
+        "from grader.sandbox.processes import die_with_parent\n"
+        "from grader.sandbox.starting import receive\n"
+        "from grader.workers.results import TrialRun, write_ready, write_result\n"
+        "done = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, '')\n"
+        "def begin(who):\n"
+        f"    if who == {who!r} and not Path({str(mark)!r}).exists():\n"
+        f"        Path({str(mark)!r}).touch()\n"
+        "        os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "begin('fork server')\n"
+        "while True:\n"
+        "    _, (jobs, results) = receive(socket.socket(fileno=os.dup(0)))\n"
+        "    if os.fork() == 0:\n"
+        "        die_with_parent()\n"
+        "        with open(jobs, 'rb') as lines, open(results, 'wb') as told:\n"
+        "            write_ready(told)\n"
+        "            for _ in lines:\n"
+        "                begin('watcher')\n"
+        "                write_result(told, TrialRun(done, (), False))\n"
+        "        os._exit(0)\n"
+        "    os.close(jobs)\n"
+        "    os.close(results)\n",
+    )

@@ -117,6 +117,16 @@ def test_an_answer_submitted_again_waits_also_when_only_its_time_differs(course)
     assert waiting(course, LESSON).new == [KEY]
 
 
+def test_a_score_that_is_gone_from_the_gradebook_waits_and_comes_back(course):
+    with course.gradebook() as gradebook:
+        gradebook.db.delete(gradebook.find_grade(f"test_{FIRST.id}", LESSON.name, *reversed(KEY)))
+        gradebook.db.commit()
+    assert waiting(course, LESSON).new == [KEY]
+    data = LESSON.release_path.read_bytes()
+    record(course, [Graded("ada", LESSON, data, outcome(LESSON), "", "", judged_by(LESSON))])
+    assert waiting(course, LESSON).all == []
+
+
 def test_what_nbgraders_own_engine_graded_is_left_as_it_is(course):
     copy = course.folder / "autograded" / "ada" / LESSON.name / f"{LESSON.name}.ipynb"
     shutil.copy(LESSON.release_path, copy)

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import closing
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from grader.cli import COMMANDS, main
 from tests.unit.course_files import ROOT
@@ -165,6 +166,17 @@ def test_outside_a_course_every_command_says_where_to_go(tmp_path, monkeypatch, 
         assert "Go to the course's folder, then run the same command" in said
 
 
+def test_in_a_folder_whose_name_nbgrader_takes_for_a_pattern_that_is_told(
+    course, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "class [1]").mkdir()
+    (course.folder / "nbgrader_config.py").rename(tmp_path / "class [1]" / "nbgrader_config.py")
+    monkeypatch.chdir(tmp_path / "class [1]")
+    code, said = told(capsys, "roster")
+    assert code == 1
+    assert "Rename it, then run the same command" in said
+
+
 SETTINGS = {
     "c.X.y = (\n": "nbgrader_config.py, line 1, cannot be used (SyntaxError",
     "\n\nunknown_name\n": "nbgrader_config.py, line 3, cannot be used (NameError",
@@ -223,6 +235,43 @@ def test_a_gradebook_that_another_program_holds_is_told(course, capsys):
     assert "(database is locked). Close the program that holds it" in said
 
 
+def test_due_dates_that_a_gradebook_does_not_take_are_told_without_a_traceback(
+    course, capsys, caplog
+):
+    change_gradebook(
+        course,
+        "CREATE TRIGGER held BEFORE INSERT ON assignment "
+        "BEGIN SELECT RAISE(ABORT, 'database is locked'); END",
+    )
+    (course.folder / "due.csv").write_text("lesson,due\n01_doubling,2026-12-01\n")
+    code, said = told(capsys, "deadlines due.csv")
+    assert reads_well(code, said)
+    assert "The gradebook refused (database is locked). Close the program that holds it" in said
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("reason", "helps"),
+    [
+        ("database or disk is full", "Make room, then"),
+        ("attempt to write a readonly database", "Check that you may write it"),
+        ("database disk image is malformed", "put the newest copy of gradebook-backups/"),
+    ],
+)
+def test_what_a_gradebooks_file_refuses_is_told_with_what_helps(
+    course, capsys, monkeypatch, reason, helps
+):
+    def refuses(*_arguments):
+        raise OperationalError("INSERT", {}, Exception(reason))
+
+    for place in ("commands.roster.run", "course.course.open_gradebook"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"grader.{place}", refuses)
+            code, said = told(capsys, "roster")
+        assert reads_well(code, said.replace(str(course.folder), "."))
+        assert helps in said
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -240,6 +289,16 @@ def test_a_file_where_a_folder_should_be_is_named(course, capsys, name, words):
     assert name in said
 
 
+def test_where_names_are_not_read_as_utf_8_no_command_takes_a_student_for_another(
+    course, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "iso8859-1")
+    code, said = told(capsys, "roster")
+    assert reads_well(code, said)
+    assert "read as iso8859-1 here" in said
+    assert "export PYTHONUTF8=1" in said
+
+
 def test_a_full_disk_is_told_as_full(course, capsys, monkeypatch):
     def full(*_arguments, **_options):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -248,6 +307,26 @@ def test_a_full_disk_is_told_as_full(course, capsys, monkeypatch):
     code, said = told(capsys, "collect canvas x.zip --roster roster.csv")
     assert reads_well(code, said)
     assert "The disk is full. Make room, then run the same command" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "(ulimit -n 1024)"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "(ulimit -u)"),
+        (MemoryError(), "The memory is used up"),
+    ],
+)
+def test_what_a_process_lacks_is_told_with_how_it_can_have_more(
+    course, capsys, monkeypatch, error, says
+):
+    def lacks(_arguments):
+        raise error
+
+    monkeypatch.setattr("grader.commands.report.run", lacks)
+    code, said = told(capsys, "report")
+    assert reads_well(code, said)
+    assert says in said
 
 
 def test_a_faulty_lesson_text_is_told_with_its_line(course, capsys):

@@ -7,6 +7,7 @@ import pytest
 
 from grader.course.backups import FOLDER, KEPT, back_up
 from grader.errors import CourseError
+from tests.unit.grader.lms.downloads import small_course
 
 
 def written(path, value):
@@ -53,6 +54,20 @@ def test_the_last_ten_copies_are_kept(book, tmp_path):
 def test_no_copy_is_made_of_a_gradebook_that_is_not_there(tmp_path):
     assert back_up(f"sqlite:///{tmp_path / 'gradebook.db'}", tmp_path) is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("state", ["gone", "empty"])
+def test_a_lost_gradebook_is_not_replaced_by_a_new_one_while_it_has_copies(tmp_path, state):
+    course = small_course(tmp_path)
+    course.back_up()
+    (tmp_path / "gradebook.db").unlink()
+    if state == "empty":
+        (tmp_path / "gradebook.db").touch()
+    (copy,) = (tmp_path / FOLDER).iterdir()
+    with pytest.raises(CourseError, match=rf"gradebook\.db is {state}.*cp '{copy}'"):
+        course.students()
+    copy.rename(tmp_path / "gradebook.db")
+    assert course.students() == []
 
 
 def test_a_gradebook_that_another_program_holds_is_told_and_leaves_no_half_copy(

@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config.loader import PyFileConfigLoader
 
 from grader.course.database import db_url, sqlite_file
 from grader.errors import CourseError
+from tests.unit.course_files import make_course
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +24,22 @@ def configured(folder, url):
 
 def test_without_a_setting_the_gradebook_is_in_the_courses_folder(tmp_path):
     assert db_url(tmp_path, tmp_path) == f"sqlite:///{tmp_path}/gradebook.db"
+
+
+@pytest.mark.parametrize("name", ["per%20cent", "which?"])
+def test_in_an_oddly_named_folder_nbgrader_and_we_have_the_same_gradebook(tmp_path, name):
+    root = tmp_path / name
+    root.mkdir()
+    root = make_course(root)
+    assert sqlite_file(db_url(root, root)) == root / "gradebook.db"
+    theirs = nbgraders_own(root)
+    assert sqlite_file(theirs) == root / "gradebook.db"
+
+
+def nbgraders_own(root):
+    """The address that nbgrader's own programs use there."""
+    settings = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    return CourseDirectory(config=settings).db_url
 
 
 def test_the_setting_counts(tmp_path):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader.gradebook.address import (
+    file_url,
     has_password,
     is_on_server,
     shown,
@@ -36,3 +37,9 @@ def test_a_file_is_no_server_and_a_server_no_file():
     assert sqlite_file("postgresql://host/grades") is None
     assert is_on_server("postgresql://host/grades")
     assert not is_on_server("sqlite:////one/book.db")
+
+
+@pytest.mark.parametrize("name", ["100%", "per%20cent", "which?", "a#b", "line\nbreak", "zoë's"])
+def test_a_files_address_leads_to_the_file_whatever_its_folder_is_called(name):
+    file = Path("/courses") / name / "gradebook.db"
+    assert sqlite_file(file_url(file)) == file

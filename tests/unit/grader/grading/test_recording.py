@@ -8,7 +8,7 @@ from grader.course.grades import grades
 from grader.errors import CourseError
 from grader.grading import recording
 from grader.grading.graded import Graded
-from grader.grading.recording import record, recorded
+from grader.grading.recording import record, recorded, sweep
 from tests.unit.grader.pages.graded_class import LESSON, TOTAL, outcome
 
 SPOILED = b"one that cannot be copied"
@@ -55,6 +55,16 @@ def test_first_tries_outlive_a_copy_that_cannot_be_made(made, monkeypatch):
     assert before is not None
     assert after is not None
     assert after.first_tries == before.first_tries != {}
+
+
+def test_a_copy_that_a_killed_run_had_moved_aside_is_put_back(made, monkeypatch):
+    record(made.course, [hand_in(made, "eve")])
+    before = read_copy(made.course.folder, "eve", LESSON)
+    home = made.course.folder / "autograded" / "eve"
+    (home / LESSON).replace(home / f".{LESSON}.old")  # the first of two steps
+    sweep(made.course.folder)
+    assert read_copy(made.course.folder, "eve", LESSON) == before is not None
+    assert [path.name for path in home.iterdir()] == [LESSON]
 
 
 def test_a_student_whom_somebody_else_enters_meanwhile_stops_the_run_with_a_sentence(

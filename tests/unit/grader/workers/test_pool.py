@@ -1,6 +1,7 @@
 """A pool keeps its watchers at work, and reads no further ahead than it has to."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -13,10 +14,11 @@ import pytest
 
 from grader.sandbox import CannotIsolate, Ended, Limits
 from grader.sandbox.task import Ending
+from grader.workers import forkserver
 from grader.workers import pool as module
 from grader.workers.pool import Job, Pool
 from grader.workers.results import NotStarted
-from tests.course.fork_servers import CANNOT_START, cannot_isolate
+from tests.course.fork_servers import CANNOT_START, cannot_isolate, stands_still_once
 
 FINISHED = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, "")
 
@@ -26,7 +28,7 @@ class Prompt:
 
     def __init__(self):
         self.results, self._end = os.pipe()
-        self.job = None
+        self.job, self.heard = None, time.monotonic()
 
     def give(self, job, _file):
         self.job = job
@@ -150,6 +152,23 @@ def test_where_every_fork_server_is_killed_as_it_starts_that_is_told():
         next(pool.run([Job(0, PRINTS)]))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="watchers end with their fork server there")
+@pytest.mark.parametrize("who", ["fork server", "watcher"])
+def test_a_grading_process_that_stands_still_costs_no_job_and_is_told(
+    who, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(module, "SILENT_SECONDS", 4.0)
+    program = stands_still_once(who, tmp_path / "stood still")
+    with Pool(8, Limits(wall_seconds=1.0), program=program) as pool:
+        assert finished(pool, 9) == ["finished"] * 9
+    assert "has stood still for 5 seconds" in capsys.readouterr().err
+
+
+def test_what_a_terminal_sends_to_its_processes_reaches_no_grading_process():
+    with Pool(1, Limits(), program=CANNOT_START) as pool:
+        assert os.getpgid(pool.pid) != os.getpgid(0)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
 def test_with_the_pool_everything_ends():
     with Pool(2, Limits(), isolate=False) as pool:
@@ -173,6 +192,17 @@ def test_a_machine_that_cannot_isolate_is_told_to_everybody_who_asks():
         for watcher in pool._watchers:
             with pytest.raises(CannotIsolate, match="nothing here isolates"):
                 watcher.take()
+
+
+def test_a_fork_server_that_can_make_no_process_says_so_without_a_traceback(monkeypatch):
+    def serve(_copies):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    for name in ("warm_up", "taken_over", "Supervisor"):
+        monkeypatch.setattr(forkserver, name, lambda *_, **__: None)
+    monkeypatch.setattr(forkserver.Copies, "serve", serve)
+    with pytest.raises(SystemExit, match="Resource temporarily unavailable"):
+        forkserver.main([])
 
 
 def test_a_fork_server_that_cannot_start_is_told():

@@ -3,9 +3,14 @@
 import io
 import os
 import selectors
+from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from grader.sandbox import Ended
+from grader.workers import results as module
+from grader.workers.job_files import job_line, read_line
 from grader.workers.pool import Watcher
 from grader.workers.results import TrialRun, read_result, write_result
 
@@ -21,6 +26,20 @@ def test_a_second_result_that_came_with_the_first_can_still_be_waited_for():
             selector.register(pipe, selectors.EVENT_READ)
             assert selector.select(timeout=1)
         assert read_result(pipe) == small
+
+
+def test_a_result_that_stops_in_the_middle_is_none(monkeypatch):
+    monkeypatch.setattr(module, "MOST_PAUSE", 10)
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb", buffering=0) as results, os.fdopen(reading, "rb", 0) as pipe:
+        results.write(module.RESULT_LENGTH.pack(7) + b"begun")
+        assert read_result(pipe) is None
+
+
+@pytest.mark.parametrize("name", ["a job", "new\nline", "per%20cent", "\udcff"])
+def test_a_jobs_line_leads_to_its_file_whatever_its_folder_is_called(name):
+    (line,) = io.BytesIO(job_line(1.5, Path("/jobs") / name)).readlines()
+    assert read_line(line) == (1.5, Path("/jobs") / name)
 
 
 def test_a_watchers_results_are_read_without_a_buffer():

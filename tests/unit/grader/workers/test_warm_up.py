@@ -1,11 +1,12 @@
 """What may be loaded where student code will run: the package decides, not a file's name."""
 
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from grader.workers.warm_up import may_stand_beside_students, require_no_answers
+from grader.workers.warm_up import may_stand_beside_students, remove_made_folder, require_no_answers
 from tests.forks import run_scripts
 
 # Nothing of ours: what ours loads, and when, is what is tested.
@@ -118,6 +119,16 @@ def test_what_lessons_import_is_loaded_with_all_probes_and_no_answers(done):
     assert {f"utils.{name}" for name in names} <= loaded
     assert {f"utils.checks.lessons.{name}.probes" for name in ("attention", "training")} <= loaded
     assert not [name for name in loaded if ".answers" in name or name.endswith("variants")]
+
+
+@pytest.mark.parametrize(("name", "is_left"), [("matplotlib-x1", False), ("somebodys", True)])
+def test_a_folder_that_matplotlib_made_for_one_run_is_removed_and_no_other(
+    tmp_path, monkeypatch, name, is_left
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / name).mkdir()
+    remove_made_folder(tmp_path / name)
+    assert (tmp_path / name).exists() == is_left
 
 
 def test_a_loaded_answer_is_named():
