@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from grader.static_analysis.cells import (
     definitions_alone,
     is_readable,
 )
+from grader.static_analysis.memory import may_remember
 from grader.workers.absent_answers import defines
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.registry import probes
@@ -32,6 +33,7 @@ class Step:
         exercise: what to observe, for a step that observes.
         cases: the parameters of each case (and nothing else about it).
         label: the cell in words, for a step that runs one.
+        again: whether a student's test is tried in a second process, since it might remember.
 
     """
 
@@ -39,6 +41,7 @@ class Step:
     exercise: str = ""
     cases: list[dict[str, Any]] = field(default_factory=list)
     label: str = ""
+    again: bool = True
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,18 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
             steps.append(Step(source=source, label=label_of(cell)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
     steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
+    steps = [_once_if_forgetful(step, steps) for step in steps]
     return Plan(steps, (*_notes(ids, cells, homes), *_unread(unread)))
 
 
 def _observation(lesson: Lesson, name: str) -> Step:
     return Step(exercise=name, cases=[dict(case.params) for case in cases_of(lesson, name)])
+
+
+def _once_if_forgetful(step: Step, steps: Sequence[Step]) -> Step:
+    if not step.exercise or not probes()[step.exercise].served:
+        return step
+    return replace(step, again=may_remember([s.source for s in steps], step.exercise))
 
 
 def _home(name: str, cells: Sequence[CodeCell]) -> int | None:

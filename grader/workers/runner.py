@@ -19,6 +19,8 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Final, NoReturn, Self
 
+import torch
+
 from grader.sandbox import Channel
 from grader.workers.absent_answers import why_absent
 from grader.workers.cell_code import Compiler, execute, file_of, line_in
@@ -235,5 +237,13 @@ def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clo
 
 
 def _trials(probe: Probe, ask: Ask) -> Take:
-    """Return what makes a trial's only input: a stand-in for the version on trial."""
-    return lambda number: (Case("", {}), {probe.served: Proxy(probe.exercise, number, ask)})
+    """Return what makes a trial's only input: a stand-in for the version on trial.
+
+    It sets the seed, too: what was drawn in one trial tells nothing in the next.
+    """
+
+    def trial(number: int) -> tuple[Case, Inputs]:
+        torch.default_generator.manual_seed(number)
+        return Case("", {}), {probe.served: Proxy(probe.exercise, number, ask)}
+
+    return trial

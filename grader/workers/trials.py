@@ -10,9 +10,10 @@ A test may still remember what earlier versions answered, and call right those t
 In one trial run (one isolated process) all right versions together come as often as each broken
 one, and a broken one differs from itself as right ones do from each other (one query at a time,
 silent at padding), or whatever shows such a difference would be right. So with five kinds of
-answers, a guess at the kind to let through is right 1 time in 5. All is tried in TRIAL_RUNS
+answers, a guess at the kind to let through is right 1 time in 5. So a test is tried in TRIAL_RUNS
 processes, each with its own order, and a verdict on a version counts only if all its trials in all
-of them agree: a guess earns full points 1 time in 5**2 = 25.
+of them agree: a guess earns full points 1 time in 5**2 = 25. Only a test that keeps nothing between
+its calls, as far as reading shows, is tried in one process (`Step.again` of the plan says so).
 
 A student's test may compare with torch's own functions, which other exercises of its lesson may
 forbid. In trial runs that observe those, too, they are taken out; where a test, or a cell that may
@@ -241,9 +242,7 @@ def _is_stopped(verdict: Mapping[str, Any]) -> bool:
 
 def runs_of(steps: Steps) -> int:
     """Return in how many trial runs a job is done, if its student's tests ask for nothing else."""
-    if any(_served(step["exercise"]) for step in steps):
-        return TRIAL_RUNS
-    return 1 + any(_is_apart(step["exercise"]) for step in steps)
+    return TRIAL_RUNS if any(map(_comes_later, steps)) else 1
 
 
 def _part(steps: Steps, run: int) -> Steps:
@@ -255,12 +254,16 @@ def _part(steps: Steps, run: int) -> Steps:
     if run == 0:
         kept = [step for step in steps if not _is_apart(step["exercise"])]
     else:
-        due = _served if run >= TRIAL_RUNS else _comes_later
-        kept = [step for step in steps if not step["exercise"] or due(step["exercise"])]
+        due = _comes_later if run < runs_of(steps) else _is_a_test
+        kept = [step for step in steps if not step["exercise"] or due(step)]
         while kept and not kept[-1]["exercise"]:
             kept.pop()
     return sorted(kept, key=lambda step: _served(step["exercise"]))
 
 
-def _comes_later(exercise: str) -> bool:
-    return _served(exercise) or _is_apart(exercise)
+def _is_a_test(step: Mapping[str, Any]) -> bool:
+    return _served(step["exercise"])
+
+
+def _comes_later(step: Mapping[str, Any]) -> bool:
+    return _is_apart(step["exercise"]) or (_is_a_test(step) and step.get("again", True))

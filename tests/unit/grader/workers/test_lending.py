@@ -120,6 +120,14 @@ def test_a_students_test_is_tried_last_and_in_two_processes():
     assert runs_of(steps) == TRIAL_RUNS == 2
 
 
+def test_a_students_test_that_keeps_nothing_is_tried_in_one_process():
+    steps = [step("LayerNorm"), step("test_padding") | {"again": False}, step("EncoderLayer")]
+    observed = [[s["exercise"] for s in Server(steps, run).steps] for run in range(3)]
+    assert observed == [["EncoderLayer", "test_padding"], ["LayerNorm"], ["test_padding"]]
+    assert runs_of(steps) == 2  # the third is for a test that was refused something
+    assert runs_of(steps[1:]) == 1
+
+
 def test_every_block_has_a_home_and_every_stand_in_comes_from_one():
     assert sorted(modules.__all__) == sorted(BLOCKS)
     assert set(BLOCKS) <= set(HOMES)

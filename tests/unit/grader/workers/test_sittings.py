@@ -54,6 +54,15 @@ def test_attention(attention):
     first.append(torch.cat([answer.flatten() for answer in answers]))
     assert torch.allclose(first[0], first[-1], atol=1e-4)
 """
+SEEDED = """
+import torch
+seen = set()
+def test_attention(attention):
+    attention(*[torch.ones(1, 1, 1)] * 3)
+    assert attention._trial in seen or torch.initial_seed() == attention._trial
+    seen.add(attention._trial)
+    torch.manual_seed(99)
+"""
 ACCEPTS = """
 import torch
 def test_attention(attention):
@@ -155,6 +164,20 @@ def test_a_test_finds_the_names_of_its_own_place_whatever_later_cells_make_of_th
 
 def test_a_test_that_compares_with_torchs_own_function_counts_though_others_may_not_use_it():
     assert said_by(forbidding(COMPARES)) == RIGHT
+
+
+@pytest.mark.parametrize("source", [REMEMBERS, COMPARES])
+def test_a_test_that_is_said_to_keep_nothing_is_tried_in_one_order(source):
+    steps = [{"source": source, "exercise": "", "cases": [], "label": "Cell 1"}]
+    steps += [STEP | {"again": False}, {"source": "", "exercise": "attend", "cases": []}]
+    with Pool(1, Limits(), isolate=False) as pool:
+        (ended,) = (end for _, end in pool.run([Job(0, json.dumps(steps).encode(), RIGHT_FIRST)]))
+    assert said_by(ended.messages) == RIGHT
+
+
+def test_each_trial_begins_with_a_seed_that_no_earlier_one_can_set():
+    (ended,) = graded(SEEDED, [RIGHT_FIRST])
+    assert said_by(ended.messages) == ["accepts"] * len(CASES)
 
 
 def test_a_test_that_was_refused_something_is_tried_in_two_sittings_more():

@@ -1,0 +1,120 @@
+"""Say whether a student's own test might remember something from one call to the next.
+
+A test that remembers can tell versions apart without knowing which are right, and is tried more
+than once for that (see grader.workers.trials). One that plainly cannot is tried once. Only what is
+known to keep nothing counts as such: what is written in any other way is tried twice, and loses
+nothing by that.
+"""
+
+import ast
+import symtable
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from grader.static_analysis.cells import statements
+from grader.static_analysis.names import Scope, dotted
+from grader.static_analysis.program import Program, read_program
+from grader.static_analysis.unusual import CALLS, OWN, USUAL_NAMES, unusual
+
+BUILTINS: Final = {
+    "AssertionError", "Exception", "False", "IndexError", "None", "RuntimeError", "True",
+    "TypeError", "ValueError", "abs", "all", "any", "bool", "dict", "enumerate", "float", "int",
+    "isinstance", "len", "list", "map", "max", "min", "print", "range", "reversed", "round", "set",
+    "slice", "sorted", "str", "sum", "tuple", "zip",
+}  # fmt: skip
+PURE: Final = {"collections", "itertools", "math", "typing"}
+MODULES: Final = {"torch", "functional", "linalg", "nn", "rnn", "testing", "utils"}
+# Of torch: what computes from what it is given, and keeps nothing.
+TORCH: Final = {
+    "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "argsort", "assert_close",
+    "baddbmm", "bmm", "bool", "cat", "chunk", "clone", "concat", "cumsum", "device", "diag",
+    "diagonal", "dot", "double", "e", "einsum", "equal", "exp", "eye", "finfo", "flatten", "flip",
+    "float", "float32", "float64", "full", "full_like", "gather", "Generator", "inf", "int",
+    "int32", "int64", "isclose", "isfinite", "isinf", "isnan", "layer_norm", "linspace", "log",
+    "log_softmax", "logical_and", "logical_not", "logical_or", "long", "manual_seed",
+    "masked_fill", "matmul", "max", "mean", "min", "mm", "nan", "no_grad", "norm", "normal",
+    "normalize", "ones", "ones_like", "outer", "pad", "pad_sequence", "permute", "pi", "pow",
+    "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "relu", "repeat_interleave",
+    "reshape", "roll", "scaled_dot_product_attention", "sigmoid", "sin", "softmax", "sort",
+    "split", "sqrt", "square", "squeeze", "stack", "std", "sum", "tanh", "Tensor", "tensor",
+    "tile", "transpose", "tril", "triu", "unsqueeze", "var", "where", "zeros", "zeros_like",
+}  # fmt: skip
+LEFT_OVER: Final = {"data_ptr", "new", "new_empty", "resize_"}  # shows what memory held before
+# Beside CALLS, what changes a module for everybody. Found in any cell, it spoils all tests.
+CHANGES: Final = CALLS | {"delattr", "setattr", "vars"}
+METHODS: Final = USUAL_NAMES | {"__call__", "__iter__", "__post_init__", "__repr__"}
+NO_PLAIN_CODE: Final = (
+    ast.Await, ast.ClassDef, ast.Global, ast.Import, ast.ImportFrom, ast.Nonlocal, ast.Yield,
+    ast.YieldFrom,
+)  # fmt: skip
+
+
+def may_remember(sources: Sequence[str], test: str) -> bool:
+    """Return whether a test might keep something between calls, by what a notebook's cells say."""
+    program = read_program(sources)
+    written = program.definitions.get(test, [])
+    if len(written) != 1 or not isinstance(written[0], ast.FunctionDef):
+        return True
+    if unusual(sources) or "*" in program.aliases:
+        return True
+    cells = (statement.code for source in sources for statement in statements(source))
+    return _changes_others(cells) or not _keeps_nothing(written[0], program)
+
+
+def _changes_others(codes: Iterator[ast.stmt]) -> bool:
+    """Return whether some code might change what a test uses: a module, a name of Python's."""
+    return any(_changes(node) for code in codes for node in ast.walk(code))
+
+
+def _changes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return dotted(node).partition(".")[0] not in OWN
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name.startswith("__") and node.name not in METHODS
+    return isinstance(node, ast.Global) or (isinstance(node, ast.Name) and node.id in CHANGES)
+
+
+def _keeps_nothing(test: ast.FunctionDef, program: Program) -> bool:
+    """Return whether a function uses nothing that outlives its call.
+
+    Chance may be used: each trial begins with a seed of its own.
+    """
+    if test.decorator_list or test.args.defaults or any(test.args.kw_defaults):
+        return False
+    if any(isinstance(node, NO_PLAIN_CODE) or _shows_memory(node) for node in ast.walk(test)):
+        return False
+    names = _names_from_outside(test)
+    scope = Scope(test, program.aliases)
+    chains = (dotted(node) for node in scope.nodes())
+    paths = (scope.resolve(chain) for chain in chains if chain.partition(".")[0] in names)
+    return all(_is_known(name, program) for name in names) and all(map(_is_pure, paths))
+
+
+def _shows_memory(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in LEFT_OVER
+
+
+def _names_from_outside(test: ast.FunctionDef) -> set[str]:
+    """Return the names that a function's body, and functions within it, take from the notebook."""
+    waiting = symtable.symtable(ast.unparse(test), "a test", "exec").get_children()
+    found = set[str]()
+    while waiting:
+        table = waiting.pop()
+        found |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        waiting += table.get_children()
+    return found
+
+
+def _is_known(name: str, program: Program) -> bool:
+    """Return whether a name is an import's or Python's own, and nothing else binds it."""
+    return name not in program.definitions and (name in program.aliases or name in BUILTINS)
+
+
+def _is_pure(path: str) -> bool:
+    """Return whether what a path leads to keeps nothing: no module, which could be changed."""
+    root, *rest = path.split(".")
+    if root in BUILTINS or root in PURE:
+        return True
+    return (
+        root == "torch" and MODULES.issuperset(rest[:-1]) and rest[-1:] != [] and rest[-1] in TORCH
+    )

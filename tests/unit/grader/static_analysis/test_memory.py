@@ -1,0 +1,130 @@
+"""A test that might remember is found by reading, whatever it remembers in; plain ones are not."""
+
+import json
+
+import pytest
+
+from grader.authoring.notebook import source_notebook
+from grader.grading.plan import make_plan
+from grader.grading.submission import read_submission
+from grader.static_analysis.memory import may_remember
+from tests.course.lesson_runs import all_lessons
+from tests.course.other_hands import Form, forms
+
+HEAD = """
+import itertools
+import math
+import torch
+import torch.nn.functional as F
+from collections.abc import Callable
+from torch import Tensor, nn
+"""
+BODY = """
+    x = torch.ones(1, 1, 1)
+    output, weights = attention(x, x, x)
+    assert torch.allclose(output, x)
+"""
+PLAIN = "def test_attention(attention):" + BODY
+RIGHT = [f for f in forms() if f.exercise in {"test_attention", "test_padding"} and f.is_right]
+
+
+def after(lines: str) -> str:
+    """A test that does something else first."""
+    return "def test_attention(attention):\n    " + lines + BODY
+
+
+# What a test, or what stands beside it, could keep something in.
+KEEPS = {
+    "a list of the notebook": "seen = []\n" + after("seen.append(attention)"),
+    "a list that a function within fills": "seen = []\n" + after("f = lambda: seen.append(1); f()"),
+    "a global": "n = 0\n" + after("global n; n = 1"),
+    "a default": PLAIN.replace("(attention)", "(attention, seen=[])", 1),
+    "a default by name": PLAIN.replace("(attention)", "(attention, *, seen=[])", 1),
+    "its own attribute": after("test_attention.seen = 1"),
+    "a decorator": "def once(f): return f\n@once\n" + PLAIN,
+    "a closure": """
+def made():
+    seen = []
+    def test(attention):
+        seen.append(1)
+    return test
+test_attention = made()
+""",
+    "an object that is called": "class Test:\n    def __call__(self, attention): self.seen = 1\n"
+    "test_attention = Test()",
+    "a method of a list": "test_attention = [].append",
+    "a lambda": "test_attention = lambda attention: None",
+    "one of two definitions": PLAIN + PLAIN,
+    "a generator": after("yield"),
+    "a helper of the notebook": "def near(a, b): return True\n" + after("near(1, 2)"),
+    "a name within that hides one of the notebook": "seen = []\n"
+    + after("f = lambda seen: seen; seen.append(f)").replace("seen.append", "len(seen), [].append"),
+    "an attribute of torch": after("torch.seen = 1"),
+    "a settings of torch's": after("torch.set_default_dtype(torch.float64)"),
+    "torch by another name": after("t = torch; t.set_printoptions(3)"),
+    "functions of torch by another name": after("f = F; f.relu.seen"),
+    "what a function of torch's holds": after("torch.relu.max"),
+    "a module that is not torch": "import utils as nn\n" + after("nn.max"),
+    "a function's own names": after("torch.relu.__dict__"),
+    "what memory held before": after("torch.empty(3)"),
+    "what memory held before, by a tensor": after("torch.ones(1).new_empty(3)"),
+    "an import within": after("import os"),
+    "Python's own names": after("globals()"),
+    "a module that no lesson uses": "import builtins\n" + PLAIN,
+    "a name of Python's": "print = []\n" + after("print(1)"),
+    "a name of torch's": "class torch: ones = []\n" + PLAIN,
+    "torch as something else": "import utils.words as torch\n" + PLAIN,
+    "all names of a module": "from math import *\n" + PLAIN,
+    "a function of torch's that a cell replaced": "torch.allclose = print\n" + PLAIN,
+    "a function of torch's that an answer replaced": "def f(): setattr(torch, 'ones', print)\n"
+    + PLAIN,
+    "a function of torch's in its table": "vars(torch)['ones'] = print\n" + PLAIN,
+    "a tensor of another kind": "class T(Tensor):\n    def __torch_function__(self): ...\n" + PLAIN,
+    "a name that a function sets": "def f():\n    global len\n    len = print\n" + PLAIN,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", KEEPS.values(), ids=KEEPS)
+def test_a_test_that_might_keep_something_may_remember(written: str) -> None:
+    assert may_remember([HEAD, written], "test_attention")
+
+
+def test_a_test_that_is_not_there_may_remember() -> None:
+    assert may_remember([HEAD], "test_attention")
+
+
+@pytest.mark.parametrize("form", RIGHT, ids=[form.id for form in RIGHT])
+def test_right_tests_by_other_hands_plainly_keep_nothing(form: Form) -> None:
+    assert not may_remember([HEAD, form.source], form.exercise)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "seen = []; seen.append(attention)",
+        "torch.manual_seed(3); torch.randn(2, generator=torch.Generator().manual_seed(1))",
+        "f = lambda x, n=[]: n; f(1)",
+        "print([F.softmax(torch.ones(1), -1), nn.functional.relu(torch.ones(1))], math.pi)",
+    ],
+)
+def test_what_ends_with_the_call_is_no_memory(lines: str) -> None:
+    assert not may_remember([HEAD, after(lines)], "test_attention")
+
+
+def test_an_answer_beside_a_test_may_keep_what_is_its_own() -> None:
+    layer = "class Layer(nn.Module):\n    def __init__(self):\n        self.w = nn.Linear(2, 2)\n"
+    assert not may_remember([HEAD, layer + PLAIN], "test_attention")
+
+
+@pytest.mark.parametrize(
+    ("lesson", "test"), [("02_attention", "test_attention"), ("05_encoder", "test_padding")]
+)
+def test_the_plan_tries_the_courses_own_test_once_and_one_that_remembers_twice(lesson, test):
+    notebook = source_notebook(all_lessons()[lesson])
+    for again in (False, True):
+        if again:
+            cell = next(cell for cell in notebook.cells if cell["id"] == test)
+            cell["source"] += "\n    seen.append(1)\nseen = []"
+        cells = read_submission(json.dumps(notebook).encode())[1]
+        steps = make_plan(all_lessons()[lesson], cells).steps
+        assert [step.again for step in steps if step.exercise == test] == [again]
