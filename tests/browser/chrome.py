@@ -61,13 +61,13 @@ class Chrome:
         wait_for(lambda: told.exists() and told.read_text().count("\n"), "Chromium's port")
         port, path = told.read_text().split()
         browser = f"ws://127.0.0.1:{port}"
-        self.socket = websocket.create_connection(browser + path, suppress_origin=True, timeout=60)
+        self.socket = websocket.create_connection(browser + path, suppress_origin=True, timeout=180)
         self.calls = 0
         pages = self.call("Target.getTargets")["targetInfos"]
         page = next(target["targetId"] for target in pages if target["type"] == "page")
         self.socket.close()
         return websocket.create_connection(
-            f"{browser}/devtools/page/{page}", suppress_origin=True, timeout=60
+            f"{browser}/devtools/page/{page}", suppress_origin=True, timeout=180
         )
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
