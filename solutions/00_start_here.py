@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
-# **What it needs:** Python, and tensors that you have met before. **Time:** 25 minutes.
+# **What it needs:** Python, and tensors that you have met before. **Time:** 30 minutes.
 # **Points:** 4.
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
@@ -67,7 +67,7 @@ naive_softmax(torch.tensor([1.0, 2.0]))
 #
 # You will meet such questions in every lesson. Put your guess in place of `None`, a number or a few
 # words in quotes, and run the cell: the result will be shown beside it. A guess is never graded,
-# nobody else sees it, and everything runs without one. What surprises you, you will remember.
+# nobody else sees it, and everything runs without one. You remember what surprises you.
 
 # %% tags=["skip-grading"]
 guess("weight of 102 beside 101", None)
@@ -79,9 +79,9 @@ found = said("weight of 102 beside 101", weights[1].item(), also=["not a number"
 print("the weight of 102:", found)
 
 # %% [markdown]
-# A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that. Past
-# it there is infinity, and infinity divided by infinity is "not a number". The true answer has
-# not moved at all: adding 100 to every score multiplies numerator and denominator by $e^{100}$.
+# A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that.
+# Beyond that it says infinity, and infinity divided by infinity is "not a number". The true answer
+# has not moved at all: adding 100 to every score multiplies numerator and denominator by $e^{100}$.
 
 # %% tags=["skip-grading"]
 scores = torch.arange(0, 121, dtype=torch.float32)
@@ -100,8 +100,8 @@ plots.show(
 )
 
 # %% [markdown]
-# Now the check. It calls the function on cases of growing difficulty, compares with torch, and
-# looks for the first case that fails.
+# Now the check. It calls the function on harder and harder cases, compares each result with
+# torch's, and shows the first that fails.
 
 # %% tags=["skip-grading"]
 check.stable_softmax(naive_softmax)
@@ -115,11 +115,11 @@ check.stable_softmax(naive_softmax)
 #
 # - The **idea** of an exercise decides: half of its cases right, half of the points. No points if
 #   the simplest case fails.
-# - A fifth of that is for what is **also asked** (an empty row, other number types, an error for
-#   sizes that do not fit, inputs left as they were), shared among these demands. The verdict says
-#   what is missing.
-# - Grading adds **hidden cases** of the same kinds, with other sizes and numbers, so an answer that
-#   only knows the cases you see does not get far.
+# - One fifth of those points depends on what is **also asked** (an empty row, other number types,
+#   an error for sizes that do not fit, inputs left as they were), shared among these demands. The
+#   verdict says what is missing.
+# - Grading adds **hidden cases** of the same kinds, with other sizes and numbers. They weigh at
+#   least as much as those you see: an answer that only knows the visible ones gets half at most.
 #
 # And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
 # on with the course's part in the place of yours. You get no points for it, and can come back at
@@ -129,11 +129,11 @@ check.stable_softmax(naive_softmax)
 # ### Exercise: `stable_softmax`
 # *2 points · difficulty 2 of 5 · 6 minutes*
 #
-# Write a softmax that holds for scores of 10,000 and for scores of minus infinity, which will
-# stand for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is
-# allowed there, and all its weights are 0. You will train through such functions, so the gradient
-# must be free of NaN as well. Use `exp` and `sum`: torch's own softmax is off limits here, and so
-# are `log_softmax` and `logsumexp`.
+# Write a softmax that works for scores of 10,000 and for scores of minus infinity, which will stand
+# for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is allowed there,
+# and all its weights are 0. You will train through such functions, so the gradient must be free of
+# NaN as well. Use `exp` and `sum`: torch's own softmax is off limits here, and so are `log_softmax`
+# and `logsumexp`.
 
 
 # %% exercise="stable_softmax"
@@ -220,8 +220,8 @@ check.stable_softmax(
 # Sentences have different lengths; a batch is a rectangle. The gap is filled with padding, and a
 # mask says which positions are real: `True` is real, everywhere in this course.
 #
-# **Predict:** the second sentence below has two words, and every real entry is 1. Its row is
-# filled up with zeros. What does `x.mean(1)` say about it?
+# **Predict:** three sentences lie in rows of five positions. The second has two words, every real
+# entry is 1, and the rest of its row is filled with zeros. What does `x.mean(1)` give for it?
 
 # %% tags=["skip-grading"]
 guess("plain mean of two words", None)
@@ -392,7 +392,9 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # ## 5. Hand in
 #
 # Save the notebook (`Ctrl` + `S`), open **Assignment List** in the Nbgrader menu, and press
-# **Submit** beside this lesson. You may submit as often as you like: the last one counts.
+# **Submit** beside this lesson. You may submit as often as you like: the last one counts. There is
+# no such menu where you learn alone, or on Windows: there the checks tell you all you need, and
+# your instructor says where notebooks go.
 
 # %% tags=["skip-grading"]
 print(summary())

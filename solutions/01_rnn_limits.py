@@ -4,12 +4,12 @@
 # **What this lesson answers:** how does a recurrent network read a sequence, and which three
 # limits made people look for something else?
 # **What it needs:** lesson 00, and that you have called `backward()` before.
-# **Time:** 60 minutes. **Points:** 14.
+# **Time:** 75 minutes. **Points:** 14.
 #
 # For many years, text went through recurrent networks: one word after another, and all that was
 # read so far lived in one vector. You will build such a network, and then measure what it cannot
-# do. Each of the three limits gets its own experiment. Attention, from lesson 02 on, is an answer
-# to the first two; lesson 02's section 11 measures what becomes of the third.
+# do. Each of the three limits gets its own experiment. Attention answers the first two. What
+# becomes of the third, you measure in lesson 02, section 11.
 #
 # Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
 # entries of a state (the d keeps it apart from the heads H of later lessons).
@@ -224,7 +224,8 @@ print("below 0.05 after word", said("words until less than a twentieth is left",
 #
 # The state has the same size after 2 tokens and after 2,000. To see what that means, train a
 # network to *copy*: your `rnn_forward` reads random symbols of 8 kinds, and from its last state
-# alone a linear layer has to name all of them. Guessing gives 1/8.
+# alone a linear layer has to name all of them. (A symbol enters as a vector of zeros with a single
+# 1, *one-hot*, so I = 8.) Guessing gives 1/8.
 #
 # **Predict:** a state of 16 numbers, and sequences of 2, 4, 8, 16, 32 symbols. In principle, 32
 # symbols are 96 bits, and 16 numbers of 32 bits have room for 512. Where does copying break down?
@@ -303,9 +304,8 @@ for n_units in copied:
 
 # %% [markdown]
 # State and training both matter. The large state needed the time, and then holds almost all of the
-# 16 symbols. The small one gains little by as many steps. Counting its bits was too hopeful: what
-# counts is what gradient descent finds in the time that it gets, in a form that a linear layer can
-# read.
+# 16 symbols. The small one gains little by as many steps. Bits are an upper limit. What counts is
+# what gradient descent finds in time, in a form that a linear layer can read.
 #
 # ## 4. Limit 2: one step after another
 #
@@ -382,8 +382,8 @@ check.predict_attention_steps(
 # ### Counted
 #
 # torch records every operation for the backward pass, and which results each one needed. The
-# longest path through that record is what has to wait, on any machine, as long as each step is
-# recorded by itself, as in your loop. (A routine that runs the whole loop inside counts as one.)
+# longest path through that record has to run in order, on any machine. (This works where every step
+# is recorded, as in your loop; a routine that hides the loop counts as one.)
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -447,9 +447,9 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 
 # %% [markdown]
 # A recurrent network has only about twice the arithmetic of `x @ w`, and an LSTM about eight times.
-# They take longer than that, for they make thousands of small calls where `x @ w` makes one. What a
-# small call costs depends on the routine: torch's LSTM takes as many steps as `nn.RNN`, does four
-# times its arithmetic, and can still be the faster one.
+# They take longer than that, for they do thousands of small products, one after another, where
+# `x @ w` does one large one. What a small product costs depends on the routine: torch's LSTM takes
+# as many steps as `nn.RNN`, does four times its arithmetic, and can still be the faster one.
 #
 # All of this ran on one core. Many cores could share the work of `x @ w`. They could not share
 # 2,048 steps that wait for one another.
@@ -471,8 +471,9 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 # *4 points · difficulty 4 of 5 · 12 minutes*
 #
 # Measure it: run the network, and find the gradient of the sum of $h_T$ with respect to the state
-# after each step. How long is each (2-norm, over batch and units together)? Nobody will
-# differentiate your result, and nothing of the caller's may be changed by the measurement.
+# after each step. How long is each (2-norm, over batch and units together)? The norms need no
+# gradient of their own. Leave the arguments as they were: their `.grad` and `requires_grad` must
+# not change.
 
 
 # %% exercise="gradient_through_time"
@@ -586,8 +587,7 @@ def gradient_lengths(radius: float, size: float) -> Tensor:
     return norms / norms[-1]
 
 
-far: list[float] = []  # all 15, 50 steps back
-print("50 steps back:    ", "".join(f"{f'ρ = {radius}':>8}" for radius in radii))
+far: dict[str, list[float]] = {}  # kind -> of each radius, 50 steps back
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), sharey=True)
 for ax, (kind, size) in zip(axes, kinds.items(), strict=True):
     curves = {f"ρ = {radius}": gradient_lengths(radius, size) for radius in radii}
@@ -596,15 +596,18 @@ for ax, (kind, size) in zip(axes, kinds.items(), strict=True):
                 yticks=[10.0**n for n in range(-16, 13, 4)])  # fmt: skip
     ax.axhline(1, color="0.5", ls=":")
     ax.get_legend().remove()
-    print(f"{kind:<18}", "".join(f"{curve[-51]:8.0e}" for curve in curves.values()))
-    far += [float(curve[-51]) for curve in curves.values()]
+    far[kind] = [float(curve[-51]) for curve in curves.values()]
 axes[0].set_ylabel("length of the gradient\n(1 at the last step)")
 axes[2].legend(loc="upper right", ncols=2)
 plots.show(fig, about="Gradient length, logarithmic, against steps back: radii and inputs.")
+print("50 steps back:    ", "".join(f"{f'ρ = {radius}':>8}" for radius in radii))
+for kind, lengths in far.items():
+    print(f"{kind:<18}", "".join(f"{length:8.0e}" for length in lengths))
 
 # %% tags=["skip-grading", "measured"]
-print("grown:", said("gradients that have grown", sum(size > 1.01 for size in far)))
-print("below 0.001:", said("gradients below a thousandth", sum(size < 1e-3 for size in far)))
+lengths = [length for of_kind in far.values() for length in of_kind]  # all 15
+print("grown:", said("gradients that have grown", sum(length > 1.01 for length in lengths)))
+print("below 0.001:", said("gradients below a thousandth", sum(n < 1e-3 for n in lengths)))
 
 # %% [markdown]
 # With no input the state stays at zero, where the slope of $\tanh$ is 1. The sentence that you may
@@ -621,9 +624,9 @@ print("below 0.001:", said("gradients below a thousandth", sum(size < 1e-3 for s
 # When a gradient is too long, shorten it and keep its direction:
 # $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$.
 #
-# The task: read one symbol, then 39 steps of silence, then name the symbol. In silence no input
-# pushes the units into saturation, so with $\rho = 1.5$ long gradients are possible. The optimiser
-# is plain gradient descent: the longer the gradient, the longer the step.
+# The task: read one symbol, then 39 steps of silence (inputs of 0), then name the symbol. In
+# silence no input pushes the units into saturation, so with $\rho = 1.5$ long gradients are
+# possible. The optimiser is plain gradient descent: the longer the gradient, the longer the step.
 #
 # **Predict:** what do a few very long steps do to the network, even if all later ones are short?
 # (The loss is cross-entropy with the natural logarithm, in nats: guessing gives
@@ -648,17 +651,6 @@ for (name, runs), clip in zip(runs_by_clip.items(), (torch.inf, 1.0), strict=Tru
 
 # %% tags=["skip-grading", "measured", "folded"]
 examples, _ = silent(torch.Generator().manual_seed(99))
-print(f"{'gradient before clipping':>45}{'final':>11}{'states':>11}{'gradient used':>21}")
-columns = f"{'first':>28}{'median':>8}{'above 5':>9}{'loss':>11}{'saturated':>11}"
-print(columns + f"{'w_x':>9}{'last layer':>12}")
-for name, run, model in ended:
-    saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
-    of_w_x, of_last = model.reader.w_x.grad.norm(), model.to_logits.weight.grad.norm()
-    print(
-        f"{name:22}{run.norms[0]:6.0f}{median(run.norms):8.1f}"
-        f"{sum(n > 5 for n in run.norms):5}/150{run.losses[-1]:11.2f}{saturated:11.0%}"
-        f"{of_w_x:9.0e}{of_last:12.1f}"
-    )
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
 for ax, (name, runs) in zip(axes, runs_by_clip.items(), strict=True):
     curves = {f"seed {seed}": run.losses for seed, run in zip(seeds, runs, strict=True)}
@@ -673,6 +665,15 @@ fig.legend(*handles, loc="outside right")
 ends = [run.losses[-1] for run in runs_by_clip["no clipping"]]
 print("in the end, without clipping:", said("loss without clipping", sum(ends) / len(ends)))
 plots.show(fig, about="Training loss of three seeds, without clipping and with it.")
+print(f"{'gradient before clipping':>45}{'final':>6}{'states':>11}{'gradient used':>21}")
+print(f"{'first':>28}{'median':>10}{'loss':>13}{'saturated':>11}{'w_x':>9}{'last layer':>12}")
+for name, run, model in ended:
+    saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
+    of_w_x, of_last = model.reader.w_x.grad.norm(), model.to_logits.weight.grad.norm()
+    print(
+        f"{name:22}{run.norms[0]:6.0f}{median(run.norms):10.1f}{run.losses[-1]:13.2f}"
+        f"{saturated:11.0%}{of_w_x:9.0e}{of_last:12.1f}"
+    )
 
 # %% [markdown]
 # Without clipping the first step is a leap, by a gradient with a norm of 12 to 22. In the end 30 to
@@ -709,6 +710,7 @@ readers = {
     "LSTM, forget bias 3": recurrence.LSTMReader(8, 32, forget_bias=3.0),
     "LSTM, forget bias 5": recurrence.LSTMReader(8, 32, forget_bias=5.0),
 }
+readers["forget bias 3, along c alone"] = recurrence.CellPath(readers["LSTM, forget bias 3"])
 x = torch.randn(16, 60, 8)
 curves = {name: recurrence.input_gradients(reader, x) for name, reader in readers.items()}
 curves = {name: norms / norms[-1] for name, norms in curves.items()}
@@ -718,7 +720,7 @@ plots.lines(ax, range(59, -1, -1), curves, title="What reaches an early input, b
             ylabel="length of the gradient\n(1 at the last step)")  # fmt: skip
 plots.show(fig, about="Gradient length against steps back, logarithmic, before training.")
 for name, curve in curves.items():
-    print(f"{name:<23} 50 steps back: {curve[-51]:.0e}")
+    print(f"{name:<28} 50 steps back: {curve[-51]:.0e}")
 plain_ahead = curves["tanh, ρ = 1"][-51] > curves["LSTM as torch makes it"][-51]
 more = names[0] if plain_ahead else names[1]
 print("more is left in", said("more gradient left after 50 steps", more))
@@ -727,9 +729,11 @@ print("more is left in", said("more gradient left after 50 steps", more))
 # It depends on the gate. torch starts with $b_f$ near 0, and $\sigma(0)$ is one half. A gate that
 # lets half through at each step leaves $0.5^{50} \approx 10^{-15}$. More is left here, for gates
 # vary around one half, and there is a second way back, through $h$. Gates that begin open
-# ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through. They can only shrink it: where
-# a curve rises, more comes back through $h$. And the plain network was helped: it starts with
-# $\rho = 1$, torch's own `nn.RNN` with less.
+# ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through. Is it the open gate that
+# carries it? In the last curve the way back through $h$ is cut. Along $c$ alone 0.06 arrives, not
+# far from $0.95^{50} = 0.09$; with both ways it is 0.3. The open gate keeps a way free, and at
+# every step more joins it through $h$. And the plain network was helped: it starts with $\rho = 1$,
+# torch's own `nn.RNN` with less.
 #
 # **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
 # place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.
@@ -759,8 +763,9 @@ for name, make in makers.items():
 
 # %% [markdown]
 # In these 200 steps, the LSTM as it comes learns as little as the tanh network; with the gates open
-# at the start, it solves the task. So it is not the LSTM that carries gradients, but its open gate.
-# Gated networks were the standard for years. They soften limit 3. Limits 1 and 2 remain.
+# at the start, it solves the task. So it is not the LSTM as such that carries gradients: its gates
+# have to start open. Gated networks were the standard for years. They soften limit 3. Limits 1 and
+# 2 remain.
 #
 # ## 6. From sequence to sequence
 #
@@ -768,18 +773,12 @@ for name, make in makers.items():
 # **encoder** reads the source, and its last state becomes the first state of a **decoder**, which
 # writes the answer token by token. At each step it reads the token that it has just written.
 #
-# ```
-# encoder:  a → b → c → (state)
-#                          ↓
-# decoder:        reads  <begin>   c     b     a
-#                 writes    c      b     a   <end>
-# ```
-#
 # Two tokens are not words: the **begin** token starts the decoder, and by writing the **end**
 # token it says that it is done.
 #
 # In training the right answer is known, so the decoder reads the *right* previous token, not the
 # one that it wrote: **teacher forcing**. So all that the decoder reads is known before it starts.
+# (It models $p(y_t \mid y_1 \dots y_{t-1}, x)$: that is why it reads its own earlier outputs.)
 
 # %% tags=["skip-grading"]
 drawn.way("recurrent")
@@ -922,19 +921,20 @@ check.greedy_decode(
 # ### Reversing 20 and 40 symbols
 #
 # Now with GRUs, gated networks with a single state. Two of them read the source, one from each end,
-# with 32 numbers each. A linear layer and a tanh make the decoder's first state of these 64. Three
-# seeds for each length, and sequences grow during training. Measured on sequences that were never
-# seen:
+# with 32 numbers each. (An id picks a row of a learned table, its *embedding*: the same as one-hot
+# times a matrix.) A linear layer and a tanh make the decoder's first state of these 64. Three seeds
+# for each length, and sequences grow during training. Measured on sequences that were never seen:
 #
 # - **token accuracy**: the share of symbols that are right; guessing gives 1/16;
 # - **sequence accuracy**: the share of answers in which *every* symbol is right;
 # - each once free-running (your `greedy_decode`) and once teacher-forced (your `shift_right`).
 #
-# **Predict:** which will look better, free-running or teacher-forced? And what will the sequence
-# accuracy be at 20, free-running?
+# **Predict:** at length 20, which share of symbols will be right teacher-forced, and which
+# free-running? And which share of whole sequences, free-running?
 
 # %% tags=["skip-grading"]
-guess("looks better", None, choices=("free-running", "teacher-forced"))
+guess("symbols of 20 right, teacher-forced", None)  # a share from 0 to 1
+guess("symbols of 20 right, free-running", None)
 guess("whole sequences of 20 right", None)  # free-running, a share from 0 to 1
 
 # %% tags=["skip-grading", "measured"]
@@ -978,8 +978,10 @@ for length, batch in unseen.items():
             " whole sequences right:", ", ".join(f"{w:.2f}" for w in whole),
         )  # fmt: skip
 ways = ("free-running", "teacher-forced")
-rates = {w: task.token_accuracy(answers[20, w][0], unseen[20].target) for w in ways}
-print("\nlooks better at 20:", said("looks better", max(rates, key=rates.__getitem__)))
+print()
+for way in ways:
+    share = median(task.token_accuracy(a, unseen[20].target) for a in answers[20, way])
+    print(f"symbols of 20 right, {way}:", said(f"symbols of 20 right, {way}", share))
 whole = [task.sequence_accuracy(a, unseen[20].target) for a in answers[20, "free-running"]]
 print("whole sequences of 20:", said("whole sequences of 20 right", median(whole)))
 batch = unseen[20]
@@ -1002,12 +1004,12 @@ axes[0].set_ylabel("share right\n(mean of three seeds)")
 plots.show(fig, about="Share of right symbols by place in the answer, mean of three seeds.")
 
 # %% [markdown]
-# All that the decoder knows of the source is a state of 64 numbers, and after 200 steps too little
-# comes through it to go on alone. Running free, the model often gets the first symbol right (not
-# in the answer printed above) and soon is little better than guessing. (At the last place it is
-# even worse: a decoder that stops early has no symbol there.) No sequence is right as a whole. Is
-# that limit 1 again, now with gates, or too short a training? Lesson 02 trains longer and with a
-# larger state, and gives the same network a second way to its source.
+# All that the decoder knows of the source is a state of 64 numbers, and after 200 steps it carries
+# too little for a decoder that gets no help. Running free, the model often gets the first symbol
+# right (not in the answer printed above) and soon is little better than guessing. (At the last
+# place it is even worse: a decoder that stops early has no symbol there.) No sequence is right as a
+# whole. Is that limit 1 again, now with gates, or too short a training? Lesson 02 trains longer and
+# with a larger state, and gives the same network a second way to its source.
 #
 # Teacher-forced numbers look better than the model is. One wrong token misleads a free-running
 # decoder in what follows, while teacher forcing sets it right at each step. What is used is the
@@ -1026,8 +1028,8 @@ print(summary())
 # - **Limit 3:** going back k steps multiplies the gradient k times. A matrix that shrinks every
 #   direction makes it vanish; one that stretches allows it to explode, and saturated units make it
 #   vanish all the same.
-# - Clipping cures explosions, not vanishing. An LSTM carries gradients as far as its forget gates
-#   are open, and how they start matters.
+# - Clipping cures explosions, not vanishing. An LSTM carries gradients far only if its forget gates
+#   start open.
 # - Teacher forcing gives the decoder the right token at every step; what counts is how it does
 #   when it reads its own.
 #

@@ -3,13 +3,13 @@
 #
 # **What this lesson answers:** what besides attention is in a Transformer encoder, what is each
 # part for, where are its parameters, how does its time grow, and is yours the same as torch's?
-# **What it needs:** lessons 02 to 04. **Time:** 130 minutes. **Points:** 17.
+# **What it needs:** lessons 02 to 04. **Time:** 145 minutes. **Points:** 17.
 #
 # You have attention in heads, and positions. Three plain parts are missing: a normalisation, a
 # small network for each token, and a connection that leads past every sub-layer. Together they are
 # a layer; six layers are the encoder. In section 10 yours gets the weights of torch's, and both
-# must give the same output. New letters: **F** hidden units of the feed-forward, **N** layers,
-# **V** words.
+# must give the same output. New letters: **F** hidden units of the feed-forward (in shapes; in code
+# `F` is torch's), **N** layers, **V** words.
 
 # %%
 import time
@@ -96,6 +96,7 @@ for name, value in found.items():
 # %% tags=["skip-grading"]
 guess("the 10, from a token a hundred times as large", None)
 guess("the 10, from a token a thousandth as large", None)
+guess("the entries, from a token of equal ones", None)
 
 # %%
 others = {"a hundred times": 100 * token, "a thousandth": token / 1000, "all equal": 0 * token + 7}
@@ -107,10 +108,11 @@ for name, other in others.items():
     print(f"{name:16} {with_eps}   without epsilon: {without}")
     if name != "all equal":
         print("the last:", said(f"the 10, from a token {name} as large", with_eps[-1]))
+print("all equal:", said("the entries, from a token of equal ones", with_eps[-1]))
 
 # %% [markdown]
-# A larger token gives the same result. A much smaller one does not: where the variance is no larger
-# than epsilon, the token is not stretched to full size. And where all entries are equal, epsilon
+# A larger token gives the same result. A much smaller one does not: where the variance is not large
+# beside epsilon, the token is not stretched to full size. And where all entries are equal, epsilon
 # prevents 0 / 0. It stands under the root, beside the variance.
 #
 # The variance is divided by $D$, not by $D - 1$. torch's `var` and `std` divide by $D - 1$ unless
@@ -198,7 +200,8 @@ check.LayerNorm(
 #
 # $$\mathrm{FFN}(x) = W_2 \, \max(0,\; W_1 x + b_1) + b_2$$
 #
-# The hidden layer is wider than the model, four times as a rule.
+# The hidden layer is wider than the model, four times as a rule. $\max(0, \cdot)$ is called
+# **ReLU**.
 #
 # ### Exercise: `FeedForward`
 # *1 point · difficulty 1 of 5 · 5 minutes*
@@ -304,16 +307,18 @@ for name, part in (between | {"one without ReLU": flat}).items():
 print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.2f}")
 
 # %% [markdown]
-# One head gives a mean of two values. Whatever a linear layer reads from a mean lies between what
-# it reads from each word alone, so it cannot fit all 256. Two linear layers are one,
-# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the
-# two words can count together. (The softmax of attention bends as well: four heads take four means,
-# and the last line shows that they are enough here.)
+# One head gives a mean of two values, and a linear layer reads a mean as something between its
+# readings of the two. A word beside itself must be read as "alike", so each word's own reading is
+# "alike", and so is everything between two of them: no pair is ever called "different". Two linear
+# layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU
+# bends, and now the two words can count together. (The softmax of attention bends as well: four
+# heads take four means, and the last line shows that they are enough here.)
 #
 # ## 3. The way past: residuals at depth
 #
-# Each sub-layer could replace its input, $x \leftarrow f(x)$, or add to it:
-# $x \leftarrow x + f(x)$. The second is called a residual connection.
+# Attention and the feed-forward are a layer's two **sub-layers**. Each could replace its input,
+# $x \leftarrow f(x)$, or add to it: $x \leftarrow x + f(x)$. The second is called a residual
+# connection.
 #
 # "Residuals keep gradients from vanishing", you may read. So let us stack your feed-forward
 # networks, up to 32 of them, and look at the gradient that reaches the very first input.
@@ -371,7 +376,7 @@ for ax, title in zip(axes, PANELS, strict=True):
         print("    mean:", told)
     ax.set(title=title, xlabel="depth (networks)", xticks=[1, 4, *DEPTHS[3:]])
 axes[0].set(ylabel="gradient at first input (2-norm)", yscale="log")
-axes[1].set(ylabel="the same, linear axis", ylim=(0, None))
+axes[1].set(ylabel="gradient at first input (linear axis)", ylim=(0, None))
 plots.show(fig, about="Gradient at the first input against depth, mean of three seeds.")
 
 # %% [markdown]
@@ -383,8 +388,8 @@ plots.show(fig, about="Gradient at the first input against depth, mean of three 
 # norms?
 #
 # **Predict:** train such stacks, all with norms, to name the word that they were given (20 words,
-# 60 steps). Guessing costs $\ln 20 \approx 3$. At which depth is the loss without residuals higher
-# by more than 0.1?
+# 60 steps). Guessing costs $\ln 20 \approx 3$. From which depth on is the loss without residuals
+# higher by more than 0.1?
 
 # %% tags=["skip-grading"]
 # the first of the depths 1, 4, 12 and 24; 0 for none
@@ -691,11 +696,11 @@ print(where)
 #
 # ## 6. A layer with a hole
 #
-# Somebody built a twelve-layer post-norm encoder whose attention hardly learns where to look.
-# Shapes are right, every token leaves every layer with length $\sqrt D$. Below on the left is the
-# gradient of each layer's weights, all together; on the right that of $W_q$ and $W_k$ alone, the
-# weights that decide where attention looks. **Before you scroll on:** why should the gradient of
-# just these two vanish?
+# Somebody built a twelve-layer post-norm encoder whose attention hardly learns where to look. All
+# shapes are right, and every token leaves every layer with length $\sqrt D$. Below on the left is
+# the gradient of each layer's weights, all together; on the right that of $W_q$ and $W_k$ alone,
+# the weights that decide where attention looks. **Before you scroll on:** why would the gradient of
+# these two, of all weights, vanish?
 
 
 # %% tags=["skip-grading"]
@@ -1366,11 +1371,12 @@ print("two fresh layers of torch's have equal weights:", torch.equal(first, seco
 #
 # ## 11. Time against length
 #
-# "At 500 tokens an LSTM is five times slower than a Transformer", you may read of GPUs. Here it is
-# one core of your machine. **Predict:** how many times as long does the LSTM take there, at 32
-# tokens and at 512? The cell takes the base encoder without its
-# embedding (18.9 million parameters), and an LSTM with two layers in both directions and 512 units
-# in each (10.5 million). It measures one sentence, forward and backward, without dropout.
+# "At 500 tokens an LSTM is five times slower than a Transformer", you may read of GPUs. Lesson 02
+# timed one layer of each; here is a whole encoder, on one core of your machine. **Predict:** how
+# many times as long does the LSTM take there, at 32 tokens and at 512? The cell takes the base
+# encoder without its embedding (18.9 million parameters), and an LSTM with two layers in both
+# directions and 512 units in each (10.5 million). It measures one sentence, forward and backward,
+# without dropout.
 
 # %% tags=["skip-grading"]
 # time of the LSTM over time of the encoder
@@ -1433,9 +1439,9 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 # not been measured here.)
 #
 # On both the encoder's time grew faster with the length. Attention's scores cost the square of the
-# length, but they are a small part here: for each token a layer multiplies $12 D^2$ numbers for its
-# matrices and $2TD$ for attention, which at 512 tokens is a seventh of all. The square wins in the
-# end. At $T = 6D$ it is half of all.
+# length, but they are a small part here: for each token a layer makes $12 D^2$ multiplications for
+# its matrices and $2TD$ for attention, which at 512 tokens are a seventh of all. The square wins in
+# the end. At $T = 6D$ it is half of all.
 #
 # What no single core can show: the LSTM must do its steps one after another, however many
 # processors wait. The encoder does all tokens at once: more cores can make it faster, and a GPU has
@@ -1582,8 +1588,8 @@ print(summary())
 # ## Recap
 #
 # - Layer normalisation treats each token by itself: variance over $D$, epsilon under the root.
-# - Norms keep the gradient's size at depth; residuals keep tokens apart, so that there is something
-#   to learn from it. A missing residual shows in gradients, part by part, not in shapes.
+# - At depth, norms keep the gradient's size, and residuals keep the tokens apart: equal tokens
+#   teach nothing. A missing residual shows in gradients, part by part, not in shapes.
 # - Post-norm keeps tokens at one size. With two layers it needed no warm-up here; with twelve it
 #   does, at all but the lowest rate at which it learns. Pre-norm lets tokens grow and needs a final
 #   norm.

@@ -14,6 +14,7 @@ PAGES: Final = {
     "CONTRIBUTING.md": "contributing.md",
     "docs/grading.md": "grading.md",
     "docs/instructors.md": "instructors.md",
+    "docs/measured.md": "measured.md",
 }
 
 

@@ -18,7 +18,7 @@ SITE: Final = "site"
 # Pages that are files of the repository, or a part of its README between two headings.
 FROM_REPOSITORY: Final = {
     "statements.md": ("README.md", "### Statements from popular texts, put to the test"),
-    "measured.md": ("README.md", "## Measured"),
+    "measured.md": ("docs/measured.md", ""),
     "instructors.md": ("docs/instructors.md", ""),
     "grading.md": ("docs/grading.md", ""),
     "contributing.md": ("CONTRIBUTING.md", ""),

@@ -16,11 +16,11 @@ SOURCES = re.compile(r"\*\*Sources\b.*", re.DOTALL)
 
 
 def minutes(lesson: Lesson) -> float:
-    """Words outside hints and sources, a minute for each guess, and what the exercises state."""
+    """Words outside hints and sources, two for each guess and its result, and the exercises'."""
     text = "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
     words = len(SOURCES.sub("", HINTS.sub("", text)).split())
     experiments = sum("guess(" in cell.source for cell in lesson.cells if cell.kind == "code")
-    return words / WORDS_A_MINUTE + experiments + sum(map(int, EXERCISE.findall(text)))
+    return words / WORDS_A_MINUTE + 2 * experiments + sum(map(int, EXERCISE.findall(text)))
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)

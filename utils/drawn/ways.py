@@ -37,24 +37,51 @@ COURSE = Way(
 )  # fmt: skip
 
 RECURRENT = Way(
-    "From sequence to sequence with a recurrent network",
-    "An encoder reads x1, x2, x3, one state of size (B, Hd) after another. Its last state alone "
-    "goes into the decoder, which begins with the begin token, gives y1, takes y1 in, gives y2.",
+    "From sequence to sequence with a recurrent network, which reverses a b",
+    "An encoder reads a and b, one state of size (B, Hd) after another. Its last state alone goes "
+    "into the decoder, which begins with the begin token and writes b, reads b and writes a, reads "
+    "a and writes the end token.",
     {
-        "x1": Box(0, 2, "x₁", "data"), "x2": Box(1, 2, "x₂", "data"), "x3": Box(2, 2, "x₃", "data"),
+        "x1": Box(0, 2, "a", "data"), "x2": Box(1, 2, "b", "data"),
         "h1": Box(0, 1, "cell", "learned"), "h2": Box(1, 1, "same cell", "learned"),
-        "h3": Box(2, 1, "same cell", "learned"),
-        "s1": Box(3.3, 1, "decoder cell", "learned"), "s2": Box(4.5, 1, "same cell", "learned"),
-        "bos": Box(3.3, 2, "begin", "data"), "in": Box(4.5, 2, "y₁", "data"),
-        "y1": Box(3.3, 0, "y₁", "data"), "y2": Box(4.5, 0, "y₂", "data"),
+        "s1": Box(2.4, 1, "decoder cell", "learned"), "s2": Box(3.5, 1, "same cell", "learned"),
+        "s3": Box(4.6, 1, "same cell", "learned"),
+        "in1": Box(2.4, 2, "begin", "data"), "in2": Box(3.5, 2, "b", "data"),
+        "in3": Box(4.6, 2, "a", "data"),
+        "y1": Box(2.4, 0, "b", "data"), "y2": Box(3.5, 0, "a", "data"),
+        "y3": Box(4.6, 0, "end", "data"),
     },
     [
-        ("x1", "h1", "(B, I)"), ("x2", "h2", "(B, I)"), ("x3", "h3", "(B, I)"),
-        ("h1", "h2", "h₁"), ("h2", "h3", "h₂"), ("h3", "s1", "h₃ (B, Hd)"),
-        ("s1", "s2", ""), ("bos", "s1", ""), ("in", "s2", ""),
-        ("s1", "y1", "logits (B, V)"), ("s2", "y2", "logits (B, V)"),
+        ("y1", "in2", ""), ("y2", "in3", ""),
+        ("x1", "h1", "(B, I)"), ("x2", "h2", "(B, I)"),
+        ("h1", "h2", "h₁"), ("h2", "s1", "h₂ (B, Hd)"), ("s1", "s2", ""), ("s2", "s3", ""),
+        ("in1", "s1", ""), ("in2", "s2", ""), ("in3", "s3", ""),
+        ("s1", "y1", ""), ("s2", "y2", ""), ("s3", "y3", "logits (B, V)"),
     ],
-    [(1, 0, "encoder")],
+    [(0.5, 0, "encoder")],
+)  # fmt: skip
+
+LOOKING_BACK = Way(
+    "A decoder that looks back at every state of the encoder",
+    "The decoder's state is the query (B, Dq). It is scored against the encoder's states (B, S, "
+    "Dk), the keys: scores (B, S), made weights (B, S) by a softmax. Weights times the same "
+    "states, as values, give the context (B, Dk), which the decoder cell reads beside the symbol "
+    "just written. Its new state and the context give the next symbol; then it is the query.",
+    {
+        "query": Box(0, 0, "state = query", "data"), "scores": Box(1.1, 0, "scores"),
+        "softmax": Box(2.3, 0, "mask, softmax"),
+        "encoder": Box(0, 1.8, "encoder", "learned"), "states": Box(1.1, 1.8, "h₁ … h_S", "data"),
+        "mix": Box(2.3, 1.8, "weighted sum"), "cell": Box(3.5, 1.8, "decoder cell", "learned"),
+        "written": Box(3.5, 0.8, "last symbol", "data"),
+        "state": Box(4.6, 1.8, "new state", "data"), "next": Box(4.6, 0, "next symbol", "data"),
+    },
+    [
+        ("query", "scores", "(B, Dq)"), ("encoder", "states", "(B, S, Dk)"),
+        ("states", "scores", "keys (B, S, Dk)"), ("scores", "softmax", "(B, S)"),
+        ("softmax", "mix", "weights (B, S)"), ("states", "mix", "values"),
+        ("mix", "cell", "context (B, Dk)"), ("written", "cell", ""), ("cell", "state", "(B, Dq)"),
+        ("state", "next", "logits (B, V)"),
+    ],
 )  # fmt: skip
 
 ATTENTION = Way(
@@ -78,21 +105,32 @@ ATTENTION = Way(
 )  # fmt: skip
 
 HEADS = Way(
-    "Multi-head attention: split, attend, merge",
-    "x (B, T, D) is projected to (B, T, D), split into H heads (B, H, T, Dh), each head attends "
-    "by itself, the heads are merged to (B, T, D), and w_o mixes what they found.",
+    "Multi-head attention: project, split, attend, merge",
+    "A query (B, T, D), keys and values (B, S, D) are projected by w_q, w_k, w_v and split into "
+    "H heads of Dh features. Each head by itself: scores (B, H, T, S), mask, softmax, weights "
+    "times its values, (B, H, T, Dh). The heads are merged to (B, T, D), and w_o mixes what they "
+    "found.",
     {
-        "x": Box(0, 1, "x", "data"), "w": Box(1, 1, "w_q, w_k, w_v", "learned"),
-        "split": Box(2, 1, "split"), "h1": Box(3.2, 0, "head 0 attends"),
-        "h2": Box(3.2, 1, "head 1 attends"), "h3": Box(3.2, 2, "head 2 attends"),
-        "merge": Box(4.4, 1, "merge"), "w_o": Box(5.4, 1, "w_o", "learned"),
+        "query": Box(0, 0, "query", "data"), "key": Box(0, 1, "key", "data"),
+        "value": Box(0, 2, "value", "data"),
+        "w_q": Box(1, 0, "w_q", "learned"), "w_k": Box(1, 1, "w_k", "learned"),
+        "w_v": Box(1, 2, "w_v", "learned"),
+        "split q": Box(2, 0, "split"), "split k": Box(2, 1, "split"),
+        "split v": Box(2, 2, "split"), "scores": Box(3.2, 0, "scores, mask"),
+        "softmax": Box(4.3, 0, "softmax (S)"), "mix": Box(4.3, 2, "weights · V"),
+        "merge": Box(5.5, 2, "merge"), "w_o": Box(5.5, 1, "w_o", "learned"),
+        "out": Box(5.5, 0, "output", "data"),
     },
     [
-        ("x", "w", "(B, T, D)"), ("w", "split", "(B, T, D)"), ("split", "h1", ""),
-        ("split", "h2", "(B, T, Dh)"), ("split", "h3", ""), ("h1", "merge", ""),
-        ("h2", "merge", "(B, T, Dh)"), ("h3", "merge", ""), ("merge", "w_o", "(B, T, D)"),
+        ("query", "w_q", "(B, T, D)"), ("key", "w_k", "(B, S, D)"), ("value", "w_v", "(B, S, D)"),
+        ("w_q", "split q", "(B, T, D)"), ("w_k", "split k", "(B, S, D)"),
+        ("w_v", "split v", "(B, S, D)"), ("split q", "scores", "(B, H, T, Dh)"),
+        ("split k", "scores", "(B, H, S, Dh)"), ("scores", "softmax", "(B, H, T, S)"),
+        ("softmax", "mix", "weights (B, H, T, S)"), ("split v", "mix", "(B, H, S, Dh)"),
+        ("mix", "merge", "(B, H, T, Dh)"), ("merge", "w_o", "(B, T, D)"),
+        ("w_o", "out", "(B, T, D)"),
     ],
-    [(2, 1.7, "(B, H, T, Dh)"), (4.4, 1.7, "(B, H, T, Dh)")],
+    [(3.35, 1.5, "each head by itself")],
 )  # fmt: skip
 
 POSITIONS = Way(
@@ -172,6 +210,7 @@ TRAINING = Way(
 WAYS = {
     "course": COURSE,
     "recurrent": RECURRENT,
+    "looking back": LOOKING_BACK,
     "attention": ATTENTION,
     "heads": HEADS,
     "positions": POSITIONS,

@@ -11,4 +11,5 @@ def recorded(name: str) -> tuple[dict[str, Any], str]:
     """Return what `bench/results/NAME.json` holds, and a line on where and when it was measured."""
     found = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     where = f"recorded on {found['date']}, {found['processor']}, torch {found['torch']}"
-    return found["results"], f"{where} (python -m bench {name})"
+    command = found.get("command", f"python -m bench {name}")
+    return found["results"], f"{where} ({command})"

@@ -78,9 +78,11 @@ def symptoms(weights: Mapping[str, Tensor], padding: Tensor) -> None:
     keys = ["pad" if blank else str(s) for s, blank in enumerate(padding.tolist())]
     for ax, (name, shares) in zip(grid.flat, weights.items(), strict=False):
         sums = [f"{spent:.2f}" for spent in shares.sum(1).tolist()]
-        style: dict[str, Any] = {"rows": sums, "columns": keys, "limits": (0, 1), "bar": False}
-        plots.heat_map(ax, shares, title=name, numbers=True, **style)
-        ax.set(xlabel="key s", ylabel="query t: sum of its row")
+        plots.heat_map(ax, shares, title=name, numbers=True, columns=keys, limits=(0, 1), bar=False)
+        ax.set(xlabel="key s", ylabel="query t", yticks=range(len(sums)))
+        ends = ax.secondary_yaxis("right")
+        ends.set_yticks(range(len(sums)), [f"sum {spent}" for spent in sums])
+        ends.tick_params(length=0)
         said.append(
             f"{name}: rows sum to {', '.join(sums)}, largest weight {shares.max():.2f}, "
             f"at padding up to {shares[:, padding].max():.2f}"

@@ -29,8 +29,8 @@ def learning_rates(record: Mapping[str, Any], depths: Sequence[int] = (2, 12)) -
         ax.set(xscale="log", ylim=(0, 1.05), xlabel="learning rate", title=f"{depth} layers")
         ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
         ax.minorticks_off()
-    grid[0][0].set_ylabel(f"right after {record['steps']} steps")
-    grid[0][-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    grid[0][0].set_ylabel(f"share right, after {record['steps']} steps")
+    grid[0][-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), title="faint: single seeds")
     plots.show(fig, about="Share of right tags by learning rate; means of the seeds.")
 
 

@@ -78,6 +78,11 @@ def cost_of_heads(
         ax.set_xticks(heads, map(str, heads))
         ax.minorticks_off()
         ax.yaxis.set_major_formatter("{x:g}")
+    for ax, numbers in zip(axes, (milliseconds, mib), strict=True):
+        ax.margins(0.12)
+        for place, number in zip(heads, numbers, strict=True):
+            ax.annotate(f"{number:.0f}", (place, number), (0, 6), textcoords="offset points",
+                        ha="center")  # fmt: skip
     said = "; ".join(
         f"{h} heads: {ms:.0f} ms, {m:.1f} MiB"
         for h, ms, m in zip(heads, milliseconds, mib, strict=True)
@@ -142,7 +147,7 @@ def heads_off(models: Mapping[str, Tensor]) -> None:
 def score_and_law(
     accuracy: Mapping[str, Sequence[float]], change: Mapping[str, Sequence[float]]
 ) -> None:
-    """Show right tags, and how much padding changes scores, for the seeds of each model."""
+    """Show right tags, and how much padding changes logits, for the seeds of each model."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 2.7), sharey=True)
     said = []
     for place, (name, shares) in enumerate(accuracy.items()):
@@ -153,7 +158,7 @@ def score_and_law(
         least = f"{100 * min(shares):.3g}%" + " or more" * (min(shares) < 1)
         said.append(f"{name}: {least} right, changes up to {max(changes):.1g}")
     axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
-    axes[1].set(xscale="log", xlim=(3e-8, 100), xlabel="largest change of a score (log scale)")
+    axes[1].set(xscale="log", xlim=(3e-8, 100), xlabel="largest change of a logit (log scale)")
     axes[1].set_title("A sentence alone against in a padded batch")
     axes[0].set_yticks(range(len(accuracy)), list(accuracy))
     axes[0].set_ylim(len(accuracy) - 0.5, -0.5)
@@ -194,5 +199,7 @@ def what_moves(panels: Mapping[str, Tensor], things: Sequence[str]) -> None:
             if row.any()
         ]
         said.append(f"{title}: {'; '.join(found)}")
+    grid[0][0].set_ylabel("what is changed")
+    fig.supxlabel("blue: the weights of sentence a move", fontsize="medium")
     alt = "Tables, what is changed by heads whose weights move. " + ". ".join(said) + "."
     plots.show(fig, alt=alt)

@@ -61,7 +61,8 @@ def dials(table: Tensor, positions: Sequence[int], pairs: Sequence[int]) -> None
         row[0].set_ylabel(f"position {place}", rotation=0, ha="right", va="center")
         said.append(f"position {place}: {', '.join(angles)}")
     for ax, pair in zip(axes[0], pairs, strict=True):
-        ax.set_title(f"columns\n{2 * pair}, {2 * pair + 1}", fontsize=9, fontweight="normal")
+        columns = f"columns {2 * pair}, {2 * pair + 1}"
+        ax.set_title(f"dial {pair}\n{columns}", fontsize=8, fontweight="normal")
     plots.show(fig, alt="Dials; degrees anticlockwise from the right. " + "; ".join(said) + ".")
 
 
@@ -215,10 +216,33 @@ def neighbours_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
     ax.set_yticks(range(len(kinds)), [name for name, _ in far_first])
     ax.invert_yaxis()
     ax.set(xlabel="training steps until 90% right", xlim=(0, None))
-    ax.set_title("Ten seeds each; on the right, how far apart two neighbours are", loc="left")
+    ax.set_title("Ten seeds each\n(right: of two neighbours)", loc="left")
     medians = [np.nanmedian(np.array(f["steps until 90%"], dtype=float)) for _, f in far_first]
     said = [f"{label}: {median:.0f}" for label, median in zip(labels, medians, strict=True)]
     plots.show(fig, alt="Points. Kind, distance, cosine, median steps: " + "; ".join(said) + ".")
+
+
+def weight_by_distance(weight: Mapping[str, Mapping[int, float]], trained: int) -> None:
+    """Show how much weight words at each distance get.
+
+    Args:
+        weight: a name for each line -> distance -> share of the weight.
+        trained: length of the sentences in training; they held no distance as large as this.
+
+    """
+    fig, ax = plt.subplots(figsize=(8, 2.8))
+    distances = list(next(iter(weight.values())))
+    curves = {name: list(shares.values()) for name, shares in weight.items()}
+    plots.lines(ax, distances, curves, title="Where early positions look", markers=False)
+    ax.axvspan(distances[0], trained - 1, color="0.5", alpha=0.15, label="seen in training")
+    ax.set(xlabel="distance of the word looked at", ylabel="share of the weight", ylim=(0, None))
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    said = []
+    for name, shares in weight.items():
+        far = {distance: share for distance, share in shares.items() if distance >= trained}
+        most = max(far, key=far.__getitem__)
+        said.append(f"{name}: of the far ones most, {far[most]:.2f}, at distance {most}")
+    plots.show(fig, alt="Share of the weight against distance. " + "; ".join(said) + ".")
 
 
 def left_out(shares: Mapping[str, Sequence[float]], chance: float) -> None:

@@ -46,6 +46,36 @@ def scoreboard(shares: Mapping[str, tuple[float, float]]) -> None:
     plots.show(fig, alt="Right tags, overall and on ambiguous words: " + "; ".join(told))
 
 
+def contest(record: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
+    """Show, from a record, what every seed of each contender got right.
+
+    Args:
+        record: name -> part of the test words -> the share right for each seed.
+
+    """
+    parts = list(next(iter(record.values())))
+    fig, axes = plt.subplots(1, len(parts), figsize=(10, 3.8), sharey=True, squeeze=False)
+    said = []
+    for place, (ax, part) in enumerate(zip(axes[0], parts, strict=True)):
+        for row, found in enumerate(record.values()):
+            percent = [100 * share for share in found[part]]
+            middle = sum(percent) / len(percent)
+            ax.plot(percent, [row] * len(percent), "o", color=f"C{place}", ms=5, alpha=0.5)
+            left = middle > 50
+            ax.annotate(f"{middle:.1f}", (min(percent) if left else max(percent), row),
+                        (-6 if left else 6, 0), textcoords="offset points", va="center",
+                        ha="right" if left else "left", fontsize=8)  # fmt: skip
+        ax.set(title=part, xlabel="right tags on test (%)")
+        ax.margins(x=0.3)
+    axes[0][0].set_yticks(range(len(record)), list(record))
+    axes[0][0].invert_yaxis()
+    for name, found in record.items():
+        shares = (f"{100 * sum(found[part]) / len(found[part]):.1f}%" for part in parts)
+        said.append(f"{name} {', '.join(shares)}")
+    plots.show(fig, alt=f"Points, one for each seed; means of {', '.join(parts)}: "
+                        + "; ".join(said) + ".")  # fmt: skip
+
+
 def warm_ups(steps: Sequence[int], shares: Curves, trained: int) -> None:
     """Show what short runs got right, against the steps in which their rate rose.
 

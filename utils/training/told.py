@@ -118,7 +118,7 @@ def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
     takes, has = (sentence[at][1].partition("|")[2] or "no case" for at in (seen, place))
     if takes == has:
         return f"{says}. Both are {has}."
-    return f"{says}. It takes {takes}, and the word is {has}: no explanation, then."
+    return f"{says}. {preposition} takes {takes}, but {word} is {has}: no explanation, then."
 
 
 def of_faults(right: float, found: Mapping[str, float]) -> str:

@@ -1,7 +1,7 @@
 """Count how the answers in this folder fare: `python -m tests.course.other_hands.table`.
 
-The README's table holds these numbers. Which causes are true is in judged.json, as a person
-judged each.
+The table in docs/measured.md holds these numbers. Which causes are true is in judged.json, as a
+person judged each.
 """
 
 import json

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from utils.experiments.recurrence import (
+    CellPath,
     LSTMReader,
     Namer,
     RecurrentReader,
@@ -87,6 +88,22 @@ def test_an_lstm_reader_with_open_gates_has_longer_gradients():
     plain, opened = (input_gradients(LSTMReader(3, 6, bias), x) for bias in (None, 5.0))
     assert plain.shape == (30,)
     assert opened[0] / opened[-1] > 100 * plain[0] / plain[-1]
+
+
+def test_along_the_cells_alone_a_closed_gate_lets_nothing_back_and_an_open_one_all():
+    torch.manual_seed(5)
+    x = torch.randn(2, 9, 3)
+    shut, opened = (input_gradients(CellPath(LSTMReader(3, 4, bias)), x) for bias in (-1e4, 1e4))
+    assert (shut[:-1] == 0).all()
+    # c_T is the sum of what each step let in: to the last bit the same for every order of inputs
+    cells = LSTMReader(3, 4, 1e4)
+    with torch.no_grad():
+        for name, weights in cells.lstm.named_parameters():
+            if name == "weight_hh_l0":
+                weights.zero_()
+    alone = input_gradients(CellPath(cells), x)
+    torch.testing.assert_close(alone, input_gradients(cells, x))
+    assert (opened[:-1] > 0).all()
 
 
 def test_copying_names_the_symbols_that_the_input_shows():

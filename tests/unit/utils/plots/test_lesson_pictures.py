@@ -91,6 +91,8 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
         (lambda: positions.square(torch.eye(3), "M"), "M: 3 rows, 3 entries"),
         (lambda: positions.score_tables({"turned": torch.eye(4)}), "spread by up to 0.00"),
         (lambda: positions.left_out({"learned": [0.2, 0.3]}, 0.25), "learned: 0.20 to 0.30"),
+        (lambda: positions.weight_by_distance({"seed 0": {-1: 0.5, 3: 0.1, 4: 0.4}}, trained=3),
+         "seed 0: of the far ones most, 0.40, at distance 4"),
         (lambda: heads.where_heads_write({"w": torch.tensor([[0.0, 2.0], [1.0, 1.0]])}),
          "w: its heads move 1, 2 features"),
         (lambda: heads.looks(torch.eye(5)[torch.tensor([[4, 0], [2, 3]])], "s", "t"),

@@ -30,7 +30,7 @@ def test_a_head_explains_a_case_only_if_the_preposition_that_it_looks_at_takes_i
         "to u, the nearest preposition before it. Both are Gen."
     )
     elsewhere = told.of_a_head(at_na, longer, 5)
-    assert "80% to na, though u stands nearer. It takes Loc, and the word is Gen" in elsewhere
+    assert "80% to na, though u stands nearer. na takes Loc, but" in elsewhere
     assert elsewhere.endswith("no explanation, then.")
     around = [("na", "ADP|Gen"), *longer[1:]]  # a phrase around another one
     assert "though u stands nearer. Both are Gen." in told.of_a_head(at_na, around, 5)
