@@ -69,7 +69,7 @@ LOOKING_BACK = Way(
     "just written. Its new state and the context give the next symbol; then it is the query.",
     {
         "query": Box(0, 0, "state = query", "data"), "scores": Box(1.1, 0, "scores"),
-        "softmax": Box(2.3, 0, "mask, softmax"),
+        "softmax": Box(2.3, 0, "softmax (S)"),
         "encoder": Box(0, 1.8, "encoder", "learned"), "states": Box(1.1, 1.8, "h₁ … h_S", "data"),
         "mix": Box(2.3, 1.8, "weighted sum"), "cell": Box(3.5, 1.8, "decoder cell", "learned"),
         "written": Box(3.5, 0.8, "last symbol", "data"),
