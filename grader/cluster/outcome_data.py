@@ -29,7 +29,6 @@ def write_outcome(outcome: Outcome) -> dict[str, Any]:
         "notes": list(outcome.notes),
         "unusual": list(outcome.unusual),
         "seconds": outcome.seconds,
-        "memory": outcome.max_rss_bytes,
     }
 
 
@@ -86,7 +85,6 @@ def _outcome(data: Data, lesson: Lesson) -> Outcome:
         tuple(_result(lesson, exercise, result) for exercise, result in pairs),
         _texts(data["notes"]),
         float(data["seconds"]),
-        int(data["memory"]),
         _texts(data["unusual"]),
     )
 

@@ -99,7 +99,6 @@ class Outcome:
         notes: sentences for the student about the notebook as a whole.
         unusual: what it touches that no lesson asks for, for instructors to look at.
         seconds: wall-clock time in isolation.
-        max_rss_bytes: peak memory in isolation, including what is shared with the warm process.
 
     """
 
@@ -108,7 +107,6 @@ class Outcome:
     results: tuple[ExerciseResult, ...]
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
-    max_rss_bytes: int = 0
     unusual: tuple[str, ...] = ()
 
     @property

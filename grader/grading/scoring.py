@@ -73,7 +73,7 @@ def judge_submission(
         for exercise in lesson.exercises
     )
     told = (*notes, *([sentence] if sentence else []))
-    return Outcome(lesson.name, status, results, told, ended.wall_seconds, ended.max_rss_bytes)
+    return Outcome(lesson.name, status, results, told, ended.wall_seconds)
 
 
 def expect(lesson: Lesson) -> None:

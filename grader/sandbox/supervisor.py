@@ -23,6 +23,7 @@ from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here
 from grader.sandbox.task import Answer, Ended, Running
 
 WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
+LEAVING_SECONDS: Final = 0.001  # between two looks at what is being taken down
 FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
 USERS_EACH: Final = 1024  # how many of them one warm process takes in turn
 TURNS: Final = itertools.count()  # for all supervisors: what a killed task left may still count
@@ -59,6 +60,7 @@ class Supervisor:
         if self.walls.seccomp:
             filter_program(self.walls, self.limits, os.getpid())  # once, for all copies
         self._running: dict[int, Running] = {}
+        self._leaving: list[Running] = []  # reported, and still being taken down
         self._on_their_way: list[Start] = []
         self._numbers = itertools.count()
 
@@ -130,23 +132,28 @@ class Supervisor:
         self._running[number] = start.running()
         return number
 
-    def let_go(self, number: int, message: bytes, wall_seconds: float, answer: Answer) -> None:
+    def let_go(
+        self, number: int, message: bytes, wall_seconds: float, answer: Answer, last: bytes = b""
+    ) -> None:
         """Let a held task go, with so much time; `message` is what its wait returns.
 
-        `answer` is as for `start`. Nothing happens to a task that has ended, which poll has told or
-        will tell.
+        `answer` is as for `start`. A message from it that begins with `last` ends it: it is
+        reported as finished at once, and stopped. Nothing happens to a task that has ended, which
+        poll has told or will tell.
         """
         if task := self._running.get(number):
-            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds), answer)
+            task.let_go(message, replace(task.limits, wall_seconds=wall_seconds), answer, last)
 
     def poll(self, timeout: float | None = None) -> dict[int, Ended]:
         """Return the tasks that have ended, by number; wait for one at most `timeout` seconds."""
         until = float("inf") if timeout is None else time.monotonic() + timeout
+        self._leaving = [task for task in self._leaving if not task.is_gone()]
         due = list(self._running)
         while self._running:
             ended = {n: end for n in due if (end := self._running[n].watch())}
             for number in ended:
-                del self._running[number]
+                task = self._running.pop(number)
+                self._leaving += [task] * task.is_leaving
             if ended or time.monotonic() >= until:
                 return ended
             due = self._wait(until)
@@ -159,8 +166,9 @@ class Supervisor:
                 self.take_up(start)
         for task in self._running.values():
             task.stop(Ending.TIMED_OUT)
-        while self._running:
+        while self._running or self._leaving:
             self.poll()
+            time.sleep(LEAVING_SECONDS if self._leaving else 0)
 
     def _wait(self, until: float) -> list[int]:
         """Wait until something happens to a task, a deadline comes, or `until`.

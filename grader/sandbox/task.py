@@ -29,7 +29,8 @@ class Ended:
     walls could not be put up and the task did not run: `stderr` (the end of it) says why.
     `messages` came whole and in order, whatever came later. `signal` is None unless a signal ended
     the process. `max_rss_bytes` includes what the task shared with the warm parent. `reached` are
-    the two numbers that it noted last (see `Channel.reached`).
+    the two numbers that it noted last (see `Channel.reached`). Of a task that ended with its last
+    message (see `Supervisor.let_go`) nobody waited for the exit: code 0, and 0 for what it used.
     """
 
     status: Ending
@@ -84,6 +85,7 @@ class Running:
         self.started = time.monotonic()
         self.open = True
         self.held = held
+        self.last, self.is_over, self.is_leaving = b"", False, False
         self.kept = 0
         self.unsent = bytearray()
         self.stopped: Ending | None = None
@@ -108,10 +110,11 @@ class Running:
         self.unsent.clear()
         self.process.kill()
 
-    def let_go(self, message: bytes, limits: Limits, answer: Answer) -> None:
+    def let_go(self, message: bytes, limits: Limits, answer: Answer, last: bytes) -> None:
         """Let a held task go: its time runs from here, and it is told the message, however long."""
         self.held, self.limits, self.started = False, limits, time.monotonic()
-        self.answer = answer
+        # A private folder on disk may be removed only once nothing writes into it any more.
+        self.answer, self.last = answer, b"" if self.folder else last
         self.unsent += LENGTH.pack(len(message)) + message
         self.send_replies()
 
@@ -122,6 +125,8 @@ class Running:
         """
         self.send_replies()
         self.read(until=self.deadline)
+        if self.is_over and not self.stopped:
+            return self.leave()
         if (end := self.process.ended()) is not None:
             return self.conclude(end)
         if self.reader.fault:
@@ -148,6 +153,7 @@ class Running:
             self.open = bool(chunk)
             self.reader.feed(chunk)
             self.answer_questions()
+            self.open &= not self.is_over
         self.open = False
 
     def answer_questions(self) -> None:
@@ -160,6 +166,9 @@ class Running:
             else:
                 self.reader.forget(message)
                 self.reply(reply)
+            if self.last and message.startswith(self.last):
+                self.is_over = True
+                break
         self.reader.messages[self.kept :] = kept
         self.kept = len(self.reader.messages)
 
@@ -203,6 +212,23 @@ class Running:
         )
         self.release()
         return ended
+
+    def leave(self) -> Ended:
+        """Return that it ended with its last message; what is left of it is taken down meanwhile.
+
+        That takes the kernel some milliseconds. The rest is to be let go of when it `is_gone`.
+        """
+        wall, self.is_leaving = time.monotonic() - self.started, True
+        self.process.kill()
+        messages, said = tuple(self.reader.messages), tail(self.stderr)
+        return Ended(Ending.FINISHED, 0, None, messages, 0.0, wall, 0, said)
+
+    def is_gone(self) -> bool:
+        """Return whether the process has ended; clean up if so."""
+        if self.process.ended() is None:
+            return False
+        self.release()
+        return True
 
     def verdict(self, code: int, cpu: float) -> Ending:
         """Return the status, from what we did to it, its exit code and its CPU seconds."""

@@ -110,7 +110,5 @@ def as_one(runs: Sequence[TrialRun | None]) -> Ended | None:
     return replace(
         next((one for one in ended if one.status != Ending.FINISHED), ended[0]),
         messages=(*ended[0].messages, *(m for run in whole[1:] for m in run.apart), *agreed),
-        cpu_seconds=sum(one.cpu_seconds for one in ended),
         wall_seconds=sum(one.wall_seconds for one in ended),
-        max_rss_bytes=max(one.max_rss_bytes for one in ended),
     )

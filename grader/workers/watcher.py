@@ -17,7 +17,7 @@ from grader.sandbox import Ended, Limits, Supervisor
 from grader.sandbox.note import NOTHING
 from grader.sandbox.processes import die_with_parent
 from grader.workers.job_files import read_job, read_line
-from grader.workers.progress import is_done, status_of
+from grader.workers.progress import DONE, is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result
 from grader.workers.spares import Spares
 from grader.workers.templates import Templates, asked_by
@@ -82,7 +82,7 @@ def let_go(supervisor: Supervisor, task: int, server: Server, began: float) -> N
     limits = rest_of(supervisor.limits, time.monotonic() - began)
     seconds = min(limits.wall_seconds, float(limits.cpu_seconds))
     told = json.dumps([seconds, server.steps]).encode()
-    supervisor.let_go(task, told, limits.wall_seconds, server.reply)
+    supervisor.let_go(task, told, limits.wall_seconds, server.reply, DONE)
 
 
 def trial_run(server: Server, ended: Ended) -> TrialRun:

@@ -189,6 +189,53 @@ def test_a_held_task_that_dies_while_it_waits_has_used_no_time() -> None:
     assert (ended.status, ended.code, ended.wall_seconds) == ("crashed", 9, 0.0)
 
 
+def gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+def ended_at_its_last(task: Callable[[Channel], None]) -> tuple[Ended, int]:
+    """End a task that is let go with `last` as the message that ends it; also its process."""
+    with Supervisor(Limits(wall_seconds=20)) as supervisor:
+        if not supervisor.may_hold:
+            pytest.skip("a folder on disk has to outlive its task here")
+        number = supervisor.start(task, held=True)
+        pid = supervisor._running[number].process.pid
+        supervisor.let_go(number, b"go", 20.0, lambda _: None, last=b"last")
+        ended = supervisor.poll()[number]
+        assert supervisor.running == 0
+    return ended, pid
+
+
+def test_a_task_has_ended_with_its_last_message_though_it_runs_on_and_is_gone_in_the_end() -> None:
+    def task(channel: Channel) -> None:
+        for message in (b"first", b"last of all", b"too late"):
+            channel.send(message)
+        time.sleep(60)
+
+    ended, pid = ended_at_its_last(task)
+    assert (ended.status, ended.messages) == ("finished", (b"first", b"last of all"))
+    assert ended.wall_seconds < 20
+    assert gone(pid)
+
+
+def test_a_task_that_breaks_a_limit_before_its_last_message_has_broken_it() -> None:
+    def task(channel: Channel) -> None:
+        for number in range(Limits().messages):
+            channel.send(bytes([number % 250]))
+        channel.send(b"last")
+
+    ended, pid = ended_at_its_last(task)
+    assert ended.status == "too much output"
+    assert gone(pid)
+
+
+def test_no_descriptor_stays_open_for_what_ended_with_its_last_message() -> None:
+    ended_at_its_last(lambda channel: channel.send(b"last"))
+    before = open_descriptors()
+    ended_at_its_last(lambda channel: channel.send(b"last"))
+    assert open_descriptors() == before
+
+
 def test_a_task_that_asks_faster_than_it_is_answered_is_stopped_at_its_limit() -> None:
     def task(channel: Channel) -> None:
         while True:

@@ -127,15 +127,17 @@ class Told:
     def __init__(self):
         self.let = []
 
-    def let_go(self, task, message, seconds, answer):
-        self.let.append((task, json.loads(message), seconds, answer))
+    def let_go(self, task, message, seconds, answer, last):
+        self.let.append((task, json.loads(message), seconds, answer, last))
 
 
 def test_a_process_has_only_the_time_that_earlier_tries_left():
     supervisor, server = Told(), Server(json.loads(STEPS))
     let_go(supervisor, 3, server, time.monotonic() - 1950)
-    ((task, (said, steps), seconds, answer),) = supervisor.let
+    ((task, (said, steps), seconds, answer, last),) = supervisor.let
     assert (task, steps, answer) == (3, server.steps, server.reply)
+    assert last
+    assert Event(What.DONE).message().startswith(last)
     assert 0 < seconds <= 50
     assert said == seconds
 
