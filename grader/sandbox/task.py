@@ -29,7 +29,8 @@ class Ended:
     walls could not be put up and the task did not run: `stderr` (the end of it) says why.
     `messages` came whole and in order, whatever came later. `signal` is None unless a signal ended
     the process. `max_rss_bytes` includes what the task shared with the warm parent. `reached` are
-    the two numbers that it noted last (see `Channel.reached`).
+    the two numbers that it noted last (see `Channel.reached`). For `still_seconds`, no part
+    of `wall_seconds`, the machine stood still; a clock of the task's own may have run on meanwhile.
     """
 
     status: Ending
@@ -41,6 +42,7 @@ class Ended:
     max_rss_bytes: int
     stderr: str
     reached: note.Numbers = note.NOTHING
+    still_seconds: float = 0.0
 
 
 Answer = Callable[[bytes], bytes | None]
@@ -65,7 +67,7 @@ class Running:
     """A process that runs a task.
 
     `folder` is its private folder if that is on disk. While it is `held` it only waits to be told
-    to go, and no time runs for it.
+    to go, and no time runs for it. `still` are the seconds in which the machine stood still.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class Running:
         self.pipe, self.replies, self.answer = pipes.messages, pipes.replies, pipes.answer
         self.stderr, self.page = pipes.errors, pipes.page
         self.reader = Reader(limits)
-        self.started = time.monotonic()
+        self.started, self.still = time.monotonic(), 0.0
         self.open = True
         self.held = held
         self.kept = 0
@@ -95,7 +97,7 @@ class Running:
         """When its wall-clock time is up, by time.monotonic; never while held or once stopped."""
         if self.stopped or self.held:
             return float("inf")
-        return self.started + self.limits.wall_seconds
+        return self.started + self.still + self.limits.wall_seconds
 
     def descriptors(self) -> list[int]:
         """Return what to wait for: its end, and more from its pipe."""
@@ -187,7 +189,7 @@ class Running:
     def conclude(self, end: End) -> Ended:
         """Return how the process ended, and clean up."""
         # One that the machine ended while it waited must not use up the time of the next try.
-        wall = 0.0 if self.held else time.monotonic() - self.started
+        wall = 0.0 if self.held else time.monotonic() - self.started - self.still
         self.read()
         self.reader.end()
         ended = Ended(
@@ -200,6 +202,7 @@ class Running:
             max_rss_bytes=end.max_rss_bytes,
             stderr=tail(self.stderr),
             reached=note.read(self.page.fileno()),
+            still_seconds=self.still,
         )
         self.release()
         return ended

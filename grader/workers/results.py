@@ -113,4 +113,5 @@ def as_one(runs: Sequence[TrialRun | None]) -> Ended | None:
         cpu_seconds=sum(one.cpu_seconds for one in ended),
         wall_seconds=sum(one.wall_seconds for one in ended),
         max_rss_bytes=max(one.max_rss_bytes for one in ended),
+        still_seconds=sum(one.still_seconds for one in ended),
     )
