@@ -1,6 +1,5 @@
 """Write a file in one step, so that nobody ever reads half of it."""
 
-import os
 from pathlib import Path
 
 
@@ -11,6 +10,6 @@ def write_whole(path: Path, data: bytes) -> None:
         OSError: the disk refuses; what was there before is untouched.
 
     """
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")  # others may write the same file
+    fresh = path.with_name(f".{path.name}.new")
     fresh.write_bytes(data)
     fresh.replace(path)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from grader.commands import collect, grade, release
+from grader.commands import collect, grade, release, report
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import NOT_ENTERED
 from grader.errors import CourseError
@@ -24,7 +24,7 @@ def graded(made, monkeypatch):
     folder = made.course.folder
     (folder / "submitted" / "ada" / LESSON).mkdir(parents=True)
     made.add("ada", when=DUE + timedelta(days=1))
-    for module in (grade, release):
+    for module in (grade, release, report):
         monkeypatch.setattr(module, "find_root", lambda _: folder)
         monkeypatch.setattr(module, "GradingCourse", lambda *_: made.course)
     return made
@@ -44,17 +44,18 @@ def test_a_late_penalty_that_a_killed_run_had_not_set_is_on_the_page_that_is_han
     assert "1 day late: 2" in graded.page("ada").read_text(encoding="utf-8")
 
 
-def test_nothing_is_handed_back_collected_or_shown_while_another_grader_is_at_work(
+def test_nothing_is_handed_back_collected_or_reported_while_another_grader_is_at_work(
     graded, monkeypatch
 ):
     done = []
     monkeypatch.setattr(grade, "collect", lambda *_: done.append("collected"))
     with only_grader(graded.course.folder, graded.course.db_url):
-        for run in (release.run, grade.run):
+        for run in (release.run, grade.run, report.run):
             with pytest.raises(CourseError, match="Another grader is at work"):
                 run(Namespace(**CHOICE))
     assert done == []
     assert not graded.page("ada").exists()
+    assert not (graded.course.folder / "report").exists()
 
 
 def test_pages_are_written_while_no_other_grader_may_change_what_they_show(graded, monkeypatch):

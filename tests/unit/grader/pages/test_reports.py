@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -16,7 +15,6 @@ from grader.pages import reports
 from grader.pages.charts import histogram, stacked_bar
 from grader.pages.reports import write_reports
 from grader.pages.similarity import own_code, similar_pairs
-from grader.pages.whole_file import write_whole
 from tests.course.lesson_runs import ROOT
 from tests.unit.grader.pages.graded_class import (
     LESSON,
@@ -42,22 +40,6 @@ def test_what_an_interrupted_run_had_not_entered_is_left_out_and_told(made):
         f"ben's {LESSON} is left out: its grading was interrupted; run make grade",
     ]
     assert "ben" not in path.read_text(encoding="utf-8")
-
-
-def test_two_who_write_the_same_page_at_once_leave_one_whole(tmp_path, monkeypatch):
-    move = Path.replace
-
-    def meanwhile(fresh, target):
-        monkeypatch.undo()
-        monkeypatch.setattr("os.getpid", lambda: -1)
-        write_whole(target, b"another's")
-        return move(fresh, target)
-
-    monkeypatch.setattr(Path, "replace", meanwhile)
-    write_whole(tmp_path / "page.html", b"one's")
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [
-        ("page.html", b"one's"),
-    ]
 
 
 def report(made):
