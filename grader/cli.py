@@ -1,9 +1,11 @@
 """Command line of the grader: `python -m grader COMMAND`."""
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from importlib import import_module
 
 from grader.errors import CourseError, UsageError, advice
@@ -53,9 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     before = os.umask(PUBLIC if words[:1] and words[0] in WRITES_PUBLIC else PRIVATE)
     try:
+        _print_any_letter()
         arguments = _arguments(words)
         _verify_names_are_whole()
-        return int(arguments.run(arguments))
+        _verify_time_zone()
+        status = int(arguments.run(arguments))
+        print(end="", flush=True)  # so that what cannot be printed is told here, not by Python
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -63,10 +68,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         told = str(error) if isinstance(error, CourseError) else explained(error)
         if not told:
             raise
+        if isinstance(error, BrokenPipeError):  # or Python tries again at its end, and says so
+            sys.stdout = io.StringIO()
         print(told, file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
+    else:
+        return status
     finally:
         os.umask(before)
+
+
+def _print_any_letter() -> None:
+    """Print a letter that the terminal lacks as its number, so that no name stops a command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _verify_names_are_whole() -> None:
@@ -76,6 +91,17 @@ def _verify_names_are_whole() -> None:
             f"The names of files are read as {encoding} here, so students' ids with accents would "
             "be others. Set PYTHONUTF8=1 (export PYTHONUTF8=1), then run the same command."
         )
+
+
+def _verify_time_zone() -> None:
+    """Raise CourseError where the machine's time zone is none that Python can compute with."""
+    try:
+        datetime.now().astimezone()
+    except ValueError:
+        raise CourseError(
+            f"The time zone {os.environ.get('TZ', 'of this machine')} is a day or more away from "
+            "UTC. Set another (export TZ=Europe/Berlin), then run the same command."
+        ) from None
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:

@@ -7,7 +7,10 @@ from typing import Final
 MOST_SHOWN: Final = 8
 NONE: Final = "none yet"
 # What SQLite says of a gradebook's file -> what helps.
-DAMAGED: Final = "Move it away, and put the newest copy of gradebook-backups/ in its place"
+DAMAGED: Final = (
+    "Move it away, with its -journal and -wal if they are there (a copy would take them over), and "
+    "put the newest copy of gradebook-backups/ in its place"
+)
 HELPS: Final = {
     "not a database": DAMAGED,
     "malformed": DAMAGED,

@@ -13,6 +13,9 @@ SCARCE: Final = {
     errno.ENFILE: "Too many files are open on this machine. Close other programs",
 }
 AGAIN: Final = "then run the same command; what was finished before is kept."
+NOT_READ: Final = (
+    "What reads this command's output has ended, so the command stopped. Let it read all"
+)
 
 
 def explained(error: Exception) -> str:
@@ -20,6 +23,8 @@ def explained(error: Exception) -> str:
     if isinstance(error, MemoryError) or getattr(error, "errno", None) in SCARCE:
         what = SCARCE[getattr(error, "errno", errno.ENOMEM)]
         return f"{what}. Grade fewer at once (--jobs 1), {AGAIN}"
+    if isinstance(error, BrokenPipeError):
+        return f"{NOT_READ}, {AGAIN}"
     if isinstance(error, OSError):
         return _of_a_file(error)
     if reason := _of_a_gradebook(error):

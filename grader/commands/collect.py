@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from grader.authoring.files import find_root
-from grader.authoring.lesson import lessons
+from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private
 from grader.course.safe_text import line
@@ -50,25 +50,30 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     chosen = lessons(root, [arguments.lesson] if arguments.lesson else [])
-    found = _members(course, arguments.roster)
+    with only_grader(course.folder, course.db_url):  # or it would grade what is half replaced
+        collected, found = _collected(course, chosen, arguments)
+    keep_private(course.folder)
+    print("\n".join([summary(collected, course.folder), *found.notes]))
+    return 1 if any(item.is_fault for item in collected.left) else 0
+
+
+def _collected(
+    course: GradingCourse, chosen: list[Lesson], arguments: argparse.Namespace
+) -> tuple[Collected, Members]:
+    """Collect; only a roster that is given is written into the gradebook.
+
+    Raises:
+        CourseError: nobody is in the class, or the download cannot be read.
+
+    """
+    found = members(course, arguments.roster)
     if not found.students:
         raise CourseError(
             "No student is known yet, so no file can be matched. Give the class once, with "
             "--roster: a CSV file, or Canvas's own gradebook export."
         )
     request = Request(arguments.system, arguments.zip, chosen, COMPANIONS)
-    collected = collect(course, request, found.students)
-    keep_private(course.folder)
-    print("\n".join([summary(collected, course.folder), *found.notes]))
-    return 1 if any(item.is_fault for item in collected.left) else 0
-
-
-def _members(course: GradingCourse, roster: Path | None) -> Members:
-    """Return the class; only a roster that is given is written into the gradebook."""
-    if roster is None:
-        return members(course)
-    with only_grader(course.folder, course.db_url):
-        return members(course, roster)
+    return collect(course, request, found.students), found
 
 
 def summary(collected: Collected, folder: Path) -> str:

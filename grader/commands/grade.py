@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     lessons = chosen_lessons(course, arguments.lesson)
-    collect(course, lessons)
+    with only_grader(course.folder, course.db_url):  # or another would grade what is half replaced
+        collect(course, lessons)
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
         print(
@@ -122,7 +123,8 @@ def grade(
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
     print("\n".join(_first(failures)), end="\n" if failures else "")
-    write_feedback(course, without_page(course, submissions))
+    with only_grader(course.folder, course.db_url):
+        write_feedback(course, without_page(course, submissions))
     return 1 if failures else 0
 
 

@@ -39,8 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     with only_grader(course.folder, course.db_url):
         waiting = enter(course, hand_ins)
         settle(course, is_backed_up=True)  # a penalty is a share of the score, points included
-    print(table(examination, hand_ins, waiting))
-    write_feedback(course, [(student, LESSON) for student in hand_ins if student not in waiting])
+        print(table(examination, hand_ins, waiting))
+        entered = [(student, LESSON) for student in hand_ins if student not in waiting]
+        write_feedback(course, entered)
     return 0
 
 

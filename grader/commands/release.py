@@ -7,9 +7,11 @@ from grader.authoring.files import find_root
 from grader.commands.arguments import add_choice
 from grader.course.course import GradingCourse
 from grader.course.handing_back import HandedBack, hand_back
+from grader.course.penalties import settle
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.errors import CourseError
+from grader.grading.lock import only_grader
 from grader.pages.feedback import without_page, write_feedback
 
 MOST_SHOWN = 10
@@ -37,12 +39,15 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = chosen_submissions(course, lessons, arguments.student)
     graded = [(s, n) for s, n in chosen if (course.folder / "autograded" / s / n).is_dir()]
     failure = None
-    try:
-        write_feedback(course, without_page(course, graded))
-    except CourseError as error:
-        failure = error
-    stale = set(without_page(course, graded))  # an old page tells old scores
-    done = hand_back(course, [key for key in chosen if key not in stale])
+    with only_grader(course.folder, course.db_url):
+        if graded:
+            settle(course, is_backed_up=False)  # a run that was interrupted set no late penalty
+        try:
+            write_feedback(course, without_page(course, graded))
+        except CourseError as error:
+            failure = error
+        stale = set(without_page(course, graded))  # an old page tells old scores
+        done = hand_back(course, [key for key in chosen if key not in stale])
     print("\n".join(_told(course, done)))
     if failure is not None:
         raise failure

@@ -6,6 +6,7 @@ from pathlib import Path
 from grader.authoring.files import find_root
 from grader.authoring.lesson import lessons
 from grader.course.course import GradingCourse
+from grader.grading.lock import only_grader
 from grader.pages.reports import write_reports
 
 
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the pages, say where they are, and return the exit code."""
     root = find_root(Path.cwd())
-    page, unread = write_reports(GradingCourse(root, root), lessons(root, arguments.lesson))
+    course = GradingCourse(root, root)
+    with only_grader(course.folder, course.db_url):  # copies and scores must be of one moment
+        page, unread = write_reports(course, lessons(root, arguments.lesson))
     for sentence in unread:
         print(sentence)
     print(f"The class: {page}\nEach student: {page.parent / 'students'}")

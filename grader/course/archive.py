@@ -21,6 +21,7 @@ from grader.errors import CourseError
 
 CONTENTS: Final = "contents.json"  # path -> SHA-256 of every other file in the archive
 TAKEN: Final = tuple(n for n in private.FOLDERS if n not in (private.ARCHIVE, backups.FOLDER))
+UNFINISHED: Final = ".new-"  # how the name of an archive begins that is not whole yet
 FILES: Final = (secret.FILE, "course.toml", "nbgrader_config.py", "solutions/*.py", "*.csv")
 
 
@@ -56,6 +57,8 @@ def archive(course: GradingCourse, name: str) -> Archived:
         )
     home = private.private_folder(course.folder / private.ARCHIVE)
     private.keep_private(course.folder)
+    for half in home.glob(f"{UNFINISHED}*"):  # of a run that was killed; it may be large
+        half.unlink()
     gradebook = backups.back_up(course.db_url, course.folder)
     files = {str(p.relative_to(course.folder)): p for p in _files(course.folder)}
     links = sorted(name for name, path in files.items() if path.is_symlink())
@@ -63,7 +66,7 @@ def archive(course: GradingCourse, name: str) -> Archived:
     if gradebook is not None:
         plain["gradebook.db"] = gradebook
     target = home / f"{name}.tar.gz"
-    handle, temporary = tempfile.mkstemp(dir=home, prefix=".new-")  # readable by its owner alone
+    handle, temporary = tempfile.mkstemp(dir=home, prefix=UNFINISHED)  # readable by its owner alone
     try:
         with os.fdopen(handle, "wb") as stream:
             digests = _write(stream, name, plain)

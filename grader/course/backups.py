@@ -1,7 +1,8 @@
 """Copies of the gradebook, made before a run writes into it; the last ten are kept."""
 
 import sqlite3
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,8 @@ from grader.gradebook.snapshots import snapshot
 FOLDER: Final = "gradebook-backups"
 COPIES: Final = "gradebook-*.db"
 KEPT: Final = 10
+STAMP: Final = "%Y-%m-%dT%H-%M-%S.%fZ"
+OF_A_TRANSACTION: Final = ("-journal", "-wal", "-shm")  # beside a gradebook: how its name ends
 
 
 def back_up(url: str, folder: Path) -> Path | None:
@@ -51,21 +54,35 @@ def verify_not_lost(url: str, folder: Path) -> None:
     """
     file, copies = sqlite_file(url), sorted((folder / FOLDER).glob(COPIES))
     if file is not None and copies and (not file.exists() or file.stat().st_size == 0):
+        rests = [f"{file}{end}" for end in OF_A_TRANSACTION if Path(f"{file}{end}").exists()]
+        remove = (
+            f"rm {' '.join(map(repr, rests))}; " if rests else ""
+        )  # or the copy takes them over
         raise CourseError(
             f"The gradebook {file} is {'empty' if file.exists() else 'gone'}. Put its newest copy "
-            f"in its place (cp '{copies[-1]}' '{file}'), then run the same command. To begin a new "
-            f"one, move {folder / FOLDER} away."
+            f"in its place ({remove}cp '{copies[-1]}' '{file}'), then run the same command. To "
+            f"begin a new one, move {folder / FOLDER} away."
         )
 
 
 def _copy(url: str, home: Path) -> Path | None:
     """Copy whole or not at all: a half-written copy keeps another name."""
-    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
+    stamp = _next(home).strftime(STAMP)
     half, whole = home / f".{stamp}.part", home / f"gradebook-{stamp}.db"
     if not snapshot(url, half):
         return None
     half.replace(whole)
     return whole
+
+
+def _next(home: Path) -> datetime:
+    """Return now; if the clock was set back, what follows the newest copy: names tell the order."""
+    times = [datetime.now(UTC)]
+    for copy in home.glob(COPIES):
+        with suppress(ValueError):  # it is no copy of ours
+            made = datetime.strptime(copy.name, COPIES.replace("*", STAMP)).replace(tzinfo=UTC)
+            times.append(made + timedelta(microseconds=1))
+    return max(times)
 
 
 def _forget(home: Path) -> None:

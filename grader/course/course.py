@@ -20,7 +20,7 @@ from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.release import course_config
 from grader.course.backups import back_up, verify_not_lost
-from grader.course.database import cannot_be_opened, db_url, verify_version
+from grader.course.database import cannot_be_opened, db_url, verify_sound, verify_version
 from grader.course.migration import fit, is_recorded
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
@@ -77,8 +77,8 @@ class GradingCourse:
         """Open the gradebook, closed to other users; use it as a context manager.
 
         Raises:
-            CourseError: it is locked, lost, not a gradebook, on a server that refuses, or a later
-                nbgrader's.
+            CourseError: it is locked, lost, not a gradebook, on a server that refuses, a later
+                nbgrader's, or changed by hand so that no program can read it.
 
         """
         verify_not_lost(self.db_url, self.folder)
@@ -87,6 +87,9 @@ class GradingCourse:
         except SQLAlchemyError as error:
             raise CourseError(cannot_be_opened(error, self.folder)) from None
         verify_version(gradebook)
+        if not vars(self).get("_is_sound"):  # once for a command: a semester's takes 40 ms
+            verify_sound(gradebook)
+            vars(self)["_is_sound"] = True
         keep_private(self.folder)
         return gradebook
 

@@ -11,8 +11,9 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config import Application
 
 from grader.course.safe_text import line
-from grader.errors import CourseError, help_with
+from grader.errors import DAMAGED, CourseError, help_with
 from grader.gradebook.address import file_url, sqlite_file
+from grader.gradebook.soundness import odd_value
 
 
 def db_url(root: Path, folder: Path) -> str:
@@ -41,13 +42,30 @@ def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
 
 def verify_version(gradebook: Gradebook) -> None:
     """Raise CourseError if a later nbgrader than this one wrote the gradebook."""
-    (version,) = gradebook.db.execute(text("SELECT version_num FROM alembic_version")).one()
+    versions = gradebook.db.scalars(text("SELECT version_num FROM alembic_version")).all()
+    if len(versions) != 1:
+        gradebook.close()
+        raise CourseError(
+            f"The gradebook is damaged: it names {len(versions) or 'no'} versions of itself. "
+            f"{DAMAGED}, then run the same command."
+        )
+    (version,) = versions
     if not list((Path(nbgrader.__file__).parent / "alembic" / "versions").glob(f"{version}_*.py")):
         gradebook.close()
         raise CourseError(
             f"The gradebook is of a later version than nbgrader {nbgrader.__version__} knows "
             f"({line(str(version))}). Use the nbgrader that it was written with, or a copy of the "
             "gradebook from before, from gradebook-backups/."
+        )
+
+
+def verify_sound(gradebook: Gradebook) -> None:
+    """Raise CourseError if a gradebook's file holds text for a number, or no time for a time."""
+    if gradebook.db.get_bind().dialect.name == "sqlite" and (odd := odd_value(gradebook.db)):
+        gradebook.close()
+        raise CourseError(
+            f"The gradebook holds what no program writes: {odd}. Correct it by hand, as it was "
+            "changed, then run the same command; copies from before are in gradebook-backups/."
         )
 
 

@@ -93,7 +93,9 @@ def as_utc(text: str) -> datetime | None:
             f"{text!r} is not in the years {YEARS[0]} to {YEARS[-1]}. Correct the year; a lesson "
             "that is never due has no due date."
         )
-    return when.astimezone(UTC).replace(tzinfo=None)
+    # Clocks that are put back show a time twice, and leave one out when put forward: the later
+    # moment counts, for the student.
+    return max(when.replace(fold=fold).astimezone(UTC) for fold in (0, 1)).replace(tzinfo=None)
 
 
 def _end_of_day(text: str) -> datetime | None:

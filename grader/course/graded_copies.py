@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grader.course.outcome_key import OUTCOME
 from grader.course.verdicts import MOST_TEXT, ShownVerdict, read_verdict
 from utils.checks.framework.mime import MIME
+
+NOT_ENTERED: Final = ".not-entered"  # beside a graded copy whose scores the gradebook may lack
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,11 @@ def read_copy(folder: Path, student: str, lesson: str) -> GradedCopy | None:
         {name: x for name, x in _dict(about.get("judged_by")).items() if isinstance(x, str)},
         read_first_tries(about),
     )
+
+
+def is_entered(folder: Path, student: str, lesson: str) -> bool:
+    """Return whether the gradebook has the scores of a graded copy, as far as the copy says."""
+    return not (folder / "autograded" / student / lesson / NOT_ENTERED).exists()
 
 
 def _dict(value: object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import notebook_hash
 
 from grader.course.course import GradingCourse, run_converter
+from grader.course.graded_copies import is_entered
 from grader.course.safe_text import lines
 from grader.errors import CourseError
 
@@ -24,7 +25,7 @@ class HandedBack:
 
     Attributes:
         released: offered in the exchange, as it is now.
-        not_graded: without a graded copy or a page.
+        not_graded: without a graded copy or a page, or not entered into the gradebook yet.
         not_by_exchange: handed in another way, so that nothing can be fetched.
         failures: one message for each page that nbgrader could not release.
 
@@ -42,7 +43,8 @@ def hand_back(course: GradingCourse, submissions: list[tuple[str, str]]) -> Hand
     for student, lesson in submissions:
         graded = course.folder / "autograded" / student / lesson
         page = course.feedback / student / lesson / f"{lesson}.html"
-        if not (graded.is_dir() and page.is_file()):
+        is_whole = graded.is_dir() and is_entered(course.folder, student, lesson)
+        if not (is_whole and page.is_file()):
             done.not_graded.append((student, lesson))
         elif not all((graded / name).is_file() for name in (SECRET, STAMP)):
             done.not_by_exchange.append((student, lesson))

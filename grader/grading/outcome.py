@@ -44,13 +44,13 @@ ENDINGS: Final[Mapping[Ending, tuple[Status, str]]] = {
         "The machine could not isolate the notebook.",
     ),
 }
-KILLED: Final = (
-    "Something killed the notebook's process again and again before grading was done: the machine "
-    "may lack memory. Ask for it to be graded again."
-)
 GRADER_FAILED: Final = "The grader failed on this notebook: {error}"
 LOST: Final = GRADER_FAILED.format(
     error="something ended it again and again. The next run tries once more."
+)
+KILLED: Final = GRADER_FAILED.format(
+    error="something killed the notebook's process again and again, the machine may lack memory. "
+    "The next run tries once more."
 )
 
 

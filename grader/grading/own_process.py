@@ -123,9 +123,12 @@ def _limit(cpu_seconds: int, memory: int) -> None:
 
 
 def _all_of(reader: int, deadline: float) -> tuple[bytes, bool]:
-    """Read until the other end is closed; return what came, and whether that was in time."""
+    """Read until the other end is closed; return what came, and whether that was in time.
+
+    What is there by then is read, however late: this process itself may have been stopped.
+    """
     taken = bytearray()
-    while (left := deadline - time.monotonic()) > 0 and select.select([reader], [], [], left)[0]:
+    while select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
         chunk = os.read(reader, CHUNK)
         if not chunk:
             return bytes(taken), True

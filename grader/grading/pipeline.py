@@ -7,23 +7,24 @@ from dataclasses import replace
 
 from grader.authoring.lesson import Lesson
 from grader.grading.ended_early import ended_early
-from grader.grading.outcome import GRADER_FAILED, LOST, ExerciseResult, Outcome, Status
+from grader.grading.outcome import GRADER_FAILED, KILLED, LOST, ExerciseResult, Outcome, Status
 from grader.grading.reading import Item, Prepared, read_ahead
 from grader.grading.scoring import expect, judge_submission
 from grader.grading.submission import Malformed
 from grader.sandbox import Ended, Limits
 from grader.workers.pool import Job, Pool
-from grader.workers.progress import events
+from grader.workers.progress import events, is_killed
 
 
 def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
     """Judge how a prepared submission ended.
 
     None stands for one whose workers died each time. No student's code runs in them, so that is no
-    crash of the notebook's, and no zero.
+    crash of the notebook's, and no zero; nor is it where all its processes were killed.
     """
-    if ended is None:
-        return without_run(prepared.lesson, Status.GRADER_ERROR, LOST)
+    if ended is None or is_killed(ended):
+        why = LOST if ended is None else KILLED
+        return without_run(prepared.lesson, Status.GRADER_ERROR, why)
     notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
     lines = {line.strip() for step in prepared.plan.steps for line in step.source.splitlines()}
     outcome = judge_submission(prepared.lesson, ended, prepared.named, notes, lines)

@@ -17,7 +17,7 @@ from nbgrader.api import Assignment, Grade, GradeCell, InvalidEntry, Student
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import GradedCopy, read_copy
+from grader.course.graded_copies import NOT_ENTERED, GradedCopy, is_entered, read_copy
 from grader.course.queries import scores_of_all
 from grader.errors import CourseError
 from grader.grading.entering import enter
@@ -26,7 +26,6 @@ from grader.grading.graded import Graded
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.pipeline import grader_failed
 
-NOT_ENTERED: Final = ".not-entered"  # beside a graded copy whose scores the gradebook may lack
 SECRET: Final = "submission_secret.txt"  # nbgrader's: feedback is released under it
 STAMP: Final = "timestamp.txt"
 
@@ -119,7 +118,7 @@ def _about(folder: Path, graded: Graded) -> dict[str, Any]:
 
 def recorded(course: GradingCourse, student: str, lesson: str) -> GradedCopy | None:
     """Return the graded copy; None if there is none, the grader failed or it was not entered."""
-    if (_home(course.folder, student, lesson) / NOT_ENTERED).exists():
+    if not is_entered(course.folder, student, lesson):
         return None
     copy = read_copy(course.folder, student, lesson)
     return copy if copy is not None and copy.status != "grader error" else None

@@ -2,7 +2,6 @@
 
 import builtins
 import re
-import signal
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -11,11 +10,11 @@ from typing import Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
 from grader.grading import seen_before
-from grader.grading.outcome import ENDINGS, KILLED, ExerciseResult, Outcome
+from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
 from grader.grading.plan import cases_of
 from grader.grading.seen_before import Seen
 from grader.notebook_limits import parts_of
-from grader.sandbox import Ended, Ending
+from grader.sandbox import Ended
 from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL
 from utils.checks.framework.compare import Finding
@@ -64,8 +63,6 @@ def judge_submission(
 
     """
     status, sentence = ENDINGS[ended.status]
-    if ended.status == Ending.CRASHED and ended.signal == signal.SIGKILL:
-        sentence = KILLED  # by others: behind its walls it can send no signal
     seen = _collect(lesson, ended.messages)
     known = (lines, words_in(lines))
     results = tuple(

@@ -6,10 +6,11 @@ first that it cannot copy, and lets a folder that names another student take tha
 
 import os
 import shutil
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,9 @@ MOST_BYTES: Final = 32 << 20  # of one file
 MOST_TOGETHER: Final = 64 << 20  # of one hand-in: holes in files cost who hands them in nothing
 MOST_FILES: Final = 50
 STAMP: Final = "timestamp.txt"
+SECRET: Final = "submission_secret.txt"  # what nbgrader writes last of a hand-in
+NEW_SECONDS: Final = 60.0  # a hand-in without it that changed since may still be on its way
+AHEAD: Final = timedelta(days=1)  # that clocks may differ: a later time was written by a wrong one
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Collect(ExchangeCollect):
         self.inbound_path = str(inbound)
         newest: dict[str, dict[str, Any]] = {}
         due = self._due()
-        for record in sorted(self._records(inbound), key=lambda record: record["timestamp"]):
+        for record in sorted(self._records(inbound), key=lambda found: _order(found["timestamp"])):
             known = newest.get(record["username"])
             if known is None or due is None or record["timestamp"] <= due:
                 newest[record["username"]] = record
@@ -163,23 +167,26 @@ class Collect(ExchangeCollect):
             raise OSError("the student's folder in submitted/ is a link")
         if place.is_dir() and not self._is_newer(record, place):
             return
-        fresh = place.parent / f".{lesson}.new"
-        shutil.rmtree(fresh, ignore_errors=True)
+        fresh, old = (place.parent / f".{lesson}.{end}" for end in ("new", "old"))
+        for leftover in (fresh, old):
+            shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
         path = Path(self.inbound_path) / record["filename"]
         for name, reason in _copied(path, fresh, (f"{lesson}.ipynb", *NEEDED, PREDICTIONS)):
             self._leave_out(path, reason, name)
         if _time_in(fresh) is None:
             (fresh / STAMP).write_text(f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC")
-        shutil.rmtree(place, ignore_errors=True)
+        if place.is_dir():  # never half of it: somebody may read there, or stop this
+            place.replace(old)
         fresh.replace(place)
+        shutil.rmtree(old, ignore_errors=True)
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
         there = _time_in(place)
         if there is None:
             return bool(self.update)
         before = there.replace(tzinfo=None)
-        newer = self.update and record["timestamp"] > before
+        newer = self.update and _order(record["timestamp"]) > _order(before)
         return bool(newer or (self.before_duedate and record["timestamp"] != before))
 
 
@@ -190,7 +197,26 @@ def _fault(path: Path, student: str, told: datetime | None) -> str:
         return "it is a link or no folder"
     if not student.strip() or student in (".", "..") or line(student) != student:
         return "its name holds no student's name"
+    if _is_on_its_way(path):
+        return "it is being handed in right now: run the same command in a minute"
     return ""
+
+
+def _is_on_its_way(path: Path) -> bool:
+    """Return whether a hand-in may not be whole yet: nbgrader copies it file by file.
+
+    What is collected in part would stay so, for its time, by its name, never changes.
+    """
+    is_new = abs(time.time() - path.stat().st_ctime) < NEW_SECONDS
+    return is_new and not (path / SECRET).exists()
+
+
+def _order(when: datetime) -> tuple[bool, datetime]:
+    """Return what hand-ins are ordered by: one from the future is older than all others.
+
+    A clock was wrong when it came, and all that came after it was put right would count as older.
+    """
+    return when <= datetime.now(UTC).replace(tzinfo=None) + AHEAD, when
 
 
 def _owner(path: Path) -> str:

@@ -16,6 +16,7 @@ from typing import Final
 from tqdm import tqdm
 
 from grader.course.course import GradingCourse
+from grader.course.graded_copies import is_entered
 from grader.errors import CourseError
 from grader.pages.copies import copy_digest, copy_path, read_to_show
 from grader.pages.feedback_page import LessonToShow, feedback_page, lesson_to_show, page_text
@@ -91,13 +92,17 @@ def write_feedback(course: GradingCourse, submissions: Sequence[Submission]) -> 
 
 
 def _works(course: GradingCourse, submissions: Sequence[Submission]) -> Iterator[_Work]:
-    """Yield what is graded, in the order given, with one look into the gradebook per lesson."""
+    """Yield what is graded, in the order given, with one look into the gradebook per lesson.
+
+    What an interrupted run had not entered yet is left out: its scores would be others, or none.
+    """
     wanted = {name for _, name in submissions}
     lessons = {x.name: lesson_to_show(x) for x in course.lessons if x.name in wanted}
     known = {name: records(course, name) for name in lessons}
     zone = str(course.config.Exchange.get("timezone", "UTC"))
     for student, name in submissions:
-        if name in lessons and copy_path(course.folder, student, name).is_file():
+        is_there = name in lessons and copy_path(course.folder, student, name).is_file()
+        if is_there and is_entered(course.folder, student, name):
             record = known[name].get(student, Record())
             yield _Work(student, lessons[name], record, zone, course.folder)
 

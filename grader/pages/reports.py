@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
+from grader.course.graded_copies import is_entered
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.pages.class_report import MOST_CAUSES, LessonReport
@@ -29,6 +30,7 @@ from grader.pages.similarity import (
 from grader.pages.whole_file import write_whole
 
 FOLDER: Final = "report"
+HALF_GRADED: Final = "its grading was interrupted; run make grade"
 LONGEST: Final = 200  # bytes of an id that is its page's name; a file's may have 255
 
 
@@ -98,6 +100,9 @@ def _pages(course: GradingCourse, lesson: Lesson, unread: list[str]) -> Iterator
     known = records(course, lesson.name) if found else {}
     for student in (path.parts[-3] for path in found):
         path = copy_path(course.folder, student, lesson.name)
+        if not is_entered(course.folder, student, lesson.name):
+            unread.append(f"{line(student)}'s {lesson.name} is left out: {HALF_GRADED}")
+            continue
         try:
             copy = read_to_show(path, shown.exercises, shown.hidden)
         except CourseError as error:

@@ -66,7 +66,7 @@ def remove_left_over(place: Path) -> None:
 def _remove_if_left(folder: Path) -> None:
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        if time.time() - os.fstat(lock).st_mtime > NEW_SECONDS:
+        if abs(time.time() - os.fstat(lock).st_mtime) > NEW_SECONDS:  # the clock may be set back
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             remove(folder)
     finally:

@@ -24,6 +24,8 @@ from grader.sandbox.task import Answer, Ended, Running
 
 WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
 LEAVING_SECONDS: Final = 0.001  # between two looks at what is being taken down
+BEAT_SECONDS: Final = 1.0  # between two looks at the clock while a task is at work
+STILL_SECONDS: Final = 5.0  # a look that is so late: the machine slept, or this process was stopped
 FIRST_USER: Final = 0x70000000  # user ids from here on belong to nobody
 USERS_EACH: Final = 1024  # how many of them one warm process takes in turn
 TURNS: Final = itertools.count()  # for all supervisors: what a killed task left may still count
@@ -179,6 +181,9 @@ class Supervisor:
         events = select.poll()
         places: dict[int, int] = {}
         silent = []
+        began = time.monotonic()
+        if not all(task.held for task in self._running.values()):
+            until = min(until, began + BEAT_SECONDS)
         for number, task in self._running.items():
             until = min(until, task.deadline, time.monotonic() + patience(task))
             silent += [number] * (patience(task) < float("inf"))
@@ -190,9 +195,17 @@ class Supervisor:
                 places[task.replies] = number
         left = until - time.monotonic()
         happened = events.poll(None if left == float("inf") else max(0, int(left * 1000) + 1))
-        if time.monotonic() >= until:
+        late = time.monotonic() - max(until, began)
+        if late > STILL_SECONDS:
+            self._stood_still(late)
+        if late >= 0:
             return list(self._running)
         return list({*silent, *(places[descriptor] for descriptor, _ in happened)})
+
+    def _stood_still(self, seconds: float) -> None:
+        """Give tasks at work the time in which nobody could watch them, nor they work."""
+        for task in self._running.values():
+            task.still += 0.0 if task.held else seconds
 
     def _plan(self, limits: Limits) -> Confinement:
         walls = self.walls

@@ -29,8 +29,10 @@ class Ended:
     walls could not be put up and the task did not run: `stderr` (the end of it) says why.
     `messages` came whole and in order, whatever came later. `signal` is None unless a signal ended
     the process. `max_rss_bytes` includes what the task shared with the warm parent. `reached` are
-    the two numbers that it noted last (see `Channel.reached`). Of a task that ended with its last
-    message (see `Supervisor.let_go`) nobody waited for the exit: code 0, and 0 for what it used.
+    the two numbers that it noted last (see `Channel.reached`). For `still_seconds`, no part of
+    `wall_seconds`, the machine stood still; a clock of the task's own may have run on meanwhile.
+    Of a task that ended with its last message (see `Supervisor.let_go`) nobody waited for the exit:
+    code 0, and 0 for what it used.
     """
 
     status: Ending
@@ -42,6 +44,7 @@ class Ended:
     max_rss_bytes: int
     stderr: str
     reached: note.Numbers = note.NOTHING
+    still_seconds: float = 0.0
 
 
 Answer = Callable[[bytes], bytes | None]
@@ -66,7 +69,7 @@ class Running:
     """A process that runs a task.
 
     `folder` is its private folder if that is on disk. While it is `held` it only waits to be told
-    to go, and no time runs for it.
+    to go, and no time runs for it. `still` are the seconds in which the machine stood still.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class Running:
         self.pipe, self.replies, self.answer = pipes.messages, pipes.replies, pipes.answer
         self.stderr, self.page = pipes.errors, pipes.page
         self.reader = Reader(limits)
-        self.started = time.monotonic()
+        self.started, self.still = time.monotonic(), 0.0
         self.open = True
         self.held = held
         self.last, self.is_over, self.is_leaving = b"", False, False
@@ -97,7 +100,7 @@ class Running:
         """When its wall-clock time is up, by time.monotonic; never while held or once stopped."""
         if self.stopped or self.held:
             return float("inf")
-        return self.started + self.limits.wall_seconds
+        return self.started + self.still + self.limits.wall_seconds
 
     def descriptors(self) -> list[int]:
         """Return what to wait for: its end, and more from its pipe."""
@@ -196,7 +199,7 @@ class Running:
     def conclude(self, end: End) -> Ended:
         """Return how the process ended, and clean up."""
         # One that the machine ended while it waited must not use up the time of the next try.
-        wall = 0.0 if self.held else time.monotonic() - self.started
+        wall = 0.0 if self.held else time.monotonic() - self.started - self.still
         self.read()
         self.reader.end()
         ended = Ended(
@@ -209,6 +212,7 @@ class Running:
             max_rss_bytes=end.max_rss_bytes,
             stderr=tail(self.stderr),
             reached=note.read(self.page.fileno()),
+            still_seconds=self.still,
         )
         self.release()
         return ended
@@ -218,10 +222,11 @@ class Running:
 
         That takes the kernel some milliseconds. The rest is to be let go of when it `is_gone`.
         """
-        wall, self.is_leaving = time.monotonic() - self.started, True
+        wall, self.is_leaving = time.monotonic() - self.started - self.still, True
         self.process.kill()
         messages, said = tuple(self.reader.messages), tail(self.stderr)
-        return Ended(Ending.FINISHED, 0, None, messages, 0.0, wall, 0, said)
+        still = self.still
+        return Ended(Ending.FINISHED, 0, None, messages, 0.0, wall, 0, said, still_seconds=still)
 
     def is_gone(self) -> bool:
         """Return whether the process has ended; clean up if so."""

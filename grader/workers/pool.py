@@ -26,10 +26,16 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "HOME", "TMPDIR")
 FORK_SERVER: Final = ("-m", "grader.workers")
 MOST_EARLY_ENDS: Final = 5  # in a row; who kills every process as it starts will not stop
+MOST_GIVEN_UP: Final = 3  # in a row; what lacks processes or memory will lack them for all
 SILENT_SECONDS: Final = 120.0  # beyond a job's own, on a machine that is busy with much else
 STANDS_STILL: Final = (
     "A grading process has stood still for {seconds:.0f} seconds: something stopped it. It is "
     "started anew, and what it was at is graded again."
+)
+TOO_FEW: Final = (
+    "Grading can have too few processes here, or too little memory. Close other programs, allow "
+    "more (ulimit -u), or grade fewer at once (--jobs 1), then run the same command; what was "
+    "graded is recorded."
 )
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
@@ -91,6 +97,11 @@ class ForkServer:
         with contextlib.suppress(subprocess.TimeoutExpired):  # it lives: its watcher was killed
             return self.worked or self._process.wait(timeout=1) < 0
         return True
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether it ended by itself, since it could make no process; ask once it is closed."""
+        return self.worked and self._process.returncode > 0
 
     def watcher(self) -> "Watcher":
         """Ask for a watcher, which is there once the server is warm.
@@ -223,7 +234,7 @@ class Pool:
     ) -> None:
         self._limits, self._isolate, self._program = limits, isolate, program
         self._patience = limits.wall_seconds + SILENT_SECONDS
-        self._early_ends = 0
+        self._early_ends = self._given_up = 0
         self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
         self._server = self._new_server()  # it warms up meanwhile
         self._watchers = [self._server.watcher() for _ in range(n_watchers)]
@@ -254,6 +265,10 @@ class Pool:
         to blame. One that crashes again, or runs for ever, is taken up again without the step that
         it did not come back from, while there is time left: all its processes together have the
         wall-clock seconds of the limits. None stands for a job whose workers died each time.
+
+        Raises:
+            NotStarted: no fork server can work, or go on: the message says what helps.
+
         """
         waiting = _Ahead(jobs)
         losses: dict[int, Losses] = {}
@@ -274,6 +289,8 @@ class Pool:
             job, ended = taken
             if ended is None:
                 self._replace(watcher)
+            else:
+                self._given_up = 0
             lost = losses.setdefault(job.key, Losses())
             steps = lost.go_on(job.steps, ended, self._limits.wall_seconds)
             if steps is not None:
@@ -333,6 +350,9 @@ class Pool:
             return self._server.watcher()
         except ConnectionError:  # the fork server is dead, too
             self._server.close()
+            self._given_up += self._server.gave_up
+            if self._given_up == MOST_GIVEN_UP:
+                raise NotStarted(TOO_FEW) from None
             self._server = self._new_server()
             return self._server.watcher()
 

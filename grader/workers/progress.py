@@ -7,6 +7,7 @@ never ends, and what the student is told.
 import builtins
 import json
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -106,6 +107,11 @@ def status_of(ended: Ended) -> Ending:
     if ended.status == Ending.CRASHED and TIMEOUT in ended.stderr:
         return Ending.TIMED_OUT
     return ended.status
+
+
+def is_killed(ended: Ended) -> bool:
+    """Return whether others killed a process: behind its walls it can send no signal."""
+    return ended.status == Ending.CRASHED and ended.signal == signal.SIGKILL
 
 
 def stuck_at(ended: Ended) -> Event | None:

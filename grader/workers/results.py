@@ -111,4 +111,5 @@ def as_one(runs: Sequence[TrialRun | None]) -> Ended | None:
         next((one for one in ended if one.status != Ending.FINISHED), ended[0]),
         messages=(*ended[0].messages, *(m for run in whole[1:] for m in run.apart), *agreed),
         wall_seconds=sum(one.wall_seconds for one in ended),
+        still_seconds=sum(one.still_seconds for one in ended),
     )

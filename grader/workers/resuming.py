@@ -5,12 +5,11 @@ processes of a job share its time, so that it holds its worker no longer than on
 """
 
 import json
-import signal
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from grader.sandbox import Ended, Ending
-from grader.workers.progress import Event, stuck_at
+from grader.workers.progress import Event, What, events, is_killed, stuck_at
 from utils.checks.registry import probes
 
 MOST_TIMES: Final = 4  # that a job is taken up again
@@ -44,6 +43,9 @@ class Losses:
             seconds: what all tries together may take.
 
         """
+        if ended is not None and _stood_still(ended) and self.chances < MOST_CHANCES:
+            self.chances += 1
+            return steps
         self.seconds += 0.0 if ended is None else ended.wall_seconds
         if self.seconds >= seconds:
             return None
@@ -83,9 +85,19 @@ class Losses:
         return replace(
             best,
             status=self.status or ended.status,
+            signal=best.signal if best.status == Ending.CRASHED else None,  # that was not ours
             messages=(*best.messages, *lost),
             wall_seconds=self.seconds,
         )
+
+
+def _stood_still(ended: Ended) -> bool:
+    """Return whether the machine stood still while a process was at work, and that cost it a step.
+
+    Its own clock ran on, and may have stopped what was not at fault. Such a try takes no time.
+    """
+    is_stopped = any(event.what == What.STOPPED for event in events(ended.messages))
+    return ended.still_seconds > 0 and (ended.status != Ending.FINISHED or is_stopped)
 
 
 def _chances(ended: Ended | None) -> int:
@@ -94,7 +106,7 @@ def _chances(ended: Ended | None) -> int:
     It is where a worker died, in which no student's code runs, or a process was killed: behind
     its walls it can send no signal. It is not where a process exits as if it were done.
     """
-    if ended is None or ended.signal == signal.SIGKILL:
+    if ended is None or is_killed(ended):
         return MOST_CHANCES
     return int(ended.status == Ending.CRASHED and ended.code != 0)
 

@@ -28,6 +28,24 @@ WATCHERS_DIE: Final[Program] = (  # as soon as they have a job
 )
 
 
+GIVES_UP: Final[Program] = (  # as one that can make no process, once a watcher has a job
+    "-c",
+    "import os, signal, socket\n"
+    "from grader.sandbox.starting import receive\n"
+    "from grader.workers.results import write_ready\n"
+    "_, (jobs, results) = receive(socket.socket(fileno=os.dup(0)))\n"
+    "has_job, tell = os.pipe()\n"
+    "if (watcher := os.fork()) == 0:\n"
+    "    write_ready(open(results, 'wb'))\n"
+    "    os.write(tell, os.read(jobs, 1))\n"
+    "    signal.pause()\n"
+    "os.read(has_job, 1)\n"
+    "os.close(0)\n"
+    "os.kill(watcher, signal.SIGKILL)\n"
+    "raise SystemExit(1)\n",
+)
+
+
 def stands_still_once(who: str, mark: Path) -> Program:
     """Return one whose watchers end each job at once; the first of a kind to begin is stopped.
 

@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -202,6 +203,23 @@ def test_a_day_alone_means_its_end_and_an_offset_counts(tmp_path):
     assert end - as_utc("2026-12-01 00:00") == timedelta(hours=23, minutes=59, seconds=59)
     assert as_utc("20261201") == as_utc("2026-W49-2") == end
     assert as_utc("2026-12-01 13:00+01:00") == DUE
+
+
+@pytest.mark.parametrize(
+    ("text", "later"),
+    [
+        ("2026-10-25 02:30", "2026-10-25 02:30+01:00"),
+        ("2026-03-29 02:30", "2026-03-29 02:30+01:00"),
+    ],
+    ids=["twice", "left out"],
+)
+def test_a_time_that_clocks_show_twice_or_leave_out_is_the_later_one(monkeypatch, text, later):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    found = as_utc(text)
+    monkeypatch.undo()
+    time.tzset()
+    assert found == as_utc(later)
 
 
 def test_the_command_sets_what_a_file_says_and_shows_what_holds(tmp_path, monkeypatch, capsys):

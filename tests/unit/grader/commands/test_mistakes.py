@@ -1,11 +1,13 @@
 """A user's mistake is answered with what to do next: no command shows a traceback."""
 
 import errno
+import io
 import re
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import closing
 
 import pytest
@@ -297,6 +299,36 @@ def test_where_names_are_not_read_as_utf_8_no_command_takes_a_student_for_anothe
     assert reads_well(code, said)
     assert "read as iso8859-1 here" in said
     assert "export PYTHONUTF8=1" in said
+
+
+def test_a_name_that_the_terminal_cannot_print_stops_no_command(course, monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    (course.folder / "roster.csv").write_text("student_id\nZoë\n", encoding="utf-8")
+    assert main(["roster", "roster.csv"]) == 0
+    assert rb"Zo\xeb" in written.getvalue()
+
+
+def test_output_that_nobody_reads_any_more_is_told_and_not_tried_again(course, monkeypatch, capsys):
+    class Unread(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(sys, "stdout", Unread())
+    assert main(["roster"]) == 1
+    assert "reads this command's output has ended" in capsys.readouterr().err
+    sys.stdout.flush()  # as Python does at its end
+
+
+@pytest.mark.parametrize("zone", ["UTC+25", "XXX-24"])
+def test_a_time_zone_further_away_than_a_day_is_told(course, capsys, monkeypatch, zone):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    code, said = told(capsys, "deadlines")
+    monkeypatch.undo()
+    time.tzset()
+    assert reads_well(code, said)
+    assert f"The time zone {zone}" in said
 
 
 def test_a_full_disk_is_told_as_full(course, capsys, monkeypatch):

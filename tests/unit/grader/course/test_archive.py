@@ -52,6 +52,14 @@ def test_it_holds_every_folder_of_the_class_but_backups_and_archives(course):
     }  # fmt: skip
 
 
+def test_what_a_killed_run_had_half_written_is_removed(course):
+    home = archive(course, NAME).path.parent
+    (home / ".new-half").write_bytes(b"half of it")
+    archive(course, "another")
+    left = {path.name for path in home.iterdir() if path.is_file()}
+    assert left == {f"{NAME}.tar.gz", "another.tar.gz"}
+
+
 def test_its_gradebook_opens_and_its_list_has_every_files_digest(course, tmp_path):
     found = read(archive(course, NAME).path)
     digests = json.loads(found.pop(CONTENTS))

@@ -2,9 +2,11 @@
 
 import sqlite3
 import stat
+from datetime import UTC, datetime
 
 import pytest
 
+from grader.course import backups
 from grader.course.backups import FOLDER, KEPT, back_up
 from grader.errors import CourseError
 from tests.unit.grader.lms.downloads import small_course
@@ -51,6 +53,23 @@ def test_the_last_ten_copies_are_kept(book, tmp_path):
     assert [len(values(path)) for path in left] == list(range(3, KEPT + 3))
 
 
+def test_a_copy_made_after_the_clock_was_set_back_is_the_newest(book, tmp_path, monkeypatch):
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, _zone):
+            return datetime(2100, 1, 1, tzinfo=UTC)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(backups, "datetime", Ahead)
+        for _ in range(KEPT):
+            back_up(f"sqlite:///{book}", tmp_path)
+    (tmp_path / FOLDER / "gradebook-.db").touch()  # somebody's own
+    written(book, 1)
+    copy = back_up(f"sqlite:///{book}", tmp_path)
+    assert copy == sorted((tmp_path / FOLDER).iterdir())[-1]
+    assert values(copy) == [0, 1]
+
+
 def test_no_copy_is_made_of_a_gradebook_that_is_not_there(tmp_path):
     assert back_up(f"sqlite:///{tmp_path / 'gradebook.db'}", tmp_path) is None
     assert list(tmp_path.iterdir()) == []
@@ -68,6 +87,15 @@ def test_a_lost_gradebook_is_not_replaced_by_a_new_one_while_it_has_copies(tmp_p
         course.students()
     copy.rename(tmp_path / "gradebook.db")
     assert course.students() == []
+
+
+def test_what_a_lost_gradebook_left_of_a_transaction_is_not_to_be_taken_over_by_its_copy(tmp_path):
+    course = small_course(tmp_path)
+    course.back_up()
+    for end in ("", "-journal"):  # a process that was killed leaves this
+        (tmp_path / f"gradebook.db{end}").write_text("")
+    with pytest.raises(CourseError, match=rf"\(rm '{tmp_path}/gradebook\.db-journal'; cp "):
+        course.students()
 
 
 def test_a_gradebook_that_another_program_holds_is_told_and_leaves_no_half_copy(

@@ -2,14 +2,15 @@
 
 import gc
 import json
+import signal
 
 import pytest
 
 from grader.authoring.notebook import source_notebook
 from grader.grading import pipeline, scoring
-from grader.grading.pipeline import grade_all
-from grader.grading.reading import Item
-from grader.sandbox import Limits
+from grader.grading.pipeline import conclude, grade_all
+from grader.grading.reading import Item, prepare
+from grader.sandbox import Ended, Ending, Limits
 from grader.workers.pool import Pool
 from tests.course.lesson_runs import all_lessons
 from utils.checks.framework import expected
@@ -26,6 +27,24 @@ def pool():
 
 def items(count: int) -> list[Item]:
     return [Item(json.dumps(source_notebook(LESSON)).encode(), LESSON)] * count
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "told"),
+    [
+        (signal.SIGKILL, "grader error", "killed the notebook's process again and again, the mach"),
+        (signal.SIGSEGV, "crashed", "The notebook ended its own process"),
+    ],
+)
+def test_a_process_that_was_killed_is_not_said_to_have_ended_itself_and_gets_no_zero(
+    number: int, status: str, told: str
+):
+    ended = Ended(Ending.CRASHED, None, number, (), 0, 0, 0, "")
+    (item,) = items(1)
+    outcome = conclude(prepare(item.data, item.lesson), ended)
+    assert outcome.status == status
+    assert (outcome.score is None) == (status == "grader error")
+    assert told in outcome.notes[0]
 
 
 def test_what_is_expected_is_computed_before_the_first_submission_is_judged(pool, monkeypatch):

@@ -15,7 +15,7 @@ from grader.nbgrader_plugins.collect import Collect
 
 LESSON = "00_start_here"
 FILE = f"{LESSON}.ipynb"
-EARLY, LATE = "2026-12-01 10:00:00.000000 UTC", "2026-12-02 10:00:00.000000 UTC"
+EARLY, LATE = "2025-12-01 10:00:00.000000 UTC", "2025-12-02 10:00:00.000000 UTC"
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def hand_in(inbound: Path, student: str, time: str = EARLY, text: str = "", key:
     folder.mkdir()
     (folder / FILE).write_text(text or student, encoding="utf-8")
     (folder / "timestamp.txt").write_text(time, encoding="utf-8")
+    (folder / collect.SECRET).write_text("s", encoding="utf-8")
     return folder
 
 
@@ -74,7 +75,7 @@ def test_a_link_to_another_file_is_not_followed_and_stops_nobody(inbound: Path):
     lines = told(collected(inbound))
     assert [text.partition(" in zed+")[0] for text in lines] == [FILE, "dangling", "folder", "pipe"]
     assert all(text.endswith("it is no plain file, or cannot be read") for text in lines)
-    assert [*handed_in(inbound, "zed")] == ["timestamp.txt"]
+    assert handed_in(inbound, "zed").keys() == {"timestamp.txt", collect.SECRET}
     assert work(inbound, "ada") == "ada"
 
 
@@ -110,6 +111,53 @@ def test_a_newer_hand_in_replaces_the_older_and_an_older_does_not(inbound: Path)
     shutil.rmtree(inbound / f"ada+{LESSON}+{LATE}+x")
     collected(inbound)
     assert work(inbound, "ada") == "newer"
+
+
+def test_a_hand_in_that_is_being_copied_is_left_for_the_next_run_and_told(
+    inbound: Path, monkeypatch
+):
+    folder = hand_in(inbound, "zed", text="half of it")
+    for name in ("timestamp.txt", collect.SECRET):  # nbgrader writes these last
+        (folder / name).unlink()
+    (text,) = told(collected(inbound))
+    assert "it is being handed in right now" in text
+    (folder / FILE).write_text("all of it", encoding="utf-8")
+    monkeypatch.setattr(collect, "NEW_SECONDS", 0.0)  # a minute later, though it never had a secret
+    assert told(collected(inbound)) == []
+    assert work(inbound, "zed") == "all of it"
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["both new", "collected already"])
+def test_a_hand_in_from_the_future_hides_none_that_came_after_the_clock_was_put_right(
+    inbound: Path, is_there: bool
+):
+    wrong = hand_in(inbound, "ada", "2100-01-01 10:00:00.000000 UTC", "by a wrong clock")
+    (inbound / f"ada+{LESSON}+{EARLY}+x").rename(inbound.parent / "later")
+    if is_there:
+        collected(inbound)
+        assert work(inbound, "ada") == "by a wrong clock"
+    hand_in(inbound, "ada", "2020-12-01 10:00:00.000000 UTC", "by a right clock")
+    collected(inbound)
+    assert work(inbound, "ada") == "by a right clock"
+    assert wrong.is_dir()
+
+
+def test_whoever_looks_while_a_newer_hand_in_takes_an_olders_place_finds_one_of_them_whole(
+    inbound: Path, monkeypatch
+):
+    collected(inbound)
+    hand_in(inbound, "ada", LATE, "newer")
+    seen = []
+    remove = shutil.rmtree
+
+    def looking(path: Path, **options: bool) -> None:
+        remove(path, **options)
+        seen.append(work(inbound, "ada"))
+
+    monkeypatch.setattr(shutil, "rmtree", looking)
+    collected(inbound)
+    assert seen == ["ada", "ada", "newer"]
+    assert [path.name for path in (inbound.parents[2] / "submitted" / "ada").iterdir()] == [LESSON]
 
 
 def owned_by_others(monkeypatch, owner: str) -> None:
@@ -197,7 +245,8 @@ def test_files_full_of_holes_are_taken_up_to_a_limit_for_all_and_the_rest_is_tol
     assert lines[0].startswith("!2 in zed+")
     assert lines[0].endswith("the hand-in is larger than 64 MiB")
     assert len(lines) == 8
-    assert handed_in(inbound, "zed").keys() == {FILE, "timestamp.txt", "!0", "!1"}
+    whole = {FILE, "timestamp.txt", collect.SECRET}
+    assert handed_in(inbound, "zed").keys() == {*whole, "!0", "!1"}
 
 
 def test_what_grading_reads_is_taken_before_all_else(inbound: Path):

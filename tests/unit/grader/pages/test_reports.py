@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from grader.cli import main
+from grader.course.graded_copies import NOT_ENTERED
 from grader.errors import CourseError
 from grader.pages import reports
 from grader.pages.charts import histogram, stacked_bar
@@ -29,6 +30,16 @@ NOT_WRITTEN = [("attend", 3), (ATTEND, 5), ("SelfAttention", 4), ("test_attentio
 needs_copydetect = pytest.mark.skipif(
     find_spec("copydetect") is None, reason="copydetect is not installed"
 )
+
+
+def test_what_an_interrupted_run_had_not_entered_is_left_out_and_told(made):
+    made.add("ada")
+    (made.add("ben").parent / NOT_ENTERED).touch()
+    path, unread = write_reports(made.course, [made.lesson])
+    assert unread == [
+        f"ben's {LESSON} is left out: its grading was interrupted; run make grade",
+    ]
+    assert "ben" not in path.read_text(encoding="utf-8")
 
 
 def report(made):

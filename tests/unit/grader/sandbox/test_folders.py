@@ -53,8 +53,10 @@ def test_two_tasks_have_a_folder_each_and_it_goes_when_it_is_removed(tmp_path: P
     assert list(tmp_path.iterdir()) == [two.path]
 
 
-def test_what_a_killed_supervisor_left_is_removed_by_the_next(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", [OLD, 4e9], ids=["long ago", "in the future, by this clock"])
+def test_what_a_killed_supervisor_left_is_removed_by_the_next(tmp_path: Path, when: float) -> None:
     left = left_in(tmp_path)
+    os.utime(left, (when, when))
     new_in(tmp_path)
     assert not left.exists()
 

@@ -3,12 +3,14 @@
 import ctypes
 import dataclasses
 import os
+import select
 import signal
 import tempfile
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO
 
 import pytest
@@ -24,12 +26,44 @@ from grader.sandbox import (
     seccomp,
     start,
 )
+from grader.sandbox import supervisor as supervisor_module
+from grader.sandbox import task as task_module
 from tests.unit.grader.sandbox.test_limits import SHORT, end_of
 from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)
 
 
 def open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(100.0, "finished"), (4.5, "timed out")])
+def test_time_in_which_the_machine_stood_still_is_not_the_tasks(monkeypatch, seconds, status):
+    gone: list[float] = []
+    usual = select.poll
+
+    class StandingStill:
+        """Waits as it should; meanwhile so much time goes by, once."""
+
+        def __init__(self):
+            self.register, self._wait = (events := usual()).register, events.poll
+
+        def poll(self, timeout):
+            found = self._wait(min(timeout or 0, 50))
+            gone[:] = [seconds]
+            return found
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + sum(gone))
+    for module in (supervisor_module, task_module):
+        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(supervisor_module, "select", SimpleNamespace(poll=StandingStill, POLLIN=1))
+    with Supervisor(Limits(wall_seconds=3)) as supervisor:
+        number = supervisor.start(lambda _: time.sleep(0.1))
+        ended = {}
+        while number not in ended:
+            ended |= supervisor.poll()
+    assert ended[number].status == status
+    assert ended[number].wall_seconds < 6
+    assert ended[number].still_seconds == pytest.approx(100 if status == "finished" else 0, abs=2)
 
 
 def test_many_tasks_run_at_once_and_each_is_told_apart() -> None:

@@ -18,7 +18,7 @@ from grader.workers import forkserver
 from grader.workers import pool as module
 from grader.workers.pool import Job, Pool
 from grader.workers.results import NotStarted
-from tests.course.fork_servers import CANNOT_START, cannot_isolate, stands_still_once
+from tests.course.fork_servers import CANNOT_START, GIVES_UP, cannot_isolate, stands_still_once
 
 FINISHED = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, "")
 
@@ -162,6 +162,14 @@ def test_a_grading_process_that_stands_still_costs_no_job_and_is_told(
     with Pool(8, Limits(wall_seconds=1.0), program=program) as pool:
         assert finished(pool, 9) == ["finished"] * 9
     assert "has stood still for 5 seconds" in capsys.readouterr().err
+
+
+def test_where_fork_servers_give_up_that_is_told_before_every_job_is_lost_to_it():
+    with (
+        Pool(1, Limits(), program=GIVES_UP) as pool,
+        pytest.raises(NotStarted, match=r"allow more \(ulimit -u\)"),
+    ):
+        list(pool.run(Job(n, PRINTS) for n in range(200)))
 
 
 def test_what_a_terminal_sends_to_its_processes_reaches_no_grading_process():

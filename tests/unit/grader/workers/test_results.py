@@ -3,6 +3,7 @@
 import io
 import os
 import selectors
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from grader.sandbox import Ended
 from grader.workers import results as module
 from grader.workers.job_files import job_line, read_line
 from grader.workers.pool import Watcher
-from grader.workers.results import TrialRun, read_result, write_result
+from grader.workers.results import TrialRun, as_one, read_result, write_result
 
 
 def test_a_second_result_that_came_with_the_first_can_still_be_waited_for():
@@ -26,6 +27,12 @@ def test_a_second_result_that_came_with_the_first_can_still_be_waited_for():
             selector.register(pipe, selectors.EVENT_READ)
             assert selector.select(timeout=1)
         assert read_result(pipe) == small
+
+
+def test_a_job_stood_still_if_one_of_its_runs_did():
+    one = Ended("finished", 0, None, (b"m",), 1.0, 2.0, 3, "")
+    runs = [TrialRun(end, (), more=False) for end in (one, replace(one, still_seconds=70.0))]
+    assert as_one(runs).still_seconds == 70.0
 
 
 def test_a_result_that_stops_in_the_middle_is_none(monkeypatch):

@@ -13,7 +13,7 @@ from grader.sandbox import Ended, Limits
 from grader.sandbox.note import NOTHING
 from grader.workers import watcher
 from grader.workers.job_files import write_job
-from grader.workers.progress import Event, What, events
+from grader.workers.progress import Event, What, events, is_killed
 from grader.workers.results import TrialRun, as_one
 from grader.workers.resuming import Losses
 from grader.workers.trials import Server
@@ -71,6 +71,30 @@ def test_a_process_that_was_killed_has_more_chances_than_one_that_ended_itself()
     tried = [lost.go_on(STEPS, killed, 20) for _ in range(4)]
     assert tried[:3] == [STEPS] * 3
     assert tried[3] != STEPS  # without the step that it was at
+
+
+@pytest.mark.parametrize("status", ["timed out", "crashed", "finished"])
+def test_a_try_in_which_the_machine_stood_still_is_made_again_and_takes_no_time(status):
+    lost = Losses()
+    still = replace(ended(status, 59, 1), still_seconds=70.0)
+    if status == "finished":  # but for a step that its own clock stopped
+        still = replace(still, messages=(Event(What.STOPPED, 1).message(),), reached=NOTHING)
+    assert [lost.go_on(STEPS, still, 60) for _ in range(3)] == [STEPS] * 3
+    assert lost.seconds == 0
+    assert lost.go_on(STEPS, still, 60) != STEPS  # a machine that does so for ever
+
+
+def test_a_try_that_came_to_its_end_although_the_machine_stood_still_counts():
+    whole = replace(ended("finished", 1), still_seconds=70.0)
+    assert Losses().go_on(STEPS, whole, 60) is None
+
+
+def test_what_our_own_limits_stopped_is_not_told_as_killed_by_others():
+    lost = Losses()
+    lost.go_on(STEPS, ended("crashed", 1, 1, code=0), 20)
+    ours = replace(ended("timed out", 19, 3), code=None, signal=signal.SIGKILL)
+    assert lost.go_on(STEPS, ours, 20) is None
+    assert not is_killed(lost.told_with(ours))
 
 
 @pytest.mark.parametrize("reached", [2, 1, 0, -1])
