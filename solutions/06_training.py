@@ -1737,9 +1737,9 @@ for fault in ("scale", "mask", "heads"):
     _, history = train_one(faulty, f"fault: {fault}")
     found[fault] = history.best.accuracy
 for name, share in found.items():
-    print(f"{name:8}{share:>8.1%} on dev")
+    print(f"{name:8}{share:>9.2%} on dev")
 for fault in ("scale", "mask", "heads"):
-    lost = round(100 * (found["right"] - found[fault]), 1)
+    lost = round(100 * (found["right"] - found[fault]), 2)
     print(f"{fault}, points lost:", said(f"points lost, {fault}", lost))
 print(told.of_faults(found.pop("right"), found))
 

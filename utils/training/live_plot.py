@@ -16,7 +16,7 @@ REST = 9  # times as long as a drawing took until the next: short epochs are not
 
 
 class LiveCurves:
-    """Loss, accuracy and learning rate of several runs in one picture.
+    """Loss and accuracy of several runs in one picture.
 
     It is redrawn after an epoch, as far as this takes a tenth of the time; each run's end is drawn.
 
@@ -54,7 +54,7 @@ class LiveCurves:
 
     def picture(self) -> plots.Picture:
         """Draw the curves so far."""
-        fig, axes = plt.subplots(1, 3, figsize=(11, 3.8))
+        fig, axes = plt.subplots(1, 2, figsize=(10, 4))
         for number, (name, history) in enumerate(self.histories.items()):
             dash, marker = plots.STYLES[number % 4]
             style: dict[str, Any] = {"linestyle": dash, "label": name}
@@ -63,11 +63,9 @@ class LiveCurves:
             # Curves that lie on one another stay visible: large and hollow below, small above.
             style |= {"marker": marker, "mfc": "none", "ms": max(3, 12 - 1.5 * number)}
             axes[1].plot(range(1, len(accuracies) + 1), accuracies, **style)
-        axes[2].plot(history.rates, color=plots.INK)
         axes[0].set_yscale("log")  # otherwise all runs end up on the axis
         _name(axes[0], "Loss", "step", f"mean of {WINDOW} steps (nats per word)")
         _name(axes[1], "Accuracy", "epoch", f"{self.measured} (%)")
-        _name(axes[2], "Learning rate of the last run", "step", "rate")
         fig.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         made = plots.Picture(fig, self._in_words())
         plt.close(fig)
@@ -79,7 +77,7 @@ class LiveCurves:
             f"{self.measured} {history.epochs[-1].accuracy:.1%}"
             for name, history in self.histories.items()
         )
-        return "Curves of loss, accuracy and learning rate. " + "; ".join(parts) + "."
+        return "Curves of loss and accuracy. " + "; ".join(parts) + "."
 
 
 def smooth(values: list[float]) -> list[float]:
