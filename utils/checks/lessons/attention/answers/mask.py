@@ -214,6 +214,24 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             )
         ),
         *_broken_row_mistakes(variant),
+        *_other_rows(variant),
+    )
+
+
+def _other_rows(variant: Variant) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
+            "mask_of_the_first_sentence",
+            "The mask of the first sentence is used for all.",
+            "The mask has a row for each sentence: an index takes one of them.",
+            variant(masking="first sentence"),
+        ),
+        Mistake(
+            "as_many_first_positions",
+            "The first positions are allowed, as many as the mask allows, wherever those stand.",
+            "A mask may have holes: use it as it is, and not the lengths that it seems to tell.",
+            variant(masking="first ones"),
+        ),
     )
 
 
@@ -259,9 +277,10 @@ def infinity_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "fill_of_plus_infinity_zeroed",
-            "Blocked scores become plus infinity, and softmax gives NaN to the rest of the row: "
-            "setting the blocked weights to zero leaves those.",
-            "Which end of the scores does exp turn into zero? Count the minus signs.",
+            "Blocked scores become plus infinity or NaN, and softmax gives NaN to the rest of the "
+            "row: setting the blocked weights to zero leaves those.",
+            "Which end of the scores does exp turn into zero? Count the minus signs, and multiply "
+            "no infinity by zero.",
             variant(masking="zeroed", fill=float("inf")),
         ),
         Mistake(
