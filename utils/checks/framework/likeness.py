@@ -58,7 +58,7 @@ def likeness(
     if kept is None:
         return None, None
     chosen = [j for j in judged if j.result.case.is_core or j is shown]
-    if all(is_zero(j) for j in chosen if not j.holds):
+    if all(is_zero(j) for j in chosen if not (j.holds or j.result.case.hidden)):
         return None, None  # many mistakes give 0
     rows = list(_rows(exercise, kept, chosen))
     failing = sum(row[0] is not None and not row[2] for row in rows)
