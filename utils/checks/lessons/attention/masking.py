@@ -41,6 +41,7 @@ Masking = Literal[
     "added",
     "lowered",
     "lowered by ten thousand",
+    "lowered by ten thousand, empty rows cleared",
     "lowered too little",
     "lowered too little, then zeroed",
     "infinity added",
@@ -241,6 +242,9 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "added": _plus(lambda mask: mask),
     "lowered": _plus(lambda mask: ~mask * -1e9),
     "lowered by ten thousand": _plus(lambda mask: ~mask * -1e4),
+    "lowered by ten thousand, empty rows cleared": lambda scores, mask, weigh: (
+        weigh(scores + ~mask * -1e4) * mask.any(-1, keepdim=True)
+    ),
     "lowered too little": _plus(lambda mask: ~mask * -100.0),
     "lowered too little, then zeroed": _plus(lambda mask: ~mask * -100.0, zeroed=True),
     "infinity added": _plus(_minus_infinity),

@@ -219,6 +219,7 @@ class EncoderVariant(modules.TransformerEncoder):
             "backwards"; what they give is "added" once more, or "dropped"; or positions are added
             to what each reads ("placed").
         averaged: whether encode gives the mean of what the layers give.
+        run: which layers are.
         masked: whether "all" layers get the mask, the "first" alone, or "none".
         final: "asked" (a final norm in pre-norm alone), "never", "always", in "post" alone,
             made but "unused", called in "forward" in place of encode, or after "each" layer.
@@ -263,6 +264,7 @@ class EncoderVariant(modules.TransformerEncoder):
     remembers = False
     masked_before = False
     averaged = False
+    run = slice(None)
     drops_state = ""
     cuts = False
     real = "id"
@@ -337,7 +339,7 @@ class EncoderVariant(modules.TransformerEncoder):
         if self.masked_before:
             self.last_mask = mask = self.last_mask if mask is None else mask
         state, given = x, []
-        layers = list(self.layers)
+        layers = list(self.layers)[self.run]
         for n, layer in enumerate(layers[::-1] if self.loop == "backwards" else layers):
             hidden = self.masked == "none" or (self.masked == "first" and n > 0)
             read = x if self.loop == "input" else state

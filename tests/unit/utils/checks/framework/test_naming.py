@@ -96,6 +96,21 @@ def test_a_number_that_is_0_is_explained_by_too_many_mistakes_to_count():
     assert named([0.0, 0.0, 0.0, 0.0, 50.0], lost=[0.0, 0.0, 0.0, 0.0, 50.0]) == "lost"
 
 
+def test_right_results_without_a_gradient_tell_of_no_mistake_in_others():
+    cases = tuple(Case(f"case {n}", {"n": n}) for n in range(4))
+    probe = Probe(
+        "rows",
+        lambda n: {"x": torch.arange(2.0) * (n > 1) + n, "n": n},
+        lambda f, i: {"row": f(i["x"], i["n"])},
+        cases,
+    )
+    cut = Mistake("cut", "says", "hint", lambda x, n: x.detach() if n > 1 else x - 1)
+    exercise = Exercise(probe, lambda x, n: x * 1.0, (cut,))
+    answer = lambda x, n: x.detach() if n > 1 else x + 5  # noqa: E731
+    verdict = judge(exercise, cases, observe_all(probe, cases, answer))
+    assert verdict.mistake is None or verdict.mistake.name != "cut"
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_of_two_that_fit_as_well_the_one_that_is_nearer_to_what_is_shown_is_named(order):
     sizes = (4, 1, 1, 3)

@@ -200,18 +200,20 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "infinity does not.",
             variant(masking="infinity added, then zeroed"),
         ),
-        *(
-            Mistake(
-                name,
-                "In a row with nothing allowed every score is lowered alike, so that blocked keys "
-                "share the weight as if nothing had happened.",
-                "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
-                variant(masking=masking),
-            )
-            for name, masking in (
-                ("empty_row_lowered_alike", "lowered"),
-                ("empty_row_lowered_by_ten_thousand", "lowered by ten thousand"),
-            )
+        Mistake(
+            "empty_row_lowered_alike",
+            "In a row with nothing allowed every score is lowered alike, so that blocked keys "
+            "share the weight as if nothing had happened.",
+            "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
+            variant(masking="lowered"),
+        ),
+        Mistake(
+            "lowered_by_ten_thousand",
+            "Scores under the mask are lowered by 10,000: too little where scores are larger "
+            "still, and no help in a row where all are lowered alike.",
+            "What their scores were must not matter: fill them with minus infinity, and set the "
+            "weights of blocked keys to zero after softmax.",
+            variant(masking="lowered by ten thousand"),
         ),
         *_broken_row_mistakes(variant),
         *_other_rows(variant),
@@ -311,6 +313,12 @@ def half_guarded_mistakes(variant: Variant) -> tuple[Mistake, ...]:
 def large_score_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     """Return the mistakes with a mask that show where scores are large."""
     return (
+        Mistake(
+            "lowered_by_ten_thousand_where_any_is_allowed",
+            "Scores under the mask are lowered by 10,000: too little where scores are larger yet.",
+            "What their scores were must not matter, however large: fill them.",
+            variant(masking="lowered by ten thousand, empty rows cleared"),
+        ),
         Mistake(
             "fill_leaves_some_weight",
             *_LEAVES_SOME,

@@ -43,6 +43,15 @@ EXERCISES = by_id(
                 "They are added once, in embed; the residuals carry them on.",
                 variant(EncoderVariant, loop="placed"),
             ),
+            *(
+                Mistake(
+                    f"{which}_layer_skipped",
+                    f"The {which} layer is not run.",
+                    "Go over self.layers as it is: which index or slice is too many?",
+                    variant(EncoderVariant, run=run),
+                )
+                for which, run in (("first", slice(1, None)), ("last", slice(-1)))
+            ),
             Mistake(
                 "mean_of_all_layers",
                 "The mean of what all layers give comes back.",
