@@ -89,8 +89,8 @@ def entries_alike(exercise: Exercise, mistake: Mistake, judged: Judged) -> int:
 
 
 def telling(failing: Sequence[Judged]) -> Sequence[Judged]:
-    """Leave out what many mistakes give, a result of 0 or a lost gradient, unless all are such."""
-    return [j for j in failing if not is_zero(j) and not _lacks_a_gradient(j)] or failing
+    """Leave out results that are the number 0, which many mistakes give, unless all are."""
+    return [judged for judged in failing if not is_zero(judged)] or failing
 
 
 def is_zero(judged: Judged) -> bool:
@@ -99,7 +99,8 @@ def is_zero(judged: Judged) -> bool:
     return len(values) == 1 and type(values[0]) in (int, float) and values[0] == 0
 
 
-def _lacks_a_gradient(judged: Judged) -> bool:
+def lacks_a_gradient(judged: Judged) -> bool:
+    """Return whether an answer's results are right in a case, and their gradient is not."""
     finding = judged.result.finding
     return finding is not None and finding.kind in BACKWARD
 

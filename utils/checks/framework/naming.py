@@ -17,6 +17,7 @@ from utils.checks.framework.agreeing import (
     agrees_with,
     entries_alike,
     is_ruled_out,
+    lacks_a_gradient,
     only,
     same_gradients,
     telling,
@@ -135,7 +136,8 @@ def _best(
         if not explains and (is_loose or not _may_explain(exercise, mistake, shown)):
             continue
         if _misses_alike(exercise, mistake, shown):
-            agrees = _where_it_agrees(exercise, mistake, relevant, several)
+            asked = relevant if explains else [j for j in relevant if not lacks_a_gradient(j)]
+            agrees = _where_it_agrees(exercise, mistake, asked, several)
             if agrees:
                 found.append(((explains, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
