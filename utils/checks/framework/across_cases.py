@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.compare import identical, number
 from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation
 from utils.words import listed
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.closeness import nearly
 from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
@@ -13,7 +14,7 @@ from utils.checks.framework.expected import expected_of, inputs_of, with_facts
 from utils.checks.framework.fingerprints import print_of, same_print
 from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
-from utils.checks.framework.naming import Judged, Named, name_mistakes
+from utils.checks.framework.naming import Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
 from utils.checks.framework.symptoms import is_cut, symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from utils.checks.framework.agreeing import Judged, is_zero
 from utils.checks.framework.exercise import Exercise, Mistake
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.fingerprint_file import read_exercise
@@ -22,7 +23,7 @@ from utils.checks.framework.fingerprints import (
     print_of,
     same_print,
 )
-from utils.checks.framework.naming import Judged, Named
+from utils.checks.framework.naming import Named
 from utils.checks.framework.observation import ProblemKind
 from utils.checks.framework.words_used import may_be_told
 
@@ -57,6 +58,8 @@ def likeness(
     if kept is None:
         return None, None
     chosen = [j for j in judged if j.result.case.is_core or j is shown]
+    if all(is_zero(j) for j in chosen if not (j.holds or j.result.case.hidden)):
+        return None, None  # many mistakes give 0
     rows = list(_rows(exercise, kept, chosen))
     failing = sum(row[0] is not None and not row[2] for row in rows)
     if failing == 0 or (failing == 1 and _is_fact(exercise, shown)):

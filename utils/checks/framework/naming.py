@@ -6,17 +6,28 @@ the answer in every case, but for what a further fault or a missed demand change
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from utils.checks.framework.agreeing import (
+    BACKWARD,
+    LOOSE,
+    Judged,
+    agrees_in,
+    agrees_with,
+    entries_alike,
+    is_ruled_out,
+    lacks_a_gradient,
+    only,
+    same_gradients,
+    telling,
+)
 from utils.checks.framework.combining import both
-from utils.checks.framework.compare import PREDICTION, compare, same, same_results
+from utils.checks.framework.compare import compare, same_results
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
 from utils.checks.framework.expected import expected_of, observed, results_of
-from utils.checks.framework.observation import BY_CHANCE, Observation, ProblemKind
-from utils.checks.framework.prefilter import surely_differs, surely_right
-from utils.checks.framework.rounded import is_rounded
-from utils.checks.framework.verdict import CaseResult
+from utils.checks.framework.observation import BY_CHANCE, ProblemKind
+from utils.checks.framework.prefilter import surely_right
 from utils.checks.framework.wrong_cases import is_as_wrong, is_wrong, share_a_size
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
@@ -24,26 +35,11 @@ SEVERAL_OF_PAIRS = 3  # and two at once, which agree by chance more often
 MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once
 MOST_OTHERS = 40  # of these, where each mistake changes what the other one does
 PREDICTED = 2e-3  # share by which a prediction may differ from what a mistake predicts
-LOOSE = 1e-2  # where numbers grow large, two ways to make one mistake differ in their last digits
 RANDOM_TEST = "random_test"  # the mistake that says so
-_BACKWARD = (ProblemKind.GRADIENT, ProblemKind.BACKWARD)
 # What is ruled out for answers is open to known mistakes. And where nothing is written, or nothing
 # came back, all of them and all their pairs would be tried in vain, which takes half a second.
 _NAMELESS = (ProblemKind.FORBIDDEN, ProblemKind.STUB, ProblemKind.MISSING)
 Named = tuple[Mistake | None, Mistake | None]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A case's result with the observation that it was judged by."""
-
-    result: CaseResult
-    seen: Observation | None
-
-    @property
-    def holds(self) -> bool:
-        """Return whether nothing was found that this case is about."""
-        return self.result.idea_holds if self.result.case.is_core else self.result.passed
 
 
 def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
@@ -85,7 +81,7 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
 
 
 def _is_backward(shown: Judged) -> bool:
-    return shown.result.finding is not None and shown.result.finding.kind in _BACKWARD
+    return shown.result.finding is not None and shown.result.finding.kind in BACKWARD
 
 
 def _random_test(exercise: Exercise, shown: Judged) -> Mistake | None:
@@ -127,27 +123,29 @@ def _best(
 ) -> Mistake | None:
     """Return the mistake that agrees most in at least `several` failing cases.
 
-    Ties are broken by the cases of all demands, then by gradients.
+    Ties are broken by the entries of the result shown, by the cases of all demands, by gradients.
 
     """
     found: list[tuple[tuple[bool, int], Mistake]] = []
     holding = [judged for judged in relevant if judged.holds]
     is_loose = exercise.tolerance >= LOOSE  # what agrees by its first digits must do so where shown
     for mistake in exercise.mistakes:
-        if any(_is_ruled_out(exercise, mistake, judged) for judged in holding):
+        if any(is_ruled_out(exercise, mistake, judged) for judged in holding):
             continue  # known without a call of it
         explains = _explains(exercise, mistake, shown) and _differs_as_far(exercise, mistake, shown)
         if not explains and (is_loose or not _may_explain(exercise, mistake, shown)):
             continue
         if _misses_alike(exercise, mistake, shown):
-            agrees = _where_it_agrees(exercise, mistake, relevant, several)
+            asked = relevant if explains else [j for j in relevant if not lacks_a_gradient(j)]
+            agrees = _where_it_agrees(exercise, mistake, asked, several)
             if agrees:
                 found.append(((explains, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]
     beside = _beside(everything, relevant)
-    best = _most(best, lambda m: sum(_agrees(exercise, m, judged) for judged in beside))
-    best = _most(best, lambda m: _same_gradients(exercise, m, relevant))
+    best = _most(best, lambda m: entries_alike(exercise, m, shown))
+    best = _most(best, lambda m: sum(agrees_with(exercise, m, judged) for judged in beside))
+    best = _most(best, lambda m: same_gradients(exercise, m, relevant))
     return best[0] if best else None
 
 
@@ -158,7 +156,7 @@ def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     that is nearly right.
 
     """
-    if not _agrees(exercise, mistake, shown):
+    if not agrees_with(exercise, mistake, shown):
         return False
     finding = shown.result.finding
     is_loose = exercise.tolerance >= LOOSE and exercise.probe.kind != ExerciseKind.PREDICT
@@ -181,16 +179,17 @@ def _where_it_agrees(
     """Return in which cases a mistake agrees with an answer, or nothing if it cannot be meant.
 
     It must be right where the answer is right, and explain several failing cases: in a single one
-    different mistakes look alike. Cases that the answer passes are the quickest to rule it out. If
-    it explains no more than half of the failing ones, or facts are all that is known, it must be
-    wrong in the others as well, and these must not be told from the rest by a size alone.
+    different mistakes look alike, and in those where a number is 0. Cases that the answer passes
+    are the quickest to rule it out. If it explains no more than half of the failing ones, or facts
+    are all that is known, it must be wrong in the others as well, and these must not be told from
+    the rest by a size alone.
 
     """
     if not all(_is_right_too(exercise, mistake, judged) for judged in relevant if judged.holds):
         return []
-    agrees = [judged.holds or _agrees(exercise, mistake, judged) for judged in relevant]
-    failing = [judged for judged in relevant if not judged.holds]
-    others = [j.result.case for j, agreed in zip(relevant, agrees, strict=True) if not agreed]
+    agrees = [judged.holds or agrees_with(exercise, mistake, judged) for judged in relevant]
+    failing = telling([judged for judged in relevant if not judged.holds])
+    others = [j.result.case for j in failing if not agrees_with(exercise, mistake, j)]
     explained = len(failing) - len(others)
     if explained < min(several, len(failing)):
         return []
@@ -205,7 +204,7 @@ def _is_right_too(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
     """Return whether a mistake agrees with an answer in a case that the answer passes."""
     if judged.result.passed and surely_right(exercise, mistake, judged.result.case):
         return True
-    return _agrees(exercise, mistake, judged)
+    return agrees_with(exercise, mistake, judged)
 
 
 def _misses_alike(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
@@ -221,18 +220,18 @@ def _misses_alike(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
 def _best_in_part(exercise: Exercise, relevant: Sequence[Judged], shown: Judged) -> Mistake | None:
     """Return a mistake that explains the result that is wrong, if others are wrong otherwise."""
     finding, seen = shown.result.finding, shown.seen
-    if finding is None or seen is None or finding.kind in _BACKWARD or len(seen.values) < 2:
+    if finding is None or seen is None or finding.kind in BACKWARD or len(seen.values) < 2:
         return None
     if exercise.facts is not None:
         return None  # a fact has few values, so that many mistakes share one
     where = finding.where.partition("[")[0]  # of a list or a dictionary, the whole
     if where not in seen.values:
         return None
-    parts = [replace(j, seen=_only(j.seen, where)) for j in relevant]
+    parts = [replace(j, seen=only(j.seen, where)) for j in relevant]
     for mistake in exercise.mistakes:
         if (
             mistake.answer is not None
-            and all(_agrees_in(exercise, mistake, judged, where) for judged in parts)
+            and all(agrees_in(exercise, mistake, judged, where) for judged in parts)
             and _spares(exercise, mistake, shown)
         ):
             return mistake
@@ -245,8 +244,8 @@ def _spares(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     right = expected_of(exercise, case)
     variant = results_of(exercise, mistake.name, mistake.answer, case)
     for name in right.values:
-        wanted = _only(right, name)
-        mine, its = _only(shown.seen, name), _only(variant, name)
+        wanted = only(right, name)
+        mine, its = only(shown.seen, name), only(variant, name)
         if wanted is None or mine is None or its is None:
             return False
         if same_results(mine, wanted, exercise.tolerance) and not same_results(
@@ -254,19 +253,6 @@ def _spares(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
         ):
             return False
     return True
-
-
-def _only(seen: Observation | None, name: str) -> Observation | None:
-    if seen is None or seen.problem is not None:
-        return seen
-    return Observation({k: v for k, v in seen.values.items() if k == name})
-
-
-def _agrees_in(exercise: Exercise, mistake: Mistake, judged: Judged, name: str) -> bool:
-    if judged.seen is None or (judged.seen.problem is None and not judged.seen.values):
-        return judged.seen is not None
-    variant = _only(results_of(exercise, mistake.name, mistake.answer, judged.result.case), name)
-    return variant is not None and same_results(variant, judged.seen, exercise.tolerance)
 
 
 def _differs_as_far(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
@@ -288,35 +274,6 @@ def _may_explain(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     if finding is None or finding.kind != ProblemKind.VALUES or mistake.answer is None:
         return False
     return is_wrong(exercise, mistake, shown.result.case)
-
-
-def _agrees(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
-    """Return whether a mistake gives the answer's results in a case."""
-    if judged.seen is None or mistake.answer is None or _is_ruled_out(exercise, mistake, judged):
-        return False
-    case, finding = judged.result.case, judged.result.finding
-    if finding is not None and finding.kind in _BACKWARD:
-        whole = observed(exercise, mistake.name, mistake.answer, case)
-        return same(whole, judged.seen, exercise.tolerance)
-    variant = results_of(exercise, mistake.name, mistake.answer, case)
-    if exercise.probe.kind == ExerciseKind.PREDICT:
-        seen = (judged.seen, variant, expected_of(exercise, case))
-        said, its, right = (one.values.get(PREDICTION) for one in seen)
-        if is_rounded(said, right):
-            return False  # and what it is rounded from may be another number by chance
-        if mistake.message and is_rounded(said, its):  # two at once have none, and meet too much
-            return True
-    return same_results(variant, judged.seen, exercise.tolerance)
-
-
-def _same_gradients(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) -> int:
-    """Count the cases in which a mistake's gradients agree too."""
-    count = 0
-    for judged in relevant:
-        if judged.seen is not None and mistake.answer is not None:
-            variant = observed(exercise, mistake.name, mistake.answer, judged.result.case)
-            count += same(variant, judged.seen, exercise.tolerance)
-    return count
 
 
 def _pair(
@@ -345,12 +302,12 @@ def _pair(
     best: tuple[tuple[bool, int], Named] | None = None
     for one, other, answer in itertools.chain(*tried):
         pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
-        if not _agrees(exercise, pair, shown):
+        if not agrees_with(exercise, pair, shown):
             continue
         agrees = _where_it_agrees(exercise, pair, relevant, several)
         if any(_hides(exercise, *order, shown) for order in ((one, other), (other, one))):
             continue
-        rank = all(agrees), sum(_agrees(exercise, pair, judged) for judged in beside)
+        rank = all(agrees), sum(agrees_with(exercise, pair, judged) for judged in beside)
         if agrees and (best is None or rank > best[0]):
             best = rank, (one, other)
         if best is not None and best[0] == (True, len(beside)):
@@ -360,7 +317,7 @@ def _pair(
 
 def _hides(exercise: Exercise, one: Mistake, other: Mistake, shown: Judged) -> bool:
     """Return whether one mistake alone gives what is shown, so that another one leaves no trace."""
-    return _agrees(exercise, one, shown) and is_wrong(exercise, other, shown.result.case)
+    return agrees_with(exercise, one, shown) and is_wrong(exercise, other, shown.result.case)
 
 
 def _fit_alone(
@@ -372,7 +329,7 @@ def _fit_alone(
     """Return whether each of two mistakes agrees where it alone is wrong."""
     one, other = found[:2]
     return all(
-        _agrees(exercise, mistake, relevant[n])
+        agrees_with(exercise, mistake, relevant[n])
         for mistake, beside in ((one, other), (other, one))
         for n in wrong[mistake.name] - wrong[beside.name]
     )
@@ -384,13 +341,6 @@ def _wrong_in(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) 
         return frozenset()
     return frozenset(
         n for n, judged in enumerate(relevant) if is_wrong(exercise, mistake, judged.result.case)
-    )
-
-
-def _is_ruled_out(exercise: Exercise, mistake: Mistake, judged: Judged) -> bool:
-    loosely = exercise.tolerance >= LOOSE
-    return judged.seen is not None and surely_differs(
-        exercise, mistake, judged.result.case, judged.seen, loosely=loosely
     )
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.closeness import close
 from utils.checks.framework.compare import number
 from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array
 from utils.words import listed
 

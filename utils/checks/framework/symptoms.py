@@ -14,13 +14,13 @@ from typing import Any, cast
 import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
+from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.closeness import close, nearly
 from utils.checks.framework.compare import PREDICTION, identical, number
 from utils.checks.framework.entries_seen import of_flags, of_weights
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.naming import Judged
 from utils.checks.framework.observation import Array, Observation, ProblemKind
 from utils.checks.framework.places import of_places, of_repeats, of_some_places
 from utils.checks.framework.plain_results import of_facts, of_renamed, of_wrapped

@@ -21,6 +21,7 @@ Softmax = Literal[
     "unshifted",
     "whole table",
     "both axes",
+    "one added",
 ]
 
 Masking = Literal[
@@ -40,6 +41,7 @@ Masking = Literal[
     "added",
     "lowered",
     "lowered by ten thousand",
+    "lowered by ten thousand, empty rows cleared",
     "lowered too little",
     "lowered too little, then zeroed",
     "infinity added",
@@ -58,12 +60,19 @@ Masking = Literal[
     "another axis",
     "an index",
     "rows by an index",
+    "first sentence",
+    "first ones",
 ]
 Weigh = Callable[[Tensor], Tensor]
 
 
 def _shares(scores: Tensor, axis: int) -> Tensor:
     return scores / scores.sum(axis, keepdim=True)
+
+
+def _one_added(scores: Tensor, axis: int) -> Tensor:
+    nothing = torch.zeros_like(scores.narrow(axis, 0, 1))
+    return torch.cat([scores, nothing], axis).softmax(axis).narrow(axis, 0, scores.shape[axis])
 
 
 _SOFTMAX: dict[Softmax, Callable[[Tensor, int], Tensor]] = {
@@ -80,6 +89,7 @@ _SOFTMAX: dict[Softmax, Callable[[Tensor, int], Tensor]] = {
     "unshifted": lambda scores, axis: _shares(scores.exp(), axis),
     "whole table": lambda scores, axis: scores.flatten(-2).softmax(-1).view_as(scores),
     "both axes": lambda scores, axis: scores.softmax(-2).softmax(-1),
+    "one added": _one_added,
 }
 
 
@@ -161,7 +171,13 @@ def _turned(mask: Tensor) -> Tensor:
     return mask.transpose(-2, -1)
 
 
+def _first_ones(mask: Tensor) -> Tensor:
+    return torch.arange(mask.shape[-1]) < mask.sum(-1, keepdim=True)
+
+
 _FILLED: dict[Masking, _Filled] = {
+    "first sentence": _Filled(lambda mask: mask[:1].expand_as(mask)),
+    "first ones": _Filled(_first_ones),
     "inverted": _Filled(torch.logical_not),
     "inverted, nan": _Filled(torch.logical_not, zeroed=_nothing),
     "inverted, uniform": _Filled(torch.logical_not, fill=-1e9, zeroed=_nothing),
@@ -226,6 +242,9 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "added": _plus(lambda mask: mask),
     "lowered": _plus(lambda mask: ~mask * -1e9),
     "lowered by ten thousand": _plus(lambda mask: ~mask * -1e4),
+    "lowered by ten thousand, empty rows cleared": lambda scores, mask, weigh: (
+        weigh(scores + ~mask * -1e4) * mask.any(-1, keepdim=True)
+    ),
     "lowered too little": _plus(lambda mask: ~mask * -100.0),
     "lowered too little, then zeroed": _plus(lambda mask: ~mask * -100.0, zeroed=True),
     "infinity added": _plus(_minus_infinity),

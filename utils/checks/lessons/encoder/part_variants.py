@@ -37,6 +37,9 @@ class NormVariant(nn.Module):
         by_squares: whether the mean of the squares of x stands for the variance.
         mean_axes: axes of the mean alone, if they are others.
         gain_last: whether the gain multiplies the bias too.
+        gain_first: whether the gain acts on x, before the norm.
+        one_gain: whether the mean of the gain serves all entries.
+        about_the_mean: whether the variance is about the mean, whatever is subtracted.
         gain_offset: what is added to the gain before it multiplies.
         bias_at: whether the bias is added at the "end", to what is "divided", or to what is divided
             and has its gain already ("gained"); or gain and bias act on x "first".
@@ -63,6 +66,9 @@ class NormVariant(nn.Module):
     by_squares = False
     mean_axes: tuple[int, ...] | None = None
     gain_last = False
+    gain_first = False
+    one_gain = False
+    about_the_mean = False
     gain_offset = 0.0
     bias_at = "end"
     registered = True
@@ -81,12 +87,15 @@ class NormVariant(nn.Module):
         """Map (..., D) to (..., D)."""
         parameters: tuple[Tensor, Tensor] = tuple(getattr(self, name) for name in self.names)
         weight, bias = parameters[0] + self.gain_offset, parameters[1]
+        weight = weight.mean() if self.one_gain else weight
+        x = x * weight if self.gain_first else x
         x = x * weight + bias if self.bias_at == "first" else x
         axes = self._fitting(self.axes, x)
         own = axes if self.mean_axes is None else self._fitting(self.mean_axes, x)
         find, measure = type(self).centre, type(self).measured
         mean = x.mean(own, keepdim=True) if find is None else find(x)
-        variance = self._variance(x, mean, axes)
+        about = x.mean(own, keepdim=True) if self.about_the_mean else mean
+        variance = self._variance(x, about, axes)
         mean = mean if self.keepdim else x.mean(own)
         if self.exchanged:
             mean, variance = self._exchange(mean, variance)

@@ -26,10 +26,13 @@ class LayerVariant(modules.EncoderLayer):
         residuals: "a" after attention, "f" after feed-forward.
         residual_from: the sub-layer's "input", its "normed" input, or the layer's "first" input.
         astray: sub-layers whose residual comes from there; the others add their input.
+        astray_in: the orders, "post" and "pre", in which it does.
+        shrunk: what every sum is multiplied by.
         inside: sub-layers that are normalised before the sum in post-norm.
         added_again: sub-layers whose input is added once more at their end, after any norm.
         norms: "two" norms, one for each sub-layer; "one" for both; two that are "swapped"; the
-            "first" called twice; or made "anew", without what gain and bias have learned.
+            "first" or the "second" called twice; or made "anew", without what gain and bias have
+            learned.
         normed: sub-layers that have a norm at all, in post-norm and in pre-norm.
         mask_as: whether attention gets the mask as "given", "inverted", "none", "unsqueezed", with
             each token's own place "opened", or as it was in the "first" call, or, where none is
@@ -64,6 +67,8 @@ class LayerVariant(modules.EncoderLayer):
     residuals = "af"
     residual_from = "input"
     astray = "af"
+    astray_in: tuple[str, ...] = ("post", "pre", "inside")
+    shrunk = 1.0
     inside = ""
     added_again = ""
     norms = "two"
@@ -141,7 +146,7 @@ class LayerVariant(modules.EncoderLayer):
     def _norms(self) -> dict[str, Callable[[Tensor], Tensor]]:
         norms: list[Callable[[Tensor], Tensor]] = [self.norm_1, self.norm_2]
         norms = norms[::-1] if self.norms == "swapped" else norms
-        norms = norms[:1] * 2 if self.norms == "first" else norms
+        norms = {"first": norms[:1] * 2, "second": norms[1:] * 2}.get(self.norms, norms)
         norms = [_fresh_norm] * 2 if self.norms == "anew" else norms
         kept = self.normed[self.norm_first]
         pairs = zip("af", norms, strict=True)
@@ -165,12 +170,13 @@ class LayerVariant(modules.EncoderLayer):
         read = norm(x) if order == "pre" else x
         found = run(self.dropout(read) if self.drops_read else read, x)
         found = self._dropped(found, which) if dropped == "found" and self.pair != "sum" else found
-        source = self.residual_from if which in self.astray else "input"
+        is_astray = which in self.astray and order in self.astray_in
+        source = self.residual_from if is_astray else "input"
         base = {"input": x, "normed": read, "first": first}[source]
         keeps = which in self.residuals
         if order == "inside" or (order == "post" and which in self.inside):
             return base + norm(found) if keeps else norm(found)
-        total: Tensor = base + found if keeps else found
+        total: Tensor = (base + found if keeps else found) * self.shrunk
         total = self.dropout(total) if dropped == "sum" else total
         total = total if order == "pre" and which not in self.sums_normed else norm(total)
         total = total + x if which in self.added_again else total
@@ -210,7 +216,10 @@ class EncoderVariant(modules.TransformerEncoder):
         stack: "own" layers, one layer "repeated", a plain "list", one layer "too few" or "too
             many".
         loop: each layer reads the output of the one before ("chain") or the "input"; they go
-            "backwards"; what they give is "added" once more, or "dropped".
+            "backwards"; what they give is "added" once more, or "dropped"; or positions are added
+            to what each reads ("placed").
+        averaged: whether encode gives the mean of what the layers give.
+        run: which layers are.
         masked: whether "all" layers get the mask, the "first" alone, or "none".
         final: "asked" (a final norm in pre-norm alone), "never", "always", in "post" alone,
             made but "unused", called in "forward" in place of encode, or after "each" layer.
@@ -254,6 +263,8 @@ class EncoderVariant(modules.TransformerEncoder):
     exchanged = False
     remembers = False
     masked_before = False
+    averaged = False
+    run = slice(None)
     drops_state = ""
     cuts = False
     real = "id"
@@ -327,15 +338,19 @@ class EncoderVariant(modules.TransformerEncoder):
         """Map (B, T, D) to (B, T, D)."""
         if self.masked_before:
             self.last_mask = mask = self.last_mask if mask is None else mask
-        state = x
-        layers = list(self.layers)
+        state, given = x, []
+        layers = list(self.layers)[self.run]
         for n, layer in enumerate(layers[::-1] if self.loop == "backwards" else layers):
             hidden = self.masked == "none" or (self.masked == "first" and n > 0)
-            found = layer(x if self.loop == "input" else state, None if hidden else mask)
+            read = x if self.loop == "input" else state
+            read = self.positions(read) if self.loop == "placed" and n else read
+            found = layer(read, None if hidden else mask)
+            given.append(found)
             found = self.final_norm(found) if self.final == "each" else found
             state = {"dropped": state, "added": state + found}.get(self.loop, found)
             if self.drops_state == "between" and n + 1 < len(layers):
                 state = self._dropped_out(state)
+        state = torch.stack(given).mean(0) if self.averaged and given else state
         used = self.final not in {"unused", "forward", "each"}
         state = _apply(self.final_norm, state) if used else state
         return self._dropped_out(state) if self.drops_state == "last" else state

@@ -144,6 +144,12 @@ TABLE = (
         encoding_variant(cosine_step=0.5),
     ),
     Mistake(
+        "cosine_of_the_next_pair",
+        "The cosine has the angle of the next pair, so a pair turns at two speeds.",
+        "Column 2i + 1 takes the frequency of column 2i: what is the exponent of your odd columns?",
+        encoding_variant(cosine_step=1.0),
+    ),
+    Mistake(
         "column_number_doubled",
         "The exponent takes the number of the column for i, so every column has a frequency of "
         "its own.",

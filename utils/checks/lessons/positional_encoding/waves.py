@@ -273,7 +273,7 @@ def rotary_variant(
     whole: bool = False,
     over_heads: bool = False,
     last_left: bool = False,
-    half_left: bool = False,
+    of_columns: Callable[[int], int] = lambda width: width,
     alone_left: bool = False,
     ends_early: bool = False,
     **spaced: Any,
@@ -298,7 +298,7 @@ def rotary_variant(
         whole: whether angles are rounded down to whole numbers.
         over_heads: whether the exponent is divided by the width of all heads together.
         last_left: whether the last pair is left as it is.
-        half_left: whether the second half of the columns is.
+        of_columns: Dh -> how many columns, the first ones, are turned.
         alone_left: whether the only word of a sentence is.
         ends_early: whether positions end at T wherever they begin.
         spaced: how the frequencies are chosen.
@@ -326,8 +326,8 @@ def rotary_variant(
         pair = turned, (turned if second_from_turned else a) * after * sin[1] + b * cos[1]
         pair = (a + sin[0], b + cos[0]) if added else pair
         result = _together(*pair, layout=layout)
-        if half_left:
-            result = torch.cat([result[..., : width // 2], x[..., width // 2 :]], -1)
+        kept = of_columns(width)
+        result = torch.cat([result[..., :kept], x[..., kept:]], -1)
         return result.to(x.dtype) if keeps_dtype else result
 
     return rotary

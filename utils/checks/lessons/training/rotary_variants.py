@@ -25,6 +25,7 @@ class RotaryVariant(HeadsVariant):
         ends: whether queries and keys are counted from the first word, or so that the last ones
             stand at the same place.
         own_base: a base that replaces the given one.
+        on_end: whether keys are counted on from the last query.
         back: which of q and k are turned the other way round.
 
     """
@@ -37,6 +38,7 @@ class RotaryVariant(HeadsVariant):
     ends = False
     own_base: float | None = None
     back = ""
+    on_end = False
 
     def __init__(
         self, d_model: int, n_heads: int, dropout: float = 0.0, base: float = 10000.0
@@ -54,6 +56,7 @@ class RotaryVariant(HeadsVariant):
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
         """Map (B, T, D) and twice (B, S, D) to output (B, T, D) and weights (B, H, T, S)."""
+        self._queries = query.shape[1]
         self._late = max(key.shape[1] - query.shape[1], 0) if self.ends else 0
         return super().forward(query, key, value, mask)
 
@@ -61,7 +64,7 @@ class RotaryVariant(HeadsVariant):
         heads = super()._heads(name, x, length)
         if name not in self.turned or self.place != "heads":
             return heads
-        offset = self._late if name == "q" else 0
+        offset = self._late if name == "q" else self._queries * self.on_end
         return self._turn(heads, offset, back=name in self.back)
 
     def _turn(self, x: Tensor, offset: int = 0, *, back: bool = False) -> Tensor:

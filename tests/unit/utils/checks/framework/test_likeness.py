@@ -120,6 +120,19 @@ def test_a_yes_that_is_wrong_in_a_single_case_tells_of_no_likeness(limit, is_tol
     assert (judge(asked, CASES, seen).mistake is not None) == is_told
 
 
+@pytest.mark.parametrize(("number", "is_told"), [(0.0, False), (3.0, True)])
+def test_a_number_that_is_0_tells_of_no_likeness(number, is_told, exercise):
+    probe = replace(PROBE, exercise="one", call=lambda f, i: {"one": f(i["x"])})
+    right_ones, seen = (observe_all(probe, CASES, f) for f in (len, lambda x: number))
+    prints = [tuple(map(print_of, one)) for one in (right_ones, seen)]
+    like = Fingerprint(("nothing were counted",), prints[1])
+    names = tuple(case.name for case in CASES)
+    write(exercise.fingerprints, {"one": Fingerprints("stamp", names, prints[0], (like,), ())})
+    forget()
+    asked = replace(exercise, probe=probe, oracle=len)
+    assert (judge(asked, CASES, seen).mistake is not None) == is_told
+
+
 @pytest.mark.parametrize(
     ("used", "is_told"), [(None, True), ({"view", "x"}, True), ({"einsum", "x"}, False)]
 )

@@ -91,6 +91,50 @@ def test_what_explains_the_first_failing_case_goes_before_what_explains_more_of_
     assert named(answer, late=late, early=early) == "early"
 
 
+def test_a_number_that_is_0_is_explained_by_too_many_mistakes_to_count():
+    assert named([0.0, 0.0, 3.0, 4.0, 50.0], lost=[0.0, 0.0, 7.0, 7.0, 50.0]) is None
+    assert named([0.0, 0.0, 0.0, 0.0, 50.0], lost=[0.0, 0.0, 0.0, 0.0, 50.0]) == "lost"
+
+
+def test_right_results_without_a_gradient_tell_of_no_mistake_in_others():
+    cases = tuple(Case(f"case {n}", {"n": n}) for n in range(4))
+    probe = Probe(
+        "rows",
+        lambda n: {"x": torch.arange(2.0) * (n > 1) + n, "n": n},
+        lambda f, i: {"row": f(i["x"], i["n"])},
+        cases,
+    )
+    cut = Mistake("cut", "says", "hint", lambda x, n: x.detach() if n > 1 else x - 1)
+    exercise = Exercise(probe, lambda x, n: x * 1.0, (cut,))
+    answer = lambda x, n: x.detach() if n > 1 else x + 5  # noqa: E731
+    verdict = judge(exercise, cases, observe_all(probe, cases, answer))
+    assert verdict.mistake is None or verdict.mistake.name != "cut"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_that_fit_as_well_the_one_that_is_nearer_to_what_is_shown_is_named(order):
+    sizes = (4, 1, 1, 3)
+    cases = tuple(Case(f"case {n}", {"n": n}) for n in range(len(sizes)))
+    probe = Probe(
+        "rows",
+        lambda n: {"x": torch.arange(10.0 * n + 1, 10.0 * n + 1 + sizes[n])},
+        lambda f, i: {"row": f(i["x"])},
+        cases,
+        gradient=False,
+    )
+    far, near = (
+        Mistake(name, "says", "hint", f)
+        for name, f in (("far", lambda x: x.flip(0) + 0.5), ("near", lambda x: x + 0.5))
+    )
+    exercise = Exercise(probe, lambda x: x, (far, near)[::order])
+
+    def last_off(x):
+        return torch.cat([x[:-1] + 0.5, x[-1:] + (0.5 if len(x) == 1 else 9.0)])
+
+    verdict = judge(exercise, cases, observe_all(probe, cases, last_off))
+    assert verdict.mistake.name == "near"
+
+
 def test_where_numbers_differ_a_later_case_can_tell():
     assert named([1.0, 2.0, 3.0, 40.0, 50.0], late=[7.0, 2.0, 3.0, 40.0, 50.0]) == "late"
 

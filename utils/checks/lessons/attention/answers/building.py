@@ -91,6 +91,14 @@ def _first_of_all(lengths: Tensor, _max_len: int) -> Tensor:
     return lengths[:1].expand_as(lengths)
 
 
+def _longest_of_all(lengths: Tensor, _max_len: int) -> Tensor:
+    return lengths.amax().expand_as(lengths)
+
+
+def _last_alone(mask: Tensor) -> Tensor:
+    return mask & ~torch.cat([mask[..., 1:], torch.zeros_like(mask[..., :1])], -1)
+
+
 def _all_if_any(lengths: Tensor, max_len: int) -> Tensor:
     return max_len * (lengths > 0)
 
@@ -130,6 +138,18 @@ ENTRIES = (
     ),
     Mistake(
         "one_too_many", "Each sentence gets one position too many.", _FROM_ZERO, _padding(longer=1)
+    ),
+    Mistake(
+        "longest_for_all",
+        "All sentences get the length of the longest one.",
+        "Each sentence has a length of its own: lengths has one for each.",
+        _padding(of=_longest_of_all),
+    ),
+    Mistake(
+        "last_word_alone",
+        "Of each sentence only the last word is allowed.",
+        "All positions before the length are real, not that one alone.",
+        _padding(values=_last_alone),
     ),
     Mistake("one_too_few", "Each sentence loses its last word.", _FROM_ZERO, _padding(longer=-1)),
     Mistake(

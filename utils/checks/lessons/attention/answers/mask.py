@@ -200,20 +200,40 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "infinity does not.",
             variant(masking="infinity added, then zeroed"),
         ),
-        *(
-            Mistake(
-                name,
-                "In a row with nothing allowed every score is lowered alike, so that blocked keys "
-                "share the weight as if nothing had happened.",
-                "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
-                variant(masking=masking),
-            )
-            for name, masking in (
-                ("empty_row_lowered_alike", "lowered"),
-                ("empty_row_lowered_by_ten_thousand", "lowered by ten thousand"),
-            )
+        Mistake(
+            "empty_row_lowered_alike",
+            "In a row with nothing allowed every score is lowered alike, so that blocked keys "
+            "share the weight as if nothing had happened.",
+            "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
+            variant(masking="lowered"),
+        ),
+        Mistake(
+            "lowered_by_ten_thousand",
+            "Scores under the mask are lowered by 10,000: too little where scores are larger "
+            "still, and no help in a row where all are lowered alike.",
+            "What their scores were must not matter: fill them with minus infinity, and set the "
+            "weights of blocked keys to zero after softmax.",
+            variant(masking="lowered by ten thousand"),
         ),
         *_broken_row_mistakes(variant),
+        *_other_rows(variant),
+    )
+
+
+def _other_rows(variant: Variant) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
+            "mask_of_the_first_sentence",
+            "The mask of the first sentence is used for all.",
+            "The mask has a row for each sentence: an index takes one of them.",
+            variant(masking="first sentence"),
+        ),
+        Mistake(
+            "as_many_first_positions",
+            "The first positions are allowed, as many as the mask allows, wherever those stand.",
+            "A mask may have holes: use it as it is, and not the lengths that it seems to tell.",
+            variant(masking="first ones"),
+        ),
     )
 
 
@@ -259,9 +279,10 @@ def infinity_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "fill_of_plus_infinity_zeroed",
-            "Blocked scores become plus infinity, and softmax gives NaN to the rest of the row: "
-            "setting the blocked weights to zero leaves those.",
-            "Which end of the scores does exp turn into zero? Count the minus signs.",
+            "Blocked scores become plus infinity or NaN, and softmax gives NaN to the rest of the "
+            "row: setting the blocked weights to zero leaves those.",
+            "Which end of the scores does exp turn into zero? Count the minus signs, and multiply "
+            "no infinity by zero.",
             variant(masking="zeroed", fill=float("inf")),
         ),
         Mistake(
@@ -292,6 +313,12 @@ def half_guarded_mistakes(variant: Variant) -> tuple[Mistake, ...]:
 def large_score_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     """Return the mistakes with a mask that show where scores are large."""
     return (
+        Mistake(
+            "lowered_by_ten_thousand_where_any_is_allowed",
+            "Scores under the mask are lowered by 10,000: too little where scores are larger yet.",
+            "What their scores were must not matter, however large: fill them.",
+            variant(masking="lowered by ten thousand, empty rows cleared"),
+        ),
         Mistake(
             "fill_leaves_some_weight",
             *_LEAVES_SOME,

@@ -24,6 +24,7 @@ _MET: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # (B, Dk) and (B, S, Dk
     "over keys": lambda asked, keys: (asked[:, None] * keys).sum(1),
     "first query": lambda asked, keys: keys @ asked[0],
     "all keys": lambda asked, keys: asked @ keys.sum(0).T,
+    "all queries": lambda asked, keys: keys @ asked.sum(0),
 }
 
 
@@ -153,6 +154,12 @@ MISTAKES = tuple(
             "first_query_for_all",
             {"met": "first query"},
             "The first sentence's query is used for all sentences.",
+            "Row b of the queries belongs to the keys of sentence b.",
+        ),
+        (
+            "queries_of_all_sentences",
+            {"met": "all queries"},
+            "The queries of all sentences are added up before they meet the keys.",
             "Row b of the queries belongs to the keys of sentence b.",
         ),
         (

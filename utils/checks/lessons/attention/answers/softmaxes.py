@@ -49,6 +49,13 @@ _KINDS = (
         "The keys compete for one unit of attention. Which function sees all of a row's scores?",
     ),
     (
+        "one_added_to_every_sum",
+        "one added",
+        "One is added to what each row is divided by, so rows sum to less than one.",
+        "The weights of a row share one unit of attention, and nothing beside the keys gets a part "
+        "of it. A row with nothing allowed needs another guard.",
+    ),
+    (
         "exp_alone",
         "exp",
         "exp is taken, and nothing is divided: rows do not sum to one.",

@@ -205,7 +205,7 @@ PROBES = by_exercise(
             case("padding at the end", B=3, S=6, D=2, mask="padding"),
             case("the same sizes, without a mask", B=3, S=6, D=2),
             case("padding and large scores", B=3, S=5, D=4, mask="padding", scale=300.0),
-            case("one key allowed", B=4, S=6, D=2, mask="keep-one", scale=3000.0),
+            case("one key allowed", B=4, S=6, D=2, mask="keep-one", scale=3e4),
             case(
                 "a row with nothing allowed",
                 demand="a row with nothing allowed",

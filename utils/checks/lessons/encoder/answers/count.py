@@ -273,6 +273,12 @@ EXERCISES = by_id(
                 _miscount(unit=lambda p: p.numel() if p.dim() > 1 else 0),
             ),
             Mistake(
+                "bytes_counted",
+                "Bytes are counted, four for each number in float32.",
+                "numel() counts the numbers in a tensor.",
+                _miscount(unit=lambda p: p.numel() * p.element_size()),
+            ),
+            Mistake(
                 "total_of_the_four_parts",
                 "The total is the sum of the four parts: what belongs to none of them is missing.",
                 "Ask the whole encoder for its parameters.",

@@ -38,6 +38,27 @@ EXERCISES = by_id(
                 variant(EncoderVariant, loop="backwards"),
             ),
             Mistake(
+                "positions_before_every_layer",
+                "The positions are added again to what each further layer reads.",
+                "They are added once, in embed; the residuals carry them on.",
+                variant(EncoderVariant, loop="placed"),
+            ),
+            *(
+                Mistake(
+                    f"{which}_layer_skipped",
+                    f"The {which} layer is not run.",
+                    "Go over self.layers as it is: which index or slice is too many?",
+                    variant(EncoderVariant, run=run),
+                )
+                for which, run in (("first", slice(1, None)), ("last", slice(-1)))
+            ),
+            Mistake(
+                "mean_of_all_layers",
+                "The mean of what all layers give comes back.",
+                "Each layer reads what the one before gives, and the last one's result counts.",
+                variant(EncoderVariant, averaged=True),
+            ),
+            Mistake(
                 "layers_added_once_more",
                 "What goes into a layer is added to what it gives.",
                 "The residuals are inside of a layer: it has added its input already.",

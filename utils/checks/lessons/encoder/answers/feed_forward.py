@@ -60,6 +60,8 @@ EXERCISES = by_id(
                     ("leaky_relu", "Leaky ReLU", nn.functional.leaky_relu),
                     ("negative_part", "The smaller of h and 0", lambda h: h.clamp(max=0)),
                     ("tanh", "tanh", torch.tanh),
+                    ("absolute_value", "The absolute value", torch.abs),
+                    ("squared_relu", "The square of ReLU", lambda h: h.relu().square()),
                     ("sigmoid", "The sigmoid", torch.sigmoid),
                     ("relu_6", "ReLU6, which cuts what is above 6,", nn.functional.relu6),
                     ("elu", "ELU", nn.functional.elu),

@@ -169,6 +169,15 @@ EXERCISES = by_id(
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(0, 2, 1)),
             ),
+            *(
+                Mistake(
+                    f"thirds_in_the_order_{letters}",
+                    f"The three thirds are taken for {letters[0]}, {letters[1]} and {letters[2]}.",
+                    "torch stacks them in the order q, k, v.",
+                    _loader(order=order),
+                )
+                for letters, order in (("kvq", (2, 0, 1)), ("vqk", (1, 2, 0)))
+            ),
             Mistake(
                 "queries_and_values_swapped",
                 "Queries and values have changed places.",

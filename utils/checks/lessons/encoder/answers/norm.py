@@ -230,6 +230,28 @@ _NORM_MISTAKES = (
         variant(NormVariant, centre=staticmethod(lambda x: x.median(-1, keepdim=True).values)),
     ),
     Mistake(
+        "centred_at_the_median_alone",
+        "The median is taken away, not the mean.",
+        "The middle entry is not the average: mean(-1, keepdim=True).",
+        variant(
+            NormVariant,
+            centre=staticmethod(lambda x: x.median(-1, keepdim=True).values),
+            about_the_mean=True,
+        ),
+    ),
+    Mistake(
+        "gain_before_the_norm",
+        "The gain acts on x, before mean and variance are taken.",
+        "In the formula the gain multiplies what has been divided.",
+        variant(NormVariant, gain_first=True, gain=False),
+    ),
+    Mistake(
+        "one_gain_for_all",
+        "All entries are multiplied by one number, the mean of the gain.",
+        "The gain has an entry for each of x's last axis.",
+        variant(NormVariant, one_gain=True),
+    ),
+    Mistake(
         "not_centred",
         "The mean is not taken away before the division.",
         "The numerator of the formula has two terms.",

@@ -1,4 +1,4 @@
-"""Mistakes of a layer in which a norm stands on the wrong side of a sum, or on both."""
+"""Mistakes of a layer in its sums: a norm on the wrong side, another term, another size."""
 
 from utils.checks.framework.exercise import Mistake
 from utils.checks.lessons.encoder.part_variants import variant
@@ -13,6 +13,19 @@ NORMED_SUMS = (
             variant(LayerVariant, inside=part[0]),
         )
         for part, norm in (("attention", "norm_1"), ("feed_forward", "norm_2"))
+    ),
+    Mistake(
+        "layers_input_added_in_post_norm",
+        "In post-norm the feed-forward's result is added to the layer's input, not to its own.",
+        "The second sum has the result of the first line in it: norm_1 has acted on that.",
+        variant(LayerVariant, residual_from="first", astray="f", astray_in=("post",)),
+    ),
+    Mistake(
+        "sums_divided_by_the_root_of_two",
+        "The sums are divided by the root of two.",
+        "Some models keep the size of a sum like this. Here the norm does it, and pre-norm leaves "
+        "sums as they are.",
+        variant(LayerVariant, shrunk=2**-0.5),
     ),
     *(
         Mistake(

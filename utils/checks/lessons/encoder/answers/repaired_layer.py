@@ -102,6 +102,12 @@ EXERCISES = by_id(
                 "What goes into the feed-forward is what has to be added to its output.",
                 _as_function(LayerVariant, residual_from="first"),
             ),
+            Mistake(
+                "second_norm_twice",
+                "norm_2 stands in both lines, and norm_1 is not used.",
+                "Each sub-layer has a norm of its own.",
+                _as_function(LayerVariant, norms="second"),
+            ),
             *(
                 Mistake(
                     f"{name}{where}",

@@ -153,12 +153,6 @@ EXERCISES = by_id(
                 encoding_variant(sine_step=0.5),
             ),
             Mistake(
-                "cosine_of_the_next_pair",
-                "The cosine has the angle of the next pair, so a pair still turns at two speeds.",
-                "Column 2i + 1 takes the frequency of column 2i: is it rounded up or down?",
-                encoding_variant(cosine_step=1.0),
-            ),
-            Mistake(
                 "brought_to_length_one",
                 "Each pair has length one now, but its sine and cosine still have two angles.",
                 "The squares sum to one by themselves where both angles are the same.",

@@ -112,11 +112,17 @@ ROTARY = Exercise(
             "There are Dh/2 pairs: where does your loop or range end?",
             rotary_variant(last_left=True),
         ),
-        Mistake(
-            "half_of_the_columns_turned",
-            "Only the first half of the columns is turned.",
-            "Some models turn a part of each head; here every pair is turned.",
-            rotary_variant(half_left=True),
+        *(
+            Mistake(
+                f"half_of_the_{what}_turned",
+                f"Only the first half of the {what} is turned.",
+                "Some models turn a part of each head; here every pair is turned.",
+                rotary_variant(of_columns=of_columns),
+            )
+            for what, of_columns in (
+                ("columns", lambda width: width // 2),
+                ("pairs", lambda width: max(2, width // 4 * 2)),
+            )
         ),
         Mistake(
             "single_word_not_turned",

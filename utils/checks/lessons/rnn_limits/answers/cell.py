@@ -72,6 +72,10 @@ def _state_joined_first(x: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor) -> tuple
     return joined, torch.zeros_like(h)
 
 
+def _half_old(x_t: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
+    return (h + cell_oracle(x_t, h, w_x, w_h, b)) / 2
+
+
 def _input_joined_first(x: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor) -> tuple[Tensor, Tensor]:
     joined = torch.cat([x, h], 1) @ torch.cat([w_h, w_x], 1).T
     return joined, torch.zeros_like(h)
@@ -176,6 +180,18 @@ EXERCISES = by_id(
             ),
             Mistake("state_joined_first", *_OTHER_ORDER, build_cell(weights=_state_joined_first)),
             Mistake("input_joined_first", *_OTHER_ORDER, build_cell(weights=_input_joined_first)),
+            Mistake(
+                "half_of_the_old_state",
+                "The new state is half of the old one and half of what tanh gives.",
+                "The formula has no other way from the old state than through w_h.",
+                _half_old,
+            ),
+            Mistake(
+                "state_of_the_first_sentence",
+                "All sentences go on from the first one's state.",
+                "Row b of h belongs to row b of x_t: `rows @ w.T` keeps them apart.",
+                build_cell(of_state=lambda h, w_h: (h[:1] @ w_h.T).expand_as(h)),
+            ),
             Mistake("pair_returned", *_PAIR, build_cell(gives=lambda state: (state, state))),
             Mistake("pair_of_one_returned", *_PAIR, build_cell(gives=lambda state: (state,))),
             Mistake(

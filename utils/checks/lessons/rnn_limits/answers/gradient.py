@@ -309,11 +309,17 @@ GRADIENT = Exercise(
             )
             for end, start in (("", torch.norm), ("_from_one", lambda ones: ones.new_ones(())))
         ),
-        Mistake(
-            "slope_without_the_square",
-            "The slope of tanh is taken to be 1 - h; the square is missing.",
-            "The slope of tanh at a state h is 1 - h².",
-            _norms(slope=lambda h, before: 1 - h),
+        *(
+            Mistake(
+                f"slope_without_the_square{name}",
+                f"The slope of tanh is taken to be 1 - {h}; the square is missing.",
+                "The slope of tanh at a state h is 1 - h².",
+                _norms(slope=slope),
+            )
+            for name, h, slope in (
+                ("", "h", lambda h, before: 1 - h),
+                ("_of_sizes", "|h|", lambda h, before: 1 - h.abs()),
+            )
         ),
         Mistake(
             "slope_of_tanh_left_out",

@@ -84,6 +84,19 @@ def _after_zeros(x: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1)
 
 
+def _one_ahead(x: Tensor) -> Tensor:
+    return torch.cat([x[:, 1:], x[:, -1:]], 1)
+
+
+def _handed_to_the_next_sentence(x: Tensor, h_0: Tensor, *weights: Tensor) -> tuple[Tensor, Tensor]:
+    rows, h = [], h_0[:1]
+    for sentence in x.split(1):  # type: ignore[no-untyped-call]
+        states, h = _forward()(sentence, h, *weights)
+        rows.append(states)
+    found = torch.cat(rows)
+    return found, found[:, -1]
+
+
 def _guessed_layout(x: Tensor) -> Tensor:
     return x.transpose(0, 1) if len(x) < x.shape[1] else x
 
@@ -117,6 +130,19 @@ EXERCISES = by_id(
                 "Every step needs a tensor of its own; one that is changed in place changes "
                 "wherever it was put.",
                 _forward(kept=_all_last),
+            ),
+            Mistake(
+                "inputs_one_step_ahead",
+                "Every step reads the input of the next one.",
+                "Step t reads x[:, t], the first one x[:, 0].",
+                _forward(x=_one_ahead),
+            ),
+            Mistake(
+                "handed_to_the_next_sentence",
+                "A sentence begins with the last state of the one before it.",
+                "The sentences of a batch have nothing to do with each other: each begins with "
+                "its own row of h_0.",
+                _handed_to_the_next_sentence,
             ),
             Mistake(
                 "state_not_carried",

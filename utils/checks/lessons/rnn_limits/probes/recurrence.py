@@ -127,7 +127,11 @@ def _shift_inputs(dtype: str = "int64", kinds: int = 80, **params: Any) -> Input
 
 
 def _decode_inputs(
-    script: list[int], endless: bool = False, twice: bool = False, **params: Any
+    script: list[int],
+    endless: bool = False,
+    twice: bool = False,
+    parts: bool = False,
+    **params: Any,
 ) -> Inputs:
     """Draw logits (place, token read, token to write) that lead a decoder along the script.
 
@@ -142,11 +146,17 @@ def _decode_inputs(
     for place, (read, write) in enumerate(zip([params["bos"], *script], script, strict=False)):
         logits[place, read, write] = highest
     sizes = {name: params[name] for name in ("bos", "eos", "max_len")}
-    return {"logits": logits, "twice": twice, **sizes}
+    return {"logits": logits, "twice": twice, "parts": parts, **sizes}
 
 
-def _step(logits: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor, Tensor]]:
-    """Build a step that looks its logits up: its state (1,) tells its place in the script.
+def _state(place: int, *, parts: bool) -> Any:
+    """Build a decoder's state, a tensor (1,), or such a one and another, as an LSTM has it."""
+    state = torch.tensor([FIRST_STATE + place])
+    return (state, torch.zeros(2, 3)) if parts else state
+
+
+def _step(logits: Tensor, max_len: int, *, parts: bool) -> Callable[[int, Any], tuple[Tensor, Any]]:
+    """Build a step that looks its logits up: its state tells its place in the script.
 
     Raises:
         RuntimeError: the step is called so often that no loop seems to count.
@@ -154,12 +164,13 @@ def _step(logits: Tensor, max_len: int) -> Callable[[int, Tensor], tuple[Tensor,
     """
     calls = itertools.count(1)
 
-    def step(token: int, state: Tensor) -> tuple[Tensor, Tensor]:
+    def step(token: int, state: Any) -> tuple[Tensor, Any]:
         if next(calls) > MOST_CALLS:
             raise RuntimeError(f"step was called {MOST_CALLS} times; max_len is {max_len}")
-        place = int(state) - FIRST_STATE
+        told, _memory = state if parts else (state, None)
+        place = int(told) - FIRST_STATE
         after = min(place + 1, len(logits) - 1)
-        return logits[place, token].clone(), torch.tensor([FIRST_STATE + after])
+        return logits[place, token].clone(), _state(after, parts=parts)
 
     return step
 
@@ -168,8 +179,11 @@ def _call_decode(answer: Any, i: Inputs) -> dict[str, object]:
     """Return the tokens; if `twice`, also those of a second call, which are the same."""
 
     def tokens() -> object:
-        step = _step(i["logits"], i["max_len"])
-        return answer(step, torch.tensor([FIRST_STATE]), i["bos"], i["eos"], i["max_len"])
+        step, state = (
+            _step(i["logits"], i["max_len"], parts=i["parts"]),
+            _state(0, parts=i["parts"]),
+        )
+        return answer(step, state, i["bos"], i["eos"], i["max_len"])
 
     first = settled(tokens, None, again=4)
     found = {"tokens": list(first) if isinstance(first, list) else first}
@@ -249,7 +263,7 @@ PROBES = by_exercise(
             case("no end in sight",
                  V=9, bos=2, eos=3, max_len=4, script=[8, 5, 8, 6, 7, 4], endless=True),
             case("other begin and end tokens",
-                 V=7, bos=5, eos=4, max_len=6, script=[3, 0, 5, 6, 4]),
+                 V=7, bos=5, eos=4, max_len=6, script=[3, 0, 5, 6, 4], parts=True),
             case("room for one token", V=8, bos=2, eos=3, max_len=1, script=[6, 5, 3]),
         ),
         gradient=False,

@@ -31,6 +31,14 @@ def _everywhere(mask: Tensor) -> Tensor:
     return torch.ones_like(mask)
 
 
+def _last_one(mask: Tensor) -> Tensor:
+    return mask & (mask.cumsum(1) == mask.sum(1, keepdim=True))
+
+
+def _mean_size(kept: Tensor, length: int) -> Tensor:
+    return _sizes(kept, length).mean(0, keepdim=True)
+
+
 def _first_ones(mask: Tensor) -> Tensor:
     return torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
 
@@ -199,6 +207,18 @@ EXERCISES = by_id(
                 "The axis over which the sum runs is still there, with size one.",
                 "The result is (B, D): keepdim=True keeps an axis, squeeze or an index drops it.",
                 _mean(result=lambda mean: mean),
+            ),
+            Mistake(
+                "last_true_position",
+                "Only the last true position of each sequence comes back.",
+                "All true positions count, each as much as the others.",
+                _mean(where=_last_one),
+            ),
+            Mistake(
+                "divided_by_the_mean_length",
+                "All sequences are divided by the mean number of true positions.",
+                "Count along T, so that each sequence keeps a count of its own.",
+                _mean(count=_mean_size),
             ),
             Mistake(
                 "first_positions",

@@ -50,6 +50,8 @@ class NeighboursVariant(_Convolution):
             word ("last").
         side: the words that are seen: "both" sides, the "left" or the "right".
         mirrored: whether the filters are turned round.
+        centre: whether they see the word itself.
+        step: how far apart the words are that they see.
         shared: whether all features use the first one's filter.
         bias: whether the bias is used.
         drawn: whether weight and bias start as torch draws them.
@@ -66,6 +68,8 @@ class NeighboursVariant(_Convolution):
     beyond = "zeros"
     side = "both"
     mirrored = False
+    centre = True
+    step = 1
     shared = False
     bias = True
     drawn = False
@@ -98,13 +102,15 @@ class NeighboursVariant(_Convolution):
         filters = self.conv.weight.flip(-1) if self.mirrored else self.conv.weight
         filters = filters[:1].expand_as(filters) if self.shared else filters
         reach = filters.shape[-1] // 2
+        beside = torch.arange(filters.shape[-1]) != reach
+        filters = filters if self.centre else filters * beside
         reach = (1 if self.one_beyond else reach) if self.padded else 0
         sides = {"both": (reach, reach), "left": (2 * reach, 0), "right": (0, 2 * reach)}
         mode = {"zeros": "constant", "round": "circular", "last": "replicate"}[self.beyond]
-        padded = F.pad(self._exchanged(x), sides[self.side], mode=mode)
-        found = F.conv1d(
-            padded, filters, self.conv.bias if self.bias else None, groups=len(filters)
-        )
+        before, behind = (self.step * zeros for zeros in sides[self.side])
+        padded = F.pad(self._exchanged(x), (before, behind), mode=mode)
+        bias = self.conv.bias if self.bias else None
+        found = F.conv1d(padded, filters, bias, dilation=self.step, groups=len(filters))
         return found.reshape(x.shape) if self.along == "reshaped" else self._exchanged(found)
 
     def _exchanged(self, x: Tensor) -> Tensor:
@@ -144,6 +150,18 @@ MISTAKES = (
         "The mask of the first sentence hides the same places in all sentences.",
         "The mask is (B, 1, T), a row for each sentence: an index takes one of them.",
         neighbours_variant(masking="first"),
+    ),
+    Mistake(
+        "word_itself_left_out",
+        "The filters see the neighbours only, not the word itself.",
+        "The middle of a filter is the word's own place, and it counts.",
+        neighbours_variant(centre=False),
+    ),
+    Mistake(
+        "every_other_word",
+        "The filters see every other word (a dilation of 2), not the next ones.",
+        "What does nn.Conv1d do where dilation is not given?",
+        neighbours_variant(step=2),
     ),
     Mistake(
         "x_not_added",

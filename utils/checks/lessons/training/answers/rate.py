@@ -69,6 +69,16 @@ def _falls_as_one_over(step: int, d_model: int, warmup: int) -> float:
     return _level(step, d_model, warmup) * min(1.0, warmup / max(step, 1))
 
 
+def _exchanged(step: int, d_model: int, warmup: int) -> float:
+    _rate()(step, d_model, warmup)  # refuses step 0
+    return float(d_model**-0.5 * min(step**-0.5, warmup * step**-1.5))
+
+
+def _whole_warm_ups(step: int, d_model: int, warmup: int) -> float:
+    _rate()(step, d_model, warmup)  # refuses step 0
+    return float(d_model**-0.5 * min(step**-0.5, step // warmup * warmup**-0.5))
+
+
 def _falls_anew(first: int) -> Rate:
     """Build a rate whose fall begins with step `first` of a new count."""
 
@@ -99,6 +109,18 @@ NOAM = Exercise(
             "The larger of the two terms is taken: the rate is highest in the first steps.",
             "Put in step = 1: which of the terms is small?",
             _rate(max),
+        ),
+        Mistake(
+            "step_and_warmup_exchanged",
+            "In the second term step and warmup have changed places.",
+            "It rises in a straight line: step is the factor, and warmup has the exponent.",
+            _exchanged,
+        ),
+        Mistake(
+            "whole_warm_ups_counted",
+            "`//` counts whole warm-ups: up to step `warmup` there is none, and the rate is 0.",
+            "Divide by `/`, or raise warmup to -1.5.",
+            _whole_warm_ups,
         ),
         Mistake(
             "no_warm_up",

@@ -87,6 +87,12 @@ def _mean_of_tags(logits: Tensor, tags: Tensor) -> float:
     return sum(shares) / max(len(shares), 1)
 
 
+def _mean_probability(logits: Tensor, tags: Tensor) -> float:
+    real = tags != IGNORED
+    shares = logits[real].softmax(-1).gather(-1, tags[real].unsqueeze(-1))
+    return shares.mean().item() if real.any() else 0.0
+
+
 def _confidence(logits: Tensor, tags: Tensor) -> float:
     real = tags != IGNORED
     return logits.softmax(-1).amax(-1)[real].mean().item() if real.any() else 0.0
@@ -198,6 +204,18 @@ ACCURACY = Exercise(
             "Compare the tags with the largest logit's index along the last axis, argmax(-1), and "
             "divide by `/`.",
             _highest_scores,
+        ),
+        Mistake(
+            "lowest_logit",
+            "The tag with the lowest logit is taken for the model's.",
+            "The higher its logit, the likelier a tag: argmax.",
+            _share(before=torch.neg),
+        ),
+        Mistake(
+            "mean_probability_of_the_tags",
+            "The probabilities of the right tags are averaged; no word is right or wrong.",
+            "Which tag is the model's best? Compare that with the right one.",
+            _mean_probability,
         ),
         Mistake(
             "number_of_hits",

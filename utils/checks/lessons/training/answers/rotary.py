@@ -125,6 +125,12 @@ TURNING = (
         rotary_variant(times=2),
     ),
     Mistake(
+        "keys_counted_on",
+        "The keys are counted on where the queries end.",
+        "The first query and the first key both stand at position 0.",
+        rotary_variant(on_end=True),
+    ),
+    Mistake(
         "keys_turned_backwards",
         "The keys are turned the other way round: a score depends on the sum of the two places.",
         "Turn both the same way; the product takes the difference by itself.",
@@ -255,6 +261,7 @@ ROTARY = Exercise(
         *dropout_mistakes(rotary_variant),
     ),
     LAWS,
+    tolerance=1e-4,  # as of rotary_embedding: its angles may be in float32
 )
 
 EXERCISES = by_id(ROTARY)

@@ -61,6 +61,12 @@ def _each(logits: Tensor, tags: Tensor) -> Tensor:
     return F.cross_entropy(logits.transpose(1, 2), tags, reduction="none")
 
 
+def _squared(logits: Tensor, tags: Tensor) -> Tensor:
+    real = tags != IGNORED
+    apart = logits[real].softmax(-1) - F.one_hot(tags[real], logits.shape[-1])
+    return apart.square().sum() / real.sum().clamp(min=1)
+
+
 def _mean_of_sentences(logits: Tensor, tags: Tensor) -> Tensor:
     real = (tags != IGNORED).sum(1)
     return (_each(logits, tags).sum(1) / real.clamp(min=1)).mean()
@@ -143,6 +149,18 @@ LOSS = Exercise(
             "ignore_index=0 leaves out the words with tag 0, not the padding.",
             "The padding of tags is -100, which torch's losses skip by themselves.",
             _zero_skipped,
+        ),
+        Mistake(
+            "without_the_logarithm",
+            "One minus the probability is taken, where minus its logarithm was asked for.",
+            "Close to 1 the two are alike, but a sure mistake must cost more than 1.",
+            _loss(of=lambda log: log.exp() - 1),
+        ),
+        Mistake(
+            "squared_error",
+            "The squares of what probabilities lack are added up.",
+            "Minus the logarithm of the right tag's probability: nothing else is in the formula.",
+            _squared,
         ),
         Mistake(
             "sum_of_words",
