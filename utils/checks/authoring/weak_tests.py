@@ -46,9 +46,9 @@ def weak_tests(
     return (
         Mistake(
             RANDOM_TEST,
-            "Your test is random: asked again about the same version, it decides otherwise.",
-            "torch.manual_seed(0) in its first line, or numbers that you write down, make it "
-            "decide the same every time.",
+            "Your test is random: asked again about the same version, it gives another answer.",
+            "Seed with torch.manual_seed(0) in its first line, or write the numbers down, so that "
+            "it gives the same answer every time.",
             _changes_its_mind(),
         ),
         Mistake(

@@ -11,7 +11,7 @@ from utils.checks.lessons.positional_encoding.waves import encoding_variant
 TABLE = (
     Mistake(
         "sine_and_cosine_swapped",
-        "Sines and cosines have changed places.",
+        "Sines and cosines are swapped.",
         "At position 0, the sine is 0 and the cosine 1. Which of the two does column 0 hold?",
         encoding_variant(layout="swapped"),
     ),
@@ -202,7 +202,7 @@ TABLE = (
     ),
     Mistake(
         "transposed",
-        "Rows and columns have changed places.",
+        "Rows and columns are swapped.",
         "A row for each position, a column for each dimension.",
         encoding_variant(form="transposed"),
     ),

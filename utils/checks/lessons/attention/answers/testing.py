@@ -115,8 +115,8 @@ REJECTING = (
     Mistake(
         "wants_the_mask_inverted",
         "Your test rejects attentions that are right, and accepts the one that inverts the mask.",
-        "Either True and False have changed places in your test, or a row of its mask allows "
-        "nothing: the weights of such a row are 0 and do not sum to one.",
+        "Either True and False are swapped in your test, or a row of its mask allows nothing: the "
+        "weights of such a row are 0 and do not sum to one.",
         _wants_the_mask_inverted,
     ),
 )

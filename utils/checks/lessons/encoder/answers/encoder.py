@@ -57,8 +57,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "heads_and_hidden_units_exchanged",
-                "n_heads and d_ff have changed places on their way to the layers: d_ff is taken "
-                "for the number of heads.",
+                "n_heads and d_ff are swapped on their way to the layers: d_ff is taken for the "
+                "number of heads.",
                 "Compare your call with the first line of EncoderLayer's __init__.",
                 variant(EncoderVariant, exchanged=True),
             ),

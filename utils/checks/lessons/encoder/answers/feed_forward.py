@@ -99,7 +99,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sizes_swapped",
-                "The inner size and the outer size have changed places.",
+                "The inner size and the outer size are swapped.",
                 "linear_1 goes from d_model to d_ff.",
                 variant(FeedVariant, sizes_swapped=True),
             ),

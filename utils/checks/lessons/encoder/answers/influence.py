@@ -220,7 +220,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "source_and_target_swapped",
-                "Source and target have changed places.",
+                "Source and target are swapped.",
                 "The source's input is changed; the target's output is looked at.",
                 _influence_variant(exchanged=True),
             ),

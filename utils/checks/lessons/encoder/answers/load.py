@@ -159,19 +159,19 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "queries_and_keys_swapped",
-                "Queries and keys have changed places.",
+                "Queries and keys are swapped.",
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(1, 0, 2)),
             ),
             Mistake(
                 "keys_and_values_swapped",
-                "Keys and values have changed places.",
+                "Keys and values are swapped.",
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(0, 2, 1)),
             ),
             Mistake(
                 "queries_and_values_swapped",
-                "Queries and values have changed places.",
+                "Queries and values are swapped.",
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(2, 1, 0)),
             ),

@@ -185,7 +185,7 @@ _NORM_MISTAKES = (
     *(
         Mistake(
             f"mean_and_{what}_exchanged",
-            f"Mean and {what} have changed places: the {what} is taken away.",
+            f"Mean and {what} are swapped: the {what} is taken away.",
             "What does the function that gives both return first?",
             variant(NormVariant, exchanged=what),
         )

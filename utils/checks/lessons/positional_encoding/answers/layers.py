@@ -121,7 +121,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "weight_transposed",
-                "Rows and columns of self.weight have changed places.",
+                "Rows and columns of self.weight are swapped.",
                 "A row for each position, a column for each entry of a word.",
                 layer_variant(learned=True, shaped="turned"),
             ),

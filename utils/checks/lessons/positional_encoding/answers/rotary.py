@@ -138,7 +138,7 @@ ROTARY = Exercise(
         ),
         Mistake(
             "sine_and_cosine_exchanged",
-            "Sines and cosines have changed places in the rotation.",
+            "Sines and cosines are swapped in the rotation.",
             "At position 0 the angle is 0 and nothing turns: what must a be multiplied by there?",
             rotary_variant(exchanged=True),
         ),

@@ -59,7 +59,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sine_and_cosine_exchanged",
-                "Sines and cosines have changed places: the sine stands on the diagonal.",
+                "Sines and cosines are swapped: the sine stands on the diagonal.",
                 "For an offset of 0 nothing may move. What must then stand on the diagonal?",
                 shift_variant(exchanged=True),
             ),

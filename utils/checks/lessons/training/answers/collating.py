@@ -222,13 +222,13 @@ COLLATE = Exercise(
         ),
         Mistake(
             "words_and_tags_swapped",
-            "Words and tags have changed places.",
+            "Words and tags are swapped.",
             "Return (ids, lengths, tags); each pair is (ids, tags).",
             _collated(parts=lambda ids, lengths, tags: (tags, lengths, ids)),
         ),
         Mistake(
             "tags_second",
-            "The results come in the wrong order.",
+            "The two results are returned in the wrong order.",
             "Return (ids, lengths, tags).",
             _collated(parts=lambda ids, lengths, tags: (ids, tags, lengths)),
         ),

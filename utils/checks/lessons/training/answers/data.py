@@ -189,7 +189,7 @@ VOCABULARY = Exercise(
         ),
         Mistake(
             "padding_and_unknown_swapped",
-            "`<pad>` and `<unk>` have changed places.",
+            "`<pad>` and `<unk>` are swapped.",
             "0 is padding, 1 is unknown, everywhere in this course.",
             _vocab(specials=("<unk>", "<pad>")),
         ),

@@ -253,7 +253,7 @@ NOAM = Exercise(
         ),
         Mistake(
             "width_and_warmup_swapped",
-            "d_model and warmup have changed places.",
+            "d_model and warmup are swapped.",
             "The arguments are (step, d_model, warmup).",
             lambda step, d_model, warmup: rate_oracle(step, warmup, d_model),
         ),

@@ -223,7 +223,7 @@ ATTENTION = (
     ),
     Mistake(
         "queries_and_keys_swapped",
-        "Queries and keys have changed places.",
+        "Queries and keys are swapped.",
         "Rows of the scores are queries: q @ k.mT.",
         rotary_variant(swapped="qk"),
     ),
