@@ -39,8 +39,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "layers_added_once_more",
-                "What goes into a layer is added to what it gives.",
-                "The residuals are inside of a layer: it has added its input already.",
+                "Each layer's input is added to its output once more.",
+                "The residuals are inside the layer: it has added its input already.",
                 variant(EncoderVariant, loop="added"),
             ),
             Mistake(
@@ -52,12 +52,12 @@ EXERCISES = by_id(
             Mistake(
                 "mask_of_the_first_call",
                 "The padding mask of an earlier call is used again for other sentences.",
-                "Each batch has a mask of its own: nothing of a call is kept in self.",
+                "Each batch has a mask of its own: keep nothing from a call in self.",
                 variant(EncoderVariant, remembers=True),
             ),
             Mistake(
                 "heads_and_hidden_units_exchanged",
-                "n_heads and d_ff are swapped on their way to the layers: d_ff is taken for the "
+                "n_heads and d_ff are swapped on their way to the layers: d_ff is used as the "
                 "number of heads.",
                 "Compare your call with the first line of EncoderLayer's __init__.",
                 variant(EncoderVariant, exchanged=True),
@@ -71,7 +71,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "dropped_out_twice",
-                "embed drops out what the positions have dropped out already.",
+                "embed applies dropout again to what self.positions returns.",
                 "self.positions has its own dropout: call it last.",
                 variant(EncoderVariant, drops_again=True),
             ),
@@ -115,8 +115,8 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     name,
-                    f"{says}: padding before a word is not found, or words behind it are lost.",
-                    "Padding is told by its id, wherever it stands: compare each id with "
+                    f"{says}: padding before a word is not found, or words after it are lost.",
+                    "Padding is recognised by its id, wherever it is: compare each id with "
                     "padding_idx.",
                     variant(EncoderVariant, real=kind),
                 )
@@ -136,20 +136,20 @@ EXERCISES = by_id(
             Mistake(
                 "mask_of_an_earlier_call",
                 "Where encode gets no mask, it uses one that it got in an earlier call.",
-                "mask=None means that every token may attend to every token: nothing of a call is "
-                "kept in self.",
+                "mask=None means that every token may attend to every token: keep nothing from a "
+                "call in self.",
                 variant(EncoderVariant, masked_before=True),
             ),
             Mistake(
                 "one_layer_too_many",
                 "There is one layer more than n_layers.",
-                "Count what range gives, and what stands before the loop.",
+                "Count what range gives, and what is made before the loop.",
                 variant(EncoderVariant, stack="too many"),
             ),
             Mistake(
                 "norm_after_each_layer",
                 "final_norm is called after every layer, not only after the last.",
-                "Look how far the line is indented: is it in the loop?",
+                "Check how far the line is indented: is it in the loop?",
                 variant(EncoderVariant, final="each"),
             ),
             Mistake(
@@ -172,7 +172,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "one_layer_too_few",
-                "There is one layer less than n_layers.",
+                "There is one layer fewer than n_layers.",
                 "Count what range gives.",
                 variant(EncoderVariant, stack="too few"),
             ),
@@ -185,7 +185,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "layers_called_for_nothing",
-                "What the layers return is not used: encode gives its input back.",
+                "What the layers return is not used: encode returns its input.",
                 "A layer changes nothing in place; it returns a new tensor.",
                 variant(EncoderVariant, loop="dropped"),
             ),
@@ -209,19 +209,20 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "final_norm_not_used",
-                "final_norm is made, and never called.",
+                "final_norm is made but never called.",
                 "encode ends with it.",
                 variant(EncoderVariant, final="unused"),
             ),
             Mistake(
                 "final_norm_in_forward",
-                "final_norm is called in forward: who calls encode alone goes without it.",
+                "final_norm is called in forward: a caller who uses encode alone does not get it.",
                 "encode ends with it.",
                 variant(EncoderVariant, final="forward"),
             ),
             Mistake(
                 "padding_not_masked",
-                "Without a mask, words attend to padding: a sentence changes in longer company.",
+                "Without a mask, words attend to padding: a sentence gives other vectors when the "
+                "batch is padded further.",
                 "Compare the ids with padding_idx, and give the mask an axis for the queries.",
                 variant(EncoderVariant, default_mask="none"),
             ),
@@ -233,14 +234,14 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "padding_idx_not_used",
-                "The mask takes 0 for padding, whatever padding_idx says.",
+                "The mask treats 0 as padding, whatever padding_idx says.",
                 "Keep padding_idx in __init__ and compare with it.",
                 variant(EncoderVariant, default_mask="zero"),
             ),
             Mistake(
                 "causal_mask_by_default",
-                "Without a mask, words do not see the words after them: a causal mask is joined "
-                "with that of the padding.",
+                "Without a mask, words do not see the words after them: a causal mask is combined "
+                "with the padding mask.",
                 "An encoder reads whole sentences: a word may attend to all words, before and "
                 "after it.",
                 variant(EncoderVariant, default_mask="causal"),
@@ -288,13 +289,13 @@ EXERCISES = by_id(
             Mistake(
                 "given_mask_ignored",
                 "A mask that the caller gives is not used.",
-                "Only where mask is None is one made from the ids.",
+                "Make one from the ids only where mask is None.",
                 variant(EncoderVariant, given_mask="ignored"),
             ),
             Mistake(
                 "given_mask_joined",
-                "A mask that the caller gives is joined with that of the padding.",
-                "A given mask is used as it is: only where mask is None is one made from the ids.",
+                "A mask that the caller gives is combined with the padding mask.",
+                "Use a given mask as it is. Make one from the ids only where mask is None.",
                 variant(EncoderVariant, given_mask="joined"),
             ),
             Mistake(
@@ -329,13 +330,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "long_sentence_cut",
-                "A sentence longer than max_len is cut, and nobody is told.",
+                "A sentence longer than max_len is cut silently.",
                 "The positions raise ValueError for such a sentence: let them see it as it is.",
                 variant(EncoderVariant, cuts=True),
             ),
             Mistake(
                 "padding_idx_not_handed_on",
-                "TokenEmbedding was made without padding_idx: it takes 0 for padding.",
+                "TokenEmbedding was made without padding_idx: it treats 0 as padding.",
                 "TokenEmbedding takes padding_idx.",
                 variant(EncoderVariant, passes=_without("padding_idx")),
             ),
