@@ -287,7 +287,8 @@ EXERCISES = by_id(
             Mistake(
                 "parts_left_in_eval_mode",
                 "The encoder is back in its old mode, but its layers are not: dropout stays off.",
-                "An assignment to .training changes one module; train(...) all of its parts too.",
+                "An assignment to .training changes one module; train(...) changes all of its "
+                "parts too.",
                 _mode_of_the_whole_alone,
             ),
             Mistake(

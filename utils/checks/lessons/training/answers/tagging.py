@@ -189,49 +189,49 @@ TAGGING = Exercise(
         Mistake(
             "dropout_acts",
             "The model tags in train mode, so dropout acts.",
-            "eval() before the first batch.",
+            "Switch it to eval mode before the first batch.",
             _tagger(evaluates=False),
         ),
         Mistake(
             "left_in_eval_mode",
             "The model was training, and is left in eval mode.",
-            "Remember model.training before eval(), and give it back at the end.",
+            "Remember model.training before eval(), and restore it at the end.",
             _tagger(after=False),
         ),
         Mistake(
             "left_in_eval_mode_without_sentences",
             "Where there is no sentence, the model is left in eval mode.",
-            "A `return` in the middle leaves out what comes behind it. A loop over nothing needs "
-            "none.",
+            "A `return` in the middle skips what comes after it. A loop over nothing needs none.",
             _left_early,
         ),
         Mistake(
             "left_in_train_mode",
             "The model was in eval mode, and is left in train mode.",
-            "Give back the mode that it had: train(was_training).",
+            "Restore the mode that it had: train(was_training).",
             _tagger(after=True),
         ),
         Mistake(
             "parts_left_in_eval_mode",
-            "The model is in its old mode again, its parts are not: dropout stays off.",
-            "An assignment to .training changes one module; train(...) all of its parts too.",
+            "The model is back in its old mode, but its parts are not: dropout stays off.",
+            "An assignment to .training changes one module; train(...) changes all of its parts "
+            "too.",
             _mode_of_the_whole_alone,
         ),
         Mistake(
             "gradients_recorded",
             "Gradients are recorded, which takes time and memory for nothing.",
-            "torch.no_grad() or torch.inference_mode().",
+            "Use torch.no_grad() or torch.inference_mode().",
             _tagger(records=True),
         ),
         Mistake(
             "ids_left_on_the_cpu",
-            "The ids stay where they were made: with a model on a GPU this stops with an error.",
+            "The ids stay where they were made: with a model on a GPU this fails.",
             "next(model.parameters()).device says where the model is; .to(device) moves the ids.",
             _tagger(moves=False),
         ),
         Mistake(
             "lengths_for_features",
-            "The model is given something beside the ids, and takes it for features.",
+            "The model is given something after the ids, and reads it as features.",
             "The tagger's second argument is `features`: it finds padding by itself.",
             _tagger(with_lengths=True),
         ),
@@ -256,14 +256,14 @@ TAGGING = Exercise(
         ),
         Mistake(
             "order_lost",
-            "The sentences were put in order of length, and came back so.",
-            "Remember where each came from. Or take them as they come.",
+            "The sentences were sorted by length, and their tags are returned in that order.",
+            "Remember where each sentence came from, or do not sort them.",
             _tagger(order="by length"),
         ),
         Mistake(
             "order_lost_shortest_first",
-            "The sentences were put in order of length, and came back so.",
-            "Remember where each came from. Or take them as they come.",
+            "The sentences were sorted by length, and their tags are returned in that order.",
+            "Remember where each sentence came from, or do not sort them.",
             _tagger(order="rising by length"),
         ),
         Mistake(
@@ -276,7 +276,7 @@ TAGGING = Exercise(
         Mistake(
             "one_flat_list",
             "All tags come in one list, and where a sentence ends is lost.",
-            "Append each sentence's list; `+=` and extend() take it apart.",
+            "Append each sentence's list; `+=` and extend() unpack it.",
             _tagger(flat=True),
         ),
         Mistake(
@@ -287,7 +287,7 @@ TAGGING = Exercise(
         ),
         Mistake(
             "unknown_word_fails",
-            "A word that is not in the vocabulary stops everything.",
+            "A word that is not in the vocabulary makes the function fail.",
             "Such words have the id 1: a dictionary's get() takes a second argument.",
             _tagger(look_up=lambda vocab, word: vocab[word]),
         ),
@@ -331,7 +331,7 @@ TAGGING = Exercise(
         Mistake(
             "one_sentence_too_many",
             "A batch has one sentence more than batch_size.",
-            "Is the batch closed before the sentence that does not fit, or behind it?",
+            "Is the batch closed before the sentence that does not fit, or after it?",
             _tagger(size=lambda batch_size, n: batch_size + 1),
         ),
         Mistake(
@@ -342,44 +342,44 @@ TAGGING = Exercise(
         ),
         Mistake(
             "equal_sentences_once",
-            "A sentence that comes again is left out: each is tagged once, however often it comes.",
+            "A sentence that is repeated is left out: each is tagged once, however often it comes.",
             "A dictionary or a set holds equal sentences once. A list keeps all of them.",
             _each_once,
         ),
         Mistake(
             "one_at_a_time",
-            "Each sentence is a batch of its own: right, and many times slower.",
+            "Each sentence is a batch of its own: right, but many times slower.",
             "Take batch_size of them at a time.",
             _tagger(size=lambda batch_size, n: 1),
         ),
         Mistake(
             "empty_sentences_lost",
-            "Empty sentences are left out, so that later ones have moved up.",
+            "Empty sentences are left out, so later ones move up.",
             "There is one list for each sentence; for an empty one it is empty.",
             _tagger(drops_empty=True),
         ),
         Mistake(
             "no_sentence_fails",
-            "An empty list of sentences stops everything.",
+            "An empty list of sentences makes the function fail.",
             "max() has nothing to choose from there.",
             _fails_without_sentences,
         ),
         Mistake(
             "numbers_returned",
-            "The numbers of the tags come back, not their names.",
+            "The numbers of the tags are returned, not their names.",
             "`tags` is the list of names.",
             _tagger(named=False),
         ),
         Mistake(
             "names_sorted",
-            "The names of the tags are sorted, so that they no longer stand at their ids.",
+            "The names of the tags are sorted, so their places are no longer their ids.",
             "`tags` is in the order of the ids already.",
             _tagger(names=sorted),
         ),
         Mistake(
             "padding_in_front",
             "The padding comes before the words, so a sentence does not begin at position 0.",
-            "Fill up at the end.",
+            "Pad at the end.",
             _tagger(in_front=True),
         ),
     ),
