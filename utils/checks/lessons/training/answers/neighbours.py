@@ -197,13 +197,13 @@ MISTAKES = (
     Mistake(
         "left_side_only",
         "Each word sees its left side only, as if it were to be predicted.",
-        "An encoder sees both sides: padding=width // 2.",
+        "An encoder sees both sides: there are zeros before the first word and after the last.",
         neighbours_variant(side="left"),
     ),
     Mistake(
         "right_side_only",
         "Each word sees its right side only.",
-        "An encoder sees both sides: padding=width // 2.",
+        "An encoder sees both sides: there are zeros before the first word and after the last.",
         neighbours_variant(side="right"),
     ),
     Mistake(
@@ -233,14 +233,15 @@ MISTAKES = (
     Mistake(
         "no_padding",
         "The convolution has no padding: what it gives is shorter than the sentence.",
-        "padding=width // 2 puts zeros beyond both ends.",
+        "nn.Conv1d can put zeros beyond both ends. How many does a filter of this width need on "
+        "each side?",
         _Unpadded,
     ),
     Mistake(
         "one_zero_beyond_each_end",
         "There is one zero beyond each end, whatever the width: that is right only for a width of "
         "3.",
-        "A filter of another width reaches further: padding=width // 2.",
+        "How far does a filter of this width reach on each side?",
         neighbours_variant(one_beyond=True),
     ),
     Mistake(
