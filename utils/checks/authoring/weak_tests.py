@@ -83,9 +83,7 @@ def _letting_pass(
     name = names.get(found) or "_and_".join(missed).replace(" ", "_") + "_not_tested"
     what = [finders[part][1] for part in missed]
     hint = finders[missed[0]][2]
-    return Mistake(
-        name, f"Your test does not catch {listed(what)}.", hint, _finding(finders, found)
-    )
+    return Mistake(name, f"Your test accepts {listed(what)}.", hint, _finding(finders, found))
 
 
 def _rejects_everything(_version: Any) -> None:

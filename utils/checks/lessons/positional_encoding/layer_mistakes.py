@@ -49,7 +49,7 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "whole_table_added",
-            "The whole table is added, and does not fit a shorter sentence.",
+            "The whole table is added, but it does not fit a shorter sentence.",
             "A sentence of T words needs the first T rows.",
             layer(rows="all"),
         ),
@@ -115,7 +115,7 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "side_by_side",
-            "Positions are set beside the words, so the result is twice as wide.",
+            "Positions and words are joined side by side, so the result is twice as wide.",
             "Positions are added to x: the sizes stay.",
             layer(joined="beside"),
         ),

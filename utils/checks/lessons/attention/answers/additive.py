@@ -137,7 +137,7 @@ HIDDEN = (
     ),
     Mistake(
         "tanh_on_each_part",
-        "tanh is applied to each projection, not of their sum.",
+        "tanh is applied to each projection, not to their sum.",
         "Add the two projections first.",
         _additive(at="each"),
     ),

@@ -170,7 +170,7 @@ CONTEXTS = tuple(
             "best",
             "Only the value with the largest weight is used; every value should count by its "
             "weight.",
-            "Attention averages, it does not pick: through a pick no gradient reaches the weights.",
+            "Attention averages; it does not pick. Through a pick no gradient reaches the weights.",
         ),
         (
             "weights_of_the_first_sentence",

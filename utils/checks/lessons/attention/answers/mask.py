@@ -194,8 +194,8 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "The result is right, but in a row with nothing allowed the gradient is NaN: a single "
             "such row would ruin a whole training run.",
             "Removing the NaN afterwards hides it in the result only: the gradient still goes "
-            "back through it. No gradient flows back into scores that were filled; it does flow "
-            "into scores to which minus infinity was added.",
+            "back through it. No gradient flows back into scores that were filled, but one does "
+            "flow into scores to which minus infinity was added.",
             variant(masking="infinity added, then zeroed"),
         ),
         *(
@@ -232,7 +232,7 @@ def _broken_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "masked_between_two_softmaxes",
-            "Softmax comes first, then the mask, then softmax once more: weights of weights are "
+            "Softmax comes first, then the mask, then softmax again: the softmax of weights is "
             "nearly even.",
             "One softmax is enough, if the scores are masked before it.",
             variant(masking="between"),

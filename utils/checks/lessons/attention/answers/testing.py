@@ -70,7 +70,7 @@ _FINDERS: dict[str, Finder] = {
     ),
     "values": (
         _other_values,
-        "an attention that mixes the keys where it should mix the values",
+        "an attention that mixes the keys instead of the values",
         "Assert something about the output, not about the weights alone, and give keys and values "
         "different numbers: with k = v nobody can tell them apart.",
     ),
@@ -108,7 +108,7 @@ WEAK = weak_tests(
 REJECTING = (
     Mistake(
         "wants_no_scale",
-        "Your test rejects attentions that are right, and wants what comes without the scale.",
+        "Your test rejects attentions that are right: it expects weights without the scale.",
         "Is the root of Dk missing where the expected weights are worked out?",
         _wants_no_scale,
     ),

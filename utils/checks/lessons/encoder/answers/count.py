@@ -173,7 +173,7 @@ EXERCISES = by_id(
         (
             Mistake(
                 "attentions_share",
-                "That is what is left for attention.",
+                "That is attention's share.",
                 "Attention has four D by D matrices. How many such squares are in two matrices of "
                 "D by 4 D?",
                 1 / 3,

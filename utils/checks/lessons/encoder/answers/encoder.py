@@ -103,13 +103,13 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"dropped_out_{where}",
-                    f"Dropout acts once more, {says}.",
+                    f"Dropout acts again, {says}.",
                     "The positions and the layers have dropout of their own: that is enough.",
                     variant(EncoderVariant, drops_state=kind),
                 )
                 for where, says, kind in (
                     ("at_the_end", "on what encode returns", "last"),
-                    ("between_layers", "on what one layer hands to the next", "between"),
+                    ("between_layers", "on what one layer passes to the next", "between"),
                 )
             ),
             *(
@@ -342,7 +342,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "scaled_twice",
-                "The embedding is multiplied by sqrt(D) once more.",
+                "The embedding is multiplied by sqrt(D) a second time.",
                 "TokenEmbedding does it already.",
                 variant(EncoderVariant, scaled=2),
             ),

@@ -274,13 +274,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "left_in_eval_mode",
-                "The encoder was training, and is left in eval mode.",
+                "The encoder was training, but is left in eval mode.",
                 "Remember encoder.training before eval(), and restore it at the end.",
                 _influence_variant(mode=False),
             ),
             Mistake(
                 "left_in_train_mode",
-                "The encoder was in eval mode, and is left in train mode.",
+                "The encoder was in eval mode, but is left in train mode.",
                 "Restore the mode that it had: train(was_training).",
                 _influence_variant(mode=True),
             ),

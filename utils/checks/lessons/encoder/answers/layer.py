@@ -261,7 +261,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     name,
-                    f"Dropout drops {what} of what a sub-layer adds, not single entries.",
+                    f"In what a sub-layer adds, dropout drops {what}, not single entries.",
                     "Each entry is dropped independently, as nn.Dropout does.",
                     variant(LayerVariant, at_once=axis),
                 )

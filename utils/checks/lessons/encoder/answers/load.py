@@ -256,8 +256,8 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"final_norm_that_is_none{how}",
-                    "In post-norm there is no last norm: torch_encoder.norm is None, final_norm "
-                    "is nn.Identity, but one of them is asked for its numbers anyway.",
+                    "In post-norm there is no last norm: torch_encoder.norm is None and "
+                    "final_norm is nn.Identity, but one of them is asked for its numbers anyway.",
                     "Check before you copy: is there a norm?",
                     _loader(final=final),
                 )

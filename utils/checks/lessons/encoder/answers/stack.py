@@ -111,7 +111,7 @@ EXERCISES = by_id(
             Mistake(
                 "make_layer_not_called",
                 "The list holds make_layer itself: it is never called.",
-                "A function is called by brackets after its name.",
+                "Brackets after a function's name call it.",
                 _stack_variant(holding="function"),
             ),
             Mistake(

@@ -190,14 +190,14 @@ FUSE_MISTAKES = (
     Mistake(
         "kinds_mixed",
         "Queries, keys and values are mixed: the triples were laid end to end.",
-        "w_q is made of the first entry of every triple, w_k of the second, w_v of the third.",
+        "w_q is made from the first entry of every triple, w_k of the second, w_v of the third.",
         _by_head,
     ),
     Mistake(
         "heads_taken_for_kinds",
         "The list is unpacked as if it held queries, keys and values, but it holds a triple for "
         "each head.",
-        "heads[0] is the triple of head 0. w_q is made of the first entry of every triple.",
+        "heads[0] is the triple of head 0. w_q is made from the first entry of every triple.",
         _unpacked,
     ),
     Mistake(

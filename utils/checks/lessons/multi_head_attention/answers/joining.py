@@ -101,7 +101,7 @@ MERGE_MISTAKES = (
     ),
     Mistake(
         "squeezed",
-        "Every axis of size one is lost, also that of a single sentence, token or feature.",
+        "Every axis of size one is lost, even that of a single sentence, token or feature.",
         "`squeeze` without an axis removes all of them. Tell it which one you mean, or pick a "
         "head with an index.",
         _merge(join=_squeezed),

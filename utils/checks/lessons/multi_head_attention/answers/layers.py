@@ -118,7 +118,7 @@ LAYERS = (
     ),
     Mistake(
         "output_projection_transposed",
-        "The matrix of w_o is used the other way round: its rows are taken for columns.",
+        "The matrix of w_o is used the other way round: its rows are used as columns.",
         "nn.Linear stores (out, in), and multiplies by the transpose. Call w_o itself.",
         heads_variant(transposed="o"),
     ),

@@ -64,7 +64,7 @@ def _of_the_authors_program(n_heads: int) -> Tensor:
 
 
 _SLOPES = "Head h of H has the slope 2^(-8h/H), with h from 1 to H: 1/4, 1/16, ... for four heads."
-_APART = "|t - s|: 0 on the diagonal, 1 beside it on both sides."
+_APART = "The distance is |t - s|: 0 on the diagonal, 1 next to it on both sides."
 MISTAKES = tuple(
     Mistake(name, message, hint, _bias(**choices))
     for name, choices, message, hint in (

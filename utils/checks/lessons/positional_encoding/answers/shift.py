@@ -165,7 +165,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "moves_position_0_alone",
-                "The matrix moves position 0 alone: it is made of two rows of the table.",
+                "The matrix moves position 0 alone: it is made from two rows of the table.",
                 "M may not depend on p. Write down sin(a + b) and cos(a + b) for a pair.",
                 _moves_the_first_row,
             ),

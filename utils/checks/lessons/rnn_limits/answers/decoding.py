@@ -318,7 +318,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "end_token_looked_for_in_vain",
-                "The answer is cut at the end token, but an answer that max_len ends has none.",
+                "The answer is cut at the end token, but an answer that ends at max_len has none.",
                 "An answer can end in two ways: at the end token, or at max_len. Does your line "
                 "work for both?",
                 _cut_at_the_end_token,

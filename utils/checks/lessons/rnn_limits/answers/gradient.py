@@ -345,7 +345,7 @@ GRADIENT = Exercise(
             "slope_after_the_matrix",
             "Going back, the gradient goes through w_h first and through the slope of tanh after "
             "it.",
-            "Going forward, w_h comes before tanh. Going back, the last step comes first.",
+            "Going forward, w_h comes before tanh. Going back, the order is reversed.",
             _norms(back=_slope_last),
         ),
         Mistake(

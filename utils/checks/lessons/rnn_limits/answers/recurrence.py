@@ -232,7 +232,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "layout_guessed_from_sizes",
-                "Where there are fewer sequences than tokens, the two axes of x are exchanged.",
+                "Where there are fewer sequences than tokens, the two axes of x are swapped.",
                 "Sizes do not tell which axis is time: x is (B, T, I), whatever they are.",
                 _forward(x=_guessed_layout),
             ),

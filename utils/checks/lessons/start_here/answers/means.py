@@ -274,7 +274,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "maximum_with_zeros",
-                "This is the largest entry, not the mean, and padding takes part in it as 0.",
+                "This is the largest entry, not the mean, and padding counts as 0 in it.",
                 "Sum and count instead.",
                 _maximum(0.0),
             ),

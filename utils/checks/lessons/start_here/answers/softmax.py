@@ -353,8 +353,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "scores_cut_from_below",
-                "Scores far below zero are cut to one number, so they become equal, and minus "
-                "infinity beside them gets weight.",
+                "Scores far below zero are clamped to one number, so they become equal, and minus "
+                "infinity gets weight too.",
                 "exp(-inf) is 0 by itself. Only a maximum of minus infinity needs care.",
                 build_softmax(before=lambda x: x.clamp(min=-1000.0)),
             ),

@@ -308,7 +308,7 @@ TAGGER = Exercise(
         ),
         Mistake(
             "words_scaled_twice",
-            "The words are multiplied by sqrt(D) once more.",
+            "The words are multiplied by sqrt(D) a second time.",
             "TokenEmbedding does it already.",
             tagger_variant(scaled=True),
         ),

@@ -190,7 +190,7 @@ MISTAKES = (
     ),
     Mistake(
         "last_word_again",
-        "Beyond the ends the filters see the first or the last word once more.",
+        "Beyond the ends the filters see the first or the last word again.",
         "nn.Conv1d puts zeros there, unless it is told otherwise (padding_mode).",
         neighbours_variant(beyond="last"),
     ),

@@ -145,7 +145,7 @@ PADDED_ACCURACY = _prediction(
     Mistake(
         "share_of_errors",
         "That is what is wrong: 17% of the words, as a share of all positions.",
-        "What is asked for is what is right.",
+        "The question is what share is right.",
         0.068,
     ),
     Mistake(

@@ -260,8 +260,8 @@ NOAM = Exercise(
         ),
         Mistake(
             "only_step_zero_refused",
-            "Only step 0 is refused; a negative one gets a complex rate, because its root is not "
-            "a real number.",
+            "Only step 0 is refused; a negative one gets as far as its root, which is not a real "
+            "number.",
             "Raise ValueError where step is below 1.",
             _only_zero_refused,
         ),

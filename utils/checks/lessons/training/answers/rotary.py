@@ -96,13 +96,13 @@ TURNING = (
     ),
     Mistake(
         "inputs_turned",
-        "What goes into w_q and w_k is turned; it should be what comes out.",
+        "The inputs of w_q and w_k are turned; it should be their outputs.",
         "A rotation before a linear layer is mixed up by it: the difference of positions is lost.",
         rotary_variant(place="inputs"),
     ),
     Mistake(
         "inputs_turned_in_heads",
-        "What goes into w_q and w_k is cut into heads and turned; it should be what comes out.",
+        "The inputs of w_q and w_k are cut into heads and turned; it should be their outputs.",
         "A rotation before a linear layer is mixed up by it: the difference of positions is lost.",
         rotary_variant(place="inputs, in heads"),
     ),
@@ -140,8 +140,7 @@ TURNING = (
     Mistake(
         "angles_over_all_heads",
         "The angles are those of D columns, but a head has Dh.",
-        "base^(-2i/Dh): the width is that of what is turned, a head. Call rotary_embedding on "
-        "(B, H, T, Dh).",
+        "In base^(-2i/Dh), Dh is the width of one head. Call rotary_embedding on (B, H, T, Dh).",
         rotary_variant(spread="all"),
     ),
     Mistake(

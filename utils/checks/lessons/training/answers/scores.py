@@ -233,14 +233,14 @@ LOSS = Exercise(
         ),
         Mistake(
             "logarithm_of_zero",
-            "The logarithm is taken of a finished softmax: a very unlikely tag has the probability "
-            "0 there, so the loss is infinite.",
+            "The logarithm of a finished softmax is taken: a very unlikely tag has the "
+            "probability 0 there, so the loss is infinite.",
             "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
             _log_of_softmax_and(0.0),
         ),
         Mistake(
             "logarithm_of_zero_at_padding_too",
-            "The logarithm is taken of a finished softmax, at padding as well: where the "
+            "The logarithm of a finished softmax is taken, at padding as well: where the "
             "probability is 0 it is infinite, and infinity times a mask of 0 is NaN.",
             "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
             _log_times_mask,

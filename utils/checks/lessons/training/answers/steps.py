@@ -295,7 +295,7 @@ STEP = Exercise(
         ),
         Mistake(
             "tags_not_moved",
-            "The words go to the device, the tags stay behind.",
+            "The words go to the device, but the tags stay behind.",
             "The loss needs both in one place.",
             step(moves="words"),
         ),

@@ -194,7 +194,7 @@ TAGGING = Exercise(
         ),
         Mistake(
             "left_in_eval_mode",
-            "The model was training, and is left in eval mode.",
+            "The model was training, but is left in eval mode.",
             "Remember model.training before eval(), and restore it at the end.",
             _tagger(after=False),
         ),
@@ -206,7 +206,7 @@ TAGGING = Exercise(
         ),
         Mistake(
             "left_in_train_mode",
-            "The model was in eval mode, and is left in train mode.",
+            "The model was in eval mode, but is left in train mode.",
             "Restore the mode that it had: train(was_training).",
             _tagger(after=True),
         ),
