@@ -145,7 +145,7 @@ def test_the_axis_along_which_all_is_alike_is_told():
 def test_the_indices_that_are_right_are_told():
     got = np.arange(12.0).reshape(4, 3)
     got[1:3] += 7
-    assert places(got) == ["x is right at 0 and 3 of axis 0, and wrong at the other indices."]
+    assert places(got) == ["x is right at indices 0 and 3 of axis 0, and wrong at all others."]
 
 
 def test_one_of_two_rows_that_is_right_is_told_if_it_is_no_chance():
@@ -154,7 +154,7 @@ def test_one_of_two_rows_that_is_right_is_told_if_it_is_no_chance():
 
     got = rows(3)
     got[1] += 7
-    assert places(got, rows(3)) == ["x is right at 0 of axis 0, and wrong at the other indices."]
+    assert places(got, rows(3)) == ["x is right at index 0 of axis 0, and wrong at all others."]
     got = rows(2)
     got[1] += 7
     assert places(got, rows(2)) == []

@@ -187,8 +187,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "first_state_for_the_last",
-                "h_T is the state after the first step.",
-                "h_T is the state after the last one.",
+                "Your h_T is the state after the first step.",
+                "h_T should be the state after the last step.",
                 _forward(last=lambda states: states[0]),
             ),
             Mistake(
