@@ -225,8 +225,7 @@ REACH = tuple(
             "asks_no_more",
             {"switched": True},
             "The caller's x asked for gradients before the call and no longer does afterwards.",
-            "requires_grad_ changes the caller's tensor. Work on one of your own: "
-            "x.detach().requires_grad_().",
+            "requires_grad_ changes the caller's tensor. Work on a detached copy of your own.",
         ),
         (
             "left_behind",
@@ -234,7 +233,7 @@ REACH = tuple(
             "backward() leaves gradients in x and in the layer's parameters, to which the next "
             "training step would add.",
             "torch.autograd.grad(result, x) returns the gradient and leaves nothing; work on a "
-            "copy of x that asks for gradients: x.detach().requires_grad_().",
+            "detached copy of x that asks for gradients.",
         ),
         (
             "left_behind_in_the_layer",
@@ -265,7 +264,7 @@ OTHERS = (
             name,
             "An input is set to zero, and the change of the output is measured. A gradient is the "
             "response to a small change.",
-            "Ask autograd: torch.autograd.grad of the last output's sum with respect to x.",
+            "Ask autograd for the gradient of the last output's sum with respect to x.",
             _left_out(size),
         )
         for name, size in (

@@ -117,13 +117,13 @@ ORDER = tuple(
             "order_of_the_batch",
             {"before": lambda x, order: x[order], "after": lambda y, order: y[order]},
             "The order is applied to the batch axis.",
-            "Positions are the second axis: x[:, order].",
+            "Positions are the second axis of (B, T, D).",
         ),
         (
             "order_of_the_features",
             {"before": lambda x, order: x[..., order], "after": lambda y, order: y[..., order]},
             "The order is applied to the features.",
-            "Positions are the second axis: x[:, order].",
+            "Positions are the second axis of (B, T, D).",
         ),
         (
             "difference_of_norms",

@@ -58,7 +58,7 @@ LAWS = (
         rows_sum_to_one,
     ),
     Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
-    Invariant("A sentence alone must give what it gives in a padded batch.", alone_as_in_the_batch),
+    Invariant("A sentence must give the same alone as in a padded batch.", alone_as_in_the_batch),
 )
 
 

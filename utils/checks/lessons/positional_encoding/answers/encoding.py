@@ -29,7 +29,7 @@ def _pairs_keep_length(inputs: Inputs, seen: Observation) -> bool:
 
 
 _UNIT_LAW = Invariant(
-    "sin and cos of one pair share an angle, so that their squares sum to one.", _pairs_keep_length
+    "sin and cos of one pair share an angle, so their squares must sum to one.", _pairs_keep_length
 )
 
 _ONE_CHANGE = (

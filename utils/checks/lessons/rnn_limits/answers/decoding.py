@@ -153,7 +153,7 @@ def _second_largest(logits: Tensor) -> Tensor:
 
 _PAIR = (
     "`step` returns a pair, logits and state, and the pair itself is used as logits.",
-    "logits, state = step(...) takes the two apart.",
+    "Unpack what `step` returns into two names.",
 )
 
 EXERCISES = by_id(

@@ -110,7 +110,7 @@ def _maximum(fill: float) -> Callable[[Tensor, Tensor], Tensor]:
 _NO_LAST_AXIS = (
     "The mask is (B, T) and x is (B, T, D): sizes are matched from the last axis, so the mask's T "
     "meets D.",
-    "Give the mask a third axis of size one: unsqueeze, or [..., None].",
+    "The mask needs a third axis, of size one, to line up with x.",
 )
 
 EXERCISES = by_id(
@@ -171,7 +171,8 @@ EXERCISES = by_id(
                 Mistake(
                     f"epsilon_of_{epsilon:g}",
                     "A small number is added to every count, so every mean is a little too small.",
-                    "Only a count of zero needs another value: clamp it.",
+                    "Only a count of zero needs another value. Change that one and leave the "
+                    "other counts as they are.",
                     _mean(extra=epsilon, least=0),
                 )
                 for epsilon in (1e-5, 1e-6)

@@ -295,7 +295,7 @@ BUCKETS = Exercise(
             "order_of_the_seed",
             "Every epoch has the same order: it is drawn from the generator's seed, not from the "
             "generator.",
-            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            "Draw from the generator itself: torch.randperm takes it as an argument.",
             buckets(shuffle="by the seed"),
         ),
         Mistake(
@@ -303,14 +303,14 @@ BUCKETS = Exercise(
             "Every epoch has the same order: it is drawn from the generator's seed, not from the "
             "generator.",
             "Draw from the generator itself, or from torch's own where there is none: "
-            "torch.randperm(n, generator=generator).",
+            "torch.randperm takes a generator, or None.",
             buckets(shuffle="by the seed, or by Python"),
         ),
         Mistake(
             "order_of_seeds_alone",
             "Every epoch has the same order: it is drawn from the generator's seed, not from the "
             "generator, and where none is given, from a fixed seed.",
-            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            "Draw from the generator itself: torch.randperm takes it as an argument.",
             buckets(shuffle="by seeds alone"),
         ),
         Mistake(

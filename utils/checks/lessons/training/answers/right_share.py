@@ -131,7 +131,7 @@ ACCURACY = Exercise(
             "and_before_comparing",
             "`&` binds more tightly than `==`: the tags are combined with the mask before they "
             "are compared.",
-            "Put the comparison in brackets: (... == tags) & real.",
+            "Put the comparison in brackets.",
             _combined_first,
         ),
         Mistake(

@@ -222,7 +222,7 @@ ATTENTION = (
     Mistake(
         "queries_and_keys_swapped",
         "Queries and keys are swapped.",
-        "Rows of the scores are queries: q @ k.mT.",
+        "The rows of the scores are queries, the columns keys.",
         rotary_variant(swapped="qk"),
     ),
     Mistake(
