@@ -135,7 +135,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "mask_of_an_earlier_call",
-                "Where encode gets no mask, it uses one that it got in an earlier call.",
+                "A call of encode without a mask gets the mask of an earlier call.",
                 "mask=None means that every token may attend to every token: keep nothing from a "
                 "call in self.",
                 variant(EncoderVariant, masked_before=True),

@@ -304,7 +304,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "mask_of_an_earlier_call",
-                "Where no mask is given, that of an earlier call is used.",
+                "A call without a mask gets the mask of an earlier call.",
                 "mask=None means that every token may attend to every token: keep nothing from a "
                 "call in self.",
                 variant(LayerVariant, mask_as="before"),

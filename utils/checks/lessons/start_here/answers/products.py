@@ -150,8 +150,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "reshaped_instead_of_transposed",
-                "b is brought to (B, D, S) by reshape or view, which swaps no axes and mixes up "
-                "the vectors.",
+                "b was reshaped to (B, D, S), which swaps no axes: the entries of different "
+                "vectors are mixed.",
                 "`view` and `reshape` keep the numbers in their order. Which function swaps two "
                 "axes?",
                 _dots(right=_reshaped),

@@ -176,8 +176,8 @@ LOSS = Exercise(
         ),
         Mistake(
             "reshaped_instead_of_transposed",
-            "(B, T, C) was reshaped to (B, C, T): the numbers are in the wrong places now.",
-            "reshape keeps the order in memory. F.cross_entropy also takes (N, C) and (N,).",
+            "(B, T, C) was reshaped to (B, C, T), which swaps no axes: words and tags are mixed.",
+            "reshape keeps the numbers in their order. F.cross_entropy also takes (N, C) and (N,).",
             _reshaped,
         ),
         Mistake(

@@ -252,7 +252,7 @@ STEP = Exercise(
         ),
         Mistake(
             "softmax_twice",
-            "Softmax is applied before the loss.",
+            "Softmax is applied before a loss that applies it again.",
             "token_loss expects plain logits.",
             step(loss_of=lambda logits, tags: reference_token_loss(logits.softmax(-1), tags)),
         ),
