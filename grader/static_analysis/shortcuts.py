@@ -89,5 +89,5 @@ def _named_in(code: ast.stmt, program: Program) -> Iterator[str]:
 def _says(path: str) -> str:
     return (
         f"`{path.strip('.')}` does what this exercise asks you to build and is not there while "
-        "grading: write it without."
+        "grading: write it yourself."
     )

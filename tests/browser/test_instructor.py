@@ -30,7 +30,9 @@ from utils.lab.exchange import Course
 
 LESSON = all_lessons()["00_start_here"]
 FRAME = "document.querySelector('iframe').contentDocument"
-CAUSE = "Rows and columns are swapped: entry [t, s] holds the product of b's t and a's s."
+CAUSE = (
+    "Rows and columns are swapped: entry [t, s] holds the product of b's vector t and a's vector s."
+)
 EXERCISE, SCORE, COMMENT = "pairwise_dot", 0.25, "Come and see me: <nearly> right."
 
 

@@ -50,7 +50,7 @@ def warnings(course: Course) -> Iterator[str]:
     if shared is not None and course.has_submit and not shared.is_dir():
         yield (
             f"**The class's exchange, `{shared}`, cannot be reached from here,** so Submit does "
-            "not work now. Connect to where it lies, then start the course again."
+            "not work now. Connect to it, then start the course again."
         )
 
 
@@ -68,7 +68,7 @@ def about_the_page(at: str) -> str:
     """Return the page's last line; `at` is the moment that it shows."""
     return (
         f"*This is how things stood {at}. The button “{BUTTON}”, top right, brings the page up to "
-        "date. It is written anew each time: keep notes elsewhere.*"
+        "date. It is rewritten each time: keep notes elsewhere.*"
     )
 
 

@@ -91,7 +91,7 @@ def _why_not(notebook: Path, name: str) -> str:
     if any(os.environ.get(variable) for variable in GRADING):
         return "as always while grading"
     if _depth() >= len(SECONDS):
-        return "notebooks carry from one another without end"
+        return "notebooks carry from each other in a circle"
     if not notebook.is_file() or notebook.resolve().parents[1] == COURSE / "solutions":
         return f"no notebook of yours is at {shown}"
     source_of(notebook, name)  # a notebook without the block needs no process

@@ -38,7 +38,7 @@ def _lent(name: str) -> str:
     if name not in exercises():
         return f"Nothing is called {name!r} here. Write the name as in the exercise's heading."
     if not find_exercise(name).probe.is_lendable:
-        return f"{name} is not lent: nothing in the lesson is built on it. Go on without."
+        return f"{name} is not lent: nothing in the lesson is built on it. Go on without it."
     if not InteractiveShell.initialized():
         return f"{name} is lent in a notebook only, and not while grading."
     part = _part(name)

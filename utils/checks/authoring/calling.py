@@ -20,7 +20,7 @@ def unpack(result: object, *names: str) -> dict[str, object]:
     if not isinstance(result, (tuple, list)) or len(result) != len(names):
         kind = ProblemKind.NOTHING if result is None else ProblemKind.RETURN
         wanted = ", ".join(names)
-        raise AnswerError(kind, f"It should return ({wanted}), and returned {describe(result)}.")
+        raise AnswerError(kind, f"It should return ({wanted}), but returned {describe(result)}.")
     return dict(zip(names, result, strict=True))
 
 
@@ -32,7 +32,7 @@ def require_module(module: object, name: str) -> nn.Module:
 
     """
     if not isinstance(module, nn.Module):
-        message = f"{name} should be a class derived from nn.Module, and made {describe(module)}."
+        message = f"{name} should be a class derived from nn.Module, but made {describe(module)}."
         raise AnswerError(ProblemKind.RETURN, message)
     return module
 

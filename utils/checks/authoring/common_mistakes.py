@@ -17,8 +17,8 @@ def no_forward(name: str, base: type[nn.Module]) -> Mistake:
     return Mistake(
         "no_forward",
         "The class has no method called forward, and that is what calling a module runs.",
-        "Read the name after `def` letter by letter, and look how far in it stands: as far as "
-        "`def __init__`. Further in, it is a function inside of __init__.",
+        "Check the spelling of the name after `def`, and its indentation, which must be that of "
+        "`def __init__`. Indented further, it is a function inside __init__.",
         type(name, (base,), {"forward": nn.Module.forward}),
     )
 
@@ -27,10 +27,10 @@ def own_dropout_rate(answer: type[nn.Module]) -> Mistake:
     """Make the mistake of dropping out at a rate that nobody gave."""
     return Mistake(
         "dropout_rate_not_used",
-        "Two calls differ where nothing may be left to chance: dropout acts at a rate that the "
-        "caller did not give, or something random is made anew in each forward.",
-        "Is the default of `dropout` in __init__ the stub's? nn.Dropout() drops half, whatever "
-        "__init__ was given. Layers and tables are made once, in __init__.",
+        "Two calls differ where nothing should be random: dropout acts at a rate that the caller "
+        "did not give, or something random is created again in each forward.",
+        "Does `dropout` have the same default in your __init__ as in the stub? nn.Dropout() drops "
+        "half, whatever __init__ was given. Layers and tables are made once, in __init__.",
         answer,
     )
 
@@ -39,10 +39,10 @@ def dropout_by_default(answer: type[nn.Module]) -> Mistake:
     """Make the mistake of dropping out where the caller gives no rate."""
     return Mistake(
         "dropout_by_default",
-        "Two calls differ where nothing may be left to chance: dropout acts although the caller "
-        "gave no rate, or something random is made anew in each forward.",
-        "Are the defaults in the first line of __init__ the stub's, and does nn.Dropout get the "
-        "rate that __init__ was given? Layers are made once, in __init__.",
+        "Two calls differ where nothing should be random: dropout acts although the caller gave "
+        "no rate, or something random is created again in each forward.",
+        "Does your __init__ have the same defaults as the stub, and does nn.Dropout get the rate "
+        "that __init__ was given? Layers are made once, in __init__.",
         answer,
     )
 
@@ -61,7 +61,8 @@ def no_set_up(name: str, keep: Callable[[Any], object]) -> Mistake:
 
     return Mistake(
         "no_super_init",
-        "nn.Module is not set up when the first part is kept: super().__init__() has not run.",
+        "A layer, parameter or buffer is assigned before nn.Module is set up: super().__init__() "
+        "has not run.",
         "`super().__init__()` comes first in __init__.",
         type(name, (nn.Module,), {"__init__": begin}),
     )

@@ -28,7 +28,7 @@ def settled(call: Callable[[], Any], dropout: float | None = 0.0, again: int = 1
     if all(_alike(result, call()) for _ in range(again)):
         return result
     given = "" if dropout is None else f" and dropout={dropout:g}"
-    message = f"Two calls with the same input{given} should give the same, and they differ."
+    message = f"Two calls with the same input{given} should give the same result, but they differ."
     raise AnswerError(ProblemKind.CHANCE, message)
 
 

@@ -46,9 +46,9 @@ def weak_tests(
     return (
         Mistake(
             RANDOM_TEST,
-            "Your test is random: asked again about the same version, it decides otherwise.",
-            "torch.manual_seed(0) in its first line, or numbers that you write down, make it "
-            "decide the same every time.",
+            "Your test is random: asked again about the same version, it gives another answer.",
+            "Seed with torch.manual_seed(0) in its first line, or write the numbers down, so that "
+            "it gives the same answer every time.",
             _changes_its_mind(),
         ),
         Mistake(
@@ -83,7 +83,7 @@ def _letting_pass(
     name = names.get(found) or "_and_".join(missed).replace(" ", "_") + "_not_tested"
     what = [finders[part][1] for part in missed]
     hint = finders[missed[0]][2]
-    return Mistake(name, f"Your test lets pass {listed(what)}.", hint, _finding(finders, found))
+    return Mistake(name, f"Your test accepts {listed(what)}.", hint, _finding(finders, found))
 
 
 def _rejects_everything(_version: Any) -> None:

@@ -66,7 +66,9 @@ def of_sizes(exercise: Exercise, judged: Sequence[Judged], name: str) -> Iterato
         and all(_is_made_of(factor, of, sizes.get(letter)) for factor, sizes in found)
     ]
     if len(words) == 1:
-        yield f"In every case {name} is multiplied by what should not be there: {words[0]}."
+        yield (
+            f"In every case {name} is multiplied by something that should not be there: {words[0]}."
+        )
 
 
 def of_reach(expected: Observation, seen: Observation) -> Iterator[str]:
@@ -80,7 +82,7 @@ def of_reach(expected: Observation, seen: Observation) -> Iterator[str]:
     ]
     if unused:
         yield (
-            f"No gradient comes back to {listed(unused)}: not used, or something on the way to the "
+            f"No gradient reaches {listed(unused)}: not used, or something on the way to the "
             "result stops the gradient."
         )
 
@@ -92,7 +94,7 @@ def of_named(name: str, wanted: object, got: object) -> Iterator[str]:
     missing, more = _names(wanted.keys() - got.keys()), _names(got.keys() - wanted.keys())
     words = {value: key for key, value in got.items() if isinstance(value, str)}
     if missing and len(words) == len(got) and words == wanted:
-        yield f"{name} is the wrong way round: keys and values have changed places."
+        yield f"{name} is the wrong way round: keys and values are swapped."
     elif missing or more:
         lacks = [f"{name} lacks {missing}"] if missing else []
         yield " and ".join([*lacks, *([f"has {more} too many"] if more else [])]) + "."
@@ -163,10 +165,10 @@ def _range(name: str, pairs: Pairs) -> Iterator[str]:
         if right.min() >= low and right.max() <= high and reaches:
             if got.min() < low - 1e-3 or got.max() > high + 1e-3:
                 far = got[np.abs(got - (low + high) / 2).argmax()]
-                yield f"{name} reaches {number(far)}; what is right stays {words} in these cases."
+                yield f"{name} reaches {number(far)}; the right values stay {words} in these cases."
             return
     if right.min() >= 0 and got.min() < -1e-6:
-        yield f"{name} is negative at places; what is right never is."
+        yield f"{name} is negative in places; the right values never are."
 
 
 def _side(name: str, wrong: Pairs) -> Iterator[str]:

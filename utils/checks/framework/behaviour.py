@@ -51,10 +51,16 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
     if differ(first, seen(dict)):
         if exercise.facts is not None:
             return  # where many results are right, they may be drawn
-        yield "Two calls with the same inputs give different results: something in it is random."
+        yield (
+            "Two calls with the same inputs give different results: something in your code is "
+            "random."
+        )
         return
     if differ(earlier, first) or _remembers(exercise, answer, verdict, case, first):
-        yield "It remembers: after a call with other inputs, the first inputs give other results."
+        yield (
+            "Your code remembers: after a call with other inputs, the first inputs give other "
+            "results."
+        )
         return
     finding = verdict.first_failure.finding if verdict.first_failure is not None else None
     where = finding.where if finding is not None else ""
@@ -146,7 +152,7 @@ def _between_sentences(
         for before, after in zip(unchanged, (seen(change), wanted(change)), strict=True)
     )
     if right and not mine:
-        yield "The sentences of a batch affect each other: another last one changes the first."
+        yield "The sentences of a batch affect each other: a different last one changes the first."
 
 
 def _alike_in_form(got: Observation, right: Observation) -> bool:

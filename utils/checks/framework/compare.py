@@ -249,7 +249,7 @@ def _compare_scalar(name: str, wanted: Plain, value: Plain, tolerance: float) ->
     else:
         says = f"expected {_short(wanted)}, got {_short(value)}"
     if isinstance(wanted, bool) and isinstance(value, bool):
-        says = "This should be so, and is not" if wanted else "This is so, and should not be"
+        says = "This should hold, but does not" if wanted else "This holds, but should not"
         return Finding(ProblemKind.VALUES, name, f"{says}: {name}.")
     kind = ProblemKind.DTYPE if name.startswith(DTYPE_OF) else ProblemKind.VALUES
     return Finding(kind, name, f"{name}: {says}.")

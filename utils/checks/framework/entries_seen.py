@@ -25,7 +25,10 @@ def of_weights(name: str, wanted: Array, got: Array) -> Iterator[str]:
     rows = np.allclose(got.sum(-1), wanted.sum(-1), atol=1e-4)
     columns = np.allclose(got.sum(-2), 1.0, atol=1e-4)
     if columns and not rows:
-        yield "The columns of the weights sum to one, and the rows do not: which axis is softmax's?"
+        yield (
+            "The columns of the weights sum to one, but the rows do not: which axis does softmax "
+            "run over?"
+        )
     elif not rows and got.size and np.isfinite(got).all():
         at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
         right = "one" if wanted.sum(-1).flat[at] > 0.5 else "zero: nothing is allowed in it"
@@ -41,7 +44,7 @@ def _evenness(wanted: Array, got: Array) -> Iterator[str]:
     if more.max() < _APART and more.min() < -_APART:
         yield f"{says} too even: as if from scores that are too small."
     elif more.min() > -_APART and more.max() > _APART:
-        yield f"{says} too decided: as if from scores that are too large."
+        yield f"{says} too sharp: as if from scores that are too large."
 
 
 def of_flags(name: str, wanted: Array, got: Array) -> Iterator[str]:

@@ -13,8 +13,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"__init__\(\) takes 1 positional argument",
-        "The class has no `__init__` that takes arguments: two underscores stand on either side of "
-        "the name, and `def` as far in as that of forward.",
+        "The class has no `__init__` that takes arguments: the name needs two underscores on "
+        "either side, and its `def` the same indentation as that of forward.",
     ),
     (
         r"must be (?:tuple of )?(?:Symbolic )?(?:SymInts|ints?)\b.*float|'float' object cannot be",
@@ -23,7 +23,7 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     (
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
         "A matrix product met inner sizes {2} and {3}, which must be equal: is a transpose "
-        "missing or too many, are two arguments exchanged, or is a layer skipped?",
+        "missing or too many, are two arguments swapped, or is a layer skipped?",
     ),
     (
         r"batch[12] must be a 3D tensor",
@@ -42,9 +42,9 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"einsum\(\)",
-        "Sizes that must be equal are not. If einsum is yours, compare its letters with its "
-        "tensors' axes; if a part that you call has it, what you hand that part with what it "
-        "takes.",
+        "Sizes that must be equal are not. If the einsum is yours, compare its letters with the "
+        "axes of its tensors; if it is in a part that you call, compare what you pass in with "
+        "what that part takes.",
     ),
     (
         r"view size is not compatible",
@@ -57,7 +57,7 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
-        "An axis of size {2} cannot be stretched to {1}: only axes of size 1 are.",
+        "An axis of size {2} cannot be expanded to {1}: only axes of size 1 can.",
     ),
     (
         r"stack expects each tensor to be equal size",
@@ -71,8 +71,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"expected input\[.*?\] to have (\d+) channels, but got (\d+)",
-        "A convolution wants the features on the middle axis, (B, {1}, T), and found {2} there: is "
-        "a transpose(1, 2) missing?",
+        "A convolution expects the features on the middle axis, (B, {1}, T), but found {2} "
+        "there: is a transpose(1, 2) missing?",
     ),
     (
         r"bitwise_?xor|unsupported operand type\(s\) for \^",
@@ -92,12 +92,12 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"'(\w+)' object is not callable",
-        "A {1} stands where a function is called: is a name used twice, or was the function "
-        "called before it was handed to the check?",
+        "A {1} is called as if it were a function: is a name used twice, or was the function "
+        "called before it was passed to the check?",
     ),
     (
         r"operator\.invert|bitwise|logical_not",
-        "`~`, `&` and `|` want booleans: this mask holds numbers.",
+        "`~`, `&` and `|` need booleans: this mask holds numbers.",
     ),
     (
         r"leaf [Vv]ariable that requires grad|modified by an in-?place operation",
@@ -110,34 +110,35 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"'tuple' object|not tuple|and 'tuple'",
-        "A pair is used where one tensor is wanted: unpack what the function returns.",
+        "A pair is used where one tensor is expected: unpack what the function returns.",
     ),
     (
         r"expected scalar type|to have the same dtype|must have the same dtype|same dtype",
-        "Two number types meet. A tensor that you make yourself needs the input's: dtype=.",
+        "Two number types are mixed. A tensor that you make yourself needs the input's: dtype=.",
     ),
     (
         r"Boolean value of Tensor",
-        "`if`, `and`, `or` and `not` want one truth value, not a tensor of them: use torch.where, "
-        "masked_fill, &, | or ~.",
+        "`if`, `and`, `or` and `not` need a single truth value, not a tensor of them: use "
+        "torch.where, masked_fill, &, | or ~.",
     ),
     (
         r"[Dd]imension out of range",
-        "An axis is named that the tensor does not have: count its axes.",
+        "Your code names an axis that the tensor does not have: count its axes.",
     ),
     (
         r"shape of the mask (\[.*?\]) at index \d+ does not match.* tensor (\[.*?\])",
-        "A boolean index of shape {1} picks from a tensor of shape {2}: an index is not stretched "
-        "along axes of size 1, as masked_fill and torch.where do it.",
+        "A boolean index of shape {1} picks from a tensor of shape {2}: an index does not "
+        "broadcast along axes of size 1; masked_fill and torch.where do.",
     ),
     (
         r"[Tt]oo many indices",
-        "More indices stand in the brackets than the tensor has axes. A boolean mask counts with "
-        "all of its own.",
+        "There are more indices in the brackets than the tensor has axes. A boolean mask counts "
+        "once for each of its own axes.",
     ),
     (
         r"Class values must be",
-        "`one_hot` takes whole numbers from 0 to num_classes - 1: which input gives another one?",
+        "`one_hot` takes whole numbers from 0 to num_classes - 1: which input gives a number "
+        "outside that range?",
     ),
     (
         r"ValueError: .*(?:is not in list|not in (?:list|tuple|deque))",
@@ -149,12 +150,12 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"positional arguments? but|missing \d+ required|unexpected keyword",
-        "A function is called with other arguments than it takes: compare the call with the line "
-        "that begins with `def`.",
+        "A function is called with arguments that it does not take, or without some that it "
+        "needs: compare the call with the line that begins with `def`.",
     ),
     (
         r"'NoneType' object has no attribute '(\w+)'",
-        "`{1}` is asked of None: which value can be None here?",
+        "Your code asks None for `{1}`: which value can be None here?",
     ),
     (
         r"'NoneType'|(?:not|found|assign)(?: an?)? NoneType",
@@ -163,13 +164,13 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"'Identity' object has no attribute '(\w+)'",
-        "nn.Identity stands where there is nothing to do, and has no `{1}`: is there always a "
-        "layer with one at this place? Its parameters(), which are none, can be asked for.",
+        "nn.Identity does nothing and has no `{1}`: is there always a layer with one in this "
+        "place? You can ask any module for its parameters(); an Identity has none.",
     ),
     (
         r"AttributeError: '(\w+)' object has no attribute '(\w+)'",
-        "`{2}` is asked of an object of type {1}, which has none: is it made in __init__ under "
-        "this very name, or is the object not what you think?",
+        "Your code asks an object of type {1} for `{2}`, which it does not have: is it made in "
+        "__init__ under exactly this name, or is the object not what you think?",
     ),
     (
         r"NameError: name '(\w+)' is not defined",
@@ -181,11 +182,11 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "`{1}` is used before it has a value: look for its spelling, and for the branch that "
         "skips it.",
     ),
-    (r"KeyError: (.*)", "The key {1} is not in the table: what is to happen then?"),
+    (r"KeyError: (.*)", "The key {1} is not in the dictionary: what should happen then?"),
     (r"ZeroDivisionError", "Something is divided by a count that can be zero."),
     (
         r"only (?:one|integer)|can only convert|can't convert",
-        "A tensor of several entries is used where one number is wanted.",
+        "A tensor of several entries is used where one number is expected.",
     ),
     (
         r"AssertionError",
@@ -193,8 +194,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"values to unpack \(expected (\d+), got (\d+)\)",
-        "{1} names stand left of `=`, and {2} on its right: how many values are there in other "
-        "cases? A shape has one number for each axis.",
+        "There are {1} names on the left of `=`, but {2} on its right: how many values are there "
+        "in other cases? A shape has one number for each axis.",
     ),
     (
         r"values to unpack",
@@ -207,13 +208,13 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"does not require grad",
-        "Gradients are asked of something that records none: look for detach, no_grad, item or a "
-        "new tensor on the way.",
+        "Your code asks for the gradient of something that records none: look for detach, "
+        "no_grad, item or a new tensor on the way.",
     ),
 )
 _REFUSED: Final = (
     "Your own `raise` stopped a call that should go through: is its condition too strict, or are "
-    "two arguments exchanged in the call?"
+    "two arguments swapped in the call?"
 )
 
 
@@ -246,6 +247,6 @@ def of_a_test(problem: Problem) -> str:
     by_hand = problem.line.startswith("raise ")
     cause = "" if by_hand else usual_cause(problem)
     return cause or (
-        "Your test stopped with an error, which is no verdict. A test rejects a version by "
+        "Your test stopped with an error, which is not a verdict. A test rejects a version by "
         "`assert`, or by raising AssertionError."
     )

@@ -38,7 +38,7 @@ class Forbidden(Exception):
 
 def says(name: str) -> str:
     """Return the sentence for a shortcut that was called."""
-    return f"{name} does what this exercise asks you to build: write it without."
+    return f"{name} does what this exercise asks you to build: write it yourself."
 
 
 class _Refusal:

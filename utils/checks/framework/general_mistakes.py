@@ -22,19 +22,19 @@ GENERAL = {
     ),
     "dtype": Mistake(
         "changes_the_dtype",
-        "The result has another number type than it should.",
-        "Compare the two dtypes above. A tensor that you make yourself gets the one that you give "
-        "it (dtype=...): the input's, where there is an input.",
+        "The result has a different number type from the one it should have.",
+        "Compare the two dtypes above. A tensor that you make yourself has the one that you ask "
+        "for (dtype=...): use the input's, where there is an input.",
     ),
     "backward": Mistake(
         "breaks_backward",
-        "Training would stop here: backward() cannot go through your code.",
+        "Training would fail here: backward() cannot get through your code.",
         "In-place operations on tensors that backward needs are the usual cause.",
     ),
     "chance": Mistake(
         "random_results",
-        "Something random is at work: a draw (multinomial, rand), dropout, or weights made anew in "
-        "each call.",
+        "Something random is at work: a draw (multinomial, rand), dropout, or weights that are "
+        "made again in each call.",
         "Nothing random is asked for here.",
     ),
     "nothing": Mistake(
@@ -46,37 +46,44 @@ GENERAL = {
 
 SEVERAL_FOR_ONE = Mistake(
     "several_for_one",
-    "Several results come back where one was asked for.",
-    "Look at what stands behind `return`: a comma makes a tuple.",
+    "Several results are returned; one was asked for.",
+    "Look at what comes after `return`: a comma makes a tuple.",
 )
 _ROUNDED = Mistake(
     "rounded",
-    "As far as it goes, this is right: it is rounded.",
+    "This is right as far as it goes, but it is rounded.",
     "Here every digit counts.",
 )
 _OF_NUMPY = Mistake(
     "returns_numpy",
-    "A numpy array comes back where a tensor is asked for.",
-    "numpy records no gradients and knows no GPU. torch has the same functions: stay with tensors.",
+    "The result is a numpy array; a tensor is asked for.",
+    "numpy records no gradients and cannot use a GPU. torch has the same functions: stay with "
+    "tensors.",
 )
 REMEMBERS = Mistake(
     "remembers_an_earlier_call",
-    "It remembers: asked for the first time it is right, after a call with other inputs it is not.",
+    "Your code remembers an earlier call: the first call is right, but a call after one with "
+    "other inputs is not.",
     "Something is kept in self, in a global name or in a default value. If you keep a table, use "
-    "it only where all that it depends on is the same: length, width, base, number type, device.",
+    "it again only where everything that it depends on is the same: length, width, base, number "
+    "type, device.",
 )
 _ASKED_AGAIN = replace(
     REMEMBERS,
-    message="It remembers: asked for the first time it is right, asked once more it is not.",
-    hint="Something is kept in self, in a global name or in a default value: what a call fills has "
-    "to be made in that call.",
+    message=(
+        "Your code remembers an earlier call: the first call is right, but a second one is not."
+    ),
+    hint=(
+        "Something is kept in self, in a global name or in a default value: what a call fills in "
+        "has to be made in that call."
+    ),
 )
 _SECOND = " of a second call"  # ends the name of a result that is asked for twice
 _CHANGES_WHAT_IS_GIVEN = Mistake(
     "changes_what_it_is_given",
     "Your code changes something that belongs to the caller: {}.",
     "sort(), append(), pop(), += and assignments like x[...] = ... work in place. sorted(...), + "
-    "and copies leave what is given alone.",
+    "and copies leave the original alone.",
 )
 _KEPT = re.compile(r"the (.+) (?:are as they were|is as it was)")  # a fact that probes report
 _CUT = Mistake(
@@ -87,15 +94,15 @@ _CUT = Mistake(
 )
 _NAN = Mistake(
     "gradient_is_nan",
-    "The result is right, but on the way back there is a NaN: one training step would spread it.",
-    "A NaN or an infinity on the way still meets the gradient, even where the result no longer "
-    "shows it. Keep it from coming up, rather than taking it out afterwards.",
+    "The result is right, but its gradient has a NaN: one training step would spread it.",
+    "The gradient still goes through a NaN or an infinity that is removed later. Keep it from "
+    "coming up in the first place.",
 )
 _IN_PART = Mistake(
     "gradient_in_part",
-    "The result is right, but only a part of its gradient comes back, or another one.",
-    "Where a value goes two ways, both must carry gradient: look for detach(), .data, .item(), "
-    "numpy or torch.no_grad on one of them.",
+    "The result is right, but its gradient is incomplete or wrong.",
+    "Where a value reaches the result in two ways, both must carry gradient: look for detach(), "
+    ".data, .item(), numpy or torch.no_grad on one of them.",
 )
 
 

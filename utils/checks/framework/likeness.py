@@ -27,9 +27,7 @@ from utils.checks.framework.naming import Named
 from utils.checks.framework.observation import ProblemKind
 from utils.checks.framework.words_used import may_be_told
 
-_HINT = (
-    "Look at that place first: of many small changes of right answers, this one gives your results."
-)
+_HINT = "Look there first: of many small changes to right answers, this one gives your results."
 _OF_NUMBERS = (ProblemKind.VALUES, ProblemKind.SHAPE, ProblemKind.DTYPE)
 Rows = list[
     tuple[Print | None, int, bool]

@@ -53,8 +53,8 @@ def of_some_places(
         right = np.flatnonzero(alike.all(axis=tuple(k for k in range(wanted.ndim) if k != axis)))
         most = length if length == 2 < alike.size // 2 else length - 1  # one of two is no chance
         if 0 < len(right) < most:
-            places = listed(list(map(str, right)))
-            yield f"{name} is right at {places} of axis {axis}, and wrong at the other indices."
+            places = f"{'index' if len(right) == 1 else 'indices'} {listed(list(map(str, right)))}"
+            yield f"{name} is right at {places} of axis {axis}, and wrong at all others."
         for move in (1, -1) if length > 2 and not len(right) else ():
             mine = got.astype(wanted.dtype).take(range(max(0, move), length + min(0, move)), axis)
             whole = wanted.take(range(max(0, -move), length + min(0, -move)), axis)

@@ -15,7 +15,7 @@ def of_facts(name: str, wanted: Mapping[str, object], got: Mapping[str, object])
     """Name the facts beside the one shown that hold and should not."""
     for fact, right in wanted.items():
         if right is False and fact != name and got.get(fact, False) is not False:
-            yield f"This holds too, and should not: {fact}."
+            yield f"This holds too, but should not: {fact}."
 
 
 def of_wrapped(name: str, wanted: object, got: object) -> Iterator[str]:
@@ -28,8 +28,10 @@ def of_wrapped(name: str, wanted: object, got: object) -> Iterator[str]:
         return
     one, other = apart[0]
     says = {
-        "more": f"Everything in {name} comes with something more: of {other!r} only {one!r} is "
-        "asked for.",
+        "more": (
+            f"Everything in {name} comes with something extra: of {other!r}, only {one!r} is "
+            "asked for."
+        ),
         "string": f"Each entry of {name} is one string; a list of strings is asked for.",
         "dictionary": f"Each entry of {name} is a dictionary, which holds every key once; a list "
         "is asked for.",
@@ -47,8 +49,8 @@ def of_renamed(name: str, wanted: object, got: object) -> Iterator[str]:
         return
     one, other = next(iter(changed.items()))
     yield (
-        f"In {name} every {one!r} has become {other!r}, and other words likewise: the right places "
-        "are found, and another list of names, or one in another order, is read there."
+        f"In {name} every {one!r} has become {other!r}, and other words likewise: the right "
+        "places are found, but the names are read from another list, or from one in another order."
     )
 
 

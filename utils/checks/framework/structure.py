@@ -46,7 +46,9 @@ def _of_later_keys(name: str, right: Array, got: Array) -> Sentences:
     if name != "weights" or right.shape[-2] < 2 or not later.any():
         return
     if not got[..., later].any() and right[..., later].any() and got[..., ~later].any():
-        yield "No query looks at a later key, as under a causal mask. Here none is asked for."
+        yield (
+            "No query looks at a later key, as if there were a causal mask. None is asked for here."
+        )
 
 
 def _of_lines(name: str, right: Array, got: Array, tolerance: float) -> Sentences:
@@ -117,9 +119,9 @@ def _of_diagonal(name: str, right: Array, got: Array, tolerance: float) -> Sente
         return
     alike, on = _near(right, got, tolerance), np.eye(rows, dtype=bool)
     if alike[..., on].all() and not alike[..., ~on].all():
-        yield f"{name} is right on its diagonal, and wrong beside it."
+        yield f"{name} is right on its diagonal, but wrong beside it."
     elif alike[..., ~on].all() and not alike[..., on].any():
-        yield f"{name} is wrong on its diagonal, and right everywhere else."
+        yield f"{name} is wrong on its diagonal, but right everywhere else."
 
 
 def of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sentences:
@@ -134,7 +136,7 @@ def of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sent
         yield f"{name} is right in every case, so look at what comes after it."
     if right and not stages and whole in names:
         are = "is" if len(right) == 1 else "are"
-        yield f"{listed(right)} {are} right in every case, and {whole} is not."
+        yield f"{listed(right)} {are} right in every case, but {whole} is not."
 
 
 def _results(exercise: Exercise, judged: Judged) -> list[str]:

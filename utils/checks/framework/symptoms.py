@@ -33,10 +33,10 @@ Sentences = Iterator[str]
 _LATER = " after "  # in the name of a result that is asked for twice
 _IN_TRAIN = " in train mode, before dropout"
 _NEARLY_RIGHT = (
-    "{} is right but for its last digits. That is what an epsilon does, or rounding, a difference "
+    "{} is right except for its last digits. Usual causes are an epsilon, rounding, a difference "
     "in place of a derivative, or a number type with fewer digits."
 )
-_NEAR = "Near, but not near enough: give more digits."
+_NEAR = "Close, but not close enough: give more digits."
 _BOTH_ERRORS = re.compile(r"\w+Error(\w+Error|Exception)")
 
 # A parameter of cases -> what a student calls those in which it is not at its plainest, and others.
@@ -113,8 +113,8 @@ def _of_shared(expected: Observation, seen: Observation, name: str, tolerance: f
     if wanted.shape != got.shape or not np.allclose(wanted, got, rtol=tolerance, atol=tolerance):
         return ""
     return (
-        f"{first} is right at first, and another one after {what}: some of your tensors are that "
-        "one's own. Copy the numbers into yours (copy_, or load_state_dict without assign)."
+        f"{first} is right at first, but changes after {what}: tensors are shared. Copy the "
+        "numbers into your own (copy_, or load_state_dict without assign)."
     )
 
 
@@ -130,7 +130,7 @@ def _of_train_mode(
     if wanted.shape == got.shape and close(wanted, got, tolerance).all():
         yield (
             f"In eval mode {first} is right, and in train mode it is not: dropout acts on "
-            f"something that {first} is made of."
+            f"something that {first} is made from."
         )
 
 
@@ -189,10 +189,10 @@ def _of_refusal(wanted: object, got: object) -> str:
         return ""
     asked = f"`if ...: raise {wanted}(...)` is asked for"
     if got == "AssertionError":
-        return f"It refuses, but by another error: {asked}, and an `assert` raises {got}."
+        return f"It refuses, but with another error: {asked}, and an `assert` raises {got}."
     if got == "Exception":
-        return f"It refuses, but by another error: {asked}."
-    return f"It stops with {got}, which helps no caller: {asked}, before anything else."
+        return f"It refuses, but with another error: {asked}."
+    return f"It fails with {got}, which helps no caller: {asked}, before anything else."
 
 
 def _is_number(value: object) -> bool:
@@ -252,19 +252,21 @@ def _is_reordered(wanted: list[Any], got: list[Any]) -> bool:
 def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
     if got.ndim == wanted.ndim and sorted(got.shape) == sorted(wanted.shape):
         turned = list(_as_permuted(name, wanted, got, tolerance))
-        yield from turned or [f"{name} has the right sizes on other axes, and other numbers too."]
+        yield from turned or [
+            (f"{name} has the right sizes, but on other axes, and its numbers differ too.")
+        ]
     elif got.size == wanted.size and got.ndim == wanted.ndim:
         yield (
-            f"{name} has the right number of entries, cut into other axes: look at view, reshape, "
-            "flatten, cat or stack, and at their dim."
+            f"{name} has the right number of entries, but split into other axes: look at view, "
+            "reshape, flatten, cat or stack, and at their dim."
         )
     elif got.ndim == wanted.ndim:
         yield from _of_lengths(name, wanted, got, tolerance)
     else:
         word = "fewer" if got.ndim < wanted.ndim else "more"
         yield (
-            f"{name} has {counted(got.ndim, 'axis')}, {abs(got.ndim - wanted.ndim)} {word} than it "
-            "should: a sum, a mean, a maximum or an index takes an axis away; unsqueeze, keepdim "
+            f"{name} has {counted(got.ndim, 'axis')}, {abs(got.ndim - wanted.ndim)} {word} than "
+            "it should: a sum, a mean, a maximum or an index removes an axis; unsqueeze, keepdim "
             "and broadcasting add one."
         )
 
@@ -283,7 +285,7 @@ def _of_lengths(name: str, wanted: Array, got: Array, tolerance: float) -> Sente
         if close(right, mine, tolerance).all():
             yield f"{says}; its {end} {least} entries are right."
             return
-    yield f"{says}, and no end of it is right as it stands."
+    yield f"{says}, and neither end of it is right as it is."
 
 
 def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
@@ -293,7 +295,7 @@ def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sent
             continue
         if close(wanted, turned, tolerance).all():
             moved = axes([k for k, n in enumerate(order) if k != n])
-            yield f"{name} holds the right numbers with {moved} exchanged."
+            yield f"{name} holds the right numbers with {moved} swapped."
 
 
 def _of_entries(
@@ -312,7 +314,7 @@ def _of_entries(
     if wanted.dtype.kind == "f" and np.allclose(
         np.sort(wanted, None), np.sort(got, None), tolerance * 10, tolerance * 10
     ):
-        yield f"{name} holds the right numbers, at other places."
+        yield f"{name} holds the right numbers, in other places."
 
 
 def _of_nan(name: str, wanted: Array, got: Array, far: Array) -> Sentences:
@@ -341,7 +343,7 @@ def _of_factor(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
             return
     shift = other[at] - one[at]
     if np.allclose(other, one + shift, 10 * tolerance, 10 * tolerance):
-        yield f"{name} is right up to {number(shift)}, which is added everywhere."
+        yield f"{name} is right except that {number(shift)} is added everywhere."
 
 
 def _passes(judged: Judged) -> bool:

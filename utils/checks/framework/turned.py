@@ -51,13 +51,13 @@ def turned(
 
 _AS_TENSOR = Mistake(
     "tensor_for_a_number",
-    "A tensor comes back where a plain number was asked for.",
-    "`.item()` or float(...) makes a number of it.",
+    "The result is a tensor; a plain number was asked for.",
+    "`.item()` or float(...) turns it into one.",
 )
 _AS_LIST = Mistake(
     "list_for_a_tensor",
-    "A list comes back where a tensor was asked for.",
-    "torch.stack makes one tensor of several, torch.tensor one of numbers.",
+    "The result is a list; a tensor was asked for.",
+    "torch.stack makes one tensor from several, torch.tensor one from numbers.",
 )
 
 
@@ -113,9 +113,9 @@ def _exchanged(name: str, order: Sequence[int]) -> Mistake:
 
 
 def _of_size_one(name: str, wanted: Array, got: Array) -> Mistake:
-    what = "lacks an axis" if got.ndim < wanted.ndim else "has an axis too many"
+    what = "lacks an axis" if got.ndim < wanted.ndim else "has an extra axis"
     return Mistake(
         "axis_of_size_one",
         f"{name} {what} of size one.",
-        "unsqueeze and None in an index add one; squeeze and a number in an index take it away.",
+        "unsqueeze and None in an index add one; squeeze and a number in an index remove it.",
     )

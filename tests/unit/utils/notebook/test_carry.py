@@ -246,7 +246,7 @@ class TestWithoutAProcess:
         monkeypatch.setenv(carry.DEPTH, str(len(carry.SECONDS)))
         write(learn, LESSON, IMPORTS, cell(OWN, NAME))
         assert carry.carry(LESSON, NAME) is modules.scaled_dot_product_attention
-        assert "without end" in said(capsys)
+        assert "in a circle" in said(capsys)
 
     def test_an_unknown_block_is_the_authors_error(self, learn):
         with pytest.raises(ValueError, match="no block is called 'Attentoin'"):

@@ -163,7 +163,7 @@ def no_super_init() -> Mistake:
 
     return Mistake(
         "no_super_init",
-        "nn.Module is not set up when the first layer is assigned to self.",
+        "The first layer is assigned before nn.Module is set up: super().__init__() has not run.",
         "`super().__init__()` comes first in __init__: it makes the tables that layers go into.",
         Unprepared,
     )

@@ -16,7 +16,7 @@ from utils.checks.authoring.dropping import the_rest
 from utils.checks.framework.exercise import Mistake
 from utils.checks.lessons.positional_encoding.variants import layer_variant
 
-_REFUSE = "The docstring asks for ValueError: who calls should learn of it."
+_REFUSE = "The docstring asks for ValueError, so that the caller hears of it."
 _AXES = "x is (B, T, D). Which of its sizes is the number of words?"
 
 
@@ -49,20 +49,20 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "whole_table_added",
-            "The whole table is added, and does not fit a shorter sentence.",
+            "The whole table is added, but it does not fit a shorter sentence.",
             "A sentence of T words needs the first T rows.",
             layer(rows="all"),
         ),
         Mistake(
             "last_rows",
             "The sentence gets the last rows of the table.",
-            "The first word stands at position 0.",
+            "The first word is at position 0.",
             layer(rows="last"),
         ),
         Mistake(
             "counted_from_one",
             "The first word gets the second row of the table.",
-            "The first word stands at position 0.",
+            "The first word is at position 0.",
             layer(rows="from one"),
         ),
         Mistake(
@@ -73,14 +73,15 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "row_after_the_last_for_all",
-            "Every word of a sentence gets the same row, number T, which lies behind its end.",
+            "Every word of a sentence gets the same row, number T, which comes after its last "
+            "position.",
             "An index picks one row; a slice takes all rows up to it.",
             layer(rows="the next alone"),
         ),
         Mistake(
             "rows_backwards",
             "The rows come in reverse order: the last word gets row 0.",
-            "The first word stands at position 0.",
+            "The first word is at position 0.",
             layer(rows="backwards"),
         ),
         Mistake(
@@ -114,44 +115,44 @@ def _joining_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "side_by_side",
-            "Positions are set beside the words, so the result is twice as wide.",
+            "Positions and words are joined side by side, so the result is twice as wide.",
             "Positions are added to x: the sizes stay.",
             layer(joined="beside"),
         ),
         Mistake(
             "rows_of_the_first_call",
-            "The rows of the first call are kept, and the next sentence has another length.",
-            "What depends on x belongs in forward, anew for every x.",
+            "The rows of the first call are kept, but the next sentence has another length.",
+            "What depends on x belongs in forward, where it is made for every x.",
             layer(remembers=True),
         ),
         Mistake(
             "x_left_out",
-            "The table comes back alone: the words are gone.",
+            "Only the table is returned: the words are gone.",
             "Positions are added to x.",
             layer(joined="rows"),
         ),
         Mistake(
             "rows_left_out",
-            "The words come back alone: nothing is added to them.",
+            "Only the words are returned: nothing is added to them.",
             "x + rows and x.add(rows) make a new tensor and leave x as it is. Is that returned?",
             layer(joined="words"),
         ),
         Mistake(
             "adds_in_train_mode_only",
-            "In eval mode the words come back alone: positions are added in train mode only.",
+            "In eval mode only the words are returned: positions are added in train mode alone.",
             "Dropout alone depends on the mode, and it knows the mode by itself.",
             layer(only_in_training=True),
         ),
         Mistake(
             "x_scaled_here",
             "The words are multiplied by sqrt(D) here.",
-            "Scaling is the token embedding's work; this layer only adds.",
+            "Scaling is the token embedding's job; this layer only adds.",
             layer(factor=staticmethod(lambda d_model: d_model**0.5)),
         ),
         Mistake(
             "sum_scaled",
             "The sum of words and positions is multiplied by sqrt(D).",
-            "Scaling is the token embedding's work, before anything is added.",
+            "Scaling is the token embedding's job, before anything is added.",
             layer(sum_factor=staticmethod(lambda d_model: d_model**0.5)),
         ),
     )
@@ -172,8 +173,8 @@ def _refusal_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             for name, message, past in (
                 (
                     "cut_to_max_len",
-                    "A sentence longer than max_len is cut, without a word: the "
-                    "result has fewer words than x.",
+                    "A sentence longer than max_len is cut silently: the result has fewer words "
+                    "than x.",
                     "cut",
                 ),
                 (
@@ -206,7 +207,7 @@ def _refusal_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "max_len_refused",
-            "A sentence of exactly max_len words is refused, and it fits.",
+            "A sentence of exactly max_len words is refused, but it fits.",
             "Positions 0 to max_len - 1 are max_len positions.",
             layer(limit=-1),
         ),
@@ -258,7 +259,7 @@ def _share_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "dropout_not_scaled",
-            "What dropout leaves is not scaled up.",
+            "What dropout keeps is not scaled up.",
             "What is kept is divided by 1 - dropout, as nn.Dropout does.",
             layer(dropping="unscaled"),
         ),
@@ -270,13 +271,13 @@ def _share_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "dropout_is_what_is_kept",
-            "`dropout` is taken for the share of entries that are kept.",
+            "`dropout` is used as the share of entries that are kept.",
             "A share of `dropout` is dropped: compare random numbers with it the other way round.",
             layer(share=staticmethod(the_rest)),
         ),
         Mistake(
             "dropout_of_0_drops_all",
-            "`dropout` is taken for the share that is kept: a dropout of 0 leaves nothing.",
+            "`dropout` is used as the share that is kept: a dropout of 0 leaves nothing.",
             "nn.Dropout takes the share that is dropped, and so does this layer.",
             layer(share=staticmethod(lambda rate: 1 - rate)),
         ),
@@ -284,7 +285,7 @@ def _share_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             Mistake(
                 name,
                 f"Dropout drops {what}, not single entries.",
-                "Each entry of the sum is dropped by itself, as nn.Dropout does.",
+                "Each entry of the sum is dropped independently, as nn.Dropout does.",
                 layer(at_once=axis),
             )
             for axis, name, what in (
@@ -312,8 +313,8 @@ def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ..
         ),
         Mistake(
             "plain_attribute",
-            "The table is a plain attribute: the module does not know it, so that it stays behind "
-            "when the module moves.",
+            "The table is a plain attribute: the module does not know it, so it stays behind when "
+            "the module moves.",
             "Look at nn.Parameter for what is trained, and at register_buffer for what is not.",
             layer(kept_as="attribute"),
         ),

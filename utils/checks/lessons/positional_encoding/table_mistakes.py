@@ -11,7 +11,7 @@ from utils.checks.lessons.positional_encoding.waves import encoding_variant
 TABLE = (
     Mistake(
         "sine_and_cosine_swapped",
-        "Sines and cosines have changed places.",
+        "Sines and cosines are swapped.",
         "At position 0, the sine is 0 and the cosine 1. Which of the two does column 0 hold?",
         encoding_variant(layout="swapped"),
     ),
@@ -55,7 +55,7 @@ TABLE = (
     Mistake(
         "base_by_the_wrong_logarithm",
         "The base of the frequencies is about 55, not 10,000.",
-        "exp(log(b)) is b for the natural logarithm alone: log10 and log2 are others.",
+        "exp(log(b)) is b only for the natural logarithm, not for log10 or log2.",
         encoding_variant(base=math.exp(4)),
     ),
     Mistake(
@@ -73,7 +73,8 @@ TABLE = (
     *(
         Mistake(
             name,
-            "10,000 is not raised to the whole exponent: the index is a factor beside it.",
+            "10,000 is not raised to the whole exponent: the index is only a factor beside the "
+            "power.",
             "The exponent is -2i / D, all of it: look at ** and at the brackets.",
             encoding_variant(spacing=spacing),
         )
@@ -84,7 +85,7 @@ TABLE = (
     ),
     Mistake(
         "exp_of_the_index_alone",
-        "exp is taken of the index alone, and the logarithm is multiplied with that.",
+        "exp is applied to the index alone, and the result is multiplied by the logarithm.",
         "exp(i * log(b)) is b to the power i: where does the bracket of exp end?",
         encoding_variant(spacing="exp of the index"),
     ),
@@ -112,7 +113,8 @@ TABLE = (
             ("angles_in_turns", "The angles are 2 pi times what they should be.", 2 * math.pi),
             (
                 "angles_in_degrees",
-                "The angles are turned from degrees into radians, and they are in radians already.",
+                "The angles are converted from degrees to radians, but they are in radians "
+                "already.",
                 math.pi / 180,
             ),
         )
@@ -151,8 +153,8 @@ TABLE = (
     ),
     Mistake(
         "column_number_doubled",
-        "The exponent takes the number of the column for i, so every column has a frequency of "
-        "its own.",
+        "The exponent uses the number of the column as i, so every column has a frequency of its "
+        "own.",
         "i counts pairs: columns 2i and 2i + 1 have the same angle.",
         encoding_variant(exponent=-4.0, cosine_step=0.5),
     ),
@@ -172,8 +174,8 @@ TABLE = (
         Mistake(
             name,
             f"The columns of {which} are zero: nothing is written there.",
-            "There are D/2 pairs, in D columns: where does your loop or range end, and by which "
-            "step does it go on?",
+            "There are D/2 pairs, in D columns: where does your loop or range end, and what is "
+            "its step?",
             encoding_variant(blank=blank),
         )
         for name, which, blank in (
@@ -189,9 +191,9 @@ TABLE = (
     ),
     Mistake(
         "table_of_zeros",
-        "Every entry is zero: nothing is written into the table that comes back.",
-        "table[:, numbers], with a list or a tensor of numbers, is a copy: what is done to it "
-        "leaves the table as it was. Only table[...] = ... writes into it.",
+        "Every entry is zero: nothing is written into the table that is returned.",
+        "table[:, numbers], with a list or a tensor of numbers, is a copy: changing it leaves the "
+        "table as it was. Only table[...] = ... writes into it.",
         encoding_variant(blank="all"),
     ),
     Mistake(
@@ -202,19 +204,19 @@ TABLE = (
     ),
     Mistake(
         "cosine_by_the_root",
-        "The cosine is made of the sine, as the root of 1 - sin²: so it is never negative.",
+        "The cosine is computed from the sine, as the root of 1 - sin², so it is never negative.",
         "The sine alone does not tell where a hand points. Take the cosine of the angle itself.",
         encoding_variant(layout="root"),
     ),
     Mistake(
         "transposed",
-        "Rows and columns have changed places.",
+        "Rows and columns are swapped.",
         "A row for each position, a column for each dimension.",
         encoding_variant(form="transposed"),
     ),
     Mistake(
         "an_axis_for_the_batch",
-        "The table has an axis too many.",
+        "The table has one axis too many.",
         "(max_len, d_model): broadcasting over the batch comes later.",
         encoding_variant(form="batched"),
     ),

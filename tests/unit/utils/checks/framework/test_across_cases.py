@@ -43,7 +43,7 @@ def test_a_factor_that_is_a_size_is_told_by_its_name():
         return (x * kept).sum(1) / kept.sum((1, 2)).clamp(min=1)[:, None]
 
     said = symptoms(by_the_depth_too, "masked_mean")
-    assert "In every case mean is multiplied by what should not be there: 1 / D." in said
+    assert "In every case mean is multiplied by something that should not be there: 1 / D." in said
 
 
 def test_inputs_without_a_part_in_the_result_are_told():
@@ -51,7 +51,7 @@ def test_inputs_without_a_part_in_the_result_are_told():
     expected = Observation(gradients={"query": some, "keys": some, "w": some, "mask": none})
     seen = Observation(gradients={"query": some, "keys": None, "w": None, "mask": None})
     (said,) = of_reach(expected, seen)
-    assert said.startswith("No gradient comes back to keys and w: not used, or something")
+    assert said.startswith("No gradient reaches keys and w: not used, or something")
     assert not list(of_reach(expected, expected))
 
 
@@ -60,7 +60,7 @@ def test_a_result_that_leaves_the_range_of_the_right_ones_is_told_how_far():
         return torch.tanh(x_t @ w_x.T) + torch.tanh(h @ w_h.T) + b
 
     said = symptoms(outside, "rnn_cell")
-    assert "what is right stays between -1 and 1 in these cases" in said
+    assert "the right values stay between -1 and 1 in these cases" in said
 
 
 def test_a_loss_that_is_wrong_one_way_everywhere_is_told_which_way():
@@ -75,7 +75,7 @@ def test_a_loss_that_is_wrong_one_way_everywhere_is_told_which_way():
         ({"a": 1}, "counts lacks 'b'."),
         ({"a": 1, "b": 2, "c": 3}, "has 'c' too many."),
         ({"a": 1, "c": 3}, "counts lacks 'b' and has 'c' too many."),
-        ({1: "a", 2: "b"}, "counts is the wrong way round: keys and values have changed places."),
+        ({1: "a", 2: "b"}, "counts is the wrong way round: keys and values are swapped."),
     ],
 )
 def test_of_results_with_names_the_right_the_missing_and_the_spare_are_told(got, says):

@@ -5,9 +5,9 @@ import torch
 
 from utils.checks import check
 
-RANDOM = "Two calls with the same inputs give different results: something in it is random."
-MEMORY = "It remembers: after a call with other inputs, the first inputs give other results."
-TOGETHER = "The sentences of a batch affect each other: another last one changes the first."
+RANDOM = "Two calls with the same inputs give different results: something in your code is random."
+MEMORY = "Your code remembers: after a call with other inputs, the first inputs give other results."
+TOGETHER = "The sentences of a batch affect each other: a different last one changes the first."
 
 
 def symptoms(answer, exercise="attend"):

@@ -18,7 +18,7 @@ SCORES = np.array([[0.1, 2.0, -1.0], [1.5, 0.2, 0.9]])
     ("got", "says"),
     [
         (softmax(SCORES / 2), ["too even: as if from scores that are too small."]),
-        (softmax(SCORES * 2), ["too decided: as if from scores that are too large."]),
+        (softmax(SCORES * 2), ["too sharp: as if from scores that are too large."]),
         (softmax(SCORES), []),
         (softmax(-SCORES), []),
         (softmax(SCORES * np.array([[2.0], [0.5]])), []),

@@ -42,7 +42,7 @@ def test_what_is_nearly_right_is_told_so_and_takes_no_name_that_is_right_here(ep
         return powers / (total + epsilon)
 
     found = said(check.stable_softmax.verdict(with_epsilon))
-    assert "right but for its last digits" in found or "small number is added" in found
+    assert "right except for its last digits" in found or "small number is added" in found
     assert "as if" not in found
     assert "minus infinity alone" not in found
 
@@ -60,7 +60,7 @@ def test_numbers_that_are_nearly_right_are_not_said_to_lack_an_effect():
         return sizes.sqrt().mean(0)
 
     (symptom,) = check.gradient_by_distance.verdict(by_differences).symptoms
-    assert "right but for its last digits" in symptom
+    assert "right except for its last digits" in symptom
 
 
 def test_nan_is_not_taken_for_an_input_without_effect():
@@ -157,7 +157,7 @@ def test_what_is_random_is_not_said_to_remember(monkeypatch):
         ("RuntimeError: element 0 of tensors does not require grad", "", "records none"),
         ("ValueError: sizes differ", "raise ValueError('sizes differ')", "Your own `raise`"),
         ("ValueError: too many dimensions 'str'", "torch.tensor(['a'])", ""),
-        ("TypeError: 'Tensor' object is not callable", "", "before it was handed"),
+        ("TypeError: 'Tensor' object is not callable", "", "before it was passed"),
         ("RuntimeError: grad can be implicitly created only for scalar outputs", "", "one number"),
     ],
 )

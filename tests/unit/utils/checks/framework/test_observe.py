@@ -289,7 +289,7 @@ def test_a_stand_in_for_a_missing_name_is_removed_again():
 
 
 def test_unpack_says_what_was_returned_instead_of_a_pair():
-    with pytest.raises(Exception, match=r"return \(a, b\), and returned a tensor of shape \(2,\)"):
+    with pytest.raises(Exception, match=r"return \(a, b\), but returned a tensor of shape \(2,\)"):
         unpack(torch.zeros(2), "a", "b")
 
 

@@ -14,9 +14,9 @@ PAIRS = [[[w, t] for w, t in zip(*both, strict=True)] for both in zip(WORDS, TAG
 @pytest.mark.parametrize(
     ("got", "said"),
     [
-        (PAIRS, "of ['dog', 'NOUN'] only 'NOUN' is asked for"),
-        ([[f"{w}/{t}" for w, t in row] for row in PAIRS], "of 'dog/NOUN' only 'NOUN'"),
-        ([[f"{t}({w})" for w, t in row] for row in PAIRS], "of 'NOUN(dog)' only 'NOUN'"),
+        (PAIRS, "of ['dog', 'NOUN'], only 'NOUN' is asked for"),
+        ([[f"{w}/{t}" for w, t in row] for row in PAIRS], "of 'dog/NOUN', only 'NOUN'"),
+        ([[f"{t}({w})" for w, t in row] for row in PAIRS], "of 'NOUN(dog)', only 'NOUN'"),
         ([" ".join(tags) for tags in TAGS], "one string; a list of strings"),
         ([dict(row) for row in PAIRS], "a dictionary"),
     ],
@@ -72,7 +72,7 @@ def test_facts_that_hold_beside_the_one_shown_are_named():
     right = {"one is lost": False, "one is there twice": False, "the lengths stay": True}
     seen = {"one is lost": "the longest", "one is there twice": True, "the lengths stay": False}
     assert list(of_facts("one is lost", right, seen)) == [
-        "This holds too, and should not: one is there twice."
+        "This holds too, but should not: one is there twice."
     ]
 
 

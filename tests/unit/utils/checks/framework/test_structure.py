@@ -67,9 +67,9 @@ def test_what_only_looks_alike_is_told_nothing(right, got):
 def test_a_result_right_on_its_diagonal_alone_and_one_wrong_there_alone_are_told_apart():
     right = drawn(4, 4)
     beside = right + 1 - np.eye(4)
-    assert told(right, beside) == ["output is right on its diagonal, and wrong beside it."]
+    assert told(right, beside) == ["output is right on its diagonal, but wrong beside it."]
     assert told(right, right + np.diag([1.0, 2, 4, 3])) == [
-        "output is wrong on its diagonal, and right everywhere else."
+        "output is wrong on its diagonal, but right everywhere else."
     ]
 
 
@@ -97,7 +97,7 @@ def test_a_result_that_only_a_demand_finds_wrong_is_not_called_right_in_every_ca
         return ids, lengths.clamp(min=1), tags.clamp(max=7)
 
     symptoms = check.collate.verdict(collate).symptoms
-    assert "ids is right in every case, and tags is not." in symptoms
+    assert "ids is right in every case, but tags is not." in symptoms
 
 
 def test_results_that_are_right_are_named_and_facts_beside_them_are_not():
@@ -106,7 +106,7 @@ def test_results_that_are_right_are_named_and_facts_beside_them_are_not():
         return w_q, w_k, w_v.sin()
 
     symptoms = check.fuse_heads.verdict(fuse_heads).symptoms
-    assert "w_q and w_k are right in every case, and w_v is not." in symptoms
+    assert "w_q and w_k are right in every case, but w_v is not." in symptoms
 
     class LayerNorm(nn.Module):
         def __init__(self, d_model, eps=1e-5):

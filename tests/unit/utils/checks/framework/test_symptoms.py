@@ -114,7 +114,7 @@ def test_huge_numbers_of_any_type_warn_nobody(dtype):
         (np.arange(8.0).reshape(2, 4)[:, :3], "Axis 1 of x is too short by 1; its first 3"),
         (np.arange(8.0).reshape(2, 4)[:, 1:], "Axis 1 of x is too short by 1; its last 3"),
         (np.pad(np.arange(8.0).reshape(2, 4), ((0, 0), (2, 0))), "too long by 2; its last 4"),
-        (np.zeros((2, 5)), "Axis 1 of x is too long by 1, and no end of it is right"),
+        (np.zeros((2, 5)), "Axis 1 of x is too long by 1, and neither end of it is right"),
     ],
 )
 def test_an_axis_of_another_length_is_told_with_the_end_that_is_right(got, says):
@@ -145,7 +145,7 @@ def test_the_axis_along_which_all_is_alike_is_told():
 def test_the_indices_that_are_right_are_told():
     got = np.arange(12.0).reshape(4, 3)
     got[1:3] += 7
-    assert places(got) == ["x is right at 0 and 3 of axis 0, and wrong at the other indices."]
+    assert places(got) == ["x is right at indices 0 and 3 of axis 0, and wrong at all others."]
 
 
 def test_one_of_two_rows_that_is_right_is_told_if_it_is_no_chance():
@@ -154,7 +154,7 @@ def test_one_of_two_rows_that_is_right_is_told_if_it_is_no_chance():
 
     got = rows(3)
     got[1] += 7
-    assert places(got, rows(3)) == ["x is right at 0 of axis 0, and wrong at the other indices."]
+    assert places(got, rows(3)) == ["x is right at index 0 of axis 0, and wrong at all others."]
     got = rows(2)
     got[1] += 7
     assert places(got, rows(2)) == []
@@ -230,7 +230,7 @@ def test_tensors_that_belong_to_another_module_are_told_as_shared():
         ours.weight.data = theirs.weight.data
 
     said = check.load_torch_encoder.verdict(load).symptoms
-    assert any(one.startswith("output is right at first, and another one after") for one in said)
+    assert any(one.startswith("output is right at first, but changes after") for one in said)
 
 
 def test_a_convolution_that_meets_words_for_features_is_told_the_axes():
@@ -278,7 +278,7 @@ def test_a_rounded_number_is_told_to_be_rounded_and_given_no_other_cause():
 
 
 def test_a_prediction_with_too_few_digits_is_asked_for_more():
-    assert symptoms(4.1, "predict_first_loss") == "Near, but not near enough: give more digits."
+    assert symptoms(4.1, "predict_first_loss") == "Close, but not close enough: give more digits."
     assert not symptoms(5.2, "predict_first_loss")
 
 

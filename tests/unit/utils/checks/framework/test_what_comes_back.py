@@ -99,7 +99,7 @@ def test_a_short_type_is_told_as_the_type_and_not_as_a_factor():
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
-    [(True, "This should be so, and is not"), (False, "This is so, and should not be")],
+    [(True, "This should hold, but does not"), (False, "This holds, but should not")],
 )
 def test_what_does_not_hold_is_said_in_words(wanted, says):
     finding = compare(Observation({"it": wanted}), Observation({"it": not wanted}), 1e-5, {})

@@ -139,4 +139,4 @@ def query_with_axis_in_front(query, keys, w_q, w_k, v):
 def test_a_query_without_an_axis_for_the_keys_is_named(form):
     verdict = check.additive_scores.verdict(form)
     assert verdict.first_failure.finding.kind == "exception"
-    assert verdict.mistake.message.startswith("The query has no axis where the keys have theirs")
+    assert verdict.mistake.message.startswith("The query has no axis for the keys")

@@ -117,18 +117,16 @@ def _one_key_at_a_time(query: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, v:
 
 
 _NO_AXIS = (
-    "The query has no axis where the keys have theirs: its B rows meet the S keys.",
-    "Write both shapes down, (B, A) and (B, S, A): they are matched from the last axis on. Where "
-    "must the query get an axis of size one?",
+    "The query has no axis for the keys, so its B rows are lined up with the S keys.",
+    "Write down both shapes, (B, A) and (B, S, A): they are matched from the last axis backwards. "
+    "Where does the query need an axis of size one?",
 )
 _WEIGHTS_ALREADY = (
     "These are weights already: softmax is not part of the score.",
     "Return the plain scores; `attend` does the rest.",
 )
 _TANH = "Bahdanau's formula uses tanh."
-_BOTH_PARTS = (
-    "The projected query is added to each projected key: an axis for S has to be made for it."
-)
+_BOTH_PARTS = "The projected query is added to each projected key, so it needs an axis for S."
 
 HIDDEN = (
     Mistake(
@@ -139,7 +137,7 @@ HIDDEN = (
     ),
     Mistake(
         "tanh_on_each_part",
-        "tanh is taken of each projection, not of their sum.",
+        "tanh is applied to each projection, not to their sum.",
         "Add the two projections first.",
         _additive(at="each"),
     ),
@@ -152,9 +150,9 @@ HIDDEN = (
     *(
         Mistake(
             f"tanh_of_the_{name}_alone",
-            f"tanh is taken of the projected {name} alone, and the other projection is added "
+            f"tanh is applied to the projected {name} alone, and the other projection is added "
             "after it.",
-            "Add the two projections first; tanh is taken of their sum.",
+            "Add the two projections first; tanh is applied to their sum.",
             _additive(activation=_same, **choice),
         )
         for name, choice in (
@@ -164,7 +162,10 @@ HIDDEN = (
     ),
     *(
         Mistake(
-            name, f"A {called} stands where tanh should.", _TANH, _additive(activation=activation)
+            name,
+            f"A {called} is used where the formula has tanh.",
+            _TANH,
+            _additive(activation=activation),
         )
         for name, called, activation in (
             ("other_activation", "ReLU", torch.relu),
@@ -193,28 +194,30 @@ PARTS = (
     ),
     Mistake(
         "keys_left_out",
-        "The scores do not depend on the keys, so all keys of a sentence score alike.",
+        "The scores do not depend on the keys, so all keys of a sentence get the same score.",
         "The sum has two parts: one from the query, one from each key.",
         _additive(keys_as=torch.zeros_like),
     ),
     Mistake(
         "one_query_for_all",
         "The query of the first sentence is used for all.",
-        "Each sentence of the batch has its own query: an index takes a single one.",
+        "Each sentence of the batch has its own query. An index such as query[0] picks a single "
+        "one.",
         _additive(query_as=_first_of_batch),
     ),
     Mistake(
         "queries_of_all_sentences",
         "The queries of all sentences are added up, and every sentence gets that sum.",
-        "Row b of the queries belongs to the keys of sentence b: in einsum, the batch keeps its "
-        "letter.",
+        "Row b of the queries belongs to the keys of sentence b: in einsum, the batch needs the "
+        "same letter in both, and in the result.",
         _additive(query_as=_sum_of_batch),
     ),
     Mistake(
         "queries_of_other_sentences",
-        "The queries are repeated and then cut into rows by view, so that keys meet the queries of "
+        "The queries are repeated and then cut into rows by view, so keys meet the queries of "
         "other sentences.",
-        "unsqueeze and expand leave each query with its sentence; view cuts numbers as they lie.",
+        "unsqueeze and expand keep each query with its sentence; view cuts the numbers in the "
+        "order in which they are stored.",
         _repeated_and_cut,
     ),
     *(
@@ -222,7 +225,8 @@ PARTS = (
             name,
             "Query and keys are joined in one order, and their matrices in the other: entries of "
             f"the {first} meet columns of {columns}.",
-            "Side by side, the first columns of the matrix belong to what stands first.",
+            "In the joined matrix, the first columns belong to whatever comes first in the joined "
+            "vector.",
             _joined_in_another_order(keys_first=first == "keys"),
         )
         for name, first, columns in (
@@ -236,18 +240,18 @@ PARTS = (
         "weights_not_transposed",
         "The inner sizes of a product do not fit: w_q is (A, Dq) and w_k is (A, Dk), as nn.Linear "
         "keeps its weight.",
-        "A vector of Dq entries meets the rows of w_q. Which way round has the matrix to stand on "
-        "the right of `@`?",
+        "A vector of Dq entries meets the rows of w_q. Which way round must the matrix be on the "
+        "right of `@`?",
         _additive(turned=_same),
     ),
     Mistake(
         "weights_reshaped",
-        "The matrices are read in another shape, not transposed, which mixes up their entries.",
-        "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+        "The matrices are reshaped, not transposed, which mixes up their entries.",
+        "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
         _additive(turned=_read_in_another_shape),
     ),
 )
-_V_INSIDE = "tanh is taken of the sum of the two projections alone. Where is v in the formula?"
+_V_INSIDE = "tanh is applied to the sum of the two projections alone. Where is v in the formula?"
 SCORES = (
     Mistake(
         "v_added_inside_tanh",
@@ -263,7 +267,7 @@ SCORES = (
     ),
     Mistake(
         "loop",
-        "There is a loop, over keys or over sentences: more of them take more calls.",
+        "There is a loop over keys or over sentences: the more there are, the more calls it takes.",
         "An axis of size one in the query lets a single sum reach all keys.",
         _one_key_at_a_time,
     ),
@@ -276,7 +280,7 @@ SCORES = (
     Mistake(
         "averaged",
         "The weighted hidden units are averaged; the formula adds them up.",
-        "A product with v is a sum over A, and nothing is divided.",
+        "A product with v is a sum over A; nothing is divided.",
         _additive(weighed="mean"),
     ),
     Mistake(
@@ -287,7 +291,7 @@ SCORES = (
     ),
     Mistake(
         "units_not_summed",
-        "The hidden units are weighted, and not added up: (B, S, A).",
+        "The hidden units are weighted but not added up, so the result is (B, S, A).",
         "A key has one score, whatever A is.",
         _additive(weighed="each"),
     ),
@@ -314,13 +318,13 @@ SCORES = (
     ),
     Mistake(
         "scores_reshaped",
-        "Scores of shape (S, B) are read as (B, S), not transposed: sentences are mixed up.",
-        "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+        "Scores of shape (S, B) are reshaped to (B, S), not transposed: sentences are mixed up.",
+        "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
         _additive(finish=lambda scores: scores.T.reshape(scores.shape)),
     ),
     Mistake(
         "axes_exchanged",
-        "The axes of the result have changed places: (S, B).",
+        "The axes of the result are swapped: it is (S, B).",
         "The batch stays in front.",
         _additive(finish=lambda scores: scores.T),
     ),

@@ -72,7 +72,7 @@ def _causal_in_self_attention(
     return (_causal_by_default if is_square else reference_attention)(q, k, v, mask)
 
 
-_ROOTS = "Powers come before quotients: `d ** 0.5` and math.sqrt(d) are roots."
+_ROOTS = "Python computes powers before divisions: `d ** 0.5` and math.sqrt(d) are roots."
 NUMBERS = (
     *scaling_mistakes(attention_variant),
     *axis_mistakes(attention_variant),
@@ -83,34 +83,35 @@ NUMBERS = (
     Mistake(
         "divided_by_sqrt_of_d_v",
         "The scores are divided by the root of Dv, the size of a value.",
-        "Which axis is summed over in the product of a query and a key? Its size counts.",
+        "Which axis is summed over in the product of a query and a key? The size of that axis is "
+        "what counts.",
         lambda q, k, v, mask=None: reference_attention(q, k, v, mask, scale=v.shape[-1] ** -0.5),
     ),
     overflow(attention_variant),
     Mistake(
         "all_axes_reversed",
         "`k.T` reverses all axes, the batch too.",
-        "Only the last two axes of k are exchanged: transpose(-2, -1), or .mT.",
+        "Only the last two axes may be swapped: the batch stays in front.",
         attention_variant(product=lambda q, k: q @ k.permute(*reversed(range(k.ndim)))),
     ),
     Mistake(
         "half_of_one_over_d_k",
-        "The scores are divided by 2 Dk. Python takes `/ d ** 1 / 2` for a division by d and "
+        "The scores are divided by 2 Dk. Python reads `/ d ** 1 / 2` as a division by d and then "
         "another one by 2.",
         _ROOTS,
         attention_variant(scale=lambda q, k: 0.5 / k.shape[-1]),
     ),
     Mistake(
         "two_over_d_k",
-        "The scores are divided by half of Dk: Python takes `d ** 1 / 2` for (d ** 1) / 2.",
+        "The scores are divided by half of Dk: Python reads `d ** 1 / 2` as (d ** 1) / 2.",
         _ROOTS,
         attention_variant(scale=lambda q, k: 2 / k.shape[-1]),
     ),
 )
 _FROM_THE_FRONT = Mistake(
     "axis_counted_from_the_front",
-    "Softmax runs over axis 2. With an axis for heads in front that is no longer the keys'.",
-    "Count from the end: the keys are the last axis, whatever stands in front.",
+    "Softmax runs over axis 2. With an axis for heads in front, the keys are no longer there.",
+    "Count from the end: the keys are the last axis, whatever comes before it.",
     attention_variant(axis=2, masking="zeroed", fill=-1e9),
 )
 ATTENTION = (
@@ -124,22 +125,22 @@ ATTENTION = (
     ),
     Mistake(
         "three_axes_only",
-        "The shape is taken apart into three sizes; with an axis for heads there are four.",
-        "Count from the end: shape[-1], transpose(-2, -1) and @ work whatever stands in front.",
+        "The shape is unpacked into three sizes; with an axis for heads there are four.",
+        "Count from the end: shape[-1], transpose(-2, -1) and @ work whatever comes in front.",
         _three_axes_only,
     ),
     Mistake(
         "as_many_keys_as_queries",
-        "The mask is stretched to as many columns as there are queries.",
-        "There may be another number of keys than of queries: the last axis of scores and mask is "
-        "S, not T.",
+        "The mask is expanded to as many columns as there are queries.",
+        "There may be more or fewer keys than queries: the last axis of scores and mask is S, not "
+        "T.",
         attention_variant(masking="expanded to queries"),
     ),
     *(
         Mistake(
             f"cosines{name}",
-            "Queries and keys are made unit length first: how long they are counts no more.",
-            "The score is their product as they are, divided by the root of Dk.",
+            "Queries and keys are scaled to unit length first, so their lengths no longer count.",
+            "The score is the product of query and key as they are, divided by the root of Dk.",
             attention_variant(product=_cosines, scale=scale),
         )
         for name, scale in (("", lambda q, k: 1.0), ("_scaled", None))
@@ -150,24 +151,24 @@ ATTENTION = (
             (
                 "mask_as_an_index",
                 "an index",
-                "The mask is used as an index, which has to have the scores' shape; one with axes "
-                "of size one is not stretched there.",
-                "masked_fill and torch.where stretch a mask by themselves.",
+                "The mask is used as an index, and an index must have the scores' own shape: its "
+                "axes of size one are not broadcast.",
+                "masked_fill and torch.where broadcast a mask by themselves.",
             ),
             (
                 "rows_by_an_index",
                 "rows by an index",
                 "Rows with nothing allowed are picked by an index of the mask's own shape, which "
-                "is not stretched to the weights'.",
-                "masked_fill and torch.where stretch a mask by themselves; keepdim=True keeps the "
-                "axis of the keys.",
+                "is not broadcast to that of the weights.",
+                "masked_fill and torch.where broadcast a mask by themselves; keepdim=True keeps "
+                "the axis of the keys.",
             ),
         )
     ),
     Mistake(
         "mask_gets_an_axis",
-        "The mask gets one more axis, and with it the weights.",
-        "A mask broadcasts to (..., T, S) as it is given: who has heads gives it their axis.",
+        "The mask gets one more axis, and so do the weights.",
+        "A mask broadcasts to (..., T, S) as it is: a caller with heads gives it an axis for them.",
         attention_variant(masking="another axis"),
     ),
     Mistake(
@@ -184,8 +185,9 @@ ATTENTION = (
     ),
     Mistake(
         "causal_in_self_attention",
-        "Where there are as many queries as keys, a causal mask is made that nobody gave.",
-        "Some words read one another both ways. Who wants a causal mask hands one over.",
+        "Where there are as many queries as keys, a causal mask is applied that nobody passed in.",
+        "In self-attention too, words may look both ways. A caller who wants a causal mask passes "
+        "one in.",
         _causal_in_self_attention,
     ),
     mask_on_the_values(attention_variant),
@@ -219,16 +221,16 @@ REPAIR = (
     ),
     Mistake(
         "weights_mended_alone",
-        "The weights that come back are right now, but the values are still weighed with those "
-        "over the queries.",
-        "One softmax is enough: what comes back is what the values were weighed with.",
+        "The weights that are returned are right now, but the values are still weighted with "
+        "those normalised over the queries.",
+        "One softmax is enough: return the same weights that you use for the values.",
         _weights_alone,
     ),
     _FROM_THE_FRONT,
     Mistake(
         "axis_1",
         "Softmax runs over axis 1. With a batch in front that is still not the keys' axis.",
-        "Count from the end: the keys are the last axis, whatever stands in front.",
+        "Count from the end: the keys are the last axis, whatever comes before it.",
         attention_variant(axis=1),
     ),
     Mistake(

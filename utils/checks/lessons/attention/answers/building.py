@@ -121,9 +121,9 @@ _TRUE = (
     "In this course True means “may be attended to”, as in torch's scaled_dot_product_attention."
 )
 _FROM_ZERO = "Positions count from 0: a sentence of 2 words has positions 0 and 1."
-_BETWEEN = "An axis of size one has to stand between B and S."
+_BETWEEN = "An axis of size one belongs between B and S."
 _NUMBERS = tuple(
-    (name, f"The mask is made of {words}.", kind)
+    (name, f"The mask holds {words}, not True and False.", kind)
     for name, words, kind in (
         ("not_boolean", "numbers", torch.float32),
         ("integers", "whole numbers", torch.long),
@@ -154,8 +154,8 @@ ENTRIES = (
     Mistake("one_too_few", "Each sentence loses its last word.", _FROM_ZERO, _padding(longer=-1)),
     Mistake(
         "padding_in_front",
-        "The mask takes the first positions for padding, and the last ones for words.",
-        "The words of a sentence stand in front, its padding behind them.",
+        "The mask treats the first positions as padding and the last ones as words.",
+        "The words of a sentence come first, its padding after them.",
         _padding(front=True),
     ),
     Mistake(
@@ -167,20 +167,21 @@ ENTRIES = (
     Mistake(
         "full_sentence_closed",
         "A sentence as long as max_len gets no position at all.",
-        "It has no padding. Which positions does a slice from -0 on take?",
+        "A full sentence has no padding. If you slice from the end: which positions does a slice "
+        "from -0 on take?",
         _padding(of=lambda lengths, max_len: lengths * (lengths < max_len)),
     ),
     Mistake(
         "empty_sentence_gets_a_word",
         "An empty sentence gets one position, as if it had a word.",
-        "Its row is False everywhere. Attention has to live with that, and does.",
+        "Its row is False everywhere: attention has to cope with that, and does.",
         _padding(of=lambda lengths, max_len: lengths.clamp(min=1)),
     ),
     Mistake(
         "empty_sentence_gets_all",
         "An empty sentence gets all positions.",
-        "A length of 0 counts as a full one. If you look rows up by `lengths - 1`: index -1 is the "
-        "last row.",
+        "A length of 0 is treated as a full one. If you look rows up by `lengths - 1`: index -1 "
+        "is the last row.",
         _padding(of=_all_if_none),
     ),
     Mistake(
@@ -192,8 +193,8 @@ ENTRIES = (
     ),
     Mistake(
         "comparison_reshaped",
-        "A table (S, B) is read as (B, 1, S), not transposed: sentences are mixed up.",
-        "`view` and `reshape` keep the entries in their order. Which function exchanges axes?",
+        "A table (S, B) is reshaped to (B, 1, S), not transposed: sentences are mixed up.",
+        "`view` and `reshape` keep the entries in their order. Which function swaps two axes?",
         _padding(axes=_reshaped),
     ),
     Mistake(
@@ -229,20 +230,21 @@ AXES = (
             (
                 "axis_in_front",
                 "The mask is (1, B, S): the axis of size one comes first, so the sentences would "
-                "stand where queries do.",
+                "take the place of the queries.",
                 _BETWEEN,
                 lambda mask: mask.transpose(0, 1),
             ),
             (
                 "one_axis_too_many",
                 "The mask is (B, 1, 1, S): it has one axis too many.",
-                "Scores are (B, T, S) here. Axes of heads come in the next lesson.",
+                "Scores are (B, T, S) here. An axis for heads comes in the next lesson.",
                 lambda mask: mask[:, None],
             ),
             (
                 "repeated_for_every_query",
                 "The mask is repeated along the axis of the queries: (B, S, S).",
-                "Queries may differ in number from keys. An axis of size one fits any number.",
+                "There may be more or fewer queries than keys. An axis of size one fits any "
+                "number.",
                 lambda mask: mask.expand(-1, mask.shape[-1], -1),
             ),
             (
@@ -256,7 +258,8 @@ AXES = (
     ),
     Mistake(
         "lengths_without_an_axis",
-        "The lengths meet the positions along one axis: B of them against max_len.",
+        "Lengths and positions are compared along the same axis: B lengths against max_len "
+        "positions.",
         "Each length is compared with all positions: which of the two needs an axis of size one?",
         _without_axis,
     ),
@@ -274,7 +277,7 @@ _ADDITIVE = (
 CAUSAL = (
     Mistake(
         "nothing_allowed",
-        "The mask is False everywhere: no position may look at any.",
+        "The mask is False everywhere: no position may look anywhere.",
         "Row t has True at positions 0 to t.",
         _causal(values=torch.zeros_like),
     ),
@@ -301,7 +304,7 @@ CAUSAL = (
     Mistake(
         "one_step_back",
         "Each position sees itself and the one just before it, and nothing earlier.",
-        "It may look at all that came before it: a triangle, not a band.",
+        "It may look at everything that came before it: a triangle, not a band.",
         _causal(values=lambda mask: mask.triu(-1)),
     ),
     Mistake(
@@ -325,7 +328,7 @@ CAUSAL = (
     Mistake(
         "itself_only",
         "Each position sees itself and nothing else.",
-        "It may look at all that came before it, too: a triangle, not a diagonal.",
+        "It may look at everything that came before it too: a triangle, not a diagonal.",
         _causal(values=lambda mask: mask & mask.transpose(1, 2)),
     ),
     *(
@@ -340,7 +343,7 @@ CAUSAL = (
             (
                 "one_axis_too_many",
                 "The mask is (1, 1, T, T): it has one axis too many.",
-                "Scores are (B, T, S) here. Axes of heads come in the next lesson.",
+                "Scores are (B, T, S) here. An axis for heads comes in the next lesson.",
                 lambda mask: mask[None],
             ),
             (
@@ -363,8 +366,7 @@ CAUSAL = (
     Mistake(
         "same_size_for_all",
         "The mask has the same size whatever `size` is.",
-        "Is an earlier mask kept and given out again, or a number written where `size` should "
-        "stand?",
+        "Is an earlier mask kept and returned again, or is a number written in place of `size`?",
         lambda size: causal_oracle(4),
     ),
 )
@@ -372,10 +374,10 @@ CAUSAL = (
 DEVICE = (
     Mistake(
         "positions_on_the_cpu",
-        "Something is made on the CPU, whatever the device of lengths. With lengths on a GPU a "
-        "comparison would stop with an error, or the mask come out on the CPU.",
-        "What makes a tensor (torch.arange, torch.zeros, ...) takes device=: lengths.device says "
-        "which.",
+        "Something is created on the CPU, whatever the device of lengths. With lengths on a GPU, "
+        "a comparison would fail or the mask would end up on the CPU.",
+        "Functions that create a tensor (torch.arange, torch.zeros, ...) take device=, and "
+        "lengths.device says which.",
         _padding(on_the_cpu=True),
     ),
 )

@@ -109,7 +109,7 @@ _OWN_SENTENCE = (
     "Row b of the weights belongs to the values of sentence b. As (B, 1, S) the weights meet them "
     "sentence by sentence; in einsum, both carry the same letter for the batch."
 )
-_ONE_WEIGHT_EACH = "Each value counts by its weight, and what is added up are the S values."
+_ONE_WEIGHT_EACH = "Each value is multiplied by its weight, and the S results are added up."
 CONTEXTS = tuple(
     Mistake(name, message, hint, _attend(context=context))
     for name, context, message, hint in (
@@ -124,14 +124,14 @@ CONTEXTS = tuple(
         (
             "weighted_mean",
             "divided",
-            "The weighted values are averaged: the sum is divided by S, once too often.",
+            "The weighted values are averaged: dividing the sum by S is one division too many.",
             "The weights sum to one already.",
         ),
         (
             "context_keeps_an_axis",
             "axis kept",
             "The context keeps an axis of size one: (B, 1, D).",
-            "The axis was made for the product. Who takes it away again?",
+            "You added that axis for the product. Where do you remove it again?",
         ),
         (
             "weights_without_an_axis",
@@ -143,7 +143,8 @@ CONTEXTS = tuple(
         (
             "summed_over_features",
             "over features",
-            "The sum runs over D, the entries of a value, and not over the S values: (B, S).",
+            "The sum runs over D, the entries of a value, not over the S values, so the result is "
+            "(B, S).",
             _ONE_WEIGHT_EACH,
         ),
         (
@@ -155,20 +156,21 @@ CONTEXTS = tuple(
         (
             "largest_weighted_value",
             "largest",
-            "Of the weighted values the largest is taken; they are to be added up.",
+            "The largest of the weighted values is taken; they should be added up.",
             _ONE_WEIGHT_EACH,
         ),
         (
             "not_summed",
             "not summed",
-            "The values are weighted, and not added up: (B, S, D).",
+            "The values are weighted but not added up, so the result is (B, S, D).",
             _ONE_WEIGHT_EACH,
         ),
         (
             "value_of_the_largest_weight",
             "best",
-            "The value with the largest weight is taken alone; all values count by their weights.",
-            "This picks, where attention averages: nothing but the winner would ever be learned.",
+            "Only the value with the largest weight is used; every value should count by its "
+            "weight.",
+            "Attention averages; it does not pick. Through a pick no gradient reaches the weights.",
         ),
         (
             "weights_of_the_first_sentence",
@@ -199,26 +201,26 @@ CONTEXTS = tuple(
 RESULTS = (
     Mistake(
         "swapped_results",
-        "The results come in the wrong order.",
+        "The two results are returned in the wrong order.",
         "Return (context, weights).",
         _attend(returned="swapped"),
     ),
     Mistake(
         "context_only",
-        "Only one of the two results comes back, the context.",
+        "Only one of the two results is returned, the context.",
         "Return the pair (context, weights).",
         _attend(returned="output"),
     ),
     Mistake(
         "weights_only",
-        "Only one of the two results comes back, the weights.",
+        "Only one of the two results is returned, the weights.",
         "Return the pair (context, weights).",
         _attend(returned="weights"),
     ),
     Mistake(
         "scores_returned",
-        "The second result is the scores; asked for are the weights.",
-        "Return what the values were weighed with.",
+        "The second result is the scores; it should be the weights.",
+        "Return the weights that you use for the values.",
         _attend(returned="scores"),
     ),
 )
@@ -250,21 +252,21 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "number_squared",
-                "The number of products is squared. It has to be the other way round.",
+                "That is 64 squared. The spread grows more slowly than the number of products.",
                 "Each of the 64 products has variance 1, and variances of independent terms add. "
                 "How does a deviation come from a variance?",
                 64**2,
             ),
             Mistake(
                 "both_variances_added",
-                "That would be the spread of 128 numbers, added up. Here 64 products are, and a "
-                "product of two unit normals has variance one, not two.",
+                "That would be the spread of a sum of 128 numbers. Here 64 products are added, "
+                "and a product of two unit normals has variance one, not two.",
                 _OF_A_PRODUCT,
                 128**0.5,
             ),
             Mistake(
                 "variance_of_both",
-                "128 is the variance of as many numbers, added up. Here 64 products are, and a "
+                "128 is the variance of a sum of 128 numbers. Here 64 products are added, and a "
                 "deviation is the root of a variance.",
                 _OF_A_PRODUCT,
                 128,
@@ -315,7 +317,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "scores_scaled",
-                "The scores are divided by a root before the softmax. They come finished.",
+                "The scores are divided by a root before softmax, but they arrive ready for it.",
                 "`attend` begins with the softmax of the scores as they are.",
                 lambda scores, values, mask=None: attend_oracle(
                     scores / values.shape[-1] ** 0.5, values, mask

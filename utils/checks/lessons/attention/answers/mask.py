@@ -9,20 +9,20 @@ Variant = Callable[..., Any]
 
 _STILL_WINS = (
     "A large score under the mask still wins the softmax and leaves the allowed keys nothing. "
-    "What is done to the weights afterwards does not bring it back.",
+    "Changing the weights afterwards does not give it back.",
     "The score of a blocked key must not matter, however large: block it before softmax.",
 )
 
 _TAKES_AWAY = (
-    "The fill is a score that can occur: where the allowed ones lie below it, blocked keys "
+    "The fill value is a score that can occur: where the allowed ones lie below it, blocked keys "
     "take their weight, and setting that to zero does not give it back.",
-    "The fill has to be below every score that can occur, whatever their scale.",
+    "The fill value has to be below every score that can occur, whatever their scale.",
 )
 
 _LEAVES_SOME = (
-    "The fill is a score that can occur: blocked keys keep some weight, very little where "
-    "scores are small, and nearly all of it where the allowed ones lie below the fill.",
-    "The fill has to be below every score that can occur, whatever their scale.",
+    "The fill value is a score that can occur: blocked keys keep some weight, very little where "
+    "scores are small, and nearly all of it where the allowed ones lie below it.",
+    "The fill value has to be below every score that can occur, whatever their scale.",
 )
 
 
@@ -40,8 +40,8 @@ def mask_on_the_values(variant: Variant) -> Mistake:
     """Return the mistake of a mask that acts on the values and not on the weights."""
     return Mistake(
         "mask_on_the_values",
-        "The mask takes blocked values away, but their keys keep their weight: what the allowed "
-        "ones get sums to less than one.",
+        "The mask removes blocked values, but their keys keep their weight: what is left for the "
+        "allowed ones sums to less than one.",
         "Block the scores, before softmax: then the allowed keys share the whole weight.",
         variant(weights_masked=False),
     )
@@ -66,8 +66,8 @@ def _blocked_key_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         *_inverted(variant),
         Mistake(
             "values_without_the_mask",
-            "The weights that come back are masked, but the values are weighed with others, as if "
-            "no mask were given.",
+            "The weights that are returned are masked, but the values are weighted as if there "
+            "were no mask.",
             "One table of weights: mask the scores first, and use the same weights for both "
             "results.",
             variant(output_masked=False),
@@ -82,22 +82,22 @@ def _blocked_key_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "filled_with_zero",
-            "Blocked scores are set to zero or nearly, and exp(0) is one: they still get weight.",
+            "Blocked scores are set to zero or close to it, and exp(0) is one: they still get "
+            "weight.",
             "Which score turns into a weight of zero under exp?",
             variant(masking="zero"),
         ),
         Mistake(
             "mask_added",
             "The mask is added to the scores as a number, so allowed keys only gain one.",
-            "A boolean mask chooses; it is not a term of a sum. Look at masked_fill.",
+            "A boolean mask selects; it is not a number to add. Look at masked_fill.",
             variant(masking="added"),
         ),
         Mistake(
             "fill_leaks_at_large_scores",
-            "The fill is a score that can occur: it is enough for small scores only, and where "
-            "they "
-            "are large, weight leaks.",
-            "The fill has to be below every score that can occur, whatever their scale.",
+            "The fill value is a score that can occur: it works for small scores, but where "
+            "scores are large, weight leaks.",
+            "The fill value has to be below every score that can occur, whatever their scale.",
             variant(fill=-100.0),
         ),
     )
@@ -111,7 +111,7 @@ def _weak_fill_mistakes(variant: Variant) -> tuple[Mistake, ...]:
                 f"fill_too_weak{name}",
                 f"Blocked keys get a score of about {fill:g}, which is an ordinary score: weight "
                 "leaks to them.",
-                "The fill has to be below every score that can occur.",
+                "The fill value has to be below every score that can occur.",
                 variant(fill=fill),
             )
             for name, fill in fills.items()
@@ -139,8 +139,8 @@ def _no_mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     return tuple(
         Mistake(
             name,
-            "Without a mask the call stops: None is used as if it were a tensor.",
-            "mask is None where the caller gives none. Use it only where there is one.",
+            "Without a mask the call fails: None is used as if it were a tensor.",
+            "mask is None when the caller passes none. Use it only when there is one.",
             variant(masking=masking),
         )
         for name, masking in (
@@ -177,7 +177,7 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "empty_row_is_uniform",
-            "A row with nothing allowed attends to all keys alike, padding included.",
+            "A row with nothing allowed attends to all keys equally, padding included.",
             "With every score equal, softmax is uniform. Set the weights of blocked keys to zero.",
             variant(masking="uniform"),
         ),
@@ -191,28 +191,26 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "empty_row_has_a_gradient_of_nan",
-            "The result is right, but in a row with nothing allowed the gradient is NaN: a "
-            "single such "
-            "row would spoil a whole training.",
-            "Taking the NaN out afterwards hides it from the result only. The softmax of minus "
-            "infinity alone is NaN; filling the scores cuts the way from it back to them, adding "
-            "minus "
-            "infinity does not.",
+            "The result is right, but in a row with nothing allowed the gradient is NaN: a single "
+            "such row would ruin a whole training run.",
+            "Removing the NaN afterwards hides it in the result only: the gradient still goes "
+            "back through it. No gradient flows back into scores that were filled, but one does "
+            "flow into scores to which minus infinity was added.",
             variant(masking="infinity added, then zeroed"),
         ),
         Mistake(
             "empty_row_lowered_alike",
-            "In a row with nothing allowed every score is lowered alike, so that blocked keys "
-            "share the weight as if nothing had happened.",
-            "Softmax sees differences only. Set the weights of blocked keys to zero after it.",
+            "In a row with nothing allowed every score is lowered by the same amount, so "
+            "blocked keys share the weight as if nothing had happened.",
+            "Softmax sees only differences. Set the weights of blocked keys to zero after it.",
             variant(masking="lowered"),
         ),
         Mistake(
             "lowered_by_ten_thousand",
             "Scores under the mask are lowered by 10,000: too little where scores are larger "
-            "still, and no help in a row where all are lowered alike.",
-            "What their scores were must not matter: fill them with minus infinity, and set the "
-            "weights of blocked keys to zero after softmax.",
+            "still, and no help in a row where all are lowered by the same amount.",
+            "A blocked key should get no weight, whatever its score was. What do you fill in, and "
+            "what remains to be done in a row that is blocked as a whole?",
             variant(masking="lowered by ten thousand"),
         ),
         *_broken_row_mistakes(variant),
@@ -242,19 +240,19 @@ def _broken_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         Mistake(
             "zero_times_infinity",
             "Zero times infinity is NaN: that is what allowed keys get.",
-            "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
+            "Set the scores of blocked keys instead of calculating them: look at masked_fill.",
             variant(masking="zero times infinity"),
         ),
         Mistake(
             "zero_times_infinity_hidden",
-            "Zero times infinity is NaN: that is what allowed keys get. It is made zero "
-            "afterwards, and no weight is left.",
-            "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
+            "Zero times infinity is NaN: that is what allowed keys get. It is set to zero "
+            "afterwards, so no weight is left.",
+            "Set the scores of blocked keys instead of calculating them: look at masked_fill.",
             variant(masking="zero times infinity, nan taken out"),
         ),
         Mistake(
             "masked_between_two_softmaxes",
-            "Softmax comes first, then the mask, then softmax once more: weights of weights are "
+            "Softmax comes first, then the mask, then softmax again: the softmax of weights is "
             "nearly even.",
             "One softmax is enough, if the scores are masked before it.",
             variant(masking="between"),
@@ -262,13 +260,13 @@ def _broken_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         Mistake(
             "whole_rows_blocked",
             "A row loses all of its weights as soon as one of its keys is blocked.",
-            "The mask speaks of each key by itself: its other keys share the whole weight.",
+            "The mask is about each key separately: the row's other keys share the whole weight.",
             variant(masking="whole rows"),
         ),
         Mistake(
             "zero_times_infinity_zeroed",
             "Zero times infinity is NaN: that is what allowed keys get.",
-            "Choose the scores of blocked keys, do not calculate them: look at masked_fill.",
+            "Set the scores of blocked keys instead of calculating them: look at masked_fill.",
             variant(masking="zero times infinity, then zeroed"),
         ),
     )
@@ -289,7 +287,7 @@ def infinity_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "exp_overflows_under_the_mask",
             "exp of a large score is infinite, and infinity times zero, or divided by infinity, "
             "is NaN.",
-            "Scores that are all lower by the same number give the same weights. Which number "
+            "Lowering all scores by the same number leaves the weights as they are. Which number "
             "makes the largest exp one? torch.softmax takes care of it.",
             variant(masking="multiplied", softmax="unshifted"),
         ),
@@ -302,8 +300,7 @@ def half_guarded_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         Mistake(
             f"empty_row_is_nan_in_the_{lost}",
             f"A row with nothing allowed has zeros in the {mended}, and still NaN in the {lost}.",
-            "What takes the NaN away has to act right after softmax, on what both results are "
-            "made of.",
+            "Remove the NaN right after softmax, from the weights that both results are made from.",
             variant(masking="nan", returned=f"nan taken from the {mended}"),
         )
         for lost, mended in (("weights", "output"), ("output", "weights"))
@@ -333,8 +330,7 @@ def large_score_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "lowered_too_little",
             "Scores under the mask are lowered by too little: blocked keys keep some weight, and "
             "where their scores are large, most of it.",
-            "What their scores were must not matter, however large: fill them, or lower them by "
-            "more "
+            "Their own scores must not matter, however large: fill them, or lower them by more "
             "than scores can differ.",
             variant(masking="lowered too little"),
         ),
@@ -384,9 +380,9 @@ def query_mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     return tuple(
         Mistake(
             name,
-            "The mask acts on the queries: its last two axes are exchanged.",
-            "Scores are (..., T, S): rows are queries, columns are keys. Which of the two does the "
-            "mask speak of?",
+            "The mask acts on the queries: its last two axes are swapped.",
+            "Scores are (..., T, S): rows are queries, columns are keys. Which of the two is the "
+            "mask about?",
             variant(masking=masking),
         )
         for name, masking in (

@@ -94,10 +94,8 @@ def _left_out(size: Change) -> Any:
     return changes
 
 
-_ONE_OUTPUT = "Asked is one output, the last: `run(x)[:, -1]`."
-_PER_WORD = (
-    "Each x_t has D entries: the norm runs over the last axis, and one number per t is left."
-)
+_ONE_OUTPUT = "The exercise asks about one output only: the one at the last position."
+_PER_WORD = "Each x_t has D entries: the norm runs over the last axis and leaves one number per t."
 _BATCH = "One number for each t: the mean over the sentences of the batch."
 REACH = tuple(
     Mistake(name, message, hint, _reach(**choices))
@@ -118,7 +116,7 @@ REACH = tuple(
             "mean_of_the_output",
             {"end": lambda y: y[:, -1] / y[:, -1].numel()},
             "The mean of the output's entries is differentiated, not their sum.",
-            "`run(x)[:, -1].sum()`: nothing is divided.",
+            "Add up the entries of the last output; nothing is divided.",
         ),
         (
             "last_sentence",
@@ -148,7 +146,7 @@ REACH = tuple(
             "summed_sizes",
             {"size": lambda g: g.abs().sum(-1)},
             "The sizes of the entries are added: that is the 1-norm; the 2-norm is asked for.",
-            "`norm(dim=-1)`: the root of the sum of squares.",
+            "The 2-norm is the root of the sum of squares.",
         ),
         (
             "squared",
@@ -201,34 +199,33 @@ REACH = tuple(
         (
             "batch_kept",
             {"over_batch": _same},
-            "A row for each sentence comes back: (B, T).",
+            "The result has a row for each sentence: (B, T).",
             _BATCH,
         ),
         (
             "norm_over_positions",
             {"size": lambda g: g.norm(dim=1)},
-            "The norm runs over the positions, and a number for each feature is left: (D,).",
+            "The norm runs over the positions, which leaves a number for each feature: (D,).",
             _PER_WORD,
         ),
         (
             "turned_round",
             {"finish": lambda n: n.flip(0)},
             "The result begins with the last position: it is in order of distance.",
-            "Entry t belongs to x_t; the distance is counted in the plot.",
+            "Entry t belongs to x_t; the plot works out the distances.",
         ),
         (
             "times_x",
             {"times_x": True},
-            "The gradient is multiplied by x. How much a change of x_t counts is the gradient "
-            "itself.",
+            "The gradient is multiplied by x. The gradient alone says how much a change of x_t "
+            "matters.",
             "Take the gradient as torch gives it.",
         ),
         (
             "asks_no_more",
             {"switched": True},
-            "An x that asked for gradients before asks for none afterwards.",
-            "requires_grad_ changes the caller's tensor. Work on one of your own: "
-            "x.detach().requires_grad_().",
+            "The caller's x asked for gradients before the call and no longer does afterwards.",
+            "requires_grad_ changes the caller's tensor. Work on a detached copy of your own.",
         ),
         (
             "left_behind",
@@ -236,7 +233,7 @@ REACH = tuple(
             "backward() leaves gradients in x and in the layer's parameters, to which the next "
             "training step would add.",
             "torch.autograd.grad(result, x) returns the gradient and leaves nothing; work on a "
-            "copy of x that asks for gradients: x.detach().requires_grad_().",
+            "detached copy of x that asks for gradients.",
         ),
         (
             "left_behind_in_the_layer",
@@ -257,8 +254,8 @@ OTHERS = (
     ),
     Mistake(
         "jacobian_norm",
-        "The entries of the last output are differentiated one by one, and all derivatives enter "
-        "the norm: that is the norm of the Jacobian.",
+        "The entries of the last output are differentiated one by one, and all derivatives go "
+        "into the norm: that is the norm of the Jacobian.",
         "The entries are added up first, and that sum has one gradient.",
         _jacobian_norms,
     ),
@@ -266,8 +263,8 @@ OTHERS = (
         Mistake(
             name,
             "An input is set to zero, and the change of the output is measured. A gradient is the "
-            "answer to a small change.",
-            "Ask autograd: torch.autograd.grad of the last output's sum with respect to x.",
+            "response to a small change.",
+            "Ask autograd for the gradient of the last output's sum with respect to x.",
             _left_out(size),
         )
         for name, size in (

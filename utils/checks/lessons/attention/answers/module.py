@@ -38,7 +38,7 @@ THROUGH = tuple(
             "scores_from_inputs",
             "xxv",
             "The weights are computed from the inputs: w_q and w_k are not used.",
-            "The projected queries and keys were meant, not x itself.",
+            "The weights come from the projected queries and keys, not from x itself.",
         ),
         (
             "nothing_projected",
@@ -51,48 +51,48 @@ THROUGH = tuple(
         (
             "queries_and_keys_swapped",
             "kqv",
-            "Queries and keys have changed places.",
+            "Queries and keys are swapped.",
             "w_q makes the first argument, w_k the second.",
         ),
         (
             "keys_and_values_swapped",
             "qvk",
-            "Keys and values have changed places.",
-            "Queries are compared with the keys; what is mixed are the values. Follow each from "
+            "Keys and values are swapped.",
+            "Queries are compared with keys, and the values are mixed. Follow each of them from "
             "its layer on.",
         ),
         (
             "queries_through_w_k",
             "kkv",
-            "The queries are made with w_k: w_q is not used, and each position mostly finds "
+            "The queries are made with w_k: w_q is not used, and each position mostly attends to "
             "itself.",
             _OWN_LAYER,
         ),
         (
             "keys_through_w_q",
             "qqv",
-            "The keys are made with w_q: w_k is not used, and each position mostly finds itself.",
+            "The keys are made with w_q: w_k is not used, and each position mostly attends to "
+            "itself.",
             _OWN_LAYER,
         ),
         ("values_through_w_k", "qkk", "The values are made with w_k: w_v is not used.", _OWN_LAYER),
         ("values_through_w_q", "qkq", "The values are made with w_q: w_v is not used.", _OWN_LAYER),
     )
 )
-_FROM_TO = "nn.Linear(in, out): it takes vectors of the size that comes in, x's."
+_FROM_TO = "In nn.Linear(in, out), `in` is the size of the vectors that come in, here those of x."
 SIZES = (
     *(
         Mistake(name, message, hint, self_attention_variant(sizes=sizes))
         for name, message, hint, sizes in (
             (
                 "sizes_exchanged",
-                "The layers take vectors of the size that they should give, and give the size "
-                "that they should take.",
+                "The input size and the output size of the layers are swapped.",
                 _FROM_TO,
                 lambda d, d_k, d_v: ((d_k, d), (d_k, d), (d_v, d)),
             ),
             (
                 "values_of_size_d_k",
-                "w_v gives d_k entries, and a value has d_v.",
+                "w_v gives d_k entries, but a value has d_v.",
                 "d_k is shared by queries and keys, which are compared. Values may have any size.",
                 lambda d, d_k, d_v: ((d, d_k), (d, d_k), (d, d_k)),
             ),
@@ -104,7 +104,7 @@ SIZES = (
             ),
             (
                 "queries_and_keys_of_size_d_v",
-                "w_q gives d_v entries, and a query has d_k.",
+                "w_q gives d_v entries, but a query has d_k.",
                 "d_k is shared by queries and keys, which are compared. Values may have any size.",
                 lambda d, d_k, d_v: ((d, d_v), (d, d_v), (d, d_k)),
             ),
@@ -113,18 +113,18 @@ SIZES = (
     Mistake(
         "projections_activated",
         "The projections go through a ReLU: no query, key or value has a negative entry.",
-        "Q = X W_q, and so on: a product, and nothing behind it.",
+        "Q = X W_q, and so on: a product and nothing after it.",
         self_attention_variant(applied=staticmethod(lambda layer, x: layer(x).relu())),
     ),
     Mistake(
         "projections_with_bias",
-        "The projections have a bias, and the stub asks for none.",
+        "The projections have a bias, but the stub asks for none.",
         "nn.Linear has a bias unless you say otherwise.",
         self_attention_variant(bias=True),
     ),
 )
 _NO_LAYER = (
-    "A projection is a bare tensor, where an nn.Linear is asked for.",
+    "A projection is a bare tensor; the exercise asks for an nn.Linear.",
     "nn.Linear makes its matrix itself, with starting values that suit its size, and applies it "
     "when it is called.",
 )
@@ -133,8 +133,8 @@ FORM = (
         Mistake(
             f"{called}_not_made",
             f"After __init__ there is no self.{called}.",
-            "Layers are made in __init__, under the very names that the stub gives. A layer made "
-            "in forward would be new, random and untrained at every call.",
+            "Layers are made in __init__, under exactly the names that the stub gives. A layer "
+            "made in forward would be new, random and untrained at every call.",
             self_attention_variant(missing=missing),
         )
         for called, missing in (("w_q", "qkv"), ("w_k", "kv"), ("w_v", "v"))
@@ -148,13 +148,13 @@ FORM = (
     Mistake(
         "layers_hidden_from_the_module",
         "nn.Module does not know of the layers: no optimiser and no .to(device) finds them.",
-        "What is assigned to self is registered, and what nn.ModuleDict and nn.ModuleList hold. A "
-        "plain dictionary or list hides it.",
+        "nn.Module registers layers that are assigned to self or held by an nn.ModuleList or "
+        "nn.ModuleDict. A plain list or dictionary hides them.",
         self_attention_variant(registered=False),
     ),
     Mistake(
         "more_is_trained",
-        "The module has a parameter beside its three layers, which training would change too.",
+        "The module has a parameter besides its three layers, and training would change that too.",
         "What is fixed, such as 1 / sqrt(d_k), is a plain number, not an nn.Parameter.",
         self_attention_variant(more=True),
     ),
@@ -177,9 +177,9 @@ FORM = (
 )
 WEIGHTS_RESHAPED = Mistake(
     "weights_reshaped",
-    "The weights of the layers are read in another shape, not transposed, which mixes up their "
-    "entries.",
-    "nn.Linear keeps its matrix as (out, in), and applies it rightly when it is called.",
+    "The layers' weights are reshaped, not transposed, which mixes up their entries.",
+    "nn.Linear keeps its matrix as (out, in), and applies it the right way round when it is "
+    "called.",
     self_attention_variant(
         applied=staticmethod(lambda layer, x: x @ layer.weight.reshape(x.shape[-1], -1))
     ),

@@ -110,7 +110,7 @@ _NOT_USED = (
     "The query goes through w first.",
 )
 _LEFT_OUT = (
-    "w is left out where query and key have as many entries.",
+    "w is left out where query and key have the same number of entries.",
     "The query goes through w first, whatever the sizes are: w says which entry of a query meets "
     "which entry of a key.",
 )
@@ -127,28 +127,28 @@ MISTAKES = tuple(
         (
             "w_read_in_another_shape",
             {"of_w": lambda w: w.reshape(w.shape[1], w.shape[0]).T},
-            "w is read in another shape, not transposed, which mixes up its entries.",
-            "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+            "w is reshaped, not transposed, which mixes up its entries.",
+            "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
         ),
         (
             "batch_meets_batch",
             {"met": "no axis"},
-            "The queries of all sentences meet the keys of each: the query has no axis where the "
-            "keys have theirs.",
-            "Give the projected query an axis of size one, and take it away at the end.",
+            "The queries of all sentences meet the keys of each: the query has no axis for the "
+            "keys.",
+            "Give the projected query an axis of size one, and remove it at the end.",
         ),
         (
             "rows_meet_keys",
             {"met": "no axis, entry by entry"},
-            "The query has no axis where the keys have theirs: its B rows meet the S keys.",
-            "Write both shapes down, (B, Dk) and (B, S, Dk): they are matched from the last axis "
-            "on. Where must the query get an axis of size one?",
+            "The query has no axis for the keys, so its B rows are lined up with the S keys.",
+            "Write down both shapes, (B, Dk) and (B, S, Dk): they are matched from the last axis "
+            "backwards. Where does the query need an axis of size one?",
         ),
         (
             "keys_reshaped",
             {"met": "keys reshaped"},
-            "The keys are read in another shape, not transposed, which mixes up their entries.",
-            "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+            "The keys are reshaped, not transposed, which mixes up their entries.",
+            "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
         ),
         (
             "first_query_for_all",
@@ -166,13 +166,14 @@ MISTAKES = tuple(
             "keys_of_all_sentences",
             {"met": "all keys"},
             "The keys of all sentences are added up before they meet the query.",
-            "Row b of the queries belongs to the keys of sentence b: in einsum, one letter for "
-            "the batch of both.",
+            "Row b of the queries belongs to the keys of sentence b: in einsum, the batch needs "
+            "the same letter in both, and in the result.",
         ),
         (
             "not_summed",
             {"met": "not summed"},
-            "Query and key are multiplied entry by entry and not added up: (B, S, Dk).",
+            "Query and key are multiplied entry by entry but not added up, so the result is (B, "
+            "S, Dk).",
             "A score is one number for each key.",
         ),
         (
@@ -190,13 +191,13 @@ MISTAKES = tuple(
             "axis_kept",
             {"met": "axis kept"},
             "The scores keep an axis of size one at the end: (B, S, 1).",
-            "The axis was made for the product. Who takes it away again?",
+            "You added that axis for the product. Where do you remove it again?",
         ),
         (
             "row_kept",
             {"met": "row kept"},
             "The scores keep an axis of size one for the query: (B, 1, S).",
-            "The axis was made for the product. Who takes it away again?",
+            "You added that axis for the product. Where do you remove it again?",
         ),
         (
             "softmax_taken",
@@ -207,13 +208,13 @@ MISTAKES = tuple(
         (
             "tanh_of_the_score",
             {"finish": torch.tanh},
-            "tanh is taken of the scores. It belongs to additive attention.",
+            "tanh is applied to the scores. It belongs to additive attention.",
             _NO_SOFTMAX,
         ),
         (
             "tanh_of_the_query",
             {"projected": torch.tanh},
-            "tanh is taken of the projected query. It belongs to additive attention.",
+            "tanh is applied to the projected query. It belongs to additive attention.",
             "Luong's general score is two matrix products and nothing else.",
         ),
         (
@@ -232,7 +233,7 @@ MISTAKES = tuple(
 )
 TANH_OF_THE_KEYS = Mistake(
     "tanh_of_the_keys",
-    "tanh is taken of the projected keys. It belongs to additive attention.",
+    "tanh is applied to the projected keys. It belongs to additive attention.",
     "Luong's general score is two matrix products and nothing else.",
     _tanh_of_the_keys,
 )

@@ -57,20 +57,17 @@ def _order(
     return measured
 
 
-_BOTH_SIDES = (
-    "Two calls of the layer: one gets reordered words, of the other the results are reordered."
-)
+_BOTH_SIDES = "Call the layer twice: reorder the words for one call, and the results of the other."
 ORDER = tuple(
     Mistake(name, message, hint, _order(**choices))
     for name, choices, message, hint in (
         (
             "output_not_reordered",
             {"after": lambda y, order: y},
-            "What the layer gives for the reordered words is compared place by place with what it "
-            "gives for x: that is invariance. Equivariance means that the outputs move with the "
-            "words.",
-            "Two calls of the layer: one gets reordered words, of the other the results are "
-            "reordered, and of no other.",
+            "The outputs for the reordered words are compared place by place with the outputs for "
+            "x: that tests invariance. Equivariance means that the outputs move with the words.",
+            "Call the layer twice: reorder the words for one call, and the results of the other. "
+            "Is any result compared in its old order?",
         ),
         (
             "input_not_reordered",
@@ -88,13 +85,13 @@ ORDER = tuple(
             "order_undone",
             {"after": lambda y, order: y[:, order.argsort()]},
             "On one side words move by `order`, on the other by its inverse, which undoes it.",
-            "Which word stands first on each side? It has to be the same one.",
+            "Which word comes first on each side? It has to be the same one.",
         ),
         (
             "order_undone_before",
             {"before": lambda x, order: x[:, order.argsort()]},
             "On one side words move by `order`, on the other by its inverse, which undoes it.",
-            "Which word stands first on each side? It has to be the same one.",
+            "Which word comes first on each side? It has to be the same one.",
         ),
         (
             "reordered_words_on_both_sides",
@@ -105,9 +102,9 @@ ORDER = tuple(
         (
             "both_put_back",
             {"again": lambda y, order: y[:, order.argsort()]},
-            "What the layer gave for the reordered words is put back, and compared with outputs "
-            "that are reordered.",
-            "Which word stands first on each side? It has to be the same one.",
+            "The outputs for the reordered words are put back in order, and then compared with "
+            "outputs that are reordered.",
+            "Which word comes first on each side? It has to be the same one.",
         ),
         (
             "no_output_reordered",
@@ -120,19 +117,19 @@ ORDER = tuple(
             "order_of_the_batch",
             {"before": lambda x, order: x[order], "after": lambda y, order: y[order]},
             "The order is applied to the batch axis.",
-            "Positions are the second axis: x[:, order].",
+            "Positions are the second axis of (B, T, D).",
         ),
         (
             "order_of_the_features",
             {"before": lambda x, order: x[..., order], "after": lambda y, order: y[..., order]},
             "The order is applied to the features.",
-            "Positions are the second axis: x[:, order].",
+            "Positions are the second axis of (B, T, D).",
         ),
         (
             "difference_of_norms",
             {"norms_first": True},
             "The norms of both sides are compared. Different results can be equally long.",
-            "First the difference of the results, then its norm.",
+            "Take the difference of the results first, then its norm.",
         ),
         (
             "largest_difference",
@@ -161,7 +158,7 @@ ORDER = tuple(
         (
             "relative_distance",
             {"relative": True},
-            "The distance is divided by the length of the outputs: that is a share.",
+            "The distance is divided by the length of the outputs, which makes it a fraction.",
             "The L2 distance itself is asked for: the root of the sum of squares.",
         ),
         (
@@ -180,25 +177,25 @@ ORDER = tuple(
             "distances_added",
             {"distance": lambda d: d.norm(dim=-1).sum()},
             "The distances of the single words are added.",
-            "One root over the sum of all squares.",
+            "Take one root, over the sum of all squares.",
         ),
         (
             "distances_averaged",
             {"distance": lambda d: d.norm(dim=-1).mean()},
             "The distances of the single words are averaged.",
-            "One root over the sum of all squares.",
+            "Take one root, over the sum of all squares.",
         ),
         (
             "first_sentence_alone",
             {"distance": lambda d: d[0].norm()},
             "Only the first sentence of the batch counts.",
-            "One root over the sum of all squares.",
+            "Take one root, over the sum of all squares.",
         ),
         (
             "a_tensor",
             {"plain": False},
-            "A tensor comes back, where a number is asked for.",
-            "`.item()` makes a number of a tensor with one entry.",
+            "The result is a tensor, not a number.",
+            "`.item()` turns a tensor with one entry into a number.",
         ),
         (
             "inverse_order_on_both_sides",
@@ -206,21 +203,21 @@ ORDER = tuple(
                 "before": lambda x, order: x[:, order.argsort()],
                 "after": lambda y, order: y[:, order.argsort()],
             },
-            "Words and outputs are put into the inverse order, both.",
-            "Position i gets what stood at order[i]. A permutation's matrix has its ones at "
-            "[i, order[i]]; transposed, it undoes the order.",
+            "Words and outputs are both put into the inverse order.",
+            "Position i gets what was at order[i]. A permutation's matrix has its ones at [i, "
+            "order[i]]; transposed, it undoes the order.",
         ),
         (
             "sentences_added",
             {"distance": lambda d: d.flatten(1).norm(dim=1).sum()},
             "The distances of the single sentences are added.",
-            "One root over the sum of all squares.",
+            "Take one root, over the sum of all squares.",
         ),
         (
             "sentences_averaged",
             {"distance": lambda d: d.flatten(1).norm(dim=1).mean()},
             "The distances of the single sentences are averaged.",
-            "One root over the sum of all squares.",
+            "Take one root, over the sum of all squares.",
         ),
     )
 )

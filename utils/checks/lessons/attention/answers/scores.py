@@ -9,7 +9,10 @@ from torch import Tensor
 from utils.checks.framework.exercise import Mistake
 
 Variant = Callable[..., Any]
-_SUMMED = "Which axis is summed over in the product of a query and a key? Its size counts."
+_SUMMED = (
+    "Which axis is summed over in the product of a query and a key? The size of that axis is what "
+    "counts."
+)
 
 
 def scaling_mistakes(variant: Variant, d_k: str = "Dk") -> tuple[Mistake, ...]:
@@ -24,7 +27,7 @@ def scaling_mistakes(variant: Variant, d_k: str = "Dk") -> tuple[Mistake, ...]:
         Mistake(
             "no_scaling",
             f"The scores are not divided by sqrt({d_k}).",
-            "Look at the formula once more: what stands under the product of Q and K?",
+            "Look at the formula again: what is the product of Q and K divided by?",
             variant(scale=lambda q, k: 1.0),
         ),
         Mistake(
@@ -43,18 +46,19 @@ def scaling_mistakes(variant: Variant, d_k: str = "Dk") -> tuple[Mistake, ...]:
         Mistake(
             "divided_by_the_fourth_root",
             f"The scores are divided by the fourth root of {d_k}, which is too little.",
-            "The fourth root is for those who divide queries and keys, both, before the product.",
+            "The fourth root is right only where queries and keys are both divided by it, before "
+            "the product.",
             variant(scale=lambda q, k: q.shape[-1] ** -0.25),
         ),
         Mistake(
             "multiplied_by_the_root",
-            f"The scores are multiplied by sqrt({d_k}) where they should be divided.",
+            f"The scores are multiplied by sqrt({d_k}) instead of divided.",
             "The factor has to make large scores smaller.",
             variant(scale=lambda q, k: q.shape[-1] ** 0.5),
         ),
         Mistake(
             "multiplied_by_d_k",
-            f"The scores are multiplied by {d_k} where they should be divided by its root.",
+            f"The scores are multiplied by {d_k} instead of divided by its root.",
             "The factor has to make large scores smaller.",
             variant(scale=lambda q, k: float(q.shape[-1])),
         ),
@@ -135,20 +139,21 @@ def product_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "keys_reshaped",
-            "The keys are read in another shape, not transposed, which mixes up their entries.",
-            "`view` and `reshape` keep the numbers in their order. Which function exchanges axes?",
+            "The keys are reshaped, not transposed, which mixes up their entries.",
+            "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
             variant(product=lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])),
         ),
         Mistake(
             "other_axes_transposed",
-            "Axes 1 and 2 of the keys are exchanged: with an axis for heads they are not the last.",
+            "Axes 1 and 2 of the keys are swapped: with an axis for heads they are not the last "
+            "two.",
             "Count from the end: -1 and -2 are the last two axes, however many there are.",
             variant(product=lambda q, k: q @ k.transpose(1, 2)),
         ),
         Mistake(
             "queries_transposed",
-            "Queries and keys have changed places: the weights have a row for each key.",
-            "The result needs a row for each query: T stands before S, in the product and after "
+            "Queries and keys are swapped: the weights have a row for each key.",
+            "The result needs a row for each query: T comes before S, in the product and after "
             "softmax.",
             variant(product=lambda q, k: k @ q.transpose(-2, -1)),
         ),
@@ -159,18 +164,18 @@ def result_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     """Return the mistakes in what comes back."""
     one = "Return the pair (output, weights)."
     results = (
-        ("output_only", "Only one of the two results comes back, the output.", one, "output"),
-        ("weights_only", "Only one of the two results comes back, the weights.", one, "weights"),
+        ("output_only", "Only one of the two results is returned, the output.", one, "output"),
+        ("weights_only", "Only one of the two results is returned, the weights.", one, "weights"),
         (
             "swapped_results",
-            "The results come in the wrong order.",
+            "The two results are returned in the wrong order.",
             "Return (output, weights).",
             "swapped",
         ),
         (
             "scores_returned",
-            "The second result is the scores; asked for are the weights.",
-            "Return what the values were weighed with.",
+            "The second result is the scores; it should be the weights.",
+            "Return the weights that you use for the values.",
             "scores",
         ),
     )
@@ -182,7 +187,7 @@ def result_mistakes(variant: Variant) -> tuple[Mistake, ...]:
 
 def value_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     """Return the mistakes in what the output mixes."""
-    hint = "The weights come from q and k; what they weigh is v."
+    hint = "The weights come from q and k, and they are applied to v."
     return (
         Mistake(
             "values_from_keys",
@@ -192,7 +197,7 @@ def value_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "weights_transposed",
-            "The weights are transposed before they meet the values.",
+            "The weights are transposed before they are multiplied by the values.",
             "A row of the weights belongs to a query: row t, times the values, gives output t.",
             variant(turned=True),
         ),

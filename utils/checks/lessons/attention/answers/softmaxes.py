@@ -44,8 +44,8 @@ _KINDS = (
     (
         "sigmoid_for_softmax",
         "sigmoid",
-        "A sigmoid stands where softmax should: each score is squeezed for itself, and rows do not "
-        "sum to one.",
+        "A sigmoid is used in place of softmax: each score is squeezed on its own, and rows do "
+        "not sum to one.",
         "The keys compete for one unit of attention. Which function sees all of a row's scores?",
     ),
     (
@@ -58,7 +58,7 @@ _KINDS = (
     (
         "exp_alone",
         "exp",
-        "exp is taken, and nothing is divided: rows do not sum to one.",
+        "exp is applied, but nothing is divided: rows do not sum to one.",
         _WHAT_IT_DOES,
     ),
     ("no_softmax", "none", "The weights are the scores themselves: softmax is missing.",
@@ -84,7 +84,7 @@ def overflow(variant: Variant) -> Mistake:
     return Mistake(
         "exp_overflows",
         "exp of a large score is infinite, and infinity divided by infinity is NaN.",
-        "Scores that are all lower by the same number give the same weights. Which number makes "
-        "the largest exp one? torch.softmax takes care of it.",
+        "Lowering all scores by the same number leaves the weights as they are. Which number "
+        "makes the largest exp one? torch.softmax takes care of it.",
         variant(softmax="unshifted"),
     )

@@ -30,7 +30,7 @@ _OTHERS = (
         "a",
         "softmax over queries",
         "With softmax over the queries the rows would not sum to one. Those of A do.",
-        "The direction is right in A. What makes all weights alike, the padding's too?",
+        "The direction is right in A. What makes all weights nearly the same, the padding's too?",
     ),
     (
         "b",

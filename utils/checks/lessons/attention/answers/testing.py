@@ -70,7 +70,7 @@ _FINDERS: dict[str, Finder] = {
     ),
     "values": (
         _other_values,
-        "an attention that mixes the keys where it should mix the values",
+        "an attention that mixes the keys instead of the values",
         "Assert something about the output, not about the weights alone, and give keys and values "
         "different numbers: with k = v nobody can tell them apart.",
     ),
@@ -108,15 +108,15 @@ WEAK = weak_tests(
 REJECTING = (
     Mistake(
         "wants_no_scale",
-        "Your test rejects attentions that are right, and wants what comes without the scale.",
+        "Your test rejects attentions that are right: it expects weights without the scale.",
         "Is the root of Dk missing where the expected weights are worked out?",
         _wants_no_scale,
     ),
     Mistake(
         "wants_the_mask_inverted",
         "Your test rejects attentions that are right, and accepts the one that inverts the mask.",
-        "Either True and False have changed places in your test, or a row of its mask allows "
-        "nothing: the weights of such a row are 0 and do not sum to one.",
+        "Either True and False are swapped in your test, or a row of its mask allows nothing: the "
+        "weights of such a row are 0 and do not sum to one.",
         _wants_the_mask_inverted,
     ),
 )

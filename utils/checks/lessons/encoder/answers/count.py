@@ -173,7 +173,7 @@ EXERCISES = by_id(
         (
             Mistake(
                 "attentions_share",
-                "That is what is left for attention.",
+                "That is attention's share.",
                 "Attention has four D by D matrices. How many such squares are in two matrices of "
                 "D by 4 D?",
                 1 / 3,
@@ -236,7 +236,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "widths_compared",
-                "That is what the two widths give, or one matrix of each of the two parts.",
+                "That is 4 D out of 5 D: it compares the two widths, or one matrix of each part.",
                 "Count all matrices, and all numbers in each: its rows times its columns.",
                 0.8,
             ),
@@ -287,18 +287,19 @@ EXERCISES = by_id(
             Mistake(
                 "total_of_the_rest",
                 "The total has only what no part has counted before.",
-                "Each of the five counts by itself: what do you keep from one to the next?",
+                "Each of the five numbers is counted separately: what do you carry over from one "
+                "to the next?",
                 _miscount(total="rest"),
             ),
             Mistake(
                 "embedding_left_out_of_the_total",
-                "The total has the layers alone.",
+                "The total counts only the layers.",
                 "The embedding is trained too.",
                 _miscount(total="layers"),
             ),
             Mistake(
                 "buffers_counted",
-                "The total has the sinusoids too, which are a buffer and not trained.",
+                "The total includes the sinusoids, which are a buffer and not trained.",
                 "parameters() leaves buffers out, state_dict() does not.",
                 _miscount(total="buffers"),
             ),
@@ -311,7 +312,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "final_norm_always_expected",
-                "In post-norm final_norm is nn.Identity, which has no weight to be counted.",
+                "In post-norm final_norm is nn.Identity, which has no weight to count.",
                 "Ask a module for parameters(): nn.Identity has none, and that is no error.",
                 _asks_for_its_weight,
             ),
@@ -330,7 +331,8 @@ EXERCISES = by_id(
             Mistake(
                 "counts_are_tensors",
                 "The counts are tensors; plain numbers were asked for.",
-                "numel() gives a plain number, and sum(...) of them too; .item() makes one.",
+                "numel() gives a plain number, and so does a sum(...) of them; .item() turns a "
+                "tensor into one.",
                 _miscount(as_tensors=True),
             ),
         ),

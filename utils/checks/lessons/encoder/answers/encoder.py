@@ -60,8 +60,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "layers_added_once_more",
-                "What goes into a layer is added to what it gives.",
-                "The residuals are inside of a layer: it has added its input already.",
+                "Each layer's input is added to its output once more.",
+                "The residuals are inside the layer: it has added its input already.",
                 variant(EncoderVariant, loop="added"),
             ),
             Mistake(
@@ -73,13 +73,13 @@ EXERCISES = by_id(
             Mistake(
                 "mask_of_the_first_call",
                 "The padding mask of an earlier call is used again for other sentences.",
-                "Each batch has a mask of its own: nothing of a call is kept in self.",
+                "Each batch has a mask of its own: keep nothing from a call in self.",
                 variant(EncoderVariant, remembers=True),
             ),
             Mistake(
                 "heads_and_hidden_units_exchanged",
-                "n_heads and d_ff have changed places on their way to the layers: d_ff is taken "
-                "for the number of heads.",
+                "n_heads and d_ff are swapped on their way to the layers: d_ff is used as the "
+                "number of heads.",
                 "Compare your call with the first line of EncoderLayer's __init__.",
                 variant(EncoderVariant, exchanged=True),
             ),
@@ -92,7 +92,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "dropped_out_twice",
-                "embed drops out what the positions have dropped out already.",
+                "embed applies dropout again to what self.positions returns.",
                 "self.positions has its own dropout: call it last.",
                 variant(EncoderVariant, drops_again=True),
             ),
@@ -124,20 +124,20 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"dropped_out_{where}",
-                    f"Dropout acts once more, {says}.",
+                    f"Dropout acts again, {says}.",
                     "The positions and the layers have dropout of their own: that is enough.",
                     variant(EncoderVariant, drops_state=kind),
                 )
                 for where, says, kind in (
                     ("at_the_end", "on what encode returns", "last"),
-                    ("between_layers", "on what one layer hands to the next", "between"),
+                    ("between_layers", "on what one layer passes to the next", "between"),
                 )
             ),
             *(
                 Mistake(
                     name,
-                    f"{says}: padding before a word is not found, or words behind it are lost.",
-                    "Padding is told by its id, wherever it stands: compare each id with "
+                    f"{says}: padding before a word is not found, or words after it are lost.",
+                    "Padding is recognised by its id, wherever it is: compare each id with "
                     "padding_idx.",
                     variant(EncoderVariant, real=kind),
                 )
@@ -156,21 +156,21 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "mask_of_an_earlier_call",
-                "Where encode gets no mask, it uses one that it got in an earlier call.",
-                "mask=None means that every token may attend to every token: nothing of a call is "
-                "kept in self.",
+                "A call of encode without a mask gets the mask of an earlier call.",
+                "mask=None means that every token may attend to every token: keep nothing from a "
+                "call in self.",
                 variant(EncoderVariant, masked_before=True),
             ),
             Mistake(
                 "one_layer_too_many",
                 "There is one layer more than n_layers.",
-                "Count what range gives, and what stands before the loop.",
+                "Count what range gives, and what is made before the loop.",
                 variant(EncoderVariant, stack="too many"),
             ),
             Mistake(
                 "norm_after_each_layer",
                 "final_norm is called after every layer, not only after the last.",
-                "Look how far the line is indented: is it in the loop?",
+                "Check how far the line is indented: is it in the loop?",
                 variant(EncoderVariant, final="each"),
             ),
             Mistake(
@@ -193,7 +193,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "one_layer_too_few",
-                "There is one layer less than n_layers.",
+                "There is one layer fewer than n_layers.",
                 "Count what range gives.",
                 variant(EncoderVariant, stack="too few"),
             ),
@@ -206,7 +206,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "layers_called_for_nothing",
-                "What the layers return is not used: encode gives its input back.",
+                "What the layers return is not used: encode returns its input.",
                 "A layer changes nothing in place; it returns a new tensor.",
                 variant(EncoderVariant, loop="dropped"),
             ),
@@ -230,19 +230,20 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "final_norm_not_used",
-                "final_norm is made, and never called.",
+                "final_norm is made but never called.",
                 "encode ends with it.",
                 variant(EncoderVariant, final="unused"),
             ),
             Mistake(
                 "final_norm_in_forward",
-                "final_norm is called in forward: who calls encode alone goes without it.",
+                "final_norm is called in forward: a caller who uses encode alone does not get it.",
                 "encode ends with it.",
                 variant(EncoderVariant, final="forward"),
             ),
             Mistake(
                 "padding_not_masked",
-                "Without a mask, words attend to padding: a sentence changes in longer company.",
+                "Without a mask, words attend to padding: a sentence gives other vectors when the "
+                "batch is padded further.",
                 "Compare the ids with padding_idx, and give the mask an axis for the queries.",
                 variant(EncoderVariant, default_mask="none"),
             ),
@@ -254,14 +255,14 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "padding_idx_not_used",
-                "The mask takes 0 for padding, whatever padding_idx says.",
+                "The mask treats 0 as padding, whatever padding_idx says.",
                 "Keep padding_idx in __init__ and compare with it.",
                 variant(EncoderVariant, default_mask="zero"),
             ),
             Mistake(
                 "causal_mask_by_default",
-                "Without a mask, words do not see the words after them: a causal mask is joined "
-                "with that of the padding.",
+                "Without a mask, words do not see the words after them: a causal mask is combined "
+                "with the padding mask.",
                 "An encoder reads whole sentences: a word may attend to all words, before and "
                 "after it.",
                 variant(EncoderVariant, default_mask="causal"),
@@ -309,13 +310,13 @@ EXERCISES = by_id(
             Mistake(
                 "given_mask_ignored",
                 "A mask that the caller gives is not used.",
-                "Only where mask is None is one made from the ids.",
+                "Make one from the ids only where mask is None.",
                 variant(EncoderVariant, given_mask="ignored"),
             ),
             Mistake(
                 "given_mask_joined",
-                "A mask that the caller gives is joined with that of the padding.",
-                "A given mask is used as it is: only where mask is None is one made from the ids.",
+                "A mask that the caller gives is combined with the padding mask.",
+                "Use a given mask as it is. Make one from the ids only where mask is None.",
                 variant(EncoderVariant, given_mask="joined"),
             ),
             Mistake(
@@ -350,19 +351,19 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "long_sentence_cut",
-                "A sentence longer than max_len is cut, and nobody is told.",
+                "A sentence longer than max_len is cut silently.",
                 "The positions raise ValueError for such a sentence: let them see it as it is.",
                 variant(EncoderVariant, cuts=True),
             ),
             Mistake(
                 "padding_idx_not_handed_on",
-                "TokenEmbedding was made without padding_idx: it takes 0 for padding.",
+                "TokenEmbedding was made without padding_idx: it treats 0 as padding.",
                 "TokenEmbedding takes padding_idx.",
                 variant(EncoderVariant, passes=_without("padding_idx")),
             ),
             Mistake(
                 "scaled_twice",
-                "The embedding is multiplied by sqrt(D) once more.",
+                "The embedding is multiplied by sqrt(D) a second time.",
                 "TokenEmbedding does it already.",
                 variant(EncoderVariant, scaled=2),
             ),

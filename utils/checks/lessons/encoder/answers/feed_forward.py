@@ -28,13 +28,13 @@ EXERCISES = by_id(
             Mistake(
                 "no_relu",
                 "Without ReLU the two layers are one linear layer.",
-                "What stands between linear_1 and linear_2 in the formula?",
+                "What comes between linear_1 and linear_2 in the formula?",
                 variant(FeedVariant, relu_at="nowhere"),
             ),
             Mistake(
                 "relu_at_the_end",
                 "ReLU comes after linear_2, so the output has no negative entries.",
-                "max(0, ...) closes before W2.",
+                "In the formula, max(0, ...) ends before W2.",
                 variant(FeedVariant, relu_at="end"),
             ),
             Mistake(
@@ -46,13 +46,13 @@ EXERCISES = by_id(
             Mistake(
                 "relu_at_the_start",
                 "ReLU comes before linear_1, so the negative entries of x are lost.",
-                "max(0, ...) stands around W1 x + b1.",
+                "In the formula, max(0, ...) goes around W1 x + b1.",
                 variant(FeedVariant, relu_at="start"),
             ),
             *(
                 Mistake(
                     name,
-                    f"{said} stands where ReLU should.",
+                    f"{said} is used where the formula has ReLU.",
                     "The formula says max(0, ...).",
                     variant(FeedVariant, activation=staticmethod(activation)),
                 )
@@ -89,7 +89,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "gelu",
-                "GELU stands where ReLU should (later models use it; this exercise does not).",
+                "GELU is used where the formula has ReLU (later models use it; this exercise does "
+                "not).",
                 "The formula says max(0, ...).",
                 variant(FeedVariant, activation=staticmethod(nn.functional.gelu)),
             ),
@@ -101,13 +102,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sizes_swapped",
-                "The inner size and the outer size have changed places.",
+                "The sizes are swapped: d_ff outside, d_model inside.",
                 "linear_1 goes from d_model to d_ff.",
                 variant(FeedVariant, sizes_swapped=True),
             ),
             Mistake(
                 "three_axes_alone",
-                "x is taken for (B, T, D): with one axis, or with four, your code stops.",
+                "Your code expects x to be (B, T, D): with one axis, or with four, it fails.",
                 "nn.Linear works on the last axis, however many come before it: what do you need "
                 "the sizes for?",
                 variant(FeedVariant, three_axes=True),
@@ -127,7 +128,7 @@ EXERCISES = by_id(
             Mistake(
                 "dropout_at_the_start",
                 "Dropout acts on x, before linear_1.",
-                "Here it drops hidden units: it stands where they are finished.",
+                "Here it drops hidden units, so it goes where they are finished.",
                 variant(FeedVariant, dropout_at=("start",)),
             ),
             Mistake(
@@ -157,7 +158,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "dropout_not_scaled",
-                "What dropout leaves is not scaled up.",
+                "What dropout keeps is not scaled up.",
                 "What is kept is divided by 1 - dropout, as nn.Dropout does.",
                 variant(FeedVariant, scaled=False),
             ),
@@ -169,7 +170,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "dropout_is_what_is_kept",
-                "`dropout` is taken for the share of hidden units that are kept.",
+                "`dropout` is used as the share of hidden units that are kept.",
                 "A share of `dropout` is dropped: compare random numbers with it the other way "
                 "round.",
                 variant(FeedVariant, share=staticmethod(the_rest)),
@@ -178,7 +179,7 @@ EXERCISES = by_id(
                 Mistake(
                     name,
                     f"Dropout drops {what}, not single hidden units.",
-                    "Each hidden unit of each token is dropped by itself, as nn.Dropout does.",
+                    "Each hidden unit of each token is dropped independently, as nn.Dropout does.",
                     variant(FeedVariant, at_once=axis),
                 )
                 for axis, name, what in (

@@ -171,7 +171,7 @@ EXERCISES = by_id(
             # Likely ones stand first, because not all pairs are tried.
             Mistake(
                 "position_kept",
-                "The word is set to zero, and its position is added afterwards.",
+                "The word is set to zero, but its position is still added afterwards.",
                 "Zero the row of what embed returns: word and position together.",
                 _influence_variant(zeroed="word"),
             ),
@@ -195,7 +195,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "hidden_by_a_mask",
-                "The token is taken out of the sentence, or hidden by a mask: nobody attends to "
+                "The token is taken out of the sentence, or hidden by a mask: no token attends to "
                 "it any more.",
                 "It stays where it is, as a row of zeros, and can be attended to.",
                 _influence_variant(zeroed="mask"),
@@ -203,24 +203,24 @@ EXERCISES = by_id(
             Mistake(
                 "ones_for_zeros",
                 "The row becomes ones, not zeros.",
-                "Nothing of the token is to be left: zero in every entry.",
+                "Nothing of the token should be left: zero in every entry.",
                 _influence_variant(zeroed="ones"),
             ),
             Mistake(
                 "no_root",
                 "The squares are summed, and the root is missing.",
-                "Squares, sum, root.",
+                "The L2 norm is the root of the sum of squares.",
                 _influence_variant(measure=lambda d: d.square().sum()),
             ),
             Mistake(
                 "sum_of_absolute_values",
                 "The absolute changes are summed; the L2 norm was asked for.",
-                "Squares, sum, root.",
+                "The L2 norm is the root of the sum of squares.",
                 _influence_variant(measure=lambda d: d.abs().sum()),
             ),
             Mistake(
                 "source_and_target_swapped",
-                "Source and target have changed places.",
+                "Source and target are swapped.",
                 "The source's input is changed; the target's output is looked at.",
                 _influence_variant(exchanged=True),
             ),
@@ -239,25 +239,25 @@ EXERCISES = by_id(
             Mistake(
                 "mean_square",
                 "The squares are averaged; the L2 norm was asked for.",
-                "Squares, sum, root.",
+                "The L2 norm is the root of the sum of squares.",
                 _influence_variant(measure=_mean_square),
             ),
             Mistake(
                 "root_mean_square",
                 "The squares are averaged before the root is taken; the L2 norm sums them.",
-                "Squares, sum, root.",
+                "The L2 norm is the root of the sum of squares.",
                 _influence_variant(measure=lambda d: _mean_square(d).sqrt()),
             ),
             Mistake(
                 "largest_change",
-                "The largest change of an entry is taken; the 2-norm was asked for.",
-                "Squares, sum, root.",
+                "The largest change of an entry is taken; the L2 norm was asked for.",
+                "The L2 norm is the root of the sum of squares.",
                 _influence_variant(measure=lambda d: d.abs().max()),
             ),
             Mistake(
                 "mean_of_absolute_values",
-                "The absolute changes are averaged; the 2-norm was asked for.",
-                "Squares, sum, root.",
+                "The absolute changes are averaged; the L2 norm was asked for.",
+                "The L2 norm is the root of the sum of squares.",
                 _influence_variant(measure=lambda d: d.abs().mean()),
             ),
             Mistake(
@@ -268,44 +268,46 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "relative_to_the_output",
-                "The change is divided by the length of the output: that is a share.",
+                "The change is divided by the length of the output, which makes it a fraction.",
                 "The norm of the change itself was asked for.",
                 _influence_variant(compares="relative"),
             ),
             Mistake(
                 "left_in_eval_mode",
-                "The encoder was training, and is left in eval mode.",
-                "Remember encoder.training before eval(), and give it back at the end.",
+                "The encoder was training, but is left in eval mode.",
+                "Remember encoder.training before eval(), and restore it at the end.",
                 _influence_variant(mode=False),
             ),
             Mistake(
                 "left_in_train_mode",
-                "The encoder was in eval mode, and is left in train mode.",
-                "Give back the mode that it had: train(was_training).",
+                "The encoder was in eval mode, but is left in train mode.",
+                "Restore the mode that it had: train(was_training).",
                 _influence_variant(mode=True),
             ),
             Mistake(
                 "parts_left_in_eval_mode",
-                "The encoder is in its old mode again, its layers are not: dropout stays off.",
-                "An assignment to .training changes one module; train(...) all of its parts too.",
+                "The encoder is back in its old mode, but its layers are not: dropout stays off.",
+                "An assignment to .training changes one module; train(...) changes all of its "
+                "parts too.",
                 _mode_of_the_whole_alone,
             ),
             Mistake(
                 "gradients_left",
                 "backward() leaves gradients in the encoder's parameters: a training step after it "
                 "would use them.",
-                "No gradient is asked for: torch.no_grad() around all calls.",
+                "No gradient is needed: put torch.no_grad() around all calls.",
                 _with_gradients_left,
             ),
             Mistake(
                 "dropout_acts",
-                "The encoder is asked in train mode, so dropout acts.",
-                "eval() before the first call.",
+                "The encoder runs in train mode, so dropout acts.",
+                "Switch it to eval mode before the first call.",
                 _influence_variant(evaluates=False),
             ),
             Mistake(
                 "both_zeroed",
-                "Both sentences are one tensor: to set the row to zero changed the first one too.",
+                "Both sentences are the same tensor: setting the row to zero changed the first "
+                "one too.",
                 "Copy what embed returns before you write into it.",
                 _influence_variant(zeroed="both"),
             ),
@@ -318,7 +320,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"gradient_for_the_change_{name}",
-                    "A gradient is taken, as in lesson 01: it tells what a tiny step would do.",
+                    "A gradient is taken, as in lesson 01: it says what a tiny change would do.",
                     "Here the source's row is set to zero. Encode with it and without it, and "
                     "compare.",
                     _by_gradient(measure),

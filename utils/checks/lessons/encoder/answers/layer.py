@@ -47,7 +47,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"residual_added_twice{name}",
-                    f"The input of {said} is added twice: once more after the sum has been made.",
+                    f"The input of {said} is added twice: once more after the sum.",
                     "What goes into a sub-layer is added to its output once, and to nothing else.",
                     variant(LayerVariant, added_again=which),
                 )
@@ -71,7 +71,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "orders_swapped",
-                "The layer normalises first where it should normalise last, and the other way.",
+                "The layer normalises first where it should normalise last, and the other way "
+                "round.",
                 "norm_first=True is pre-norm: look at your condition.",
                 variant(LayerVariant, orders=("pre", "post")),
             ),
@@ -91,7 +92,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"second_norm_forgotten{where}",
-                    f"{in_which}norm_2 is made and never used.",
+                    f"{in_which}norm_2 is made but never used.",
                     "Each sub-layer has a norm of its own: compare your two lines.",
                     variant(LayerVariant, normed=normed),
                 )
@@ -104,7 +105,7 @@ EXERCISES = by_id(
             Mistake(
                 "second_norm_after_the_sum_in_pre_norm",
                 "In pre-norm norm_2 comes after the second sum, as in post-norm, so the "
-                "feed-forward reads what is not normalised.",
+                "feed-forward reads something that is not normalised.",
                 "With norm_first, norm_2 acts on what goes into the feed-forward.",
                 variant(LayerVariant, normed=("af", "a"), last_norm=True),
             ),
@@ -132,7 +133,7 @@ EXERCISES = by_id(
             Mistake(
                 "feed_forward_reads_the_layers_input",
                 "The feed-forward reads the layer's input, not the result of attention.",
-                "Which tensor holds what attention found? It goes in.",
+                "Which tensor holds what attention found? That one goes in.",
                 variant(LayerVariant, feeds="first"),
             ),
             Mistake(
@@ -168,7 +169,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "mask_inverted",
-                "The mask is turned round: what may be attended to is blocked.",
+                "The mask is upside down: it keeps what it should block.",
                 "True means “may be attended to”, here as in MultiHeadAttention. Pass it on as it "
                 "is.",
                 variant(LayerVariant, mask_as="inverted"),
@@ -176,8 +177,8 @@ EXERCISES = by_id(
             Mistake(
                 "own_place_always_open",
                 "Every token may attend to itself, whatever the mask says.",
-                "The mask decides alone, and a row that allows nothing is cared for in attention: "
-                "pass the mask on as it is.",
+                "The mask alone decides, and attention copes with a row that allows nothing: pass "
+                "the mask on as it is.",
                 variant(LayerVariant, mask_as="opened"),
             ),
             *(
@@ -189,32 +190,32 @@ EXERCISES = by_id(
                 )
                 for order in ("post", "pre")
                 for name, what, mask_as in (
-                    ("inverted", "turned round: what may be attended to is blocked", "inverted"),
+                    ("inverted", "upside down: it keeps what it should block", "inverted"),
                     ("not_passed_on", "accepted and then forgotten", "none"),
                 )
             ),
             Mistake(
                 "sub_layers_not_dropped_out",
-                "What the sub-layers add is not dropped out.",
+                "No dropout acts on what the sub-layers add.",
                 "Dropout acts on each sub-layer's output before it is added.",
                 variant(LayerVariant, drops=("", "")),
             ),
             Mistake(
                 "attention_not_dropped_out",
-                "What attention adds is not dropped out.",
+                "No dropout acts on what attention adds.",
                 _DROPOUT_HINT,
                 variant(LayerVariant, drops=("f", "f")),
             ),
             Mistake(
                 "feed_forward_not_dropped_out",
-                "What the feed-forward adds is not dropped out.",
+                "No dropout acts on what the feed-forward adds.",
                 _DROPOUT_HINT,
                 variant(LayerVariant, drops=("a", "a")),
             ),
             *(
                 Mistake(
                     f"{order}_norm_{part}_not_dropped_out",
-                    f"In {order}-norm, what {adds} is not dropped out.",
+                    f"In {order}-norm, no dropout acts on what {adds}.",
                     "Dropout acts on each sub-layer's output in both orders.",
                     variant(LayerVariant, drops=(left, "af") if order == "post" else ("af", left)),
                 )
@@ -223,21 +224,21 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sum_dropped_out",
-                "The sum of input and sub-layer is dropped out, so the way past is cut too.",
+                "Dropout acts on the sum of input and sub-layer, so the residual is cut too.",
                 "Dropout acts on each sub-layer's output before it is added.",
                 variant(LayerVariant, dropped=("sum", "sum")),
             ),
             Mistake(
                 "sum_dropped_out_in_post_norm",
-                "In post-norm dropout acts on more than what a sub-layer adds, on the sum or "
-                "on its norm, so the way past is cut too.",
+                "In post-norm dropout acts on more than what a sub-layer adds: on the sum or on "
+                "its norm, so the residual is cut too.",
                 "Dropout acts on each sub-layer's output before it is added.",
                 variant(LayerVariant, dropped=("sum", "found")),
             ),
             *(
                 Mistake(
                     f"{part}_dropped_out_twice",
-                    f"What {adds} is dropped out twice: too much is lost, and the rest grows too "
+                    f"Dropout acts twice on what {adds}: too much is lost, and the rest grows too "
                     "large.",
                     "One dropout on what attention gives, and one on what the feed-forward gives.",
                     variant(LayerVariant, drops_again=which),
@@ -252,7 +253,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "dropout_is_what_is_kept",
-                "`dropout` is taken for the share of entries that are kept.",
+                "`dropout` is used as the share of entries that are kept.",
                 "A share of `dropout` is dropped: compare random numbers with it the other way "
                 "round.",
                 variant(LayerVariant, share=staticmethod(the_rest)),
@@ -260,8 +261,8 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     name,
-                    f"Dropout drops {what} of what a sub-layer adds, not single entries.",
-                    "Each entry is dropped by itself, as nn.Dropout does.",
+                    f"In what a sub-layer adds, dropout drops {what}, not single entries.",
+                    "Each entry is dropped independently, as nn.Dropout does.",
                     variant(LayerVariant, at_once=axis),
                 )
                 for axis, name, what in (
@@ -298,19 +299,19 @@ EXERCISES = by_id(
             Mistake(
                 "mask_of_the_first_call",
                 "The mask of an earlier call is used again.",
-                "Each sentence has a mask of its own: nothing of a call is kept in self.",
+                "Each sentence has a mask of its own: keep nothing from a call in self.",
                 variant(LayerVariant, mask_as="first"),
             ),
             Mistake(
                 "mask_of_an_earlier_call",
-                "Where no mask is given, that of an earlier call is used.",
-                "mask=None means that every token may attend to every token: nothing of a call is "
-                "kept in self.",
+                "A call without a mask gets the mask of an earlier call.",
+                "mask=None means that every token may attend to every token: keep nothing from a "
+                "call in self.",
                 variant(LayerVariant, mask_as="before"),
             ),
             Mistake(
                 "norm_1_called_twice",
-                "norm_1 is called for both sub-layers; norm_2 is made and never used.",
+                "norm_1 is called for both sub-layers; norm_2 is made but never used.",
                 "Each sub-layer has a norm of its own: compare your two lines.",
                 variant(LayerVariant, norms="first"),
             ),
@@ -323,13 +324,13 @@ EXERCISES = by_id(
             Mistake(
                 "norm_at_the_end_of_pre_norm",
                 "In pre-norm the last sum is normalised too.",
-                "There the layer ends with a sum: the encoder has one norm for after its last "
+                "A pre-norm layer ends with a sum: the encoder has one more norm, after its last "
                 "layer.",
                 variant(LayerVariant, last_norm=True),
             ),
             Mistake(
                 "weights_of_attention_taken",
-                "self_attention returns a pair, output and weights; here the weights are taken.",
+                "self_attention returns a pair, output and weights; here the weights are used.",
                 "The output is the pair's first part.",
                 variant(LayerVariant, pair="weights"),
             ),
@@ -357,14 +358,14 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "drops_in_eval_mode",
-                "What the sub-layers add is dropped out in eval mode too.",
+                "Dropout acts on what the sub-layers add in eval mode too.",
                 "F.dropout must be told whether the model is training; nn.Dropout knows.",
                 variant(LayerVariant, always_drops=True),
             ),
             Mistake(
                 "mask_with_an_axis_too_many",
                 "The mask gets an axis that self_attention gives it already.",
-                "Hand the mask on as it came: (B, T, T) or (B, 1, T).",
+                "Pass the mask on as it came: (B, T, T) or (B, 1, T).",
                 variant(LayerVariant, mask_as="unsqueezed"),
             ),
             Mistake(

@@ -159,13 +159,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "queries_and_keys_swapped",
-                "Queries and keys have changed places.",
+                "Queries and keys are swapped.",
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(1, 0, 2)),
             ),
             Mistake(
                 "keys_and_values_swapped",
-                "Keys and values have changed places.",
+                "Keys and values are swapped.",
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(0, 2, 1)),
             ),
@@ -180,14 +180,15 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "queries_and_values_swapped",
-                "Queries and values have changed places.",
+                "Queries and values are swapped.",
                 "torch stacks them in the order q, k, v.",
                 _loader(order=(2, 1, 0)),
             ),
             Mistake(
                 "every_third_row",
                 "w_q, w_k and w_v got every third row of what torch has stacked.",
-                "The three stand on top of one another: chunk(3) cuts them apart.",
+                "The three are stacked whole, one on top of another: first all rows of q, then "
+                "all of k, then all of v.",
                 _loader(thirds=True),
             ),
             *(
@@ -264,9 +265,9 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"final_norm_that_is_none{how}",
-                    "In post-norm there is no last norm: torch_encoder.norm is None, final_norm is "
-                    "nn.Identity, and one of them is asked for its numbers all the same.",
-                    "Look before you copy: is there a norm?",
+                    "In post-norm there is no last norm: torch_encoder.norm is None and "
+                    "final_norm is nn.Identity, but one of them is asked for its numbers anyway.",
+                    "Check before you copy: is there a norm?",
                     _loader(final=final),
                 )
                 for how, final in (
@@ -285,7 +286,7 @@ EXERCISES = by_id(
                 "parameters_replaced",
                 "The encoder has new parameters: an optimiser made before would train the old "
                 "ones.",
-                "Write the numbers into the parameters that are there: copy_, or load_state_dict.",
+                "Write the numbers into the existing parameters: `copy_`, or load_state_dict.",
                 _loader(shares="parameter"),
             ),
             Mistake(
@@ -308,44 +309,45 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "left_in_eval_mode",
-                "After loading, the encoder is in another mode than before.",
-                "Only weights are copied: what is done to the mode, its caller decides.",
+                "Loading changes the mode of the encoder, train or eval.",
+                "Copy numbers and nothing else: the mode is the caller's decision.",
                 _then(lambda encoder: encoder.eval()),
             ),
             Mistake(
                 "embedding_overwritten",
-                "The embedding has other numbers than before; torch's encoder has none to give.",
-                "Only the layers and final_norm are loaded.",
+                "The numbers of the embedding have changed, but torch's encoder has no embedding "
+                "to load.",
+                "Load the layers and final_norm, nothing else.",
                 _then(lambda encoder: nn.init.zeros_(encoder.embedding.weight)),
             ),
             Mistake(
                 "torch_encoder_left_in_eval_mode",
-                "torch's encoder is in another mode than before.",
-                "Read its weights, and leave the rest to whoever made it.",
+                "Loading changes the mode of torch's encoder, train or eval.",
+                "Read its weights, and change nothing else in it.",
                 _to_theirs(lambda theirs: theirs.eval()),
             ),
             Mistake(
                 "copied_the_other_way",
                 "The copy goes the wrong way: torch's encoder gets your weights.",
-                "Left of copy_ stands what is written: your parameter.",
+                "copy_ writes into the tensor on its left: that has to be your parameter.",
                 _backwards,
             ),
             Mistake(
                 "nothing_written",
                 "Nothing was written into your encoder: all its numbers are the old ones.",
                 "Follow one number: is it written into the encoder's own parameter, or into a "
-                "copy? load_state_dict(strict=False) passes over names that do not fit.",
+                "copy? load_state_dict(strict=False) skips names that do not fit.",
                 _nothing,
             ),
             Mistake(
                 "deeper_encoders_alone_refused",
-                "A torch encoder with fewer layers is loaded in part and in silence.",
-                "The depths have to be equal: compare them by !=.",
+                "A torch encoder with fewer layers is loaded in part, without an error.",
+                "The depths have to be equal: compare them with !=.",
                 _loader(depth_checked="if deeper"),
             ),
             Mistake(
                 "depths_not_compared",
-                "An encoder with another number of layers is loaded in part and in silence.",
+                "An encoder with another number of layers is loaded in part, without an error.",
                 "zip stops at the shorter list unless it is strict.",
                 _loader(depth_checked="never"),
             ),

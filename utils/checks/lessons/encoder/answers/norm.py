@@ -14,8 +14,10 @@ from utils.checks.lessons.encoder.part_variants import NormVariant, variant
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.reference import modules
 
-_BY_SQUARES = "How far entries lie from their mean is told by squares: square, average, root."
-_BY_TOKEN = "Each token is normalised by itself: which axis holds its entries?"
+_BY_SQUARES = (
+    "The spread around the mean is measured by squares: square, average, then take the root."
+)
+_BY_TOKEN = "Each token is normalised on its own: which axis holds its entries?"
 # What a token is divided by in the place of its standard deviation.
 _MEASURES: tuple[tuple[str, str, str, str, Callable[[Tensor], Tensor]], ...] = (
     (
@@ -48,7 +50,7 @@ _MEASURES: tuple[tuple[str, str, str, str, Callable[[Tensor], Tensor]], ...] = (
     ),
     (
         "length",
-        "length (2-norm): the squares are added up and not averaged",
+        "length (2-norm): the squares are added up but not averaged",
         "The variance is the mean of the squares: what does a norm leave out?",
         "centred",
         lambda x: x.norm(dim=-1, keepdim=True),
@@ -74,28 +76,29 @@ _NORM_MISTAKES = (
     no_set_up("LayerNorm", keep_parameter),
     Mistake(
         "over_tokens_too",
-        "Mean and variance run over the whole sequence, so tokens change one another.",
-        "Each token is normalised by itself: which axis holds its entries?",
+        "Mean and variance run over the whole sequence, so tokens affect one another.",
+        "Each token is normalised on its own: which axis holds its entries?",
         variant(NormVariant, axes=(-2, -1)),
     ),
     Mistake(
         "gain_on_the_bias",
         "The gain multiplies the bias too.",
-        "Products before sums: look at the brackets.",
+        "Multiply first, then add: look at the brackets.",
         variant(NormVariant, gain_last=True),
     ),
     *(
         Mistake(
             name,
             "The bias is added before the division, so it is divided along with x.",
-            "In the formula the bias comes last: what stands above the root, and what behind it?",
+            "In the formula the bias comes last: what is divided by the root, and what is added "
+            "after that?",
             variant(NormVariant, bias_at=where),
         )
         for name, where in (("bias_divided", "gained"), ("bias_divided_and_gained", "divided"))
     ),
     Mistake(
         "gain_and_bias_first",
-        "Gain and bias act on x, and the norm comes after them.",
+        "Gain and bias act on x before it is normalised.",
         "Follow the formula: the norm first, then the gain, then the bias.",
         variant(NormVariant, bias_at="first"),
     ),
@@ -111,7 +114,7 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "mean_without_its_axis",
-        "The mean has lost the axis that it was taken over, and does not fit x any more.",
+        "The mean has lost the axis that it was taken over, and no longer fits x.",
         "keepdim=True leaves an axis of size one in its place.",
         variant(NormVariant, keepdim=False),
     ),
@@ -135,9 +138,9 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "no_epsilon",
-        "Nothing that counts is added to the variance, so a token whose entries are all equal is "
-        "divided by zero, or nearly so.",
-        "What stands beside the variance under the root, and how large is it?",
+        "Nothing, or far too little, is added to the variance, so a token whose entries are all "
+        "equal is divided by zero or almost zero.",
+        "What is added to the variance under the root, and how large is it?",
         variant(NormVariant, spread=staticmethod(lambda v, eps: v.sqrt())),
     ),
     Mistake(
@@ -149,7 +152,7 @@ _NORM_MISTAKES = (
     *(
         Mistake(
             f"own_epsilon_of_{power}",
-            "The eps that the caller gave is not used: another, fixed one is.",
+            "The eps that the caller gave is not used; a fixed one is used instead.",
             "Keep it in __init__ and use it in forward.",
             variant(NormVariant, own_eps=10.0**-power),
         )
@@ -158,7 +161,7 @@ _NORM_MISTAKES = (
     *(
         Mistake(
             f"default_epsilon_of_{power}",
-            "Where no eps is given, another one is taken than the 1e-5 of the stub.",
+            "Where no eps is given, the one that is used is not the 1e-5 of the stub.",
             "Look at the defaults in the first line of __init__, and at what it does with eps.",
             variant(NormVariant, default_eps=10.0**-power),
         )
@@ -167,8 +170,8 @@ _NORM_MISTAKES = (
     *(
         Mistake(
             f"{what}_clamped",
-            f"Epsilon only takes the place of a {what} that is smaller; it should be added.",
-            "Read what stands under the root in the formula: epsilon counts for every token.",
+            f"Epsilon only replaces a {what} that is smaller; it should be added.",
+            "Look under the root in the formula: epsilon is added for every token.",
             variant(NormVariant, spread=staticmethod(spread)),
         )
         for what, spread in (
@@ -179,13 +182,13 @@ _NORM_MISTAKES = (
     Mistake(
         "epsilon_squared",
         "Epsilon is squared under the root, so next to nothing is added to the variance.",
-        "Look under the root in the formula: epsilon stands there as it is given.",
+        "Look under the root in the formula: epsilon is there as it is given.",
         variant(NormVariant, spread=staticmethod(lambda v, eps: (v + eps**2).sqrt())),
     ),
     *(
         Mistake(
             f"mean_and_{what}_exchanged",
-            f"Mean and {what} have changed places: the {what} is taken away.",
+            f"Mean and {what} are swapped: the {what} is subtracted.",
             "What does the function that gives both return first?",
             variant(NormVariant, exchanged=what),
         )
@@ -214,9 +217,9 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "min_max_scaling",
-        "Each token is scaled to lie between 0 and 1: its smallest entry is taken away, and its "
-        "range divides.",
-        "What is taken away is the mean, and what divides is the root of the variance.",
+        "Each token is scaled to lie between 0 and 1: its smallest entry is subtracted, and then "
+        "it is divided by its range.",
+        "Subtract the mean, and divide by the root of the variance.",
         variant(
             NormVariant,
             centre=staticmethod(lambda x: x.amin(-1, keepdim=True)),
@@ -225,8 +228,8 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "centred_at_the_median",
-        "The median is taken away, not the mean.",
-        "The middle entry is not the average: mean(-1, keepdim=True).",
+        "The median is subtracted, not the mean.",
+        "The median is the middle entry; the formula has the average.",
         variant(NormVariant, centre=staticmethod(lambda x: x.median(-1, keepdim=True).values)),
     ),
     Mistake(
@@ -253,27 +256,28 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "not_centred",
-        "The mean is not taken away before the division.",
+        "The mean is not subtracted before the division.",
         "The numerator of the formula has two terms.",
         variant(NormVariant, centred=False),
     ),
     Mistake(
         "squares_of_x_for_the_variance",
-        "The mean of the squares of x stands where the variance should.",
-        "The variance averages the squares of what is left when the mean is taken away.",
+        "The mean of the squares of x is used as the variance.",
+        "The variance averages the squares of x minus its mean.",
         variant(NormVariant, by_squares=True),
     ),
     Mistake(
         "rms_norm",
-        "No mean is taken away, neither above nor under the root: that is RMS normalisation.",
+        "No mean is subtracted, neither in the numerator nor under the root: that is RMS "
+        "normalisation.",
         "Both the numerator and the variance of the formula contain x minus its mean.",
         variant(NormVariant, by_squares=True, centred=False),
     ),
     *(
         Mistake(
             f"mean_over_{where}",
-            f"The mean that is taken away runs over the {said}.",
-            "Each token is normalised by itself: which axis holds its entries?",
+            f"The mean that is subtracted runs over the {said}.",
+            "Each token is normalised on its own: which axis holds its entries?",
             variant(NormVariant, mean_axes=axes),
         )
         for where, said, axes in (
@@ -296,14 +300,14 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "over_the_sequence",
-        "Mean and variance run over the tokens of a sequence, for each entry apart.",
-        "Each token is normalised by itself: which axis holds its entries?",
+        "Mean and variance run over the tokens of a sequence, for each entry separately.",
+        "Each token is normalised on its own: which axis holds its entries?",
         variant(NormVariant, axes=(-2,)),
     ),
     Mistake(
         "over_the_batch",
         "Mean and variance run over the batch, as in batch normalisation.",
-        "Each token is normalised by itself: which axis holds its entries?",
+        "Each token is normalised on its own: which axis holds its entries?",
         variant(NormVariant, axes=(0,)),
     ),
     Mistake(
@@ -351,7 +355,7 @@ _NORM_MISTAKES = (
     Mistake(
         "variance_by_difference",
         "Mean of squares minus square of the mean loses its digits when the mean is large.",
-        "Take the mean away first, then square.",
+        "Subtract the mean first, then square.",
         variant(NormVariant, by_difference=True),
     ),
 )

@@ -9,7 +9,7 @@ NORMED_SUMS = (
         Mistake(
             f"{part}_normalised_before_the_sum",
             f"In post-norm {norm} acts on what {part} gives, before the sum.",
-            "Compare your two lines of post-norm: the norm stands outside of the sum.",
+            "Compare your two lines of post-norm: the norm goes around the sum.",
             variant(LayerVariant, inside=part[0]),
         )
         for part, norm in (("attention", "norm_1"), ("feed_forward", "norm_2"))

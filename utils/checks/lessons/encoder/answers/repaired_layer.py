@@ -63,17 +63,17 @@ def _in_halves(
 _HALVES: tuple[tuple[str, str, Half], ...] = (
     (
         "input_added_twice",
-        "The input of a sub-layer is added twice: once more behind the norm.",
+        "The input of a sub-layer is added twice: once more after the norm.",
         lambda norm, x, found: x + norm(x + found),
     ),
     (
         "input_doubled",
-        "The input of a sub-layer is added twice: the sum has it two times.",
+        "The input of a sub-layer is added twice: both times before the norm.",
         lambda norm, x, found: norm(x + x + found),
     ),
     (
         "sum_added_to_its_norm",
-        "A sum is added to its own norm, so what is handed on is not normalised.",
+        "A sum is added to its own norm, so what is passed on is not normalised.",
         lambda norm, x, found: x + found + norm(x + found),
     ),
 )
@@ -112,8 +112,8 @@ EXERCISES = by_id(
                 Mistake(
                     f"{name}{where}",
                     says,
-                    "Each sub-layer: its input and its output are added once, and the norm of that "
-                    "sum is all that is handed on.",
+                    "For each sub-layer, add its input and its output once, and pass on the norm "
+                    "of that sum, nothing else.",
                     _in_halves(**dict.fromkeys(halves, half)),
                 )
                 for name, says, half in _HALVES
@@ -125,9 +125,9 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "residual_past_the_first_norm",
-                "norm_1 is on the feed-forward's way only: the second residual carries the sum "
-                "from before it.",
-                "Post-norm: what norm_1 gives takes the sum's place, for all that follows.",
+                "norm_1 acts only on what the feed-forward reads: the second residual still "
+                "carries the sum from before it.",
+                "Post-norm: what norm_1 gives replaces the sum in everything that follows.",
                 _past_the_first_norm,
             ),
             Mistake(
@@ -138,7 +138,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "norm_of_the_input_added",
-                "The residual is normalised, the sum is not.",
+                "The residual is normalised, but the sum is not.",
                 "Post-norm: first the sum, then the norm.",
                 _in_halves(first=lambda norm, x, found: norm(x) + found),
             ),
@@ -157,14 +157,14 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "made_pre_norm",
-                "The norms stand before the sub-layers: that is a pre-norm layer.",
+                "The norms come before the sub-layers: that is a pre-norm layer.",
                 "Post-norm: first the sum, then the norm.",
                 _as_function(LayerVariant, orders=("pre", "pre")),
             ),
             *(
                 Mistake(
                     f"{half}_half_made_pre_norm",
-                    f"{norm} stands before {part}, as in a pre-norm layer, and the sum after it is "
+                    f"{norm} comes before {part}, as in a pre-norm layer, and the sum after it is "
                     "not normalised.",
                     "Post-norm: first the sum, then the norm.",
                     _as_function(LayerVariant, orders=("pre", "pre"), ordered=which),
@@ -188,25 +188,25 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "second_norm_lost",
-                "The second sum is not normalised any more.",
+                "The second sum is no longer normalised.",
                 "Only one thing was broken: keep the rest as it was.",
                 _as_function(LayerVariant, normed=("a", "a")),
             ),
             Mistake(
                 "first_norm_lost",
-                "The first sum is not normalised any more.",
+                "The first sum is no longer normalised.",
                 "Only one thing was broken: keep the rest as it was.",
                 _as_function(LayerVariant, normed=("f", "f")),
             ),
             Mistake(
                 "feed_forward_reads_the_layers_input",
                 "The feed-forward reads the layer's input, not the result of attention.",
-                "Which tensor holds what attention found? It goes in.",
+                "Which tensor holds what attention found? That one goes in.",
                 _as_function(LayerVariant, feeds="first"),
             ),
             Mistake(
                 "mask_inverted",
-                "The mask is turned round: what may be attended to is blocked.",
+                "The mask is upside down: it keeps what it should block.",
                 "True means “may be attended to”. Only one thing was broken.",
                 _as_function(LayerVariant, mask_as="inverted"),
             ),

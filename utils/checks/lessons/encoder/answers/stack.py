@@ -76,13 +76,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "two_layers_alone",
-                "Only two of the layers differ: one of them stands at several places.",
+                "Only two of the layers differ: one of them is in several places.",
                 "How often is make_layer called? [x] * n repeats x, and calls nothing again.",
                 _stack_variant(holding="two"),
             ),
             Mistake(
                 "each_layer_twice",
-                "Each layer stands at two places, one behind the other.",
+                "Each layer is in the list twice, one after the other.",
                 "How often is make_layer called? Once for each place.",
                 _stack_variant(holding="pairs"),
             ),
@@ -95,7 +95,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "numbers_shared",
-                "The layers have parameters of their own, but these hold the same numbers in "
+                "The layers have parameters of their own, but these share the same numbers in "
                 "memory: training one layer changes the others.",
                 "`p.data = q.data` makes two parameters one storage. New layers have numbers of "
                 "their own already.",
@@ -103,21 +103,21 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "one_layer_drawn_again",
-                "The list holds one layer several times. Its weights are drawn again, and they "
-                "are still one layer's.",
+                "The list holds one layer several times. Its weights are drawn again, but it is "
+                "still one layer.",
                 "How often is make_layer called?",
                 _stack_variant(holding="one", drawn_again=True),
             ),
             Mistake(
                 "make_layer_not_called",
-                "make_layer itself stands in the list: it is never called.",
-                "A function's name with brackets behind it calls the function.",
+                "The list holds make_layer itself: it is never called.",
+                "Brackets after a function's name call it.",
                 _stack_variant(holding="function"),
             ),
             Mistake(
                 "one_layer_too_many",
                 "There is one layer too many.",
-                "Does the first one count?",
+                "Is a layer made before the loop counted?",
                 _stack_variant(more=1),
             ),
             Mistake(
@@ -128,21 +128,21 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "plain_list",
-                "A plain list came back: a module that holds it does not know its layers.",
+                "The result is a plain list: a module that holds it does not know its layers.",
                 "nn.ModuleList was right; keep it.",
                 _stack_variant(container=list),
             ),
             Mistake(
                 "a_sequential",
-                "An nn.Sequential came back; the layers of an encoder take a mask, which it cannot "
-                "hand on.",
+                "The result is an nn.Sequential; the layers of an encoder take a mask, which it "
+                "cannot pass on.",
                 "nn.ModuleList was right; keep it.",
                 _stack_variant(container=lambda layers: nn.Sequential(*layers)),
             ),
             Mistake(
                 "one_layer_alone",
-                "A single layer came back, not a list of them.",
-                "Where does `return` stand, and what is behind it?",
+                "The result is a single layer, not a list of them.",
+                "Where is your `return`, and what comes after it?",
                 _stack_variant(container=lambda layers: layers[0]),
             ),
         ),

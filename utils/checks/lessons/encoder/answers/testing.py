@@ -34,7 +34,7 @@ def _finder(name: str, called: str, hint: str) -> Finder:
     return lambda encoder: name_of(encoder) == name, called, hint
 
 
-_ALONE = "Does a sentence get the same vectors alone, and with a 0 or two behind it?"
+_ALONE = "Does a sentence get the same vectors alone as with a 0 or two after it?"
 _FINDERS: dict[str, Finder] = {
     "no mask": _finder("padding attended to", "an encoder whose words attend to padding", _ALONE),
     "first layer": _finder(
@@ -49,7 +49,8 @@ _FINDERS: dict[str, Finder] = {
     "positions": _finder(
         "counted from the end",
         "an encoder that counts positions from the end, padding included",
-        "Change nothing but the number of zeros behind a sentence: its words may not notice.",
+        "Change only the number of zeros after a sentence: the vectors of its words must stay the "
+        "same.",
     ),
 }
 _NAMES: dict[tuple[str, ...], str] = {
@@ -61,25 +62,29 @@ WEAK = (
         _FINDERS,
         _NAMES,
         Told(
-            nothing="Encode a sentence alone, then with zeros behind it, and `assert` that its "
-            "words get the same vectors. Is that comparison ever reached, and can it fail?",
+            nothing=(
+                "Encode a sentence alone, then with zeros after it, and `assert` that its words "
+                "get the same vectors. Is that comparison ever reached, and can it fail?"
+            ),
             everything="Your test rejects encoders that are right.",
-            right="Compare the rows of words alone: what stands at padding may be anything. And "
-            "use torch.allclose, because the last digits differ. Zeros stand behind the words, "
-            "never before them, and no word stands in their place.",
+            right=(
+                "Compare only the rows of words: those of padding may be anything. Use "
+                "torch.allclose, because the last digits differ. In your sentences, zeros come "
+                "after the words, never before or between them."
+            ),
         ),
     ),
     Mistake(
         "demands_a_difference",
-        "Your test asks that a sentence changes with the padding behind it, and rejects encoders "
-        "in which it does not.",
+        "Your test demands that a sentence changes with the padding after it, and rejects "
+        "encoders in which it does not.",
         "assert says what must hold: is there a `not` too many?",
         _difference_wanted,
     ),
     Mistake(
         "zeros_wanted_at_padding",
-        "Your test asks for zeros at padding, and right encoders may put anything there.",
-        "Nobody reads the vectors of padding. Compare the rows of words alone.",
+        "Your test asks for zeros at padding, but right encoders may put anything there.",
+        "Nobody reads the vectors of padding. Compare only the rows of words.",
         _zeros_wanted,
     ),
 )

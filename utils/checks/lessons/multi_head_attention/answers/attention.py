@@ -58,12 +58,12 @@ LAWS = (
         rows_sum_to_one,
     ),
     Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
-    Invariant("A sentence alone must give what it gives in a padded batch.", alone_as_in_the_batch),
+    Invariant("A sentence must give the same alone as in a padded batch.", alone_as_in_the_batch),
 )
 
 
 _NO_AXIS = (
-    "The mask has no axis for heads: its first axis, the batch, meets the heads.",
+    "The mask has no axis for heads: its first axis, the batch, is lined up with the heads.",
     "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
     "missing?",
 )
@@ -76,7 +76,7 @@ MASK_AXIS = (
     ),
     Mistake(
         "mask_with_two_axes_too_many",
-        "The mask gets two new axes, and its batch no longer meets the scores' batch.",
+        "The mask gets two new axes, so its batch is no longer lined up with that of the scores.",
         "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S): one axis is missing, that of "
         "the heads.",
         heads_variant(placed="two"),
@@ -88,28 +88,28 @@ MASK_AXIS = (
     ),
     Mistake(
         "axis_for_heads_behind_the_queries",
-        "The mask's axis for heads stands behind the queries: (B, T, 1, S).",
+        "The mask's axis for heads comes after the queries: (B, T, 1, S).",
         "Write the axes of scores and mask under each other: heads come second.",
         heads_variant(placed="behind"),
     ),
     Mistake(
         "mask_viewed_for_every_query",
-        "The mask is cut as if it had a row for every query of every sentence.",
-        "It can be (B, 1, S) or (1, T, S), too: insert an axis of size one, and leave the sizes "
-        "that are there to broadcasting.",
+        "The mask is reshaped as if it had a row for every query of every sentence.",
+        "It can be (B, 1, S) or (1, T, S), too: insert an axis of size one, and leave the rest to "
+        "broadcasting.",
         heads_variant(placed="viewed"),
     ),
     Mistake(
         "no_mask_not_expected",
-        "Without a mask forward stops: None has no axes.",
-        "mask is None where the caller gives none. Give it an axis only where there is one.",
+        "Without a mask forward fails: None has no axes.",
+        "mask is None when the caller passes none. Give it an axis only when there is one.",
         MaskAlwaysThere,
     ),
     *(
         Mistake(
             name,
             "The mask has been turned into numbers.",
-            "A mask chooses, and stays boolean all the way. Look for .float() or arithmetic.",
+            "A mask selects, and stays boolean all the way. Look for .float() or arithmetic.",
             type("MultiHeadAttention", (MaskOfNumbers,), {"meets": meets}),
         )
         for name, meets in (
@@ -132,26 +132,29 @@ def result_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "heads_behind_the_queries",
-            "The weights come as (B, T, H, S): queries and heads have changed places.",
-            "The weights are those of your heads as they stand, before anything is joined: "
-            "(B, H, T, S).",
+            "The returned weights are (B, T, H, S): queries and heads are swapped.",
+            "Return the weights as the heads make them, before anything is joined: (B, H, T, S).",
             variant(returned="turned"),
         ),
         Mistake(
             "weights_returned_after_dropout",
-            "In train mode the returned weights have holes.",
-            "Drop out what meets the values; return the weights as they were before.",
+            "In train mode some of the returned weights are zero: dropout has acted on them.",
+            "Use the weights after dropout on the values, but return the weights from before it.",
             variant(returned="dropped"),
         ),
         *(
             Mistake(name, message, "Return the pair (output, weights).", variant(results=results))
             for name, message, results in (
-                ("output_only", "Only one of the two results comes back, the output.", "output"),
-                ("weights_only", "Only one of the two results comes back, the weights.", "weights"),
-                ("swapped_results", "The results come in the wrong order.", "swapped"),
+                ("output_only", "Only one of the two results is returned, the output.", "output"),
+                (
+                    "weights_only",
+                    "Only one of the two results is returned, the weights.",
+                    "weights",
+                ),
+                ("swapped_results", "The two results are returned in the wrong order.", "swapped"),
                 (
                     "scores_returned",
-                    "The second result is the scores; asked for are the weights.",
+                    "The second result is the scores; it should be the weights.",
                     "scores",
                 ),
             )
@@ -164,13 +167,13 @@ def _dropped_twice(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "dropout_twice",
-            "Dropout acts on the weights, and once more after w_o.",
+            "Dropout acts on the weights, and again after w_o.",
             "One dropout is asked for: between softmax and the product with the values.",
             variant(dropped="twice"),
         ),
         Mistake(
             "dropout_on_weights_and_context",
-            "Dropout acts on the weights, and once more on what the heads found.",
+            "Dropout acts on the weights, and again on what the heads found.",
             "One dropout is asked for: between softmax and the product with the values.",
             variant(dropped="inside"),
         ),
@@ -189,8 +192,8 @@ def _dropped_before_softmax(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         Mistake(
             "dropout_before_a_softmax_apart",
-            "What meets the values is made of scores after dropout: a score of zero is an ordinary "
-            "score, and no weight is dropped.",
+            "The weights that are applied to the values come from scores after dropout: a score "
+            "of zero is an ordinary score, and no weight is dropped.",
             "A weight of zero means “not looked at”. Which step makes the weights?",
             variant(dropped="apart"),
         ),
@@ -215,7 +218,7 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         Mistake(
             "dropout_in_eval_mode_alone",
             "Dropout acts in eval mode, and in train mode it does not: the wrong way round.",
-            "F.dropout(x, p, training=...) wants True where the module trains: self.training.",
+            "F.dropout(x, p, training=...) expects True while the module trains: self.training.",
             variant(dropped="calm"),
         ),
         *_dropped_before_softmax(variant),
@@ -246,7 +249,7 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         *_dropped_twice(variant),
         Mistake(
             "kept_weights_not_scaled_up",
-            "What is kept is not scaled up, so that the output shrinks in train mode.",
+            "What is kept is not scaled up, so the output shrinks in train mode.",
             "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",
             variant(dropped="unscaled"),
         ),
@@ -272,10 +275,10 @@ def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "mask_of_another_sentence",
-            "The copies of the mask stand in another order than the heads: heads get the mask of "
-            "another sentence.",
-            "Which comes first where batch and heads share an axis: b * H + h, or h * B + b? "
-            "repeat and repeat_interleave differ in just this. An axis of size one needs no "
+            "The copies of the mask are in a different order from the heads, so heads get the "
+            "mask of another sentence.",
+            "Which comes first where batch and heads share an axis: b * H + h, or h * B + b? That "
+            "is the difference between repeat and repeat_interleave. An axis of size one needs no "
             "copies.",
             variant(placed="repeated"),
         ),
@@ -303,8 +306,8 @@ ATTENTION = Exercise(
         Mistake(
             "mask_of_an_earlier_call",
             "A call without a mask gets the mask of an earlier call.",
-            "What a call is given lives as long as the call: a plain name in forward, nothing in "
-            "self.",
+            "Keep the mask in a plain variable of forward, not in self: then it ends with the "
+            "call.",
             heads_variant(keeps_mask=True),
         ),
         *dropout_mistakes(heads_variant),

@@ -83,7 +83,9 @@ def _miscount(
 _FOUR: Final = "How many nn.Linear does the class have, and what does each of them train?"
 _OUTPUTS: Final = "A bias has one number for each output of its layer."
 _SHARED: Final = "The heads share the D features: each has D / H of them, and H Dh = D."
-_WHOLE_WORD: Final = "Every head sees the whole word: each of its Dh features weighs all D of them."
+_WHOLE_WORD: Final = (
+    "Every head sees the whole word: each of its Dh features is a weighted sum of all D."
+)
 _W_O: Final = "w_o reads what all heads found, side by side: H Dh = D features."
 _RECTANGLE: Final = "A matrix from 512 to 512 is a table of 512 rows and 512 columns."
 
@@ -93,15 +95,15 @@ def _layers(n_heads: int) -> Iterator[Mistake]:
     for name, message, hint, choices in (
         (
             "no_output_projection",
-            "That is three layers, as many as queries, keys and values take. The heads also need "
-            "to be put together.",
+            "That is three layers, those of queries, keys and values. The heads also have to be "
+            "put together.",
             _FOUR,
             {"layers": "qkv"},
         ),
         (
             "matrices_of_queries_keys_and_values",
-            "That is three matrices, as many as queries, keys and values take; biases and the "
-            "output projection are missing.",
+            "That is three matrices, those of queries, keys and values; biases and the output "
+            "projection are missing.",
             _FOUR,
             {"layers": "qkv", "bias": _none, "bias_of_w_o": _none},
         ),
@@ -132,17 +134,17 @@ def _biases(n_heads: int) -> Iterator[Mistake]:
     for name, message, choices in (
         (
             "no_bias",
-            "The matrices are counted, and their biases are not.",
+            "The matrices are counted, but their biases are not.",
             of_both(_none),
         ),
         (
             "one_bias",
-            "One of the four biases is counted, and each layer has its own.",
+            "Only one of the four biases is counted, but each layer has its own.",
             {"bias": _none},
         ),
         (
             "three_biases",
-            "Three of the four biases are counted, and each layer has its own.",
+            "Only three of the four biases are counted, but each layer has its own.",
             {"bias_of_w_o": _none},
         ),
         (
@@ -152,12 +154,12 @@ def _biases(n_heads: int) -> Iterator[Mistake]:
         ),
         (
             "bias_as_long_as_a_head",
-            "A bias is counted as long as one head.",
+            "Each bias is counted with as few numbers as one head has features.",
             of_both(lambda outputs: D_MODEL // n_heads),
         ),
         (
             "biases_for_each_head",
-            "The matrices are right, and each bias is counted once for every head.",
+            "The matrices are right, but each bias is counted once for every head.",
             of_both(lambda outputs: n_heads * outputs),
         ),
         (
@@ -167,7 +169,7 @@ def _biases(n_heads: int) -> Iterator[Mistake]:
         ),
         (
             "one_number_for_all_biases",
-            "The matrices are right, and all biases together are counted as one number.",
+            "The matrices are right, but all biases together are counted as one number.",
             of_both(_none) | {"biases_more": 1},
         ),
     ):
@@ -266,20 +268,20 @@ def _by_the_heads(n_heads: int) -> Iterator[Mistake]:
         ),
         (
             "heads_keep_their_width",
-            "That keeps every head as wide as it was among eight: all of them together would "
+            "That keeps every head as wide as it was when there were eight: together they would "
             "have 2 D features.",
             "D stays the same: when there are more heads, what becomes of Dh?",
             {"gives": 2 * D_MODEL, "joined": 2 * D_MODEL},
         ),
         (
             "projections_grow_with_the_heads",
-            "w_q, w_k and w_v are counted with twice as many outputs as among eight heads.",
+            "w_q, w_k and w_v are counted with twice as many outputs as for eight heads.",
             "D stays the same: when there are more heads, what becomes of Dh?",
             {"gives": 2 * D_MODEL},
         ),
         (
             "output_projection_grows_with_the_heads",
-            "w_o is counted as if it read twice as many features as among eight heads.",
+            "w_o is counted as if it read twice as many features as for eight heads.",
             _W_O,
             {"joined": 2 * D_MODEL},
         ),
@@ -316,20 +318,20 @@ def _alone(n_heads: int) -> Iterator[Mistake]:
         ),
         (
             "sizes_added_of_three_layers",
-            "For each of three layers 512 and 512 were added; and there is a fourth one.",
+            "For each of three layers 512 and 512 were added, and a fourth layer is missing.",
             _RECTANGLE,
             {"layers": "qkv", "matrix": add, **without},
         ),
         (
             "sizes_added_beside_the_bias",
-            "A layer's inputs and outputs were added, where each output weighs every input.",
+            "A layer's inputs and outputs were added, but each output has a weight for every "
+            "input.",
             _RECTANGLE,
             {"matrix": add},
         ),
         (
             "biases_counted_twice",
-            "The matrices are right, and there are twice as many numbers in the biases as there "
-            "should be.",
+            "The matrices are right, but the biases have twice as many numbers as they should.",
             _OUTPUTS,
             {"biases_more": 4 * D_MODEL},
         ),
@@ -342,7 +344,7 @@ def _alone(n_heads: int) -> Iterator[Mistake]:
         (
             "in_bytes",
             "That is how many bytes the numbers take, at four bytes each.",
-            "Asked is how many numbers there are.",
+            "The question is how many numbers there are.",
             {"times": Fraction(4)},
         ),
     ):
@@ -377,7 +379,7 @@ def read_as_layers(said: Plain, n_heads: int) -> str:
             row = "row" if beside == 1 else "rows"
             more = f"{beside} {row} of {columns}" if beside else "nothing else"
             return (
-                f"Your number is that of {matrices} {noun} of {rows} x {columns} and {more}. "
+                f"Your number is the size of {matrices} {noun} of {rows} x {columns} and {more}. "
                 "Which matrices does the module have, and which biases?"
             )
     return ""

@@ -106,21 +106,21 @@ def _average(kind: Sequence[Tensor]) -> Tensor:
 
 
 _ALL_COLUMNS = "A head looks at all D features of a word: its rows keep all of their D columns."
-_EVERY_ROW = "Every row of every head must be found in the result."
+_EVERY_ROW = "Every row of every head must appear in the result."
 _TRIPLE = "A triple is (query, key, value), and so is the result."
 JOINED = tuple(
     Mistake(name, message, hint, _fused(join=join))
     for name, message, hint, join in (
         (
             "side_by_side",
-            "The matrices stand side by side: (Dh, H D).",
+            "The matrices are joined side by side: (Dh, H D).",
             "nn.Linear keeps one row for each output. Fused, there are D outputs.",
             lambda kind: torch.cat(kind, 1),
         ),
         (
             "stacked_on_a_new_axis",
             "The result has an axis for heads: (H, Dh, D).",
-            "`stack` makes a new axis; another function joins along one that is there.",
+            "`stack` makes a new axis. Which function joins along an existing one?",
             torch.stack,
         ),
         (
@@ -132,9 +132,10 @@ JOINED = tuple(
         ),
         (
             "numbers_of_the_heads_alternate",
-            "The heads' matrices are put behind one another on a last axis and read out anew: "
-            "their single numbers alternate.",
-            "The heads' rows go under each other. What comes first where the new axis is last?",
+            "The heads' matrices are stacked along a new last axis and then reshaped, so their "
+            "numbers alternate one by one.",
+            "The heads' rows go under each other: those of head 0 first. In which order does "
+            "`reshape` read a new last axis?",
             lambda kind: torch.stack(kind, -1).reshape(-1, kind[0].shape[-1]),
         ),
         (
@@ -145,14 +146,14 @@ JOINED = tuple(
         ),
         (
             "on_the_diagonal",
-            "The heads' matrices stand along a diagonal, with zeros beside them: (D, H D).",
+            "The heads' matrices are put along a diagonal, with zeros beside them: (D, H D).",
             _ALL_COLUMNS,
             _on_the_diagonal,
         ),
         (
             "heads_written_over_one_another",
-            "Head h stands from row h on: the next head overwrites most of it, and the last rows "
-            "stay as they were made.",
+            "Head h is written from row h on: the next head overwrites most of it, and the last "
+            "rows are never written.",
             "A head has Dh rows. How many rows do the heads before it take?",
             _written_over,
         ),
@@ -176,7 +177,8 @@ FUSE_MISTAKES = (
     Mistake(
         "kinds_joined_within_a_head",
         "The three matrices of each head are joined: one matrix for a head.",
-        "Joined are the heads' matrices of one kind: zip(*heads) gives all w_q, all w_k, all w_v.",
+        "Join the heads' matrices of one kind: all w_q, all w_k, all w_v. zip(*heads) sorts them "
+        "that way.",
         lambda heads: tuple(torch.cat(list(head)) for head in heads),
     ),
     Mistake(
@@ -188,14 +190,14 @@ FUSE_MISTAKES = (
     Mistake(
         "kinds_mixed",
         "Queries, keys and values are mixed: the triples were laid end to end.",
-        "w_q is made of the first entry of every triple, w_k of the second, w_v of the third.",
+        "w_q is made from the first entry of every triple, w_k of the second, w_v of the third.",
         _by_head,
     ),
     Mistake(
         "heads_taken_for_kinds",
-        "The list is taken apart as if it held queries, keys and values: it holds a triple for "
+        "The list is unpacked as if it held queries, keys and values, but it holds a triple for "
         "each head.",
-        "heads[0] is the triple of head 0. w_q is made of the first entry of every triple.",
+        "heads[0] is the triple of head 0. w_q is made from the first entry of every triple.",
         _unpacked,
     ),
     Mistake(
@@ -207,7 +209,7 @@ FUSE_MISTAKES = (
     *(
         Mistake(
             name,
-            f"{which} head is missing: zeros stand in its place.",
+            f"{which} head is missing: there are zeros in its place.",
             _EVERY_ROW,
             _fused(heads_used=_zeros_for(place)),
         )
@@ -225,9 +227,9 @@ FUSE_MISTAKES = (
     *(
         Mistake(name, message, _TRIPLE, _fused(order=order))
         for name, message, order in (
-            ("keys_and_values_swapped", "w_k and w_v have changed places.", (0, 2, 1)),
-            ("queries_and_keys_swapped", "w_q and w_k have changed places.", (1, 0, 2)),
-            ("queries_and_values_swapped", "w_q and w_v have changed places.", (2, 1, 0)),
+            ("keys_and_values_swapped", "w_k and w_v are swapped.", (0, 2, 1)),
+            ("queries_and_keys_swapped", "w_q and w_k are swapped.", (1, 0, 2)),
+            ("queries_and_values_swapped", "w_q and w_v are swapped.", (2, 1, 0)),
             ("queries_for_keys", "w_k holds the numbers of the queries.", (0, 0, 2)),
             ("keys_for_values", "w_v holds the numbers of the keys.", (0, 1, 1)),
         )
@@ -244,15 +246,15 @@ FUSE_MISTAKES = (
     ),
     Mistake(
         "list_emptied",
-        "The list that was given is empty afterwards, or in another order.",
-        "`pop` and `reverse` change the list of whoever calls. Read it instead: `heads[0]`, "
-        "`for head in heads`, `heads[::-1]`.",
+        "The caller's list is empty afterwards, or in another order.",
+        "`pop` and `reverse` change the caller's list. Read it instead: `heads[0]`, `for head in "
+        "heads`, `heads[::-1]`.",
         _emptied,
     ),
     Mistake(
         "one_matrix",
         "Everything is put into a single matrix of 3 D rows.",
-        "Three come back: one for queries, one for keys, one for values.",
+        "Return three: one for queries, one for keys, one for values.",
         _fused(finish=torch.cat),
     ),
 )

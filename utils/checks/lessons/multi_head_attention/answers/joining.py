@@ -53,11 +53,11 @@ def _merge(
     return lambda x: finish(join((x.flip(1) if reverse else x)[only]))
 
 
-_LOST = "Nothing may get lost: the features of all heads stand side by side."
+_LOST = "Nothing may get lost: the features of all heads go side by side."
 MERGE_MISTAKES = (
     Mistake(
         "view_without_transpose",
-        "The shape is right and the numbers are in the wrong places: a row of the result holds "
+        "The shape is right, but the numbers are in the wrong places: a row of the result holds "
         "several tokens of one head, not all heads of one token.",
         "Undo the split step by step, the last step first.",
         _merge(join=view_merge),
@@ -66,19 +66,19 @@ MERGE_MISTAKES = (
         "view_after_transpose",
         "`view` cannot join two axes that do not lie side by side in memory.",
         "`transpose` leaves the numbers where they are and only notes the new order. `reshape` "
-        "copies where it must; `contiguous()` copies by your wish.",
+        "copies where it must; `contiguous()` copies when you ask for it.",
         _merge(join=lambda x: x.transpose(1, 2).view(len(x), x.shape[2], -1)),
     ),
     Mistake(
         "heads_interleaved",
         "Feature 0 of all heads comes first, then feature 1: heads should lie side by side.",
-        "Just before the axes are joined they must stand in the order (B, T, H, Dh).",
+        "Just before the axes are joined they must be in the order (B, T, H, Dh).",
         _merge(join=interleaved_merge),
     ),
     Mistake(
         "other_axes_exchanged",
-        "T and Dh have changed places before joining; H and T should.",
-        "Just before the axes are joined they must stand in the order (B, T, H, Dh).",
+        "T and Dh are swapped before joining; H and T should be.",
+        "Just before the axes are joined they must be in the order (B, T, H, Dh).",
         _merge(join=lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1)),
     ),
     Mistake(
@@ -101,9 +101,9 @@ MERGE_MISTAKES = (
     ),
     Mistake(
         "squeezed",
-        "Axes of size one get lost: those of a single sentence, token or feature, too.",
-        "`squeeze` without an axis takes all of them away. Tell it which one is meant, or take a "
-        "head out by an index.",
+        "Every axis of size one is lost, even that of a single sentence, token or feature.",
+        "`squeeze` without an axis removes all of them. Tell it which one you mean, or pick a "
+        "head with an index.",
         _merge(join=_squeezed),
     ),
     *(
@@ -122,7 +122,7 @@ MERGE_MISTAKES = (
     *(
         Mistake(
             name,
-            "Dh was taken for the number of heads.",
+            "Dh is used as the number of heads.",
             "The axes of x are (B, H, T, Dh), in this order. How many heads are joined?",
             _merge(join=join),
         )
@@ -137,7 +137,7 @@ MERGE_MISTAKES = (
     *(
         Mistake(
             f"sentences_joined_along_axis_{axis}",
-            "Sentences are put together where heads should be: the loop runs over the batch.",
+            "Sentences are joined instead of heads: the loop runs over the batch.",
             "The axes of x are (B, H, T, Dh): x[0] is a sentence. Which axis holds the heads?",
             _merge(join=lambda x, axis=axis: torch.cat(x.unbind(0), axis)),
         )
@@ -145,7 +145,7 @@ MERGE_MISTAKES = (
     ),
     Mistake(
         "batch_taken_for_positions",
-        "Batch and positions have changed places: (T, B, D).",
+        "Batch and positions are swapped: (T, B, D).",
         "x is (B, H, T, Dh), batch first, and the batch stays in front.",
         _merge(finish=lambda merged: merged.transpose(0, 1)),
     ),
@@ -163,9 +163,9 @@ MERGE_MISTAKES = (
             ("average_repeated", "The heads are averaged, and the average repeated.",
              repeated_merge),
             ("sum_repeated", "The heads are added up, and the sum repeated.", summed_merge),
-            ("last_head_lost", "The last head is missing: zeros stand in its place.",
+            ("last_head_lost", "The last head is missing: there are zeros in its place.",
              lambda x: reference_merge(torch.cat([x[:, :-1], 0 * x[:, -1:]], 1))),
-            ("first_head_lost", "The first head is missing: zeros stand in its place.",
+            ("first_head_lost", "The first head is missing: there are zeros in its place.",
              lambda x: reference_merge(torch.cat([0 * x[:, :1], x[:, 1:]], 1))),
         )
     ),
@@ -178,12 +178,12 @@ MERGE_MISTAKES = (
     Mistake(
         "first_sentence_only",
         "Only the first sentence of the batch is kept.",
-        "An index takes one sentence out and loses the others: keep the batch's axis.",
+        "An index picks one sentence and loses the others: keep the batch's axis.",
         _merge(only=slice(1)),
     ),
     Mistake(
         "features_before_positions",
-        "The axes of the result have changed places: (B, D, T).",
+        "The last two axes of the result are swapped: (B, D, T).",
         "A token is a row: positions first, then features.",
         _merge(finish=lambda merged: merged.transpose(1, 2)),
     ),

@@ -35,7 +35,7 @@ HEADS = (
     Mistake(
         "heads_joined_backwards",
         "The heads are joined in the opposite order, the last one first.",
-        "What is joined first has to be head 0.",
+        "Head 0 has to come first.",
         heads_variant(merge=staticmethod(lambda x: reference_merge(x.flip(1)))),
     ),
     Mistake(
@@ -79,7 +79,7 @@ HEADS = (
         Mistake(
             name,
             message,
-            "Nothing may get lost: the features of all heads stand side by side.",
+            "Nothing may get lost: the features of all heads go side by side.",
             heads_variant(merge=staticmethod(merge)),
         )
         for name, message, merge in (
@@ -94,7 +94,7 @@ HEADS = (
     ),
     Mistake(
         "heads_behind_tokens",
-        "The heads still stand behind the tokens, (B, T, H, Dh), where queries meet keys: heads "
+        "The heads still come after the tokens, (B, T, H, Dh), when queries meet keys: heads "
         "would attend to heads.",
         "The last two axes meet in the product. Which two have to be last?",
         heads_variant(
@@ -118,7 +118,7 @@ LAYERS = (
     ),
     Mistake(
         "output_projection_transposed",
-        "The matrix of w_o is used the other way round: its rows stand where columns are due.",
+        "The matrix of w_o is used the other way round: its rows are used as columns.",
         "nn.Linear stores (out, in), and multiplies by the transpose. Call w_o itself.",
         heads_variant(transposed="o"),
     ),
@@ -136,15 +136,15 @@ LAYERS = (
     ),
     Mistake(
         "queries_and_keys_swapped",
-        "Queries and keys have changed places.",
+        "Queries and keys are swapped.",
         "w_q belongs to `query`, which has T rows; the output has T rows too.",
         heads_variant(swapped="qk"),
     ),
     *(
         Mistake(
             name,
-            "Keys and values have changed places.",
-            "Queries are compared with the keys; what is mixed are the values. Follow each from "
+            "Keys and values are swapped.",
+            "Queries are compared with keys, and the values are mixed. Follow each of them from "
             "its argument on.",
             heads_variant(**choices),
         )
@@ -161,20 +161,19 @@ LAYERS = (
     ),
     Mistake(
         "no_bias_at_all",
-        "w_q has no bias where one is asked for, and `bias` is True unless the caller says "
-        "otherwise.",
+        "w_q has no bias, but `bias` is True unless the caller says otherwise.",
         "Pass `bias` on to all four layers.",
         heads_variant(shared_bias=False),
     ),
     Mistake(
         "no_error_for_bad_sizes",
-        "A size that cannot be shared out among the heads is accepted.",
+        "A d_model that cannot be shared evenly among the heads is accepted.",
         "Look at the remainder of d_model by n_heads, before anything else.",
         heads_variant(checked=False),
     ),
     Mistake(
         "error_without_the_numbers",
-        "ValueError is raised, and its message does not name both numbers, d_model and n_heads.",
+        "ValueError is raised, but its message does not name both numbers, d_model and n_heads.",
         'Write both into it: f"{d_model} features ... {n_heads} heads".',
         heads_variant(told=False),
     ),
@@ -224,12 +223,12 @@ LAYERS = (
             ),
             (
                 "layers_of_keys_and_values_swapped",
-                "w_k and w_v have changed places: keys go through w_v, values through w_k.",
+                "w_k and w_v are swapped: keys go through w_v, values through w_k.",
                 {"through": "qvk"},
             ),
             (
                 "layers_of_queries_and_keys_swapped",
-                "w_q and w_k have changed places: queries go through w_k, keys through w_q.",
+                "w_q and w_k are swapped: queries go through w_k, keys through w_q.",
                 {"through": "kqv"},
             ),
         )
@@ -259,14 +258,14 @@ LAYERS = (
     ),
     Mistake(
         "output_projection_on_values",
-        "w_o acts on the values, and not on the joined heads at the end.",
-        "Something has to mix what the heads found. When have they found it?",
+        "w_o acts on the values, not on the joined heads at the end.",
+        "w_o is there to mix what the heads found. Where in forward do you have that?",
         heads_variant(out="values"),
     ),
     Mistake(
         "query_added",
-        "The query is added to the output: nobody asked for a residual here.",
-        "Adding the input is the work of a layer that uses this module; lesson 05 comes to it.",
+        "The query is added to the output, but the exercise asks for no residual.",
+        "Adding the input is the job of the layer that uses this module; lesson 05 gets to it.",
         heads_variant(added=True),
     ),
 )
@@ -275,7 +274,7 @@ FORM = (
     no_super_init(),
     Mistake(
         "more_is_trained",
-        "The module has a parameter beside its four layers, which training would change too.",
+        "The module has a parameter besides its four layers, and training would change that too.",
         "What is fixed, such as 1 / sqrt(Dh), is a plain number, not an nn.Parameter.",
         heads_variant(more=True),
     ),
@@ -298,8 +297,8 @@ FORM = (
         Mistake(
             f"{called}_not_made",
             f"After __init__ there is no self.{called}.",
-            "Layers are made in __init__, under the very names that the stub gives. A layer made "
-            "in forward would be new, random and untrained at every call.",
+            "Layers are made in __init__, under exactly the names that the stub gives. A layer "
+            "made in forward would be new, random and untrained at every call.",
             heads_variant(missing=missing),
         )
         for called, missing in (("w_q", "qkvo"), ("w_k", "kvo"), ("w_v", "vo"), ("w_o", "o"))
@@ -320,7 +319,8 @@ FORM = (
     ),
     Mistake(
         "list_of_small_layers",
-        "The layers of the heads are kept in plain lists, where a single nn.Linear is asked for.",
+        "The layers of the heads are kept in plain lists; the exercise asks for a single "
+        "nn.Linear.",
         "nn.Module does not see into a list: no optimiser finds what is in there. One layer of D "
         "to D holds the rows of all heads.",
         heads_variant(in_lists=True),

@@ -131,7 +131,7 @@ _PARTS = (
 LEFT_OUT = (
     Mistake(
         "biases_forgotten",
-        "The weights are loaded, the biases are not.",
+        "The weights are loaded, but the biases are not.",
         "torch keeps in_proj_bias and out_proj.bias; both are None without bias.",
         _load(kinds=("weight",)),
     ),
@@ -157,14 +157,14 @@ LEFT_OUT = (
         Mistake(
             f"{called}_forgotten",
             f"{called} was not loaded: it has the weights that it was made with.",
-            "Four layers are to be loaded: three parts of in_proj_weight, and out_proj.",
+            "There are four layers to load: three parts of in_proj_weight, and out_proj.",
             _load(left_out=name),
         )
         for called, name in (("w_q", "q"), ("w_k", "k"), ("w_v", "v"))
     ),
     Mistake(
         "weights_forgotten",
-        "The biases are loaded, the weights are not.",
+        "The biases are loaded, but the weights are not.",
         "torch keeps in_proj_weight and out_proj.weight.",
         _load(kinds=("bias",)),
     ),
@@ -250,7 +250,7 @@ NUMBERS = (
     Mistake(
         "output_projection_transposed",
         "The matrix of the output projection is transposed.",
-        "out_proj is an nn.Linear, and so is w_o: what is to be turned?",
+        "out_proj is an nn.Linear, and so is w_o. Does anything need transposing?",
         _load(last=_turned),
     ),
     Mistake(
@@ -269,42 +269,42 @@ MODULE = (
     ),
     Mistake(
         "parameters_replaced",
-        "mha has new parameters in the place of its own: an optimiser that was given those goes on "
-        "training them, and not the module.",
-        "Write the numbers into the parameters that are there: `copy_`, or load_state_dict.",
+        "mha has new parameters in place of its own: an optimiser that holds the old ones would "
+        "no longer train the module.",
+        "Write the numbers into the existing parameters: `copy_`, or load_state_dict.",
         _load(replaces=True),
     ),
     Mistake(
         "left_in_eval_mode",
-        "After loading, mha is in another mode than before.",
-        "Only numbers are copied: what is done to the mode, its caller decides.",
+        "Loading changes the mode of mha, train or eval.",
+        "Copy numbers and nothing else: the mode is the caller's decision.",
         _load(after=lambda mha: mha.eval()),
     ),
     Mistake(
         "other_way_round",
         "torch's module was overwritten with yours.",
-        "The first argument is written, the second one read.",
+        "The first argument is written to; the second is only read.",
         _other_way,
     ),
     Mistake(
         "nothing_loaded",
         "mha still has the weights that it was made with.",
         "`x = y` gives a name to a tensor; to write into a parameter use `copy_`. With "
-        "strict=False, load_state_dict passes over names that mha does not have.",
+        "strict=False, load_state_dict skips names that mha does not have.",
         lambda mha, torch_mha: None,
     ),
     Mistake(
         "written_under_gradients",
         "A parameter is written while gradients are recorded, which torch refuses.",
-        "`with torch.no_grad():` around the copying tells torch that this is no part of a "
+        "`with torch.no_grad():` around the copying tells torch that this is not part of a "
         "computation.",
         _with_gradients,
     ),
     *(
         Mistake(
             f"bias_expected_by_{name}",
-            "Loading stops where there is no bias: torch keeps None for in_proj_bias there.",
-            "Look whether torch's module has a bias before you take it apart.",
+            "Loading fails where there is no bias: in_proj_bias is None there.",
+            "Check whether torch's module has a bias before you split it.",
             _asks_always(ask),
         )
         for name, ask in (

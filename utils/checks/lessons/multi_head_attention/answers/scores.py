@@ -55,7 +55,7 @@ SCALING = (
             ),
             (
                 "multiplied_by_the_root",
-                "The scores are multiplied by sqrt(Dh) where they should be divided.",
+                "The scores are multiplied by sqrt(Dh) instead of divided.",
                 lambda d_model, d_head: d_head**0.5,
             ),
         )
@@ -91,7 +91,7 @@ SCALING = (
     *softmax_mistakes(heads_variant),
     Mistake(
         "other_axes_transposed",
-        "Axes 1 and 2 of the keys are exchanged: with an axis for heads these are not the last.",
+        "Axes 1 and 2 of the keys are swapped: with an axis for heads they are not the last two.",
         "Count from the end: -1 and -2 are the last two axes, however many there are.",
         heads_variant(product=staticmethod(lambda q, k: q @ k.transpose(1, 2))),
     ),

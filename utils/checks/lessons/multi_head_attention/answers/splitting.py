@@ -122,8 +122,8 @@ _TURNED = (
 SPLIT_MISTAKES = (
     Mistake(
         "view_without_transpose",
-        "The shape is right and the numbers are in the wrong places: a head gets all the features "
-        "of a few tokens, not a few features of all tokens.",
+        "The shape is right, but the numbers are in the wrong places: a head gets all the "
+        "features of a few tokens, not a few features of all tokens.",
         "`view` and `reshape` never move a number: they only read the same row of numbers with "
         "other line breaks. Which two axes have to change places?",
         _split(cut=view_split),
@@ -131,7 +131,7 @@ SPLIT_MISTAKES = (
     Mistake(
         "heads_not_moved",
         "The heads are the third axis: (B, T, H, Dh).",
-        "One step is left: H has to stand before T, so that each head has its own table.",
+        "One step is left: H has to come before T, so that each head has its own table.",
         _split(finish=lambda heads: heads.transpose(1, 2)),
     ),
     Mistake(
@@ -142,7 +142,7 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "count_taken_for_size",
-        "n_heads was taken for the size of a head.",
+        "n_heads is used as the size of a head.",
         "There are n_heads heads, of D / n_heads features each.",
         _split(cut=_by_size),
     ),
@@ -160,19 +160,19 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "features_before_positions",
-        "The last two axes have changed places: (B, H, Dh, T).",
+        "The last two axes are swapped: (B, H, Dh, T).",
         "Each head is a small sequence: positions first, then its features.",
         _split(finish=lambda heads: heads.transpose(2, 3)),
     ),
     Mistake(
         "size_before_count",
-        "The axes are (B, T, Dh, H): the heads stand last.",
-        "H has to stand before T, and a head's features last.",
+        "The axes are (B, T, Dh, H): the heads come last.",
+        "H has to come before T, and a head's features last.",
         _split(finish=lambda heads: heads.permute(0, 2, 3, 1)),
     ),
     Mistake(
         "size_before_count_and_not_moved",
-        "D is cut into (Dh, H), and the heads stand last: (B, T, Dh, H).",
+        "D is cut into (Dh, H), and the heads come last: (B, T, Dh, H).",
         "Head h has features that lie side by side, so D is (H, Dh); then H moves before T.",
         lambda x, n_heads: x.unflatten(-1, (-1, n_heads)),
     ),
@@ -184,9 +184,9 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "view_after_transpose",
-        "`view` cannot cut axes anew after a transpose: the numbers no longer lie in order.",
-        "Cut the last axis first, while the features of a token still lie side by side. Then "
-        "exchange two axes.",
+        "`view` cannot regroup axes after a transpose: the numbers no longer lie in order.",
+        "Cut the last axis first, while the features of a token still lie side by side. Then swap "
+        "two axes.",
         _split(cut=lambda x, n: x.transpose(1, 2).view(len(x), n, x.shape[1], -1)),
     ),
     Mistake(
@@ -198,7 +198,7 @@ SPLIT_MISTAKES = (
     Mistake(
         "first_sentence_only",
         "Only the first sentence of the batch is cut.",
-        "An index takes one sentence out and loses the others: keep the batch's axis.",
+        "An index picks one sentence and loses the others: keep the batch's axis.",
         _split(only=slice(1)),
     ),
     Mistake(
@@ -210,22 +210,22 @@ SPLIT_MISTAKES = (
     *(
         Mistake(
             name,
-            f"The axes stand in the order {axes}.",
-            "Asked for is (B, H, T, Dh): which axes have to change places?",
+            f"The axes are in the order {axes}.",
+            "The result should be (B, H, T, Dh): which axes have to change places?",
             _split(finish=lambda heads, order=order: heads.permute(order)),
         )
         for name, axes, order in _TURNED
     ),
     Mistake(
         "order_in_memory_taken_for_granted",
-        "The numbers are read as they lie in memory, which is another order where x is a view, "
-        "such as a transpose.",
+        "The numbers are read in the order in which they lie in memory, which is a different one "
+        "where x is a view, such as a transpose.",
         "`as_strided` looks at memory; `view`, `chunk` and indices look at axes.",
         _split(cut=_as_in_memory),
     ),
     Mistake(
         "batch_taken_for_positions",
-        "Batch and positions have changed places: (T, H, B, Dh).",
+        "Batch and positions are swapped: (T, H, B, Dh).",
         "x is (B, T, D), batch first, and the batch stays in front.",
         _split(finish=lambda heads: heads.transpose(0, 2)),
     ),
@@ -240,7 +240,7 @@ SPLIT_MISTAKES = (
         Mistake(
             name,
             f"Every head keeps all D features{rest}: the last axis should have Dh.",
-            "A head's features are cut out, and nothing else stays: (B, H, T, Dh).",
+            "Each head keeps its own Dh features and nothing else: (B, H, T, Dh).",
             _split(cut=cut),
         )
         for name, rest, cut in (
@@ -251,7 +251,7 @@ SPLIT_MISTAKES = (
     *(
         Mistake(
             name,
-            "The tokens are cut into groups, and not the features: a head gets some of the tokens, "
+            "The tokens are cut into groups, not the features: a head gets some of the tokens, "
             "with all D features.",
             "x is (B, T, D). Which axis holds the features?",
             _split(cut=cut),
@@ -277,12 +277,12 @@ SPLIT_MISTAKES = (
     Mistake(
         "batch_and_heads_in_one_axis",
         "Batch and heads are one axis: (B H, T, Dh).",
-        "Keep four axes. A mask with a batch axis will be glad of it.",
+        "Keep four axes: a mask has a batch axis of its own to line up with.",
         _split(finish=lambda heads: heads.flatten(0, 1)),
     ),
     Mistake(
         "list_of_heads",
-        "The heads come as a list of tensors.",
+        "The heads are returned as a list of tensors.",
         "Put them into one tensor with an axis for heads: one product then serves all.",
         _split(finish=lambda heads: list(heads.unbind(1))),
     ),
@@ -292,9 +292,9 @@ _NOT_ASKED_OF_REPAIRS = ("list_of_heads", "order_in_memory_taken_for_granted")
 REPAIR_MISTAKES = (
     Mistake(
         "still_paired_with_the_batch",
-        "It is not repaired yet: heads of one sentence stand in the other's place.",
+        "It is not repaired yet: heads of one sentence end up in another sentence's place.",
         "After `cat` the pieces lie head by head, each with all sentences. Which order does the "
-        "`view` take them for?",
+        "`view` expect?",
         _split(cut=_paired_with_the_batch),
     ),
     Mistake(
@@ -305,24 +305,24 @@ REPAIR_MISTAKES = (
     ),
     Mistake(
         "joined_then_cut_as_one_projection",
-        "After `cat` the numbers lie head by head, and the `view` takes them for features that "
-        "lie side by side.",
-        "`view`, then `transpose`, is for x itself. Pieces that are apart already are put on an "
-        "axis of their own.",
+        "After `cat` the numbers lie head by head, but the `view` reads them as features that lie "
+        "side by side.",
+        "`view`, then `transpose`, is for x itself. Pieces that are already cut need an axis of "
+        "their own.",
         _split(cut=_joined_then_viewed),
     ),
     Mistake(
         "turned_and_cut_again",
-        "After `cat` the numbers lie head by head. The `view` takes them for sentence by sentence, "
-        "and the last step reads them out in yet another order.",
-        "Give the `view` the order that is there. Then exchange two axes, and leave it at that.",
+        "After `cat` the numbers lie head by head. The `view` reads them sentence by sentence, "
+        "and the last step reads them in yet another order.",
+        "Give the `view` the order in which they lie. Then swap two axes, and do nothing more.",
         _split(cut=_turned_and_cut_again),
     ),
     *(
         Mistake(
             f"{name}_cut_anew",
-            f"The axes stood in the order {axes} when they were cut anew as (B, H, T, Dh).",
-            "Which axes have to change places, so that nothing is left to be cut?",
+            f"The axes were in the order {axes} when they were reshaped to (B, H, T, Dh).",
+            "Which axes have to change places, so that nothing is left to reshape?",
             _split(cut=_cut_anew(*order)),
         )
         for name, axes, order in _TURNED
@@ -330,9 +330,9 @@ REPAIR_MISTAKES = (
     *(
         Mistake(
             f"pieces_of_n_heads{where}",
-            "The pieces have as many features as there are heads, and are cut anew.",
-            "`chunk` takes the number of pieces, `split` the size of one. How many features has a "
-            "head?",
+            "The pieces have as many features as there are heads, and are then reshaped.",
+            "`chunk` takes the number of pieces, `split` the size of one. How many features does "
+            "a head have?",
             _split(cut=_pieces_of_n_heads(axis)),
         )
         for where, axis in (("", 0), ("_along_the_tokens", 1))

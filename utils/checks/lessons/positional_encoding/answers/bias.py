@@ -64,7 +64,7 @@ def _of_the_authors_program(n_heads: int) -> Tensor:
 
 
 _SLOPES = "Head h of H has the slope 2^(-8h/H), with h from 1 to H: 1/4, 1/16, ... for four heads."
-_APART = "|t - s|: 0 on the diagonal, 1 beside it on both sides."
+_APART = "The distance is |t - s|: 0 on the diagonal, 1 next to it on both sides."
 MISTAKES = tuple(
     Mistake(name, message, hint, _bias(**choices))
     for name, choices, message, hint in (
@@ -90,7 +90,7 @@ MISTAKES = tuple(
             "later_words_blocked",
             {"distance": lambda t, s: (t - s).float().masked_fill(s > t, torch.inf)},
             "Keys after the query get minus infinity: that is a causal mask as well.",
-            "An encoder looks both ways; masks are another matter.",
+            "An encoder looks both ways, and masks are added separately.",
         ),
         (
             "squared_distance",
@@ -101,7 +101,7 @@ MISTAKES = tuple(
         (
             "distance_from_one",
             {"distance": lambda t, s: (t - s).abs() + 1},
-            "A word is one step away from itself.",
+            "The distances start at 1: a word is one step away from itself.",
             _APART,
         ),
         (
@@ -131,7 +131,7 @@ MISTAKES = tuple(
         (
             "distance_from_the_end",
             {"distance": lambda t, s: (len(t) - 1 - s).expand(len(t), -1)},
-            "The bias counts from the last word: every query gets the row of that one.",
+            "The bias counts from the last word: every query gets the last word's row.",
             f"That is a short form for decoders, where softmax makes up for it. {_APART}",
         ),
         (
@@ -155,7 +155,7 @@ MISTAKES = tuple(
         (
             "slopes_in_reverse",
             {"slopes": lambda n: _slopes(n).flip(0)},
-            "The slopes stand in reverse order.",
+            "The slopes are in reverse order.",
             _SLOPES,
         ),
         (
@@ -179,19 +179,20 @@ MISTAKES = tuple(
         (
             "slopes_of_the_authors_program",
             {"slopes": _of_the_authors_program},
-            "Where the number of heads is no power of two, slopes are taken from numbers that are.",
+            "Where the number of heads is not a power of two, slopes are taken from numbers of "
+            "heads that are.",
             "ALiBi's authors do that in their program. Here it is 2^(-8h/H), whatever H is.",
         ),
         (
             "index_behind_the_power",
             {"slopes": lambda n: 2.0**-8 * torch.arange(1, n + 1) / n},
-            "2^-8 is taken alone, and h / H is a factor beside it: the slopes grow in even steps.",
+            "2^-8 is computed first and then multiplied by h / H: the slopes grow in even steps.",
             "The exponent is -8h/H, all of it: look at ** and at the brackets.",
         ),
         (
             "power_divided_by_heads",
             {"slopes": lambda n: 2.0 ** (-8 * torch.arange(1, n + 1)) / n},
-            "The power is divided by the number of heads, and not its exponent: 2^(-8h) / H.",
+            "The power is divided by the number of heads, not its exponent: 2^(-8h) / H.",
             "** binds more strongly than /: where do brackets belong?",
         ),
         (
@@ -227,7 +228,7 @@ MISTAKES = tuple(
         (
             "exponentials_taken",
             {"finish": torch.exp},
-            "The exponential is taken of it: softmax does that later.",
+            "exp is applied to the bias: softmax does that later.",
             "What is added to the scores is the negative number itself.",
         ),
         (
@@ -245,7 +246,7 @@ MISTAKES = tuple(
         (
             "one_matrix_for_all",
             {"finish": lambda bias: bias.sum(0)},
-            "The heads are added up: one matrix comes back.",
+            "The heads are added up, so the result is a single matrix.",
             "Each head keeps a matrix of its own: (H, T, T).",
         ),
     )

@@ -16,15 +16,14 @@ EXERCISES = by_id(
             no_set_up("TokenEmbedding", keep_module),
             Mistake(
                 "factor_is_trained",
-                "A single number is a parameter beside the table: training would change the "
-                "factor.",
+                "The factor is a parameter beside the table, so training would change it.",
                 "The table is the only parameter: a plain number is enough.",
                 embedding_variant(trained_factor=True),
             ),
             Mistake(
                 "no_parameter",
-                "The module has no parameter: its table is made anew in forward, or is a plain "
-                "tensor.",
+                "The module has no parameter: its table is created again in each forward, or is a "
+                "plain tensor.",
                 "Make the table in __init__, as nn.Embedding or as nn.Parameter.",
                 embedding_variant(anew=True),
             ),
@@ -39,14 +38,14 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "linear_layer_for_the_table",
-                "A linear layer stands in for the table: its bias is a second parameter, which "
-                "every word gets, and its weight is (D, V).",
+                "A linear layer is used as the table: its bias is a second parameter, which is "
+                "added to every word, and its weight is (D, V).",
                 "A look-up has no bias: nn.Embedding takes ids as they are, without one-hot rows.",
                 embedding_variant(turned=True, biased=True),
             ),
             Mistake(
                 "bias_beside_the_table",
-                "A bias is a second parameter: every word gets it, padding too.",
+                "A bias is a second parameter: it is added to every word, and to padding too.",
                 "The table is the only parameter.",
                 embedding_variant(biased=True),
             ),
@@ -65,8 +64,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "rows_of_length_one",
-                "The rows are brought to length one before they are scaled.",
-                "Only the factor changes a row here: its length is learned, too.",
+                "The rows are normalised to length one before they are multiplied.",
+                "A row's length is learned too: only the factor should change it here.",
                 embedding_variant(unit=True),
             ),
             Mistake(
@@ -85,14 +84,14 @@ EXERCISES = by_id(
             Mistake(
                 "scaled_by_d_model",
                 "The rows are multiplied by D itself.",
-                "By the square root of D.",
+                "Multiply by the square root of D.",
                 embedding_variant(factor=staticmethod(lambda words, d_model: d_model)),
             ),
             Mistake(
                 "scaled_by_half_of_d_model",
                 "The rows are multiplied by D / 2.",
-                "By the square root of D. `**` binds more strongly than `/`: where do brackets "
-                "belong?",
+                "Multiply by the square root of D. `**` binds more strongly than `/`: where do "
+                "brackets belong?",
                 embedding_variant(factor=staticmethod(lambda words, d_model: d_model / 2)),
             ),
             Mistake(
@@ -115,7 +114,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "padding_forgotten",
-                "The padding row is a row like any other.",
+                "The padding row is treated like any other row.",
                 "nn.Embedding can be told which id is padding.",
                 embedding_variant(zeroed=False, masked=False),
             ),
@@ -123,14 +122,14 @@ EXERCISES = by_id(
                 "padding_row_drawn_again",
                 "The padding row is not zero at the start.",
                 "nn.Embedding clears it if it is told padding_idx; clearing the result in forward "
-                "leaves it as it was. Where something fills the whole table afterwards "
+                "leaves the row as it was. Where something fills the whole table afterwards "
                 "(torch.nn.init, torch.randn), clear the row after that.",
                 embedding_variant(zeroed=False),
             ),
             Mistake(
                 "padding_row_trained",
-                "The padding row starts at zero, and a gradient reaches it: after one step it is "
-                "zero no longer.",
+                "The padding row starts at zero, but a gradient reaches it: after one training "
+                "step it is no longer zero.",
                 "nn.Embedding can be told which id is padding, and keeps gradients from its row.",
                 embedding_variant(masked=False),
             ),
@@ -156,8 +155,9 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "zero_taken_for_no_padding",
-                "Where padding has id 0, its row is a row like any other.",
-                "`or`, and `if padding_idx:`, take 0 for nothing. Pass the number on as it is.",
+                "Where padding has id 0, its row is treated like any other row.",
+                "`or` and `if padding_idx:` treat 0 as if nothing were given. Pass the number on "
+                "as it is.",
                 embedding_variant(no_row_0=True),
             ),
             Mistake(

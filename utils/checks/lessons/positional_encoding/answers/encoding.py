@@ -29,12 +29,12 @@ def _pairs_keep_length(inputs: Inputs, seen: Observation) -> bool:
 
 
 _UNIT_LAW = Invariant(
-    "sin and cos of one pair share an angle, so that their squares sum to one.", _pairs_keep_length
+    "sin and cos of one pair share an angle, so their squares must sum to one.", _pairs_keep_length
 )
 
 _ONE_CHANGE = (
-    "One of the two is enough: a frequency for each pair, or every other one of D frequencies. "
-    "Sine and cosine of a pair take the same."
+    "Do one of the two: compute a frequency for each pair, or take every other one of D "
+    "frequencies. Sine and cosine of a pair use the same one."
 )
 
 
@@ -45,14 +45,16 @@ EXERCISES = by_id(
         (
             Mistake(
                 "the_last",
-                "Many texts say so: that the first columns vary slowly and the last ones fast.",
+                "Many texts do say that the first columns vary slowly and the last ones fast. "
+                "Check it.",
                 "Put the number of the first pair, 0, and of the last pair into the exponent. "
                 "Which of the two frequencies is larger?",
                 "last",
             ),
             Mistake(
                 "the_middle",
-                "The frequencies change in one direction only: the middle is nowhere extreme.",
+                "The frequencies change in one direction only, so the fastest pair is at one of "
+                "the ends.",
                 "Put the first, the middle and the last pair's number into the exponent.",
                 "middle",
             ),
@@ -79,8 +81,8 @@ EXERCISES = by_id(
             *TABLE,
             Mistake(
                 "angles_negative",
-                "The angles have the minus sign that belongs to the exponent, or one more: sines "
-                "have the wrong sign.",
+                "The angles are negative, so the sines have the wrong sign: the minus belongs to "
+                "the exponent alone.",
                 "At position 1 the first sine is that of 1 radian, above zero.",
                 encoding_variant(sine=-1.0),
             ),
@@ -92,7 +94,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "odd_d_model_fails_later",
-                "An odd d_model runs into an error further down, whose message helps nobody.",
+                "An odd d_model causes an error further down, with a message that helps nobody.",
                 "raise ValueError(...) as the first thing, with the number in its message.",
                 encoding_variant(odd="RuntimeError"),
             ),
@@ -112,8 +114,8 @@ EXERCISES = by_id(
         (
             Mistake(
                 "still_broken",
-                "Sine and cosine of a pair still turn at different speeds, so a pair is no hand of "
-                "a clock.",
+                "Sine and cosine of a pair still turn at different speeds, so a pair does not "
+                "move like the hand of a clock.",
                 "Square the two columns of a pair and add them up: what must come out, and what "
                 "does?",
                 encoding_variant(cosine_step=0.5),
@@ -140,14 +142,15 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "minus_on_the_angle",
-                "A minus sign before the whole angle turns the other way, just as fast.",
+                "With a minus sign in front of the whole angle, the pairs turn the other way, "
+                "just as fast.",
                 "It is the exponent's sign that decides how fast, not the angle's.",
                 encoding_variant(exponent=2.0, sine=-1.0),
             ),
             *(m for m in TABLE if m.name != "pairs_do_not_share_a_frequency"),  # as released
             Mistake(
                 "angles_exchanged",
-                "Sine and cosine have exchanged their angles: they still turn at different speeds.",
+                "Sine and cosine have swapped their angles: they still turn at different speeds.",
                 "One angle for both: which of the two columns has the frequency that the formula "
                 "asks for?",
                 encoding_variant(sine_step=0.5),
@@ -163,14 +166,14 @@ EXERCISES = by_id(
                 for name, message, taken, layout in (
                     (
                         "every_other_frequency",
-                        "The frequencies are those of the pairs now, and a slice still takes every "
-                        "other one: half of the columns are missing.",
+                        "The frequencies are those of the pairs now, but a slice still takes "
+                        "every other one: half of the columns are missing.",
                         "every other",
                         "pairs",
                     ),
                     (
                         "every_other_frequency_apart",
-                        "The frequencies are those of the pairs now, and the slices still take "
+                        "The frequencies are those of the pairs now, but the slices still take "
                         "every other one: half of the columns are missing, and a sine and the "
                         "cosine beside it have different angles.",
                         "every other, apart",
@@ -199,8 +202,8 @@ EXERCISES = by_id(
                     ),
                     (
                         "mean_of_two_frequencies",
-                        "The pairs share an angle now, and its frequency is the mean of two "
-                        "columns'.",
+                        "The pairs share an angle now, but its frequency is the mean of those of "
+                        "two columns.",
                         "mean",
                         "pairs",
                     ),

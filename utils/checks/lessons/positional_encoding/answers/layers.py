@@ -21,28 +21,28 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "a_parameter",
-                "The sinusoids are a parameter, which is for what is trained; these stay as they "
-                "are.",
+                "The sinusoids are a parameter, so training would change them; they should stay "
+                "as they are.",
                 "register_buffer keeps a tensor with the module without training it.",
                 layer_variant(kept_as="parameter"),
             ),
             Mistake(
                 "register_buffer_assigned",
-                "self.pe is None: what register_buffer returns, nothing, stands where the table "
-                "should.",
-                "register_buffer makes self.pe by itself: nothing is assigned.",
+                "self.pe is None: register_buffer returns nothing, and that is assigned to "
+                "self.pe.",
+                "register_buffer sets self.pe by itself: there is nothing to assign.",
                 layer_variant(kept_as="assigned"),
             ),
             Mistake(
                 "number_type_of_the_table",
-                "The result has the number type of the table where x has a shorter one.",
-                "Bring the rows into the type of x before you add them.",
+                "Where x has a shorter number type, the result has the table's type instead.",
+                "Convert the rows to the type of x before you add them.",
                 layer_variant(keeps_type=False),
             ),
             Mistake(
                 "table_takes_on_the_words_type",
-                "The buffer itself is brought into x's number type: after one call in a short "
-                "type its digits are lost to all later calls.",
+                "The buffer itself is converted to x's number type: after one call in a short "
+                "type, all later calls use a rounded table.",
                 "Convert the rows that are added, and leave self.pe as it is.",
                 layer_variant(recast=True),
             ),
@@ -54,7 +54,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "buffer_beside_the_table",
-                "What is added does not come from self.pe: the buffer is there, and another table "
+                "What is added does not come from self.pe: the buffer is there, but another table "
                 "is used.",
                 "One table is enough: the one that is registered.",
                 layer_variant(kept_as="beside"),
@@ -109,7 +109,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "odd_width_rounded_down",
-                "Where D is odd, self.weight has a column too few.",
+                "Where D is odd, self.weight has one column too few.",
                 "Only sinusoids come in pairs. Is there a // 2 on the way?",
                 layer_variant(learned=True, shaped="even"),
             ),
@@ -121,7 +121,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "weight_transposed",
-                "Rows and columns of self.weight have changed places.",
+                "Rows and columns of self.weight are swapped.",
                 "A row for each position, a column for each entry of a word.",
                 layer_variant(learned=True, shaped="turned"),
             ),
@@ -134,9 +134,9 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "starts_without_numbers",
-                "The table starts with what happened to be in memory, or with NaN.",
-                "torch.empty only takes memory: something has to be written there. Look at "
-                "torch.randn and torch.nn.init.",
+                "The table starts with whatever happened to be in memory, or with NaN.",
+                "torch.empty only reserves memory: you have to fill it. Look at torch.randn and "
+                "torch.nn.init.",
                 layer_variant(learned=True, start=torch.nan),
             ),
             Mistake(

@@ -35,8 +35,9 @@ ROTARY = Exercise(
         ),
         Mistake(
             "not_woven_together",
-            "The pairs are right, but the result has all first halves first, then all second ones.",
-            "Each pair has to return to its two columns: look at torch.stack and flatten.",
+            "The pairs are right, but the result has the first entries of all pairs first, then "
+            "the second ones.",
+            "Each pair has to go back to its two columns: look at torch.stack and flatten.",
             rotary_variant(layout="unwoven"),
         ),
         Mistake(
@@ -60,7 +61,7 @@ ROTARY = Exercise(
         Mistake(
             "counted_from_one",
             "The first word is turned, too.",
-            "It stands at position 0, and an angle of 0 turns nothing.",
+            "It is at position 0, and an angle of 0 turns nothing.",
             rotary_variant(first=1),
         ),
         Mistake(
@@ -96,7 +97,7 @@ ROTARY = Exercise(
         ),
         Mistake(
             "angles_rounded_down",
-            "The angles are whole numbers: what lies behind the point is lost.",
+            "The angles are whole numbers: what comes after the decimal point is lost.",
             "Is there a // that should be a /?",
             rotary_variant(whole=True),
         ),
@@ -126,25 +127,25 @@ ROTARY = Exercise(
         ),
         Mistake(
             "single_word_not_turned",
-            "A single word comes back as it was, wherever it stands in the text.",
+            "A single word is returned as it was, wherever it is in the text.",
             "Its position is `offset`, and that is 0 only at the beginning.",
             rotary_variant(alone_left=True),
         ),
         Mistake(
             "both_signs_plus",
-            "Both signs are plus: that is no rotation, for it changes lengths.",
+            "Both signs are plus: that is not a rotation, because it changes lengths.",
             "Look at the two formulas again, sign by sign.",
             rotary_variant(both="plus"),
         ),
         Mistake(
             "both_signs_minus",
-            "Both signs are minus: that is no rotation, for it changes lengths.",
+            "Both signs are minus: that is not a rotation, because it changes lengths.",
             "Look at the two formulas again, sign by sign.",
             rotary_variant(both="minus"),
         ),
         Mistake(
             "sine_and_cosine_exchanged",
-            "Sines and cosines have changed places in the rotation.",
+            "Sines and cosines are swapped in the rotation.",
             "At position 0 the angle is 0 and nothing turns: what must a be multiplied by there?",
             rotary_variant(exchanged=True),
         ),
@@ -156,7 +157,8 @@ ROTARY = Exercise(
         ),
         Mistake(
             "angles_meet_the_heads",
-            "The angles have an axis behind T, so that their T meets the axis of the heads.",
+            "The angles have an extra axis after T, so their T is lined up with the axis of the "
+            "heads.",
             "Broadcasting starts at the last axis: (T, Dh/2) fits (B, H, T, Dh/2) as it is.",
             rotary_variant(axis="stray"),
         ),
@@ -180,21 +182,23 @@ ROTARY = Exercise(
         ),
         Mistake(
             "not_turned_at_all",
-            "x comes back as it was: nothing is turned.",
+            "x is returned as it was: nothing is turned.",
             "Is what you computed returned? A position's angle is 0 at the first word only.",
             lambda x, base=10000.0, offset=0: x,
         ),
         Mistake(
             "dtype_of_the_angles",
-            "A short x comes back longer: sines and cosines in float32 make the result float32.",
-            "Which dtype do your angles have, and which one has x?",
+            "An x in a shorter number type comes back as float32, because the sines and cosines "
+            "are float32.",
+            "Which dtype do your sines and cosines have, and which does x have?",
             rotary_variant(keeps_dtype=False),
         ),
         Mistake(
             "angles_in_a_short_type",
-            "The angles are computed in bfloat16, which knows no odd number above 256: far on in a "
+            "The angles are computed in bfloat16, which has no odd numbers above 256: late in a "
             "text, words are turned by wrong angles.",
-            "Compute angles, sines and cosines in float32, and give only these x's dtype.",
+            "Compute angles, sines and cosines in float32, and convert only the sines and cosines "
+            "to x's dtype.",
             rotary_variant(short_angles=True),
         ),
         Mistake(
@@ -229,7 +233,7 @@ ROTARY = Exercise(
         ),
         Mistake(
             "offset_added_to_the_angles",
-            "The offset is added to the angles: every pair turns by as much further.",
+            "The offset is added to the angles: every pair is turned further by the same angle.",
             "The offset is a number of positions, and each pair turns by its own speed for each.",
             rotary_variant(of_offset=0, to_angles=True),
         ),

@@ -47,7 +47,7 @@ EXERCISES = by_id(
             Mistake(
                 "turns_backwards",
                 "The matrix goes the other way: M @ PE[p] is PE[p - offset].",
-                "In a pair the sine stands first, the cosine second. Write down sin(a + b) and "
+                "In a pair the sine comes first, the cosine second. Write down sin(a + b) and "
                 "cos(a + b), and read off where the minus sign belongs.",
                 shift_variant(direction=-1),
             ),
@@ -59,8 +59,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sine_and_cosine_exchanged",
-                "Sines and cosines have changed places: the sine stands on the diagonal.",
-                "For an offset of 0 nothing may move. What must then stand on the diagonal?",
+                "Sines and cosines are swapped: the sine is on the diagonal.",
+                "For an offset of 0 nothing may move. What must be on the diagonal then?",
                 shift_variant(exchanged=True),
             ),
             Mistake(
@@ -72,7 +72,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "only_the_first_pair_turned",
-                "The first pair is turned, and all others stay where they are.",
+                "Only the first pair is turned; all others stay where they are.",
                 "Every pair turns, each by its own frequency: does your loop go over all of them?",
                 shift_variant(first_alone=True),
             ),
@@ -110,7 +110,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"both_signs_{sign}",
-                    f"Both sines of a block have the same sign, {sign}: that is no rotation.",
+                    f"Both sines of a block have the same sign, {sign}: that is not a rotation.",
                     "cos(a + b) = cos a cos b - sin a sin b, and sin(a + b) has a plus.",
                     shift_variant(corners=f"both {sign}"),
                 )
@@ -133,7 +133,7 @@ EXERCISES = by_id(
                 Mistake(
                     f"a_reflection_with_{sign}",
                     "Each block is a reflection: its second cosine has a minus sign, and both "
-                    "sines have one sign.",
+                    "sines have the same sign.",
                     "The diagonal of a rotation holds the same cosine twice. What does an offset "
                     "of 0 need there?",
                     shift_variant(corners=f"both {sign}", second=-1.0),
@@ -153,9 +153,9 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     name,
-                    f"The blocks of {which} are missing: zeros stand there.",
+                    f"The blocks of {which} are missing: there are zeros instead.",
                     "There are D/2 pairs, in D rows and columns: where does your loop or range "
-                    "end, and by which step does it go on?",
+                    "end, and what is its step?",
                     shift_variant(blank=blank),
                 )
                 for name, which, blank in (
@@ -165,7 +165,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "moves_position_0_alone",
-                "The matrix moves position 0 alone: it is made of two rows of the table.",
+                "The matrix moves position 0 alone: it is made from two rows of the table.",
                 "M may not depend on p. Write down sin(a + b) and cos(a + b) for a pair.",
                 _moves_the_first_row,
             ),
@@ -214,8 +214,8 @@ EXERCISES = by_id(
             Mistake(
                 "sign_of_the_offset_lost",
                 "A negative offset shifts forwards: its sign is lost.",
-                "The sine of a negative angle is negative. Is there an abs on the way, or a row "
-                "of the table that stands for the angle?",
+                "The sine of a negative angle is negative. Is there an abs on the way, or is a "
+                "row of the table used in place of the angle?",
                 shift_variant(offset_as="size"),
             ),
             Mistake(
@@ -226,14 +226,15 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "blocks_as_a_stack",
-                "The blocks come back on top of one another, as (D/2, 2, 2).",
+                "The blocks are returned as a stack, (D/2, 2, 2).",
                 "They belong on the diagonal of one matrix (D, D): look at torch.block_diag.",
                 shift_variant(layout="stack"),
             ),
             Mistake(
                 "identity_added",
                 "The blocks are added to an identity, so the diagonal is one too large.",
-                "Where a block stands, nothing else does: begin with zeros.",
+                "Outside the blocks everything is zero, and inside them nothing is added: begin "
+                "with zeros.",
                 shift_variant(added=1.0),
             ),
         ),

@@ -70,7 +70,7 @@ def _require_buffer(module: nn.Module) -> None:
     if "pe" in dict(module.named_parameters()):
         raise AnswerError(
             ProblemKind.ATTRIBUTE,
-            "self.pe is a parameter, which is for what is trained; it should be a buffer.",
+            "self.pe is a parameter, so training would change it; it should be a buffer.",
         )
     if "pe" not in dict(module.named_buffers()):
         found = "is a plain attribute" if hasattr(module, "pe") else "is missing"

@@ -97,17 +97,17 @@ def _by_one_exponential(total: Tensor) -> Tensor:
 _OTHER_ORDER = (
     "Input and state are joined in one order and their weights in the other, so part of the input "
     "meets weights of the state.",
-    "What stands first in the vector needs what belongs to it first in the matrix.",
+    "Whatever comes first in the vector needs its own weights first in the matrix.",
 )
 _PAIR = (
-    "A pair comes back; the cell returns the state alone.",
+    "The cell returns a pair; only the state is asked for.",
     "Return one tensor: torch's own layers return pairs, this cell does not.",
 )
 _BIAS_OUTSIDE = (
     "The bias is added after tanh, so the state can leave the range from -1 to 1.",
     "All three terms are added before tanh.",
 )
-_EACH = ("tanh is taken of each product, not of their sum.", "Add first.")
+_EACH = ("tanh is applied to each product, not to their sum.", "Add first.")
 
 EXERCISES = by_id(
     Exercise(
@@ -116,9 +116,9 @@ EXERCISES = by_id(
         (
             Mistake(
                 "no_tanh",
-                "The sum comes back as it is, without tanh.",
-                "Without tanh the state is not kept between -1 and 1, and many steps are no more "
-                "than one matrix.",
+                "The sum is returned as it is, without tanh.",
+                "Without tanh nothing keeps the state between -1 and 1, and many steps together "
+                "are just one matrix.",
                 build_cell(activation=lambda total: total),
             ),
             Mistake(
@@ -134,33 +134,34 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "w_h_transposed",
-                "w_h is used the other way round. It is square, so the shapes do not complain.",
+                "w_h is used the other way round. It is square, so no error about shapes gives it "
+                "away.",
                 "Both matrices are (to, from), and both products have the same form.",
                 build_cell(of_state=lambda h, w_h: h @ w_h),
             ),
             Mistake(
                 "w_x_transposed",
-                "w_x does not fit: its shape is (Hd, I), and it is used as if it were (I, Hd).",
+                "w_x does not fit: its shape is (Hd, I), but it is used as if it were (I, Hd).",
                 "A batch holds its vectors as rows, (B, I). Which form of w_x turns them into "
                 "(B, Hd)?",
                 build_cell(of_input=lambda x_t, w_x: x_t @ w_x),
             ),
             Mistake(
                 "weights_swapped",
-                "Inputs meet w_h and states meet w_x.",
+                "The input is multiplied by w_h and the state by w_x.",
                 "w_x belongs to the input, w_h to the state.",
                 build_cell(weights=lambda x, h, w_x, w_h: (x @ w_h.T, h @ w_x.T)),
             ),
             Mistake(
                 "state_left_out",
-                "The state before does not take part: this cell has no memory.",
-                "One of the three terms is made of h.",
+                "The previous state is not used: this cell has no memory.",
+                "One of the three terms is made from h.",
                 build_cell(of_state=lambda h, w_h: torch.zeros_like(h)),
             ),
             Mistake(
                 "input_left_out",
-                "The input does not take part.",
-                "One of the three terms is made of x_t.",
+                "The input is not used.",
+                "One of the three terms is made from x_t.",
                 build_cell(of_input=lambda x_t, w_x: x_t.new_zeros(())),
             ),
             Mistake(
@@ -196,8 +197,8 @@ EXERCISES = by_id(
             Mistake("pair_of_one_returned", *_PAIR, build_cell(gives=lambda state: (state,))),
             Mistake(
                 "only_the_diagonal",
-                "The state meets only the diagonal of w_h, entry by entry: a unit sees itself and "
-                "no other.",
+                "Only the diagonal of w_h is used, entry by entry: a unit sees itself and no "
+                "other.",
                 "The formula has a matrix product.",
                 build_cell(of_state=lambda h, w_h: h * w_h.diagonal()),
             ),
@@ -209,15 +210,17 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "bias_as_a_column",
-                "The bias stands as a column, (Hd, 1): its entries meet the batch, not the units.",
-                "(Hd,) meets the last axis of (B, Hd) as it is.",
+                "The bias is a column, (Hd, 1), so its entries go to the sequences of the batch, "
+                "not to the units.",
+                "A bias of shape (Hd,) already lines up with the last axis of (B, Hd).",
                 build_cell(join=lambda x, h, b, activation: activation(x + h + b[:, None])),
             ),
             Mistake(
                 "bias_along_the_batch",
-                "The bias is added where the units stand in front and the batch is the last axis: "
-                "its entries meet the sequences, not the units.",
-                "(Hd,) meets the last axis. Transpose first, or give the bias an axis of size one.",
+                "The bias is added while the batch is the last axis, so its entries go to the "
+                "sequences, not to the units.",
+                "A bias of shape (Hd,) lines up with the last axis. Which axis are the units on "
+                "when you add it?",
                 build_cell(join=_on_its_side),
             ),
             Mistake(
@@ -234,9 +237,9 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "tanh_twice",
-                "tanh is taken twice.",
-                "The formula has one tanh, around the whole sum. Does a second one stand in "
-                "another line?",
+                "tanh is applied twice.",
+                "The formula has one tanh, around the whole sum. Is there a second one on another "
+                "line?",
                 build_cell(gives=torch.tanh),
             ),
             Mistake(
@@ -254,22 +257,22 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "relu",
-                "A ReLU stands where tanh should.",
+                "A ReLU is used where the formula has tanh.",
                 "A state of this cell may be negative.",
                 build_cell(activation=F.relu),
             ),
             Mistake(
                 "clipped",
-                "The sum is cut at -1 and 1: between them it stays as it is, where tanh bends it.",
-                "tanh is smooth, and comes near -1 and 1 without reaching them.",
+                "The sum is clipped at -1 and 1. In between it stays as it is, while tanh curves.",
+                "tanh is smooth, and gets close to -1 and 1 without reaching them.",
                 build_cell(activation=F.hardtanh),
             ),
             *(
                 Mistake(
                     f"tanh_by_{name}",
-                    "tanh is put together from exponentials. For a large sum exp is infinite, and "
+                    "tanh is built from exponentials. For a large sum exp is infinite, and "
                     "infinity divided by infinity is NaN.",
-                    "torch has a tanh that holds for sums of any size.",
+                    "torch has a tanh that works for sums of any size.",
                     build_cell(activation=activation),
                 )
                 for name, activation in (
@@ -291,14 +294,14 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "sigmoid",
-                "A sigmoid stands where tanh should.",
+                "A sigmoid is used where the formula has tanh.",
                 "A state of this cell may be negative.",
                 build_cell(activation=torch.sigmoid),
             ),
             Mistake(
                 "state_added_again",
                 "The old state is added to the new one.",
-                "The old state takes part through w_h alone.",
+                "The old state comes in through w_h only.",
                 build_cell(residual=True),
             ),
         ),

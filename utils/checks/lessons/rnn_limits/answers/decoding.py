@@ -153,7 +153,7 @@ def _second_largest(logits: Tensor) -> Tensor:
 
 _PAIR = (
     "`step` returns a pair, logits and state, and the pair itself is used as logits.",
-    "logits, state = step(...) takes the two apart.",
+    "Unpack what `step` returns into two names.",
 )
 
 EXERCISES = by_id(
@@ -169,7 +169,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "state_carried_once",
-                "Only the first step's new state is handed on: all later steps start from it.",
+                "Only the first step's new state is passed on: all later steps start from it.",
                 "Every call of `step` returns a state, which the next call needs.",
                 _carried_once,
             ),
@@ -189,7 +189,7 @@ EXERCISES = by_id(
             Mistake(
                 "end_token_included",
                 "The end token is part of the answer.",
-                "Look whether the token is eos before you append it.",
+                "Check whether the token is eos before you append it.",
                 _decode(last=True),
             ),
             Mistake(
@@ -230,7 +230,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "two_steps_for_a_token",
-                "`step` is called twice for each token, and the state goes on twice.",
+                "`step` is called twice for each token, so the state advances twice.",
                 "One call gives both: the logits and the new state.",
                 _decode(calls=2),
             ),
@@ -258,7 +258,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "last_token_first",
-                "The tokens are right, and stand from the last to the first.",
+                "The tokens are right, but in reverse order.",
                 "The token that is written first comes first in the answer.",
                 _decode(gives=lambda written: written[::-1]),
             ),
@@ -277,13 +277,15 @@ EXERCISES = by_id(
             Mistake(
                 "one_token_alone",
                 "The answer ends after its first token.",
-                "How far is your `return` indented? In the loop it ends the first step.",
+                "How far is your `return` indented? Inside the loop it ends the function in the "
+                "first step.",
                 _one_token,
             ),
             Mistake(
                 "filled_up_with_the_end_token",
-                "The answer is filled up with end tokens to max_len.",
-                "The end token ends the answer, and is no part of it: leave it as long as it is.",
+                "The answer is padded with end tokens up to max_len.",
+                "The end token is not part of the answer, and an answer may be shorter than "
+                "max_len.",
                 _filled_up,
             ),
             Mistake(
@@ -310,14 +312,15 @@ EXERCISES = by_id(
                 "one_token_too_few",
                 "Where no end token comes, the answer is one token short: there is room for "
                 "max_len.",
-                "max_len counts the tokens of the answer. Is bos counted among them, or the last "
-                "token cut off as if it were eos?",
+                "max_len counts the tokens of the answer. Do you count bos among them, or cut off "
+                "the last token as if it were eos?",
                 _decode(room=-1),
             ),
             Mistake(
                 "end_token_looked_for_in_vain",
-                "The answer is cut at the end token, and where max_len ends it there is none.",
-                "An answer ends in one of two ways: what holds in both?",
+                "The answer is cut at the end token, but an answer that ends at max_len has none.",
+                "An answer can end in two ways: at the end token, or at max_len. Does your line "
+                "work for both?",
                 _cut_at_the_end_token,
             ),
             Mistake(
@@ -328,8 +331,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "value_for_index",
-                "The largest logit itself is taken for a token.",
-                "The token is the place at which the largest logit stands.",
+                "The largest logit itself is used as the token.",
+                "The token is the index of the largest logit, not its value.",
                 _decode(choose=torch.max),
             ),
             Mistake(
@@ -341,7 +344,7 @@ EXERCISES = by_id(
             Mistake(
                 "tensors_in_the_list",
                 "The list holds tensors, not numbers.",
-                "argmax gives a tensor; .item() or int() makes a number of it.",
+                "argmax gives a tensor; .item() or int() turns it into a number.",
                 _decode(gives=lambda written: [torch.tensor(token) for token in written]),
             ),
             Mistake(

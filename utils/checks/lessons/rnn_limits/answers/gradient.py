@@ -136,9 +136,9 @@ GRADIENT = Exercise(
         *(
             Mistake(
                 f"one_step_alone{name}",
-                "Each state is differentiated by the one just before it: that is one step, not "
-                "the way from the end.",
-                "It is h_T that is differentiated, by every state.",
+                "Each state is differentiated with respect to the one just before it: that is one "
+                "step, not the whole way from the end.",
+                "h_T is what you differentiate, with respect to every state.",
                 _norms(back=_one_step, of=of),
             )
             for name, of in (
@@ -167,22 +167,23 @@ GRADIENT = Exercise(
         Mistake(
             "with_respect_to_inputs",
             "These are gradients with respect to the inputs x_t, not to the states.",
-            "The states in between can be differentiated by too: torch.autograd.grad takes a list "
-            "of them.",
+            "You can differentiate with respect to the states in between too: torch.autograd.grad "
+            "takes a list of them.",
             _norms(of=lambda states, inputs: inputs),
         ),
         Mistake(
             "with_respect_to_sums",
             "These are gradients with respect to the sums inside tanh, not to the states: each "
             "has one slope of tanh too many.",
-            "Differentiate by what comes out of tanh.",
+            "Differentiate with respect to what comes out of tanh.",
             _norms(of=lambda states, inputs: inputs, into=lambda gradient, w_x: gradient),
         ),
         Mistake(
             "through_a_stacked_copy",
             "Only the last gradient is there: no gradient of h_T reaches the states before it.",
-            "Each step must be given the very state that is differentiated by: a detached copy, or "
-            "one cut out of a stack afterwards, leads nowhere.",
+            "The tensors that you differentiate with respect to must be the very ones that the "
+            "next step reads: nothing leads from h_T back to a detached copy, or to a slice of a "
+            "stack made afterwards.",
             _norms(back=lambda gradient, slope, w_h: torch.zeros_like(gradient)),
         ),
         Mistake(
@@ -193,8 +194,8 @@ GRADIENT = Exercise(
         ),
         Mistake(
             "of_the_mean",
-            "The mean of h_T is differentiated, not the sum of its entries: all is divided by "
-            "their number.",
+            "The mean of h_T is differentiated, not the sum of its entries: everything is divided "
+            "by their number.",
             "Differentiate h_T.sum().",
             _norms(start=lambda h: torch.full_like(h, 1 / h.numel())),
         ),
@@ -214,8 +215,8 @@ GRADIENT = Exercise(
         Mistake(
             "largest_singular_value",
             "The largest singular value of each gradient is taken: that is the 2-norm of a matrix.",
-            "Asked for is the 2-norm of all entries as one long vector. torch.linalg.norm with "
-            "ord=2 takes two axes for a matrix.",
+            "The exercise asks for the 2-norm of all entries as one long vector. "
+            "torch.linalg.norm with ord=2 treats two axes as a matrix.",
             _norms(norm=lambda g: torch.linalg.matrix_norm(g, ord=2)),
         ),
         Mistake(
@@ -226,7 +227,7 @@ GRADIENT = Exercise(
         ),
         Mistake(
             "plain_sum",
-            "The entries are summed with their signs, so that they cancel.",
+            "The entries are summed with their signs, so they cancel.",
             _TWO_NORM,
             _norms(norm=torch.sum),
         ),
@@ -290,16 +291,16 @@ GRADIENT = Exercise(
         ),
         Mistake(
             "relative_to_the_last",
-            "The norms are divided by the root of a state's number of entries, which is the last "
-            "state's own norm: a mean of squares does that, and so does a division by the last.",
+            "All norms are divided by the last one, which is the root of a state's number of "
+            "entries. Taking the mean of the squares does that as well.",
             "Squares, sum, root: nothing is divided.",
             _norms(after=lambda norms: norms / norms[-1]),
         ),
         *(
             Mistake(
                 f"powers_of_the_{name}{end}",
-                f"These are powers of w_h's {said}, not measured gradients: the slope of tanh, and "
-                "in which direction the gradient points, are not in them.",
+                f"These are powers of w_h's {said}, not measured gradients: they leave out the "
+                "slope of tanh and the direction of the gradient.",
                 "Run the network on x. What comes back depends on the states on the way.",
                 _powers(size, start),
             )
@@ -336,45 +337,47 @@ GRADIENT = Exercise(
         Mistake(
             "states_measured",
             "These are the lengths of the states themselves.",
-            "Asked for is how long the gradient with respect to each state is.",
+            "The exercise asks for the norm of the gradient with respect to each state.",
             _lengths_of_states,
         ),
         Mistake(
             "slope_of_the_state_before",
             "The slope of tanh is taken at the state that the gradient goes to, one step early.",
-            "The tanh between two states made the later one: its slope is 1 - h² of that.",
+            "The tanh between two states produced the later one, so the h in its slope, 1 - h², "
+            "is the later state.",
             _norms(slope=lambda h, before: 1 - before**2),
         ),
         Mistake(
             "slope_after_the_matrix",
-            "Going back, the gradient meets w_h first and the slope of tanh after it.",
-            "Forward, w_h comes before tanh. Going back, what came last is met first.",
+            "Going back, the gradient goes through w_h first and through the slope of tanh after "
+            "it.",
+            "Going forward, w_h comes before tanh. Going back, the order is reversed.",
             _norms(back=_slope_last),
         ),
         Mistake(
             "slope_one_place_on",
-            "The gradient meets w_h first, and then the slope of tanh at the state before: that "
-            "is a place inside the step before.",
-            "Forward, w_h comes before tanh. From one state to the one before, the later state's "
-            "tanh is met first.",
+            "The gradient goes through w_h first and then through the slope of tanh at the state "
+            "before, so it ends inside the previous step.",
+            "Going forward, w_h comes before tanh. On the way back from a state, its own tanh "
+            "comes first.",
             _norms(slope=lambda h, before: 1 - before**2, back=_slope_last),
         ),
         Mistake(
             "w_h_transposed",
-            "Going back, the gradient meets w_h the wrong way round.",
+            "Going back, the gradient is multiplied by w_h the wrong way round.",
             "If h @ w_h.T goes forward, which matrix takes a gradient back?",
             _norms(back=lambda gradient, slope, w_h: (gradient * slope) @ w_h.T),
         ),
         Mistake(
             "h_0_included",
-            "There are T + 1 entries: h_0's is among them.",
+            "There are T + 1 entries: one of them belongs to h_0.",
             "Entry 0 belongs to the state after the first step.",
             _norms(of=lambda states, inputs: states),
         ),
         Mistake(
             "numbers_in_a_list",
             "The norms come as a list of numbers, not as a tensor.",
-            "torch.stack makes one tensor of a list of tensors: leave the norms what they are.",
+            "torch.stack makes one tensor of a list of tensors: leave the norms as tensors.",
             _norms(gives=lambda norms: norms.tolist()),
         ),
         Mistake(

@@ -92,7 +92,7 @@ _NOT_RECORDED = (
     "A detached copy of h_0 with requires_grad_() starts the recording.",
 )
 _ASKING_AFTERWARDS = (
-    "The norms are right, but tensors of the caller's ask for gradients ever after: "
+    "The norms are right, but from now on the caller's own tensors ask for gradients: "
     "requires_grad_() changes the tensor itself.",
     "A detached copy of h_0 with requires_grad_() starts a recording of its own.",
 )
@@ -100,7 +100,7 @@ RECORDING = (
     Mistake(
         "stacked_states",
         "h_T was not computed from the stacked states: stacking makes a copy that leads nowhere.",
-        "Keep the states in a list as they are made, and differentiate by those.",
+        "Keep the states in a list as they are made, and differentiate with respect to those.",
         _stacked,
     ),
     Mistake(
@@ -123,20 +123,19 @@ RECORDING = (
         "nothing_retained",
         "The states' .grad is None: after backward() torch keeps the gradients of leaves only.",
         "retain_grad() asks a state to keep its own, before backward(). torch.autograd.grad "
-        "returns gradients, whoever keeps them.",
+        "returns gradients without storing them.",
         _nothing_retained,
     ),
     Mistake(
         "gradients_left_behind",
-        "The norms are right, but backward() also adds to the .grad of the weights, which "
-        "belongs to whoever trains them.",
+        "The norms are right, but backward() also adds to the .grad of the caller's weights.",
         "torch.autograd.grad returns gradients and leaves no .grad behind.",
         _left_behind,
     ),
     *(
         Mistake(
             f"gradients_left_in_{name}",
-            "The norms are right, but tensors of the caller's ask for gradients ever after, and "
+            "The norms are right, but from now on the caller's own tensors ask for gradients, and "
             "backward() has left some in them.",
             "A detached copy of h_0 with requires_grad_() starts a recording of its own, and "
             "torch.autograd.grad leaves no .grad behind.",

@@ -101,10 +101,13 @@ def _guessed_layout(x: Tensor) -> Tensor:
     return x.transpose(0, 1) if len(x) < x.shape[1] else x
 
 
-_ORDER = ("The sequence is read from its end.", "Step t reads x[:, t], with t rising.")
+_ORDER = (
+    "The sequence is read from its end to its beginning.",
+    "Step t reads x[:, t], and t counts up from 0.",
+)
 _ONE_AXIS = (
-    "The states are joined along an axis that is there already, so time has none of its own.",
-    "cat joins along an old axis; stack makes a new one.",
+    "The states are joined along an axis that already exists, so time has no axis of its own.",
+    "cat joins along an existing axis; stack makes a new one.",
 )
 _LIST = (
     "The states come as a list, not as one tensor.",
@@ -126,9 +129,9 @@ EXERCISES = by_id(
         (
             Mistake(
                 "one_tensor_for_all_states",
-                "All states are equal to the last one: one tensor stands there many times.",
-                "Every step needs a tensor of its own; one that is changed in place changes "
-                "wherever it was put.",
+                "All states are equal to the last one: the same tensor is stored every time.",
+                "Every step needs a tensor of its own. A tensor that is changed in place changes "
+                "everywhere it was stored.",
                 _forward(kept=_all_last),
             ),
             Mistake(
@@ -171,8 +174,8 @@ EXERCISES = by_id(
             Mistake(
                 "first_start_for_all",
                 "All sequences start from the first one's state.",
-                "h_0 is (B, Hd): row b is where sequence b starts, and an index takes a single "
-                "row.",
+                "h_0 is (B, Hd): sequence b starts from row b. An index such as h_0[0] picks a "
+                "single row.",
                 _forward(start=lambda h_0: h_0[:1].expand_as(h_0)),
             ),
             Mistake(
@@ -188,7 +191,7 @@ EXERCISES = by_id(
             Mistake(
                 "states_in_backward_order",
                 "The steps are right, and the states are stored from the last to the first.",
-                "Entry t is the state after step t: append, and do not put in front.",
+                "Entry t is the state after step t: append it, don't insert it at the front.",
                 _forward(kept=lambda states, h_0: states[::-1]),
             ),
             Mistake(
@@ -210,8 +213,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "first_state_for_the_last",
-                "h_T is the state after the first step.",
-                "h_T is the state after the last one.",
+                "Your h_T is the state after the first step.",
+                "h_T should be the state after the last step.",
                 _forward(last=lambda states: states[0]),
             ),
             Mistake(
@@ -230,7 +233,7 @@ EXERCISES = by_id(
                 Mistake(
                     f"inputs_one_step_late{name}",
                     f"Each step reads the token before its own; the first step reads {first}.",
-                    "Step t reads x[:, t], and an index of -1 means the end.",
+                    "Step t reads x[:, t], and index -1 is the last token.",
                     _forward(x=late),
                 )
                 for name, first, late in (
@@ -247,14 +250,15 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "reshaped_instead_of_transposed",
-                "x was reshaped to (T, B, I), which cuts its numbers anew: tokens of different "
-                "sequences are mixed.",
-                "To exchange two axes is another thing: transpose, or x[:, t].",
+                "x was reshaped to (T, B, I), which swaps no axes: tokens of different sequences "
+                "are mixed.",
+                "`view` and `reshape` keep the numbers in their order. Which function swaps two "
+                "axes?",
                 _forward(x=_reshaped),
             ),
             Mistake(
                 "layout_guessed_from_sizes",
-                "Where there are fewer sequences than tokens, the two axes of x are exchanged.",
+                "Where there are fewer sequences than tokens, the two axes of x are swapped.",
                 "Sizes do not tell which axis is time: x is (B, T, I), whatever they are.",
                 _forward(x=_guessed_layout),
             ),
@@ -269,7 +273,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "bias_left_out",
-                "The bias does not take part in the steps.",
+                "The steps leave out the bias.",
                 "Use your rnn_cell at each step, with all its arguments.",
                 _forward(cell=build_cell(bias=0)),
             ),
@@ -281,26 +285,27 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "states_viewed_instead_of_transposed",
-                "The states are stacked as (T, B, Hd) and cut anew to (B, T, Hd): states of "
-                "different sequences are mixed.",
-                "To exchange two axes is another thing: transpose, or stack along axis 1.",
+                "The states are stacked as (T, B, Hd) and then reshaped to (B, T, Hd), which "
+                "swaps no axes: states of different sequences are mixed.",
+                "`view` and `reshape` keep the numbers in their order. Along which axis should "
+                "you stack?",
                 _forward(stack=_stacked_and_viewed),
             ),
             Mistake(
                 "swapped_results",
-                "The results come in the wrong order.",
+                "The two results are returned in the wrong order.",
                 "Return (states, h_T).",
                 _forward(gives=lambda states, h_t: (h_t, states)),
             ),
             Mistake(
                 "last_state_twice",
-                "The last state stands in the place of all states.",
+                "The last state is returned in place of all the states.",
                 "Each step's state is kept: append it to a list, and stack the list.",
                 _forward(gives=lambda states, h_t: (h_t, h_t)),
             ),
             Mistake(
                 "size_one_axis_left",
-                "h_T keeps an axis of size one, as nn.RNN's has for its layers.",
+                "h_T has an extra axis of size one, like the one nn.RNN has for its layers.",
                 "h_T is (B, Hd).",
                 _forward(last=lambda states: states[-1][None]),
             ),
@@ -319,8 +324,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "detached_between_steps",
-                "The numbers are right, but the gradient stops between steps: nothing is learned "
-                "about what an early token does to a late state.",
+                "The numbers are right, but the gradient stops between steps, so training cannot "
+                "learn how an early token affects a late state.",
                 "Look for detach(), .data or no_grad on the state.",
                 _forward(before=lambda h, h_0: h.detach()),
             ),
@@ -332,7 +337,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "w_h_transposed",
-                "w_h is used the other way round. It is square, so the shapes do not complain.",
+                "w_h is used the other way round. It is square, so no error about shapes gives it "
+                "away.",
                 "Use your rnn_cell at each step, or look at its formula again.",
                 _forward(cell=_w_h_transposed),
             ),
@@ -344,13 +350,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "steps_taken_from_the_batch",
-                "x[t] is sequence t, and not step t.",
+                "x[t] is sequence t, not step t.",
                 "x is (B, T, I): time is its second axis.",
                 _sequence_for_step,
             ),
             Mistake(
                 "only_the_states",
-                "The last state does not come back on its own.",
+                "The last state is not returned on its own.",
                 "Return a pair: all states, and the last one.",
                 _forward(gives=lambda states, h_t: states),
             ),

@@ -92,7 +92,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "rolled",
-                "The last token comes round to the front.",
+                "The last token wraps around to the front.",
                 "The last target is never an input; the front belongs to the begin token.",
                 _shifted(gap=_rolled),
             ),
@@ -116,7 +116,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "shifted_along_the_batch",
-                "Sequences moved to other places of the batch.",
+                "Whole sequences moved to other places in the batch.",
                 "The time axis is axis 1.",
                 _shifted(axis=0),
             ),
@@ -128,7 +128,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "rolled_along_the_batch",
-                "Sequences moved to other places of the batch, the last one to the first.",
+                "Whole sequences moved to other places in the batch, the last one to the front.",
                 "The time axis is axis 1; the front belongs to the begin token.",
                 _shifted(axis=0, gap=_rolled),
             ),
@@ -136,7 +136,7 @@ EXERCISES = by_id(
                 "last_token_replaced",
                 "The begin token stands at the end, in place of the last target, and nothing has "
                 "moved.",
-                "The begin token comes first, and each target one place later.",
+                "The begin token comes first, and each target moves one place on.",
                 _shifted(lambda ids, gap: [ids[:, :-1], gap]),
             ),
             Mistake(
@@ -155,8 +155,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "begin_token_everywhere",
-                "The begin token stands everywhere. A loop that copies each entry from the one "
-                "before it does so, too: it reads what it has just overwritten.",
+                "Every entry is the begin token. A loop that copies each entry from the one "
+                "before it has this effect: it reads what it has just overwritten.",
                 "Only the first entry is bos. Read from the targets and write into another tensor.",
                 torch.full_like,
             ),
@@ -165,7 +165,7 @@ EXERCISES = by_id(
                     f"begin_token_in_the_first_row{name}",
                     "The begin token fills the first sequence of the batch; it belongs at the "
                     "front of each.",
-                    "Targets are (B, T), and a single index takes from B.",
+                    "Targets are (B, T), and a single index picks along B.",
                     _first_row(columns),
                 )
                 for name, columns in (
@@ -181,8 +181,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "last_token_found_by_value",
-                "Wherever the last target's id comes earlier, it is replaced by bos, too.",
-                "The last target is left out by its place, not by its value: an id may come twice.",
+                "Wherever the last target's id occurs earlier too, it is replaced by bos.",
+                "Leave out the last target by its place, not by its value: an id may occur twice.",
                 _last_token_as_bos,
             ),
             Mistake(
@@ -200,13 +200,13 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "list_returned",
-                "A list comes back, not a tensor.",
+                "The result is a list, not a tensor.",
                 "torch.cat joins tensors and gives one.",
                 _shifted(gives=lambda inputs: inputs.tolist()),
             ),
             Mistake(
                 "floats",
-                "The ids are floating-point numbers, which no embedding takes.",
+                "The ids are floating-point numbers, which an embedding does not accept.",
                 "torch.ones, zeros and full give float32 unless you say dtype=.",
                 _shifted(gives=lambda inputs: inputs.float()),
             ),

@@ -42,7 +42,7 @@ EXERCISES = by_id(
         (
             Mistake(
                 "all_at_once",
-                "A state cannot be computed before the one that it is made of.",
+                "A state cannot be computed before the one that it is made from.",
                 "Which of the 1,000 states can be computed in the first step? And in the second?",
                 1,
             ),
@@ -54,16 +54,16 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "halving",
-                "That is the depth of a tree. Sums can be grouped into one; the tanh between two "
-                "steps forbids it here.",
+                "That is the depth of a tree. A sum can be grouped that way; here the tanh "
+                "between two steps prevents it.",
                 "Could you join steps 2 and 3 into one before h_1 is known?",
                 10,
             ),
             *(
                 Mistake(
                     f"halving_{name}",
-                    "That is the depth of a tree. Sums can be grouped into one; the tanh between "
-                    "two steps forbids it here.",
+                    "That is the depth of a tree. A sum can be grouped that way; here the tanh "
+                    "between two steps prevents it.",
                     "Could you join steps 2 and 3 into one before h_1 is known?",
                     value,
                 )
@@ -71,7 +71,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "h_0_counted",
-                "That counts h_0 too, which is given and computed by none.",
+                "That counts h_0 too, which is given, not computed.",
                 "How many states does one token make? And 1,000 tokens?",
                 1001,
             ),
@@ -87,17 +87,17 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "half_of_the_tokens",
-                "Half as many steps do not reach the last state: it is made of the one before, and "
-                "so on back to the first.",
+                "Half as many steps do not reach the last state: each state is made from the one "
+                "before it, back to the first.",
                 "Follow the arrows from the first token to the last state and count the states.",
                 TOKENS // 2,
             ),
             *(
                 Mistake(
                     f"steps_of_all_states_added{name}",
-                    "That adds up the steps that lead to each state. But a state does not begin "
-                    "again from h_0: it goes on from the state before.",
-                    "State 500 is there. How many more steps does state 501 need?",
+                    "That adds up the steps that lead to each state. But a state does not start "
+                    "again from h_0: it continues from the state before.",
+                    "Once state 500 is known, how many more steps does state 501 need?",
                     TOKENS * (TOKENS + last) // 2,
                 )
                 for name, last in (("", 1), ("_from_zero", -1))
@@ -122,7 +122,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"one_query_at_a_time{name}",
-                    "The outputs are many, but none of them is made of another: none has to wait.",
+                    "There are many outputs, but none is made from another: none has to wait.",
                     "Which output of the layer does output 500 need?",
                     TOKENS + more,
                 )
@@ -130,7 +130,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "two_for_each_query",
-                "That counts two for each token. But no output is made of another: none has to "
+                "That counts two for each token. But no output is made from another: none has to "
                 "wait.",
                 "Which output of the layer does output 500 need?",
                 2 * TOKENS,
@@ -138,7 +138,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     name,
-                    "Projections, scores and weights are no outputs of the layer: as the lesson "
+                    "Projections, scores and weights are not outputs of the layer: as the lesson "
                     "counts, all these operations belong to one step, that of the weighted mean.",
                     "A new step begins only where an output of the layer needs another output.",
                     steps,

@@ -118,7 +118,7 @@ def _maximum(fill: float) -> Callable[[Tensor, Tensor], Tensor]:
 _NO_LAST_AXIS = (
     "The mask is (B, T) and x is (B, T, D): sizes are matched from the last axis, so the mask's T "
     "meets D.",
-    "Give the mask a third axis of size one: unsqueeze, or [..., None].",
+    "The mask needs a third axis, of size one, to line up with x.",
 )
 
 EXERCISES = by_id(
@@ -171,22 +171,24 @@ EXERCISES = by_id(
             Mistake(
                 "one_added_to_the_count",
                 "The count is one too large, in every sequence.",
-                "Adding 1 keeps zero away and changes all other means. Only a count of zero needs "
-                "another value.",
+                "Adding 1 avoids dividing by zero, but it changes every other mean too. Only a "
+                "count of zero needs another value.",
                 _mean(extra=1),
             ),
             *(
                 Mistake(
                     f"epsilon_of_{epsilon:g}",
                     "A small number is added to every count, so every mean is a little too small.",
-                    "Only a count of zero needs another value: clamp it.",
+                    "Only a count of zero needs another value. Change that one and leave the "
+                    "other counts as they are.",
                     _mean(extra=epsilon, least=0),
                 )
                 for epsilon in (1e-5, 1e-6)
             ),
             Mistake(
                 "zeros_not_counted",
-                "Entries are counted where x is not zero: a true position may hold a zero.",
+                "The entries of x that are not zero are counted, but a true position may hold a "
+                "zero as well.",
                 "The mask alone says what counts.",
                 _zeros_not_counted,
             ),
@@ -204,7 +206,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "axis_kept",
-                "The axis over which the sum runs is still there, with size one.",
+                "The axis that was summed over is still there, with size one.",
                 "The result is (B, D): keepdim=True keeps an axis, squeeze or an index drops it.",
                 _mean(result=lambda mean: mean),
             ),
@@ -222,14 +224,15 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "first_positions",
-                "The first positions are averaged, as many as are true, wherever the true ones "
-                "stand.",
+                "The true positions are counted, and then that many positions from the start are "
+                "averaged, wherever the true ones are.",
                 "A mask may have holes: multiply by it, or select with it.",
                 _mean(summed=_first_ones),
             ),
             Mistake(
                 "sequences_summed_together",
-                "The sum runs over all sequences, so each gets a part of the others.",
+                "The sum runs over all sequences, so every mean holds vectors of the other "
+                "sequences too.",
                 "Sum along the time axis alone.",
                 _mean(batch=True),
             ),
@@ -248,16 +251,17 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "cut_into_equal_parts",
-                "Selecting with the mask puts the real vectors of all sequences into one list, and "
-                "cutting it into equal parts takes all sequences to have the same number of them.",
-                "Removing padding from a sum needs no selection: which number adds nothing?",
+                "Selecting with the mask puts the real vectors of all sequences into one list, "
+                "and cutting that list into equal parts works only if all sequences have the same "
+                "number of them.",
+                "You can remove padding from a sum without selecting: which number adds nothing?",
                 _cut_into_equal_parts,
             ),
             Mistake(
                 "softmax_of_the_mask",
-                "The weights are a softmax of the mask: padding keeps a weight above zero, for the "
-                "exp of 0 is 1.",
-                "The weights of a mean are 0 at padding, and alike at real positions.",
+                "The weights are a softmax of the mask, and exp(0) is 1: padding still gets "
+                "weight.",
+                "In a mean, padding has weight 0 and all real positions have the same weight.",
                 _by_softmax_of_the_mask,
             ),
             Mistake(
@@ -267,19 +271,19 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "over_the_depth",
-                "The sum runs over D, where it should run over the positions.",
+                "The sum runs over D, not over the positions.",
                 "Which axis of (B, T, D) counts the positions?",
                 _over_depth(lambda x, _: x.new_ones(1)),
             ),
             Mistake(
                 "over_the_depth_by_the_count",
-                "The sum runs over D, where it should run over the positions.",
+                "The sum runs over D, not over the positions.",
                 "Which axis of (B, T, D) counts the positions?",
                 _over_depth(lambda _, mask: mask.sum(1, keepdim=True).clamp(min=1)),
             ),
             Mistake(
                 "mean_over_the_depth",
-                "The mean is taken over D, where it should be taken over the positions.",
+                "The mean is taken over D, not over the positions.",
                 "Which axis of (B, T, D) counts the positions?",
                 _over_depth(lambda x, _: x.new_tensor(x.shape[-1])),
             ),
@@ -291,7 +295,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "maximum_with_zeros",
-                "This is the largest entry, not the mean, and padding takes part in it as 0.",
+                "This is the largest entry, not the mean, and padding counts as 0 in it.",
                 "Sum and count instead.",
                 _maximum(0.0),
             ),

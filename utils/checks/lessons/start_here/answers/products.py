@@ -88,17 +88,17 @@ def _one_sequence_at_a_time(a: Tensor, b: Tensor) -> Tensor:
 
 
 _SAME_PLACES = (
-    "Vectors at equal positions are multiplied; the table needs every pair.",
+    "Only vectors at the same position are multiplied; the table needs every pair.",
     "P[t, s] has two positions. What shape must `a` and `b` have, so that each of a's vectors "
     "meets each of b's?",
 )
 _OVER_POSITIONS = (
-    "The products are summed over positions, where they should be summed over D.",
+    "The products are summed over positions, not over D.",
     "Which axis do the two vectors of a pair share? It is the one that goes away.",
 )
 _ALL_AXES = (
     "All axes of b are reversed, the batch axis too.",
-    "`.T` and `.mT` differ where there are three axes: only the last two may be swapped.",
+    "With three axes, `.T` reverses all of them. Only the last two may be swapped.",
 )
 _BATCH_SWAPPED = (
     "The batch axis of b is swapped with its sequence axis.",
@@ -117,13 +117,15 @@ EXERCISES = by_id(
         (
             Mistake(
                 "not_summed",
-                "The entries of each pair are multiplied, and not added up: (B, T, S, D).",
+                "The entries of each pair are multiplied but not added up, so the result is (B, "
+                "T, S, D).",
                 "A dot product is one number for each pair: the sum over D.",
                 lambda a, b: a[:, :, None] * b[:, None],
             ),
             Mistake(
                 "transposed",
-                "Rows and columns are swapped: entry [t, s] holds the product of b's t and a's s.",
+                "Rows and columns are swapped: entry [t, s] holds the product of b's vector t and "
+                "a's vector s.",
                 "The rows of the result belong to `a`. Which of the two needs its last axes "
                 "swapped?",
                 _dots(turned=True),
@@ -142,20 +144,21 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "softmax_taken",
-                "Softmax is taken of the products.",
+                "Softmax is applied to the products.",
                 "The table holds plain dot products: they may be negative and need not sum to one.",
                 _dots(after=lambda products: _softmax(products, -1)),
             ),
             Mistake(
                 "reshaped_instead_of_transposed",
-                "b has the shape (B, D, S) by reshape or view, which cuts its numbers anew and "
-                "mixes the vectors.",
-                "To exchange axes is another thing: transpose, permute or .mT.",
+                "b was reshaped to (B, D, S), which swaps no axes: the entries of different "
+                "vectors are mixed.",
+                "`view` and `reshape` keep the numbers in their order. Which function swaps two "
+                "axes?",
                 _dots(right=_reshaped),
             ),
             Mistake(
                 "cosine",
-                "These are cosines: the vectors were made unit length first.",
+                "These are cosines: the vectors were scaled to unit length first.",
                 "Leave the lengths as they are.",
                 _dots(length=_unit),
             ),
@@ -181,14 +184,14 @@ EXERCISES = by_id(
                 "batch_of_b_summed",
                 "The sequences of b are summed over the batch: every sequence of a meets all of "
                 "them.",
-                "In einsum, b's batch needs the letter of a's batch, and so does the result.",
+                "In einsum, the batch needs the same letter in a, in b and in the result.",
                 _dots(right=_whole_batch),
             ),
             Mistake(
                 "first_sequence_of_b_for_all",
                 "Every sequence of a meets the first sequence of b.",
-                "Page n of the table holds the products of a[n] and b[n]: the batch is one axis of "
-                "both, and an index takes a single sequence.",
+                "Page n of the table holds the products of a[n] and b[n]. An index such as b[0] "
+                "picks a single sequence.",
                 _dots(right=_first_sequence),
             ),
             Mistake(
@@ -211,7 +214,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "loop",
-                "There is a loop, over sequences or over vectors: more of them take more calls.",
+                "There is a loop over sequences or over vectors: the more there are, the more "
+                "calls it takes.",
                 "A matrix product and einsum both take the whole batch at once.",
                 _one_sequence_at_a_time,
             ),

@@ -41,22 +41,22 @@ def _sums_to_one(inputs: Inputs, seen: Observation) -> bool:
 
 _OVERFLOW = (
     "exp of a large number overflows to infinity, and infinity divided by infinity is NaN.",
-    "Softmax does not change when the same number is taken from every entry of a slice. Which "
-    "number makes the largest exponent zero?",
+    "Softmax does not change when the same number is subtracted from every entry of a slice. "
+    "Which number makes the largest exponent zero?",
 )
 _ONE_SHIFT = (
     "The shift is one number for the whole tensor, so slices far below it vanish.",
     "The maximum has to be taken per slice, along `dim`, keeping that axis.",
 )
 _FORBIDDEN_GETS_WEIGHT = (
-    "Entries of minus infinity get weight: they were replaced by a number that is not small enough "
-    "beside the others.",
+    "Entries of minus infinity get weight: they were replaced by a number that is not far enough "
+    "below the others.",
     "exp(-inf) is 0 by itself. Only a maximum of minus infinity needs care, and a sum of 0.",
 )
 _CLAMPED = (
-    "Large scores are cut to one number before exp, so they become equal.",
-    "Nothing may be cut: the differences between large scores count as much as those between "
-    "small ones. Which number, taken from every entry of a slice, keeps them?",
+    "Large scores are clamped to one number before exp, so they become equal.",
+    "Don't cut anything: the differences between large scores count as much as those between "
+    "small ones. Which number can you subtract from every entry of a slice and keep them?",
 )
 _LOST_AXIS = (
     "The maxima or the sums lost their axis, so they no longer line up with their slices.",
@@ -75,18 +75,17 @@ _SMALLEST_WINS = (
     "Which entry must be subtracted from which? Look at the sign in front of x.",
 )
 _DIVIDED = (
-    "The scores are divided by the largest one. Weights depend on how far scores are apart, and "
-    "division changes that.",
-    "What may be done to all scores of a slice without changing how far they are apart?",
+    "The scores are divided by the largest one. Weights depend on how far apart the scores are, "
+    "and division changes that.",
+    "What can you do to all scores of a slice without changing how far apart they are?",
 )
 _MEAN_TAKEN = (
-    "The mean is taken from the scores: what is left above it still overflows, and a mean of "
+    "The mean is subtracted from the scores: those far above it still overflow, and a mean of "
     "minus infinity leaves nothing to compare.",
     "Which number makes the largest exponent zero?",
 )
 _SMALLEST_TAKEN = (
-    "The smallest score is taken from the others, which leaves them as far apart above zero: exp "
-    "overflows.",
+    "The smallest score is subtracted, so the others stay above zero and exp still overflows.",
     "Which number makes the largest exponent zero?",
 )
 _BASES = {"two": 2.0, "ten": 10.0}
@@ -100,8 +99,8 @@ EXERCISES = by_id(
             Mistake("no_shift_blocked_rows_right", *_OVERFLOW, build_softmax(shift=unshifted)),
             Mistake(
                 "large_weights_set_to_zero",
-                "The largest weights come out as 0 where scores are large: exp leaves the range of "
-                "numbers, and 0 is put where infinity / infinity or 0 / 0 has no value.",
+                "Where scores are large, the largest weights come out as 0: exp overflows to "
+                "infinity, infinity / infinity is NaN, and the NaN is replaced by 0.",
                 _OVERFLOW[1],
                 build_softmax(shift=unshifted, guarded=False, after=torch.nan_to_num),
             ),
@@ -109,7 +108,8 @@ EXERCISES = by_id(
                 Mistake(
                     f"epsilon_of_{epsilon:g}",
                     "A small number is added to every sum, so every weight is a little too small.",
-                    "Only a sum of zero needs another value: torch.where chooses.",
+                    "Only a sum of zero needs another value. Change that one and leave the other "
+                    "sums as they are.",
                     build_softmax(total=with_added(epsilon)),
                 )
                 for epsilon in (1e-5, 1e-6)
@@ -160,28 +160,28 @@ EXERCISES = by_id(
             Mistake(
                 "sum_over_the_last_axis",
                 "The sum runs over the last axis whatever `dim` says.",
-                "The maximum and the sum run along one and the same axis.",
+                "The maximum and the sum must run along the same axis, `dim`.",
                 build_softmax(total=lambda powers, dim: powers.sum(-1, keepdim=True)),
             ),
             Mistake(
                 "sum_over_the_first_axis",
                 "The sum runs over the first axis whatever `dim` says.",
-                "The maximum and the sum run along one and the same axis.",
+                "The maximum and the sum must run along the same axis, `dim`.",
                 build_softmax(total=lambda powers, dim: powers.sum(0, keepdim=True)),
             ),
             Mistake("sum_axis_not_kept", *_LOST_AXIS, build_softmax(total=torch.sum)),
             Mistake(
                 "blocked_row_is_nan",
-                "A slice of minus infinity alone gives NaN: minus infinity minus minus infinity "
-                "has no value, and 0 / 0 has none either.",
-                "Where the maximum is minus infinity, shift by 0 instead; where the sum is 0, "
-                "divide by 1.",
+                "A slice that is minus infinity throughout gives NaN: -inf - (-inf) has no value, "
+                "and neither has 0 / 0.",
+                "Two numbers of such a slice need care: the maximum that you subtract and the sum "
+                "that you divide by. Which values would do no harm?",
                 build_softmax(guarded=False),
             ),
             Mistake(
                 "blocked_row_is_uniform",
                 "A slice with nothing allowed still spreads its probability evenly.",
-                "A large negative number is not minus infinity: with all entries alike, softmax "
+                "A large negative number is not minus infinity: if all entries are equal, softmax "
                 "gives each the same share. Set those slices to 0.",
                 build_softmax(before=lambda x: x.clamp(min=torch.finfo(x.dtype).min)),
             ),
@@ -206,21 +206,22 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "pair_subtracted",
-                "The maximum with a dim is a pair, of values and indices, and the pair is "
+                "`max` with a dim returns a pair, values and indices, and the whole pair is "
                 "subtracted.",
                 "Take `.values` of the pair; `amax` gives the values alone.",
                 build_softmax(shift=pair_of_maxima, guarded=False),
             ),
             Mistake(
                 "exp_missing_above_the_line",
-                "Above the line stand the shifted scores themselves; only the sum has exp.",
-                "The same exponentials stand above the line and, summed, below it.",
+                "The numerator is the shifted scores themselves; only the sum uses exp.",
+                "The numerator and the sum are made from the same exponentials.",
                 build_softmax(above=lambda shifted: shifted),
             ),
             Mistake(
                 "shift_below_the_line_missing",
-                "Above the line exp is taken of the shifted scores, below it of the scores.",
-                "The same exponentials stand above the line and, summed, below it.",
+                "The numerator takes exp of the shifted scores, the denominator exp of the scores "
+                "as they were.",
+                "The numerator and the sum are made from the same exponentials.",
                 lambda x, dim=-1: (x - highest(x, dim)).exp() / kept_sum(x.exp(), dim),
             ),
             Mistake(
@@ -231,7 +232,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"base_{name}",
-                    f"Powers of {base:g} stand where powers of e should.",
+                    f"These are powers of {base:g}, not powers of e.",
                     "torch.exp, or math.e as the base.",
                     build_softmax(power=lambda shifted, base=base: base**shifted),
                 )
@@ -239,26 +240,27 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "weights_rounded",
-                "The weights are rounded, so that small ones are lost and no gradient flows.",
+                "The weights are rounded, so small ones are lost and no gradient flows.",
                 "Return what the division gives.",
                 build_softmax(after=lambda weights: weights.round(decimals=2)),
             ),
             Mistake(
                 "softmax_twice",
-                "Softmax is taken of the weights once more, which brings them closer together.",
+                "Softmax is applied to the weights a second time, which brings them closer "
+                "together.",
                 "Exponentials divided by their sum are the weights already.",
                 lambda x, dim=-1: softmax_oracle(softmax_oracle(x, dim), dim),
             ),
             Mistake(
                 "divided_by_the_number_of_entries",
                 "The exponentials are divided by their mean, so a slice sums to its length.",
-                "Below the line stands the sum.",
+                "The denominator is the sum.",
                 build_softmax(total=lambda powers, dim: powers.mean(dim, keepdim=True)),
             ),
             Mistake(
                 "not_divided",
-                "These are exponentials of the shifted scores, of which the largest is 1: they are "
-                "not divided by their sum.",
+                "These are the exponentials of the shifted scores, the largest of which is 1. "
+                "They are not divided by their sum.",
                 "The weights of a slice sum to one.",
                 build_softmax(total=lambda powers, dim: torch.ones_like(powers)),
             ),
@@ -273,8 +275,8 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"scores_{name}",
-                    f"The scores are brought to {what} first. Weights depend on how far scores are "
-                    "apart, and that changes it.",
+                    f"The scores are rescaled to {what} first. Weights depend on how far apart "
+                    "the scores are, and rescaling changes that.",
                     _DIVIDED[1],
                     lambda x, dim=-1, change=change: _torch_softmax(change(x, dim), dim),
                 )
@@ -297,16 +299,17 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "shift_by_the_largest_size",
-                "What is taken from the scores is far above the largest of them, as the largest "
-                "absolute value of the whole tensor is, or a norm: in those slices every exp is 0.",
+                "The number that is subtracted is far above the largest score of some slices, so "
+                "every exp in them is 0. The largest absolute value of the whole tensor does "
+                "that, and so does a norm.",
                 "The maximum has to be taken per slice, along `dim`, with its sign.",
                 build_softmax(shift=lambda x, dim: x.masked_fill(x == -torch.inf, 0.0).abs().max()),
             ),
             *(
                 Mistake(
                     f"shift_by_the_largest_size_of_each_slice{name}",
-                    "The shift is the largest absolute value of each slice. Where that belongs to "
-                    "a score below zero, it is far above all scores, and every exp is 0.",
+                    "The shift is the largest absolute value of each slice. Where it belongs to a "
+                    "negative score, it is far above all scores, and every exp is 0.",
                     "The maximum has to be taken with its sign.",
                     build_softmax(shift=size, guarded=guarded),
                 )
@@ -321,20 +324,20 @@ EXERCISES = by_id(
                 "maximum_over_the_last_axis",
                 "The maximum is taken over the last axis whatever `dim` says, so entries of one "
                 "slice are shifted by different numbers.",
-                "The maximum and the sum run along one and the same axis.",
+                "The maximum and the sum must run along the same axis, `dim`.",
                 build_softmax(shift=lambda x, dim: highest(x, -1)),
             ),
             Mistake(
                 "shift_never_below_zero",
                 "The shift is never below zero: in a slice whose scores are all far below it, "
                 "every exp is 0.",
-                "The largest score of a slice is taken from it whatever its sign, so that the "
-                "largest exponent is zero.",
+                "Subtract the largest score of a slice whatever its sign, so that the largest "
+                "exponent is zero.",
                 build_softmax(shift=lambda x, dim: highest(x, dim).clamp(min=0)),
             ),
             Mistake(
                 "shift_added",
-                "The maximum is added to the scores, where it is to be taken from them.",
+                "The maximum is added to the scores, not subtracted from them.",
                 "Which sign makes the largest exponent zero?",
                 build_softmax(shift=lambda x, dim: -highest(x, dim), guarded=False),
             ),
@@ -350,8 +353,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "scores_cut_from_below",
-                "Scores far below zero are cut to one number, so they become equal, and minus "
-                "infinity beside them gets weight.",
+                "Scores far below zero are clamped to one number, so they become equal, and minus "
+                "infinity gets weight too.",
                 "exp(-inf) is 0 by itself. Only a maximum of minus infinity needs care.",
                 build_softmax(before=lambda x: x.clamp(min=-1000.0)),
             ),

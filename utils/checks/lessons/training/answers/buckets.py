@@ -31,25 +31,27 @@ BUCKETS = Exercise(
     (
         Mistake(
             "budget_of_real_words",
-            "Real words were counted. Padding takes room too, so batches are past the budget.",
-            "A batch takes as much room as its longest sentence times their number.",
+            "Real words were counted. Padding takes room too, so batches go over the budget.",
+            "A batch takes up the length of its longest sentence times the number of its "
+            "sentences.",
             buckets(fits=variants.sum_fits),
         ),
         Mistake(
             "budget_of_sentences",
-            "max_tokens was taken for a number of sentences.",
-            "A batch takes as much room as its longest sentence times their number.",
+            "max_tokens is used as a number of sentences.",
+            "A batch takes up the length of its longest sentence times the number of its "
+            "sentences.",
             buckets(fits=variants.count_fits),
         ),
         Mistake(
             "one_too_many",
-            "A batch is closed one sentence too late: it is past the budget already.",
+            "A batch is closed one sentence too late: it is over the budget by then.",
             "Ask what the padded size would be with the new sentence, before you add it.",
             buckets(fits=variants.fits_before),
         ),
         Mistake(
             "closed_when_full",
-            "A batch is closed only once it is full: its last sentence may have taken it past the "
+            "A batch is closed only once it is full: its last sentence may have taken it over the "
             "budget.",
             "Ask what the padded size would be with the new sentence, before you add it.",
             buckets(fits=variants.was_not_full),
@@ -62,8 +64,8 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "newest_taken_for_the_longest",
-            "What is counted for every row is the shortest sentence of the batch: its first, if "
-            "short ones come first, or the one that you add, if long ones do.",
+            "Every row is counted with the length of the shortest sentence of the batch: its "
+            "first, if short ones come first, or the one that you add, if long ones do.",
             "Which sentence of the batch sets the length of every row?",
             buckets(cut=variants.cut_by_the_newest),
         ),
@@ -96,8 +98,8 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "one_list_cleared",
-            "One list stands in for all batches: it was emptied after it had been appended.",
-            "clear() empties the list that was appended too. Begin a new one: `batch = []`.",
+            "All batches are one and the same list: it was cleared after it had been appended.",
+            "clear() empties the list that you have appended too. Begin a new list for each batch.",
             buckets(change=variants.one_list),
         ),
         Mistake(
@@ -108,28 +110,29 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "sentence_at_the_border_lost",
-            "The sentence that does not fit any more goes into no batch.",
+            "The sentence that no longer fits goes into no batch.",
             "It is the first of the next one.",
             buckets(cut=variants.cut_without_borders),
         ),
         Mistake(
             "first_of_equals",
-            "Of several sentences of one length the first comes again and again.",
-            "lengths.index(n) finds the first that is so long. Sort the indices, with the lengths "
-            "as the key.",
+            "Where several sentences have the same length, the first of them comes again and "
+            "again.",
+            "lengths.index(n) finds the first sentence of that length. Sort the indices, with the "
+            "lengths as the key.",
             buckets(change=variants.first_of_equals),
         ),
         Mistake(
             "last_batch_lost",
-            "Some sentences never come: the last batch is missing.",
+            "Some sentences are left out: the last batch is missing.",
             "After the loop a batch is still open.",
             buckets(cut=variants.cut_without_last),
         ),
         Mistake(
             "sentence_repeated",
             "A sentence is in two batches.",
-            "Where a batch is closed and the next begins, the sentence between them belongs to one "
-            "of the two alone.",
+            "Where a batch is closed and the next begins, the sentence between them belongs to "
+            "only one of the two.",
             buckets(cut=variants.cut_with_overlap),
         ),
         Mistake(
@@ -155,7 +158,7 @@ BUCKETS = Exercise(
         Mistake(
             "not_sorted",
             "Short and long sentences share batches, so a great part is padding.",
-            "Put sentences of like length beside one another before you cut.",
+            "Put sentences of similar length next to one another before you cut.",
             buckets(by_length=False),
         ),
         Mistake(
@@ -167,7 +170,7 @@ BUCKETS = Exercise(
         Mistake(
             "never_shuffled",
             "The batches come in the same order whatever the generator's seed.",
-            "After the cutting, put them in an order that is drawn from the generator.",
+            "After the cutting, put them in a random order, drawn from the generator.",
             buckets(shuffle="nothing"),
         ),
         Mistake(
@@ -178,8 +181,8 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "generator_seeded_anew",
-            "The generator is given a seed in every call, so each call begins at the same place.",
-            "Whoever hands a generator over has seeded it: draw from it as it is.",
+            "The generator is seeded again in every call, so each call draws the same order.",
+            "The caller has seeded the generator already: draw from it as it is.",
             buckets(shuffle="seeded anew"),
         ),
         Mistake(
@@ -192,8 +195,8 @@ BUCKETS = Exercise(
             "only_ties_shuffled",
             "Chance decides only among sentences of one length: the batches come in order of "
             "length.",
-            "To sort undoes what was shuffled before it. When all batches are cut, put the whole "
-            "list in an order that is drawn.",
+            "Sorting undoes any shuffling before it. When all batches are cut, put the whole list "
+            "in a random order.",
             buckets(ties="as drawn", shuffle="nothing"),
         ),
         Mistake(
@@ -204,16 +207,16 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "batches_moved_on",
-            "The batches are moved on by a random number, and come in order of length but for one "
-            "place.",
-            "randperm gives any order, not only those that go round.",
+            "The batches are rotated by a random number of places: but for one jump, they still "
+            "come in order of length.",
+            "randperm gives any order, not only rotations.",
             buckets(shuffle="moved on"),
         ),
         *(
             Mistake(
                 f"places_hardly_change_{shuffle.replace(' ', '_')}",
-                "Long and short batches stand at much the same places in every order: what is "
-                "drawn moves none of them far, or only those of like length.",
+                "Long and short batches come at much the same places every time: the shuffle "
+                "moves none of them far, or only swaps batches of similar length.",
                 "Any batch may come first, whatever its length: torch.randperm gives such an order "
                 "of the whole list.",
                 buckets(shuffle=shuffle),
@@ -223,22 +226,22 @@ BUCKETS = Exercise(
         Mistake(
             "last_batch_joined",
             "The last batch, of the longest sentences, is joined to the one before: together they "
-            "are past the budget.",
+            "are over the budget.",
             "A small last batch is a batch like any other.",
             buckets(cut=variants.last_one_joined),
         ),
         Mistake(
             "half_the_budget",
-            "Batches use no more than a part of the budget, those of long sentences as those of "
-            "short ones: there are too many.",
+            "Batches use only a part of the budget, whether their sentences are long or short, so "
+            "there are too many of them.",
             "The longest sentence times their number may reach max_tokens.",
             buckets(cut=variants.cut_at_half),
         ),
         *(
             Mistake(
                 f"at_most_{most}_sentences",
-                "Batches are closed at a fixed number of sentences, where the budget has room for "
-                "more: there are too many batches.",
+                "Batches are closed at a fixed number of sentences, even if the budget has room "
+                "for more, so there are too many of them.",
                 "Only max_tokens limits a batch.",
                 buckets(cut=variants.capped(most)),
             )
@@ -247,8 +250,8 @@ BUCKETS = Exercise(
         *(
             Mistake(
                 f"at_most_{most}_batches",
-                "No more than a fixed number of batches come back, and the rest of the sentences "
-                "is lost.",
+                "Only a fixed number of batches is returned, and the rest of the sentences are "
+                "lost.",
                 "All sentences are in the batches, however many it takes.",
                 buckets(change=variants.first_ones(most)),
             )
@@ -256,16 +259,16 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "random_stretches_alone",
-            "Only which sentences stand in a stretch is random: in each of them the batches come "
-            "in order of length.",
-            "When all batches are cut, put the whole list in an order that is drawn.",
+            "Only the choice of sentences for each stretch is random: within a stretch the "
+            "batches come in order of length.",
+            "When all batches are cut, put the whole list in a random order.",
             buckets(by_length=False, cut=variants.cut_in_stretches, shuffle="nothing"),
         ),
         Mistake(
             "generator_made_anew",
             "Without a generator the order is the same in every call.",
-            "A new torch.Generator() always begins with one seed. randperm takes generator=None, "
-            "and draws from torch's own.",
+            "A new torch.Generator() always starts from the same seed. randperm takes "
+            "generator=None, and draws from torch's own.",
             buckets(shuffle="by torch's first seed"),
         ),
         Mistake(
@@ -283,29 +286,31 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "order_by_python_without_a_generator",
-            "Without a generator it is not torch's that decides the order: after "
+            "Without a generator, the order does not come from torch's own: even with "
             "torch.manual_seed no run can be repeated.",
             "torch.randperm takes generator=None, and draws from torch's own.",
             buckets(shuffle="by Python without a generator"),
         ),
         Mistake(
             "order_of_the_seed",
-            "Every epoch has the same order: the generator's seed decides, not the generator.",
-            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            "Every epoch has the same order: it is drawn from the generator's seed, not from the "
+            "generator.",
+            "Draw from the generator itself: torch.randperm takes it as an argument.",
             buckets(shuffle="by the seed"),
         ),
         Mistake(
             "order_of_the_seed_or_by_python",
-            "Every epoch has the same order: the generator's seed decides, not the generator.",
+            "Every epoch has the same order: it is drawn from the generator's seed, not from the "
+            "generator.",
             "Draw from the generator itself, or from torch's own where there is none: "
-            "torch.randperm(n, generator=generator).",
+            "torch.randperm takes a generator, or None.",
             buckets(shuffle="by the seed, or by Python"),
         ),
         Mistake(
             "order_of_seeds_alone",
-            "Every epoch has the same order: the generator's seed decides, not the generator, and "
-            "where none is given, a fixed seed.",
-            "Draw from the generator itself: torch.randperm(n, generator=generator).",
+            "Every epoch has the same order: it is drawn from the generator's seed, not from the "
+            "generator, and where none is given, from a fixed seed.",
+            "Draw from the generator itself: torch.randperm takes it as an argument.",
             buckets(shuffle="by seeds alone"),
         ),
         Mistake(
@@ -335,7 +340,7 @@ BUCKETS = Exercise(
         Mistake(
             "tensors_in_batches",
             "The batches hold tensors, not numbers.",
-            "tolist() makes numbers of a tensor of indices.",
+            "tolist() turns a tensor of indices into numbers.",
             buckets(change=variants.as_tensors),
         ),
     ),

@@ -129,27 +129,27 @@ COLLATE = Exercise(
         ),
         Mistake(
             "real_tag_zero_lost",
-            "Words with tag 0 have lost it: every 0 among the tags has become -100.",
-            "0 is a tag like any other: afterwards nothing tells it from what was filled up. Fill "
-            "up with -100 at once.",
+            "Words with tag 0 lose their tag: every 0 among the tags becomes -100.",
+            "0 is a tag like any other, so afterwards it cannot be told from a padding of 0. Pad "
+            "with -100 from the start.",
             _collated(labels=lambda tags: tags.masked_fill(tags == 0, IGNORED)),
         ),
         Mistake(
             "unknown_words_without_a_tag",
             "Unknown words, id 1, have lost their tags: they got -100 as if they were padding.",
-            "Padding is what lies behind a sentence's length. An unknown word has a tag that the "
+            "Padding is what comes after a sentence's length. An unknown word has a tag that the "
             "model must learn.",
             _collated(parts=_unknown_without_tags),
         ),
         Mistake(
             "empty_sentences_left_out",
-            "Empty sentences are left out, so that later ones have moved up.",
+            "Empty sentences are left out, so later ones move up.",
             "Row b of the result is sentence b of the batch, even if it has no word.",
             _collated(batch=lambda batch: [pair for pair in batch if pair[0]]),
         ),
         Mistake(
             "words_padded_with_the_tags_padding",
-            "The words are padded with -100, which no embedding has.",
+            "The words are padded with -100, an id that no embedding has.",
             "The id of padding is 0.",
             _collated(words=IGNORED),
         ),
@@ -178,7 +178,7 @@ COLLATE = Exercise(
             Mistake(
                 f"always_{width}_wide",
                 "Every batch gets one fixed width, whatever its sentences are: short ones are "
-                "mostly padding, and what is longer is cut or fails.",
+                "mostly padding, and longer ones are cut or fail.",
                 "T is the length of the longest sentence of this batch.",
                 _always_as_wide(width),
             )
@@ -216,19 +216,19 @@ COLLATE = Exercise(
         ),
         Mistake(
             "mask_for_lengths",
-            "A mask came where the lengths should be.",
-            "One number for each sentence.",
+            "A mask is returned in place of the lengths.",
+            "The lengths are one number for each sentence.",
             _collated(sizes=lambda lengths, longest: torch.arange(longest) < lengths[:, None]),
         ),
         Mistake(
             "words_and_tags_swapped",
-            "Words and tags have changed places.",
+            "Words and tags are swapped.",
             "Return (ids, lengths, tags); each pair is (ids, tags).",
             _collated(parts=lambda ids, lengths, tags: (tags, lengths, ids)),
         ),
         Mistake(
             "tags_second",
-            "The results come in the wrong order.",
+            "The three results are returned in the wrong order.",
             "Return (ids, lengths, tags).",
             _collated(parts=lambda ids, lengths, tags: (ids, tags, lengths)),
         ),
@@ -246,7 +246,7 @@ COLLATE = Exercise(
         ),
         Mistake(
             "pads_the_callers_lists",
-            "Padding was written into the lists of the caller, who keeps using them.",
+            "Padding is written into the caller's own lists, which are used again.",
             "`+=` and append() change a list; `+` makes a new one.",
             _padded_lists,
         ),
@@ -259,15 +259,15 @@ COLLATE = Exercise(
                 _collated(**dict.fromkeys(parts, Tensor.float)),
             )
             for name, what, nobody, parts in (
-                ("", "ids", "no embedding takes", ("ids", "labels")),
-                ("_for_words", "words' ids", "no embedding takes", ("ids",)),
-                ("_for_tags", "tags", "no loss takes for classes", ("labels",)),
+                ("", "ids", "an embedding does not accept", ("ids", "labels")),
+                ("_for_words", "words' ids", "an embedding does not accept", ("ids",)),
+                ("_for_tags", "tags", "a loss does not accept as classes", ("labels",)),
             )
         ),
         Mistake(
             "floats_from_an_empty_list",
             "torch.tensor([]) holds floating-point numbers, and an empty sentence can turn the "
-            "whole batch into such.",
+            "whole batch into floats.",
             "Say dtype=torch.long wherever a tensor is made.",
             _floats_from_nothing,
         ),

@@ -159,7 +159,7 @@ VOCABULARY = Exercise(
         ),
         Mistake(
             "numbered_from_one",
-            "The ids begin at 1, so that even padding has another id than 0.",
+            "The ids begin at 1, so even padding has an id other than 0.",
             "0 is padding, 1 is unknown, 2 the first word: enumerate() begins at 0 by itself.",
             _vocab(gives=lambda ids: {word: n + 1 for word, n in ids.items()}),
         ),
@@ -172,65 +172,66 @@ VOCABULARY = Exercise(
         Mistake(
             "letters_counted",
             "Letters are counted, not words.",
-            "A sentence is a list of words; a word that is looped over falls into its letters.",
+            "A sentence is a list of words; a loop over a word gives its letters.",
             _vocab(count=_letters),
         ),
         Mistake(
             "numbers_to_words",
-            "The dictionary leads from numbers to words.",
+            "The dictionary maps numbers to words.",
             "A word is looked up, and its id comes out: words are the keys.",
             _vocab(gives=lambda ids: dict(enumerate(ids))),
         ),
         Mistake(
             "list_of_words",
-            "A list of words comes back, not a dictionary.",
+            "The result is a list of words, not a dictionary.",
             "A word's place in the list is its id: write the ids down beside the words.",
             _vocab(gives=list),
         ),
         Mistake(
             "padding_and_unknown_swapped",
-            "`<pad>` and `<unk>` have changed places.",
+            "`<pad>` and `<unk>` are swapped.",
             "0 is padding, 1 is unknown, everywhere in this course.",
             _vocab(specials=("<unk>", "<pad>")),
         ),
         Mistake(
             "rare_words_first",
             "The rarest words come first.",
-            "sorted() goes up; the count has to fall.",
+            "sorted() goes from small to large; the counts have to go from large to small.",
             _vocab(_rising),
         ),
         Mistake(
             "ties_backwards",
-            "Words that are equally frequent stand in backward order.",
-            "reverse=True turns the words round as well as the counts. A key may hold a negative "
-            "number.",
+            "Words that are equally frequent come in reverse alphabetical order.",
+            "reverse=True reverses the order of the words as well as that of the counts. A sort "
+            "key may hold a negative number.",
             _vocab(_ties_backwards),
         ),
         Mistake(
             "ties_in_order_of_appearance",
-            "Words that are equally frequent stand in the order in which they came.",
+            "Words that are equally frequent come in the order in which they first appear.",
             "`most_common()` and a stable sort leave ties as they were. Among equals, the "
             "alphabet decides.",
             _vocab(_ties_as_met),
         ),
         Mistake(
             "ties_without_capitals",
-            "Among equally frequent words capitals are taken for small letters.",
+            "Among equally frequent words, capitals are treated as small letters.",
             "The key's second part is the word as it is: `<` puts capitals first.",
             _vocab(_ties_in_small_letters),
         ),
         Mistake(
             "ties_without_marks",
             "Among equally frequent words letters are ordered as if they had no marks: č as c.",
-            "sorted() compares strings sign by sign, and puts č behind z: take words as they are.",
+            "sorted() compares strings character by character, and puts č after z: take words as "
+            "they are.",
             _vocab(_ties_without_marks),
         ),
         *(
             Mistake(
                 name,
-                "Words are rewritten: a letter that is written in two ways, as one sign or as a "
-                "letter and its mark, becomes one.",
-                "unicodedata.normalize is not asked for: words are taken as they are written.",
+                "Words are changed: a letter that can be written in two ways, as one character or "
+                "as a letter and a mark, is always written in the same way.",
+                "Take words as they are written: unicodedata.normalize is not asked for.",
                 _vocab(count=count),
             )
             for name, count in (
@@ -240,19 +241,19 @@ VOCABULARY = Exercise(
         ),
         Mistake(
             "points_cut_off",
-            "Points and commas are cut off, though a full stop is a word too.",
+            "Full stops and commas are cut off, but a full stop is a word too.",
             "The sentences come as lists of words: take them as they are.",
             _vocab(count=_bare),
         ),
         Mistake(
             "only_alphabetical",
-            "The words stand in alphabetical order, whatever their counts.",
+            "The words are in alphabetical order, whatever their counts.",
             "The count comes first; the alphabet only decides ties.",
             _vocab(sorted),
         ),
         Mistake(
             "order_of_appearance",
-            "The words stand in the order in which they first appear.",
+            "The words are in the order in which they first appear.",
             "Count first, then number the words.",
             _vocab(list),
         ),
@@ -266,7 +267,7 @@ VOCABULARY = Exercise(
             "rare_words_as_unknown",
             "Words that are rarer than min_count are in the vocabulary, with the id of unknown "
             "words.",
-            "Leave them out: whoever looks a missing word up takes the unknown id by itself.",
+            "Leave them out: a look-up gives the unknown id to every word that is missing.",
             _rare_as_unknown,
         ),
         Mistake(
@@ -277,14 +278,14 @@ VOCABULARY = Exercise(
         ),
         Mistake(
             "min_count_above_one_exceeded",
-            "Where min_count is more than 1, words that occur exactly so often are missing.",
+            "Where min_count is more than 1, words that occur exactly that often are missing.",
             "min_count occurrences are enough.",
             _vocab(spare=lambda min_count: int(min_count > 1)),
         ),
         Mistake(
             "small_letters",
-            "Capital letters were made small.",
-            "`Praha` and `praha` are two words: a capital tells something.",
+            "Capital letters were turned into small ones.",
+            "`Praha` and `praha` are two words: a capital carries information.",
             _vocab(count=_small_letters),
         ),
         Mistake(

@@ -165,27 +165,28 @@ TAGGER = Exercise(
     (
         Mistake(
             "padding_not_masked",
-            "Words attend to padding: a sentence's tags change with the company it is in.",
+            "Words attend to padding: a sentence's tags change with the other sentences of the "
+            "batch.",
             "`encode` is not `forward`: it makes no mask by itself. Compare the ids with padding.",
             tagger_variant(masking="none"),
         ),
         Mistake(
             "padding_not_masked_beside_features",
             "Where there are features, words attend to padding: a sentence's tags change with the "
-            "company it is in.",
+            "other sentences of the batch.",
             "`encode` is not `forward`: it makes no mask by itself. Compare the ids with padding.",
             tagger_variant(lacks="mask"),
         ),
         Mistake(
             "padding_mask_inverted",
-            "Words may attend to padding alone.",
+            "Words may attend to padding only.",
             "True means “may be attended to”.",
             tagger_variant(masking="inverted"),
         ),
         Mistake(
             "padding_taken_for_zero",
-            "The mask takes 0 for padding, whatever the encoder says.",
-            "The encoder has padding_idx.",
+            "The mask treats 0 as padding, whatever the encoder says.",
+            "The encoder knows its padding_idx.",
             tagger_variant(masking="zero"),
         ),
         Mistake(
@@ -203,20 +204,20 @@ TAGGER = Exercise(
         ),
         Mistake(
             "tags_for_logits",
-            "The best tags come back, not the logits.",
+            "The best tags are returned, not the logits.",
             "The loss needs a number for every tag; the best is chosen later.",
             tagger_variant(ends="argmax"),
         ),
         Mistake(
             "given_mask_ignored",
             "A mask that the caller gives is not used.",
-            "Only where mask is None is one made from the ids.",
+            "Make one from the ids only where mask is None.",
             tagger_variant(given_mask="ignored"),
         ),
         Mistake(
             "given_mask_joined",
-            "A mask that the caller gives is joined with that of the padding.",
-            "A given mask is used as it is: only where mask is None is one made from the ids.",
+            "A mask that the caller gives is combined with the padding mask.",
+            "Use a given mask as it is. Make one from the ids only where mask is None.",
             tagger_variant(given_mask="joined"),
         ),
         Mistake(
@@ -234,7 +235,7 @@ TAGGER = Exercise(
         Mistake(
             "last_feature_only",
             "Only the last column of the features is used.",
-            "Does each turn of the loop begin with the words again? Add to what is there.",
+            "Does each turn of the loop start from the words again? Add to the sum so far.",
             tagger_variant(used=slice(-1, None)),
         ),
         Mistake(
@@ -245,7 +246,7 @@ TAGGER = Exercise(
         ),
         Mistake(
             "features_padded_as_words",
-            "The feature tables take the words' padding id for their own: its row never learns.",
+            "The feature tables use the words' padding id as their own, so that row never learns.",
             "The encoder's padding_idx is that of the words. A feature's is always 0.",
             tagger_variant(table_padding="words"),
         ),
@@ -263,13 +264,13 @@ TAGGER = Exercise(
         ),
         Mistake(
             "features_after_the_encoder",
-            "The features are added behind the encoder, so that no other word sees them.",
+            "The features are added after the encoder, so no other word sees them.",
             "Add them to the words' vectors, before `positions`.",
             tagger_variant(add="after"),
         ),
         Mistake(
             "features_after_positions",
-            "The features are added behind the positions, where dropout on words misses them.",
+            "The features are added after `positions`, so the dropout in there misses them.",
             "Add them to the words' vectors, before `positions`.",
             tagger_variant(add="between"),
         ),
@@ -283,7 +284,7 @@ TAGGER = Exercise(
             "features_not_scaled",
             "The features are looked up in plain tables, while words are multiplied by sqrt(D): "
             "they would drown the features.",
-            "TokenEmbedding, for features as for words.",
+            "Use TokenEmbedding for features, as for words.",
             tagger_variant(table=nn.Embedding),
         ),
         Mistake(
@@ -295,8 +296,8 @@ TAGGER = Exercise(
         Mistake(
             "positions_lost_beside_features",
             "Where there are features, the words have no positions.",
-            "`encoder.embedding` is the table alone; what joins words and features goes through "
-            "`encoder.positions`, too.",
+            "`encoder.embedding` is the table alone; the sum of words and features goes through "
+            "`encoder.positions` too.",
             tagger_variant(lacks="positions"),
         ),
         Mistake(
@@ -307,7 +308,7 @@ TAGGER = Exercise(
         ),
         Mistake(
             "words_scaled_twice",
-            "The words are multiplied by sqrt(D) once more.",
+            "The words are multiplied by sqrt(D) a second time.",
             "TokenEmbedding does it already.",
             tagger_variant(scaled=True),
         ),
@@ -319,26 +320,26 @@ TAGGER = Exercise(
         ),
         Mistake(
             "activated",
-            "A ReLU stands between the encoder and the output: what is below 0 is lost.",
+            "There is a ReLU between the encoder and the output: everything below 0 is lost.",
             "logits = output(encode(x)), with nothing between the two.",
             tagger_variant(activated=True),
         ),
         Mistake(
             "already_normalised",
-            "Softmax is taken already: the loss would take it a second time.",
+            "Softmax is applied already: the loss would apply it a second time.",
             "Return plain logits.",
             tagger_variant(ends="softmax"),
         ),
         Mistake(
             "logarithm_already_taken",
-            "log_softmax is taken already: these are logarithms of probabilities.",
+            "log_softmax is applied already: these are logarithms of probabilities.",
             "Return plain logits: the loss takes log_softmax itself.",
             tagger_variant(ends="log_softmax"),
         ),
         Mistake(
             "encoder_always_in_eval_mode",
             "The encoder is put in eval mode in every pass: in training its dropout stays off.",
-            "Modes are set by whoever trains or tags, with train() and eval() of the whole model.",
+            "The mode is set from outside, by train() and eval() of the whole model.",
             tagger_variant(calm=True),
         ),
         Mistake(

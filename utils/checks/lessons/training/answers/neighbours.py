@@ -148,7 +148,7 @@ MISTAKES = (
     Mistake(
         "mask_of_the_first_sentence",
         "The mask of the first sentence hides the same places in all sentences.",
-        "The mask is (B, 1, T), a row for each sentence: an index takes one of them.",
+        "The mask is (B, 1, T), a row for each sentence: an index picks one of them.",
         neighbours_variant(masking="first"),
     ),
     Mistake(
@@ -165,7 +165,7 @@ MISTAKES = (
     ),
     Mistake(
         "x_not_added",
-        "Only what the convolution finds comes back.",
+        "Only what the convolution finds is returned.",
         "It is a residual: x + conv(x).",
         neighbours_variant(added="never"),
     ),
@@ -177,7 +177,7 @@ MISTAKES = (
     ),
     Mistake(
         "activated",
-        "What the convolution finds goes through a ReLU, so that nothing can be taken away.",
+        "What the convolution finds goes through a ReLU, so nothing can be subtracted from x.",
         "The formula has no activation: x + conv(x).",
         neighbours_variant(added="activated"),
     ),
@@ -190,43 +190,44 @@ MISTAKES = (
     Mistake(
         "along_the_features",
         "The filters run along the features.",
-        "nn.Conv1d wants (B, D, T), and x is (B, T, D): exchange the last two axes, and back.",
+        "nn.Conv1d expects (B, D, T), but x is (B, T, D): swap the last two axes, and swap them "
+        "back.",
         neighbours_variant(along="features"),
     ),
     Mistake(
         "axes_reshaped",
-        "The axes are exchanged by reshape or view, which mixes words and features.",
-        "transpose(1, 2) exchanges axes; reshape only reads the same numbers in another form.",
+        "The axes are reshaped, not transposed, which mixes words and features.",
+        "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
         neighbours_variant(along="reshaped"),
     ),
     Mistake(
         "wraps_round",
         "The ends are neighbours of each other: the first word sees the last.",
-        "Beyond the ends stand zeros. torch.roll and padding_mode='circular' go round.",
+        "Beyond the ends there are zeros. torch.roll and padding_mode='circular' wrap around.",
         neighbours_variant(beyond="round"),
     ),
     Mistake(
         "last_word_again",
-        "Beyond the ends the filters see the first or the last word once more.",
+        "Beyond the ends the filters see the first or the last word again.",
         "nn.Conv1d puts zeros there, unless it is told otherwise (padding_mode).",
         neighbours_variant(beyond="last"),
     ),
     Mistake(
         "left_side_only",
         "Each word sees its left side only, as if it were to be predicted.",
-        "An encoder sees both sides: padding=width // 2.",
+        "An encoder sees both sides: there are zeros before the first word and after the last.",
         neighbours_variant(side="left"),
     ),
     Mistake(
         "right_side_only",
         "Each word sees its right side only.",
-        "An encoder sees both sides: padding=width // 2.",
+        "An encoder sees both sides: there are zeros before the first word and after the last.",
         neighbours_variant(side="right"),
     ),
     Mistake(
         "left_and_right_exchanged",
-        "Left and right are exchanged: the filters are turned round.",
-        "Is a flip too many in there?",
+        "Left and right are swapped: the filters are reversed.",
+        "Is there one flip too many?",
         neighbours_variant(mirrored=True),
     ),
     Mistake(
@@ -237,26 +238,28 @@ MISTAKES = (
     ),
     Mistake(
         "bias_not_used",
-        "The bias is made and not used.",
+        "The bias is made but not used.",
         "Call self.conv itself rather than its weight.",
         neighbours_variant(bias=False),
     ),
     Mistake(
         "starts_as_drawn",
-        "It changes x before anything is trained.",
+        "The layer changes x before anything is trained.",
         "Set weight and bias to zero in __init__: nn.init.zeros_.",
         neighbours_variant(drawn=True),
     ),
     Mistake(
         "no_padding",
         "The convolution has no padding: what it gives is shorter than the sentence.",
-        "padding=width // 2 puts zeros beyond both ends.",
+        "nn.Conv1d can put zeros beyond both ends. How many does a filter of this width need on "
+        "each side?",
         _Unpadded,
     ),
     Mistake(
         "one_zero_beyond_each_end",
-        "One zero stands beyond each end, whatever the width: that fits three neighbours alone.",
-        "A filter of another width reaches further: padding=width // 2.",
+        "There is one zero beyond each end, whatever the width: that is right only for a width of "
+        "3.",
+        "How far does a filter of this width reach on each side?",
         neighbours_variant(one_beyond=True),
     ),
     Mistake(

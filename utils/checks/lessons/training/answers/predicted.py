@@ -59,12 +59,12 @@ FIRST_LOSS = _prediction(
     Mistake(
         "number_of_tags",
         "That is how many tags there are. The loss grows far more slowly than that.",
-        "What probability has each tag, and what is minus its logarithm?",
+        "What probability does each tag get, and what is minus its logarithm?",
         64,
     ),
     Mistake(
         "share_of_errors",
-        "That is how often a guess is wrong, 63 times in 64. The loss is no share of errors.",
+        "That is how often a guess is wrong, 63 times in 64. The loss is not a share of errors.",
         "The loss looks at one number: the probability that the right tag gets.",
         63 / 64,
     ),
@@ -76,20 +76,21 @@ FIRST_LOSS = _prediction(
     ),
     Mistake(
         "summed_over_tags",
-        "That is the sum over all 64 tags. A word has one right tag, and the loss takes it alone.",
+        "That is the sum over all 64 tags. A word has one right tag, and the loss looks only at "
+        "that one.",
         "One probability, one logarithm.",
         N_TAGS * math.log(N_TAGS),
     ),
     Mistake(
         "weighted_for_one_tag",
         "That is -p ln p of one tag, a term of an entropy. The loss does not multiply by p.",
-        "The right tag is known: its logarithm counts whole.",
+        "The right tag is known: its logarithm counts in full.",
         math.log(N_TAGS) / N_TAGS,
     ),
     Mistake(
         "even_chance",
         "That is ln 2, the loss where two things are equally likely. Here 64 are.",
-        "What probability has each of 64 equal tags?",
+        "What probability does each of 64 equally likely tags get?",
         math.log(2),
     ),
 )
@@ -100,7 +101,7 @@ PADDED_ACCURACY = _prediction(
     0.005,
     Mistake(
         "unchanged",
-        "That is the share among real words; padding would have to count for nothing.",
+        "That is the share among real words. It would be right if padding did not count.",
         "Take 100 positions: how many are padding, how many are words, how many are right?",
         0.83,
     ),
@@ -112,7 +113,7 @@ PADDED_ACCURACY = _prediction(
     ),
     Mistake(
         "shares_swapped",
-        "Here 40% were taken for padding.",
+        "Here 40% of the positions are counted as padding.",
         "60 of 100 positions are padding.",
         0.898,
     ),
@@ -124,7 +125,7 @@ PADDED_ACCURACY = _prediction(
     ),
     Mistake(
         "plain_average",
-        "Words and padding were averaged as if there were as much of the one as of the other.",
+        "Words and padding were averaged as if there were equally many of both.",
         "60 of 100 positions are padding.",
         0.915,
     ),
@@ -144,7 +145,7 @@ PADDED_ACCURACY = _prediction(
     Mistake(
         "share_of_errors",
         "That is what is wrong: 17% of the words, as a share of all positions.",
-        "What is asked for is what is right.",
+        "The question is what share is right.",
         0.068,
     ),
     Mistake(

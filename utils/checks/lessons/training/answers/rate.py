@@ -136,8 +136,8 @@ NOAM = Exercise(
         ),
         Mistake(
             "whole_division",
-            "`//` drops what comes behind the point, so the rate is 0.",
-            "Divide by `/`, or raise d_model to -0.5.",
+            "`//` drops everything after the decimal point, so the rate is 0.",
+            "Divide with `/`, or raise d_model to -0.5.",
             _rate(lambda falling, rising: 0.0),
         ),
         Mistake(
@@ -175,8 +175,8 @@ NOAM = Exercise(
         *(
             Mistake(
                 f"falls_anew_after_the_warm_up{name}",
-                "After the warm-up the steps are counted anew, so the rate jumps up before it "
-                "falls.",
+                "After the warm-up the steps are counted from the start again, so the rate jumps "
+                "up before it falls.",
                 "The first term has the step itself, counted from the beginning of training.",
                 _falls_anew(first),
             )
@@ -185,13 +185,13 @@ NOAM = Exercise(
         Mistake(
             "exponents_floored",
             "The exponents are whole numbers, -1 and -2: // rounds -0.5 and -1.5 down.",
-            "Write -0.5 and -1.5, or divide by `/`.",
+            "Write -0.5 and -1.5, or divide with `/`.",
             _rate(falling=-1.0, rising=-2.0, width=-1.0),
         ),
         *(
             Mistake(
                 f"power_taken_apart_{name}",
-                "Python takes `x ** -1 / 2` for x to the power -1, divided by 2.",
+                "Python reads `x ** -1 / 2` as x to the power -1, divided by 2.",
                 "Write -0.5, or put the exponent in brackets.",
                 _rate(factor=factor, width=-1.0, falling=falling, rising=rising),
             )
@@ -216,7 +216,8 @@ NOAM = Exercise(
         Mistake(
             "step_and_warmup_raised_together",
             "In the second term step and warmup are multiplied first and raised to -1.5 together.",
-            "A power belongs to what stands right before it: only warmup has the exponent -1.5.",
+            "A power applies only to what comes right before it: warmup alone has the exponent "
+            "-1.5.",
             _rate(together=True),
         ),
         Mistake(
@@ -227,32 +228,32 @@ NOAM = Exercise(
         ),
         Mistake(
             "a_tensor",
-            "The rate comes back as a tensor.",
+            "The result is a tensor.",
             "Powers of plain numbers need no torch: return a float.",
             _rate(gives=torch.tensor),
         ),
         Mistake(
             "falls_without_root",
-            "The rate falls as 1 / step, where 1 / sqrt(step) was asked for.",
+            "The rate falls as 1 / step, not as 1 / sqrt(step).",
             "At step = warmup both terms must be equal.",
             _rate(falling=-1.0),
         ),
         Mistake(
             "falls_without_root_from_the_peak",
-            "After the warm-up the rate falls as 1 / step, where 1 / sqrt(step) was asked for.",
+            "After the warm-up the rate falls as 1 / step, not as 1 / sqrt(step).",
             "At four times `warmup` it should be half of what it was, not a quarter.",
             _falls_as_one_over,
         ),
         Mistake(
             "width_left_out",
-            "d_model plays no part.",
+            "d_model is not used.",
             "The wider the model, the smaller the rate.",
             _rate(width=0.0),
         ),
         Mistake(
             "width_on_the_first_term_only",
             "Only the first of the two terms is multiplied by d_model's power.",
-            "The factor stands before min(...): it belongs to both.",
+            "The factor comes before min(...): it belongs to both.",
             _width_inside,
         ),
         Mistake(
@@ -263,7 +264,7 @@ NOAM = Exercise(
         ),
         Mistake(
             "divided_by_the_width",
-            "The rate is divided by d_model, where its root was asked for.",
+            "The rate is divided by d_model, not by its root.",
             "The exponent of d_model is -0.5.",
             _rate(width=-1.0),
         ),
@@ -275,37 +276,38 @@ NOAM = Exercise(
         ),
         Mistake(
             "width_and_warmup_swapped",
-            "d_model and warmup have changed places.",
+            "d_model and warmup are swapped.",
             "The arguments are (step, d_model, warmup).",
             lambda step, d_model, warmup: rate_oracle(step, warmup, d_model),
         ),
         Mistake(
             "only_step_zero_refused",
-            "Only step 0 is refused; a negative one gets as far as its root, which is no number.",
+            "Only step 0 is refused; a negative one gets as far as its root, which is not a real "
+            "number.",
             "Raise ValueError where step is below 1.",
             _only_zero_refused,
         ),
         Mistake(
             "negative_step_accepted",
-            "Only step 0 is refused; a negative one gets a rate all the same.",
+            "Only step 0 is refused; a negative one still gets a rate.",
             "Raise ValueError where step is below 1.",
             _negative_accepted,
         ),
         Mistake(
             "step_zero_accepted",
-            "Step 0 gets a rate, so a count that begins at 0 stays unnoticed.",
+            "Step 0 gets a rate, so a count that begins at 0 goes unnoticed.",
             "Raise ValueError where step is below 1.",
             lambda step, *rest: rate_oracle(step, *rest) if step else 0.0,
         ),
         Mistake(
             "steps_below_one_taken_for_one",
-            "Steps below 1 get the rate of step 1, so a count that begins at 0 stays unnoticed.",
+            "Steps below 1 get the rate of step 1, so a count that begins at 0 goes unnoticed.",
             "Raise ValueError where step is below 1.",
             _rate(raises=True),
         ),
         Mistake(
             "step_one_refused",
-            "Step 1 is refused, and it is the first.",
+            "Step 1 is refused, but it is the first step.",
             "Raise ValueError where step is below 1.",
             _rate(first=2),
         ),

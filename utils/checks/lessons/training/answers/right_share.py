@@ -104,21 +104,21 @@ ACCURACY = Exercise(
     (
         Mistake(
             "padding_counts_as_wrong",
-            "Padding counts as words tagged wrongly: the score is too low.",
-            "Leave the positions out where the tag is -100, in the count that you divide by too.",
+            "Padding counts as words tagged incorrectly: the score is too low.",
+            "Leave out the positions where the tag is -100, also in the count that you divide by.",
             _share(counts=_everything),
         ),
         Mistake(
             "padding_counts_as_right",
-            "Padding counts as words tagged rightly: the score is too high, the more the more "
-            "padding there is.",
-            "Leave the positions out where the tag is -100, in both counts.",
+            "Padding counts as words tagged correctly: the score is too high, and the more "
+            "padding there is, the higher.",
+            "Leave out the positions where the tag is -100, in both counts.",
             _share(counts=_everything, hit=_padding_is_right),
         ),
         Mistake(
             "padding_as_tag_zero",
             "At padding the model is asked for tag 0.",
-            "Leave the positions out where the tag is -100.",
+            "Leave out the positions where the tag is -100.",
             _share(counts=_everything, hit=lambda found, tags: found == tags.clamp(min=0)),
         ),
         Mistake(
@@ -135,39 +135,40 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "and_before_comparing",
-            "`&` binds closer than `==`: the tags are combined with the mask before they are "
-            "compared.",
-            "Put the comparison in brackets: (... == tags) & real.",
+            "`&` binds more tightly than `==`: the tags are combined with the mask before they "
+            "are compared.",
+            "Put the comparison in brackets.",
             _combined_first,
         ),
         Mistake(
             "mean_of_sentences",
-            "Each sentence is averaged by itself first, so a word in a short one counts more.",
+            "Each sentence is averaged on its own first, so a word in a short one counts more.",
             "Every real word of the batch has the same weight.",
             _mean_of_accuracies,
         ),
         Mistake(
             "share_of_whole_sentences",
-            "Sentences are counted, and one counts only if all of its words are right.",
+            "Sentences are counted, not words, and a sentence counts only if all of its words are "
+            "right.",
             "The share is one of words: count them over the whole batch.",
             _whole_sentences,
         ),
         Mistake(
             "mean_of_tags",
-            "Each tag is averaged by itself first, so a word with a rare tag counts more.",
+            "Each tag is averaged on its own first, so a word with a rare tag counts more.",
             "Every real word of the batch has the same weight.",
             _mean_of_tags,
         ),
         Mistake(
             "more_than_half",
             "A word counts as right only where its tag gets more than half of the probability.",
-            "The best tag needs no more than to be ahead of each other one: compare indices.",
+            "The best tag only has to be ahead of every other tag: compare indices.",
             _more_than_half(lambda logits: logits.softmax(-1)),
         ),
         Mistake(
             "each_tag_by_itself",
-            "Each tag is decided by itself: a word counts as right where its tag's logit is above "
-            "0, even if another one's is higher.",
+            "Each tag is decided on its own: a word counts as right where its tag's logit is "
+            "above 0, even if another one's is higher.",
             "The best tag is the one whose logit is highest: compare its index.",
             _more_than_half(torch.sigmoid),
         ),
@@ -186,23 +187,22 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "level_after_a_sigmoid",
-            "Large logits are made alike before the best is chosen: several tags are level then, "
-            "and the first of them is taken.",
-            "The largest logit is that of the best tag as it is: neither sigmoid nor tanh or "
-            "clamp is needed.",
+            "Large logits become equal before the best is chosen: several tags tie, and the first "
+            "of them is taken.",
+            "The best tag is the one with the largest logit: no sigmoid, tanh or clamp is needed.",
             _share(before=torch.sigmoid),
         ),
         Mistake(
             "share_of_errors",
             "That is the share of errors.",
-            "Count what is equal.",
+            "Count the tags that are equal.",
             _share(hit=lambda found, tags: found != tags),
         ),
         Mistake(
             "scores_for_places",
             "The result is 0: no word counts as right, or what is counted is lost.",
-            "Compare the tags with the largest logit's index along the last axis, argmax(-1), and "
-            "divide by `/`.",
+            "Compare the tags with the index of the largest logit, not with the logit itself, and "
+            "divide with `/`.",
             _highest_scores,
         ),
         Mistake(
@@ -231,8 +231,9 @@ ACCURACY = Exercise(
         ),
         Mistake(
             "whole_division",
-            "`//` drops what comes behind the point: the share is 0 unless every word is right.",
-            "Divide by `/`.",
+            "`//` drops everything after the decimal point: the share is 0 unless every word is "
+            "right.",
+            "Divide with `/`.",
             lambda logits, tags: float(math.floor(accuracy_oracle(logits, tags))),
         ),
         Mistake(
@@ -250,19 +251,19 @@ ACCURACY = Exercise(
         Mistake(
             "not_a_number_without_words",
             "Without a real word the share is 0 / 0.",
-            "Say 0.0 there.",
+            "Return 0.0 there.",
             _share(empty=float("nan")),
         ),
         Mistake(
             "divides_by_zero",
             "Without a real word the code divides by zero.",
-            "Say 0.0 there.",
+            "Return 0.0 there.",
             lambda logits, tags: _divided(logits.argmax(-1) == tags, tags != IGNORED),
         ),
         Mistake(
             "one_without_words",
             "Without a real word the share is said to be 1.",
-            "Say 0.0 there, as the text asks.",
+            "Return 0.0 there, as the text asks.",
             _share(empty=1.0),
         ),
     ),

@@ -49,61 +49,61 @@ class RotaryOracle(RotaryVariant):
 TURNING = (
     Mistake(
         "nothing_turned",
-        "Nothing is turned, or all words of a head are turned alike, which comes to the same: this "
-        "is attention without places.",
+        "Nothing is turned, or all words of a head are turned by the same angle, which comes to "
+        "the same thing: this is attention without positions.",
         "rotary_embedding takes (B, H, T, Dh), with the positions last but one, and returns a new "
-        "tensor. Do q and k go through it in this form, and is what comes back used?",
+        "tensor. Do q and k go through it in this form, and do you use what it returns?",
         rotary_variant(turned=""),
     ),
     Mistake(
         "keys_not_turned",
-        "The queries are turned, the keys are not: a score then knows the query's place, and not "
-        "how far the two words are apart.",
+        "The queries are turned, but the keys are not: a score then depends on the query's "
+        "position, not on how far apart the two words are.",
         "Both sides of the product turn, each by its own position; their difference is left.",
         rotary_variant(turned="q"),
     ),
     Mistake(
         "queries_not_turned",
-        "The keys are turned, the queries are not: a score then knows the key's place, and not "
-        "how far the two words are apart.",
+        "The keys are turned, but the queries are not: a score then depends on the key's "
+        "position, not on how far apart the two words are.",
         "Both sides of the product turn, each by its own position; their difference is left.",
         rotary_variant(turned="k"),
     ),
     Mistake(
         "values_turned_too",
         "The values are turned as well.",
-        "Places belong into the scores. What a word hands on is the same wherever it stands.",
+        "Positions belong in the scores. What a word passes on is the same wherever it is.",
         rotary_variant(turned="qkv"),
     ),
     Mistake(
         "values_turned_for_keys",
-        "The values are turned, and the keys are not.",
-        "Places belong into the scores: which two meet there?",
+        "The values are turned, but the keys are not.",
+        "Positions belong in the scores: which two meet there?",
         rotary_variant(turned="qv"),
     ),
     Mistake(
         "only_values_turned",
         "The values alone are turned.",
-        "Places belong into the scores: which two meet there?",
+        "Positions belong in the scores: which two meet there?",
         rotary_variant(turned="v"),
     ),
     Mistake(
         "turned_before_the_split",
         "Queries and keys are turned before they are cut into heads: the angles are spread over "
-        "all D columns, so that each head gets others.",
+        "all D columns, so each head gets different ones.",
         "Cut first, then turn: every head has Dh columns, and the same angles.",
         rotary_variant(place="features"),
     ),
     Mistake(
         "inputs_turned",
-        "What goes into w_q and w_k is turned; it should be what comes out.",
-        "A rotation before a linear layer is mixed up by it: the difference of places is lost.",
+        "The inputs of w_q and w_k are turned; it should be their outputs.",
+        "A rotation before a linear layer is mixed up by it: the difference of positions is lost.",
         rotary_variant(place="inputs"),
     ),
     Mistake(
         "inputs_turned_in_heads",
-        "What goes into w_q and w_k is cut into heads and turned; it should be what comes out.",
-        "A rotation before a linear layer is mixed up by it: the difference of places is lost.",
+        "The inputs of w_q and w_k are cut into heads and turned; it should be their outputs.",
+        "A rotation before a linear layer is mixed up by it: the difference of positions is lost.",
         rotary_variant(place="inputs, in heads"),
     ),
     Mistake(
@@ -115,7 +115,7 @@ TURNING = (
     Mistake(
         "base_ignored",
         "The base is accepted and then forgotten.",
-        "rotary_embedding(x, base): hand self.base on, for queries and keys.",
+        "rotary_embedding(x, base): pass self.base on, for queries and keys.",
         rotary_variant(own_base=10000.0),
     ),
     Mistake(
@@ -132,7 +132,7 @@ TURNING = (
     ),
     Mistake(
         "keys_turned_backwards",
-        "The keys are turned the other way round: a score depends on the sum of the two places.",
+        "The keys are turned the other way round: a score depends on the sum of the two positions.",
         "Turn both the same way; the product takes the difference by itself.",
         rotary_variant(back="k"),
     ),
@@ -145,15 +145,14 @@ TURNING = (
     ),
     Mistake(
         "angles_over_all_heads",
-        "The angles are those of D columns, where a head has Dh.",
-        "base^(-2i/Dh): the width is that of what is turned, a head. Call rotary_embedding on "
-        "(B, H, T, Dh).",
+        "The angles are those of D columns, but a head has Dh.",
+        "In base^(-2i/Dh), Dh is the width of one head. Call rotary_embedding on (B, H, T, Dh).",
         rotary_variant(spread="all"),
     ),
     Mistake(
         "queries_counted_from_another_place",
         "Where there are more keys than queries, the queries' positions do not begin at 0.",
-        "The first query and the first key both stand at position 0.",
+        "The first query and the first key are both at position 0.",
         rotary_variant(ends=True),
     ),
 )
@@ -174,7 +173,7 @@ ATTENTION = (
     Mistake(
         "scaled_twice",
         "The scores are divided by sqrt(Dh) twice, that is, by Dh.",
-        "scaled_dot_product_attention scales by itself: hand it queries and keys as they are.",
+        "scaled_dot_product_attention scales by itself: give it queries and keys as they are.",
         rotary_variant(scale=staticmethod(lambda d_model, d_head: 1 / d_head)),
     ),
     Mistake(
@@ -192,26 +191,25 @@ ATTENTION = (
     Mistake(
         "split_by_view",
         "The heads are cut by a view alone, which mixes the words.",
-        "First (B, T, H, Dh), then exchange axes 1 and 2.",
+        "First (B, T, H, Dh), then swap axes 1 and 2.",
         rotary_variant(split=staticmethod(view_split)),
     ),
     Mistake(
         "merged_without_transpose",
-        "The heads are joined without changing the axes back.",
-        "(B, H, T, Dh): first exchange axes 1 and 2, then join the last two.",
+        "The heads are joined without swapping the axes back.",
+        "(B, H, T, Dh): first swap axes 1 and 2, then join the last two.",
         rotary_variant(merge=staticmethod(view_merge)),
     ),
     Mistake(
         "cut_and_joined_by_view",
         "Heads are cut and joined by view or reshape alone: a head holds whole words, not a part "
         "of each.",
-        "(B, T, D) -> (B, T, H, Dh), then exchange axes 1 and 2; exchange them back before you "
-        "join.",
+        "(B, T, D) -> (B, T, H, Dh), then swap axes 1 and 2; swap them back before you join.",
         rotary_variant(split=staticmethod(view_split), merge=staticmethod(view_merge)),
     ),
     Mistake(
         "no_output_projection",
-        "w_o is made and not used.",
+        "w_o is made but not used.",
         "The joined heads go through w_o last.",
         rotary_variant(projected="qkv"),
     ),
@@ -229,20 +227,20 @@ ATTENTION = (
     ),
     Mistake(
         "queries_and_keys_swapped",
-        "Queries and keys have changed places.",
-        "Rows of the scores are queries: q @ k.mT.",
+        "Queries and keys are swapped.",
+        "The rows of the scores are queries, the columns keys.",
         rotary_variant(swapped="qk"),
     ),
     Mistake(
         "mask_without_an_axis_for_heads",
-        "The mask has no axis for heads: its first axis, the batch, meets the heads.",
+        "The mask has no axis for heads: its first axis, the batch, is lined up with the heads.",
         "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
         "missing?",
         rotary_variant(placed="none"),
     ),
     Mistake(
         "mask_with_two_axes_too_many",
-        "The mask gets two new axes, and its batch no longer meets the scores' batch.",
+        "The mask gets two new axes, so its batch is no longer lined up with that of the scores.",
         "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S): one axis is missing, that of "
         "the heads.",
         rotary_variant(placed="two"),

@@ -135,12 +135,12 @@ LOSS = Exercise(
         Mistake(
             "padding_as_tag_zero",
             "At padding the model is asked for tag 0.",
-            "Where the tag is -100 nothing is asked.",
+            "Where the tag is -100, no tag is expected.",
             _padding_as_tag_zero,
         ),
         Mistake(
             "tag_zero_ignored",
-            "0 is taken for the padding of tags; it is a tag, and -100 is the padding.",
+            "0 is treated as the padding of tags, but it is a tag; the padding is -100.",
             "torch's losses skip -100 by themselves.",
             _zero_ignored,
         ),
@@ -170,20 +170,20 @@ LOSS = Exercise(
         ),
         Mistake(
             "mean_of_sentence_means",
-            "Each sentence is averaged by itself first, so a word in a short one counts more.",
+            "Each sentence is averaged on its own first, so a word in a short one counts more.",
             "Every real word of the batch has the same weight.",
             _mean_of_sentences,
         ),
         Mistake(
             "softmax_twice",
-            "Softmax is taken before a loss that takes it again: the model hardly learns.",
-            "F.cross_entropy wants plain logits.",
+            "Softmax is applied before a loss that applies it again: the model hardly learns.",
+            "F.cross_entropy expects plain logits.",
             _loss(twice=True),
         ),
         Mistake(
             "softmax_left_out",
-            "The logits are taken for logarithms of probabilities; no softmax was taken.",
-            "F.nll_loss wants what log_softmax gives, F.cross_entropy wants plain logits.",
+            "The logits are used as if they were logarithms of probabilities: softmax is missing.",
+            "F.nll_loss expects what log_softmax gives, F.cross_entropy expects plain logits.",
             _logits_as_logarithms,
         ),
         Mistake(
@@ -194,13 +194,13 @@ LOSS = Exercise(
         ),
         Mistake(
             "reshaped_instead_of_transposed",
-            "(B, T, C) was reshaped to (B, C, T): the numbers are in the wrong places now.",
-            "reshape keeps the order in memory. F.cross_entropy also takes (N, C) and (N,).",
+            "(B, T, C) was reshaped to (B, C, T), which swaps no axes: words and tags are mixed.",
+            "reshape keeps the numbers in their order. F.cross_entropy also takes (N, C) and (N,).",
             _reshaped,
         ),
         Mistake(
             "tags_in_the_middle_axis",
-            "F.cross_entropy takes the second axis for the tags; here that is T.",
+            "F.cross_entropy reads the second axis as the tags; here that is T.",
             "Flatten the first two axes of the logits and all of the tags.",
             F.cross_entropy,
         ),
@@ -236,29 +236,29 @@ LOSS = Exercise(
         ),
         Mistake(
             "constant_without_words",
-            "Without a real word a new tensor comes back that knows nothing of the logits, so "
+            "Without a real word the result is a new tensor with no connection to the logits, so "
             "backward() fails there.",
-            "Divide a sum over no words, which is 0, by no less than 1; or logits.sum() * 0.",
+            "A sum over no words is 0 and still depends on the logits. What can it be divided by?",
             lambda logits, tags: (
                 loss_oracle(logits, tags) if (tags != IGNORED).any() else torch.zeros(())
             ),
         ),
         Mistake(
             "exp_overflows",
-            "exp() of a large logit is infinite, so the loss is.",
-            "`log_softmax`, `logsumexp` and F.cross_entropy take the largest logit out first.",
+            "exp() of a large logit is infinite, and so is the loss.",
+            "`log_softmax`, `logsumexp` and F.cross_entropy subtract the largest logit first.",
             _log_of_softmax,
         ),
         Mistake(
             "logarithm_of_zero",
-            "The logarithm is taken of a finished softmax: a very unlikely tag has the probability "
-            "0 there, so the loss is infinite.",
+            "The logarithm of a finished softmax is taken: a very unlikely tag has the "
+            "probability 0 there, so the loss is infinite.",
             "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
             _log_of_softmax_and(0.0),
         ),
         Mistake(
             "logarithm_of_zero_at_padding_too",
-            "The logarithm is taken of a finished softmax, at padding as well: where the "
+            "The logarithm of a finished softmax is taken, at padding as well: where the "
             "probability is 0 it is infinite, and infinity times a mask of 0 is NaN.",
             "`log_softmax` and F.cross_entropy never take the logarithm of a small number.",
             _log_times_mask,
@@ -276,9 +276,9 @@ LOSS = Exercise(
         ),
         Mistake(
             "label_smoothed",
-            "A tenth of each right tag goes to all tags alike (label smoothing), which the formula "
-            "does not have.",
-            "Leave label_smoothing away: only the right tag's probability counts.",
+            "A tenth of each right tag is spread over all tags (label smoothing), which the "
+            "formula does not have.",
+            "Leave label_smoothing out: only the right tag's probability counts.",
             _loss(smoothing=0.1),
         ),
         Mistake(
@@ -295,7 +295,7 @@ LOSS = Exercise(
         ),
         Mistake(
             "a_loss_for_each_word",
-            "Each word has its loss; one number for all was asked for.",
+            "The result has a loss for each word; one number for all was asked for.",
             "Take the mean over the real ones.",
             _each,
         ),

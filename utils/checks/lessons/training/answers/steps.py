@@ -49,8 +49,8 @@ STEP = Exercise(
         ),
         Mistake(
             "parts_not_in_train_mode",
-            "The model says that it trains, its parts are still in eval mode.",
-            "An assignment to .training changes one module; train() all of its parts too.",
+            "The model says that it is training, but its parts are still in eval mode.",
+            "An assignment to .training changes one module; train() changes all of its parts too.",
             step(mode=lambda model: setattr(model, "training", True)),
         ),
         Mistake(
@@ -74,65 +74,66 @@ STEP = Exercise(
         ),
         Mistake(
             "gradients_cleared_at_the_end",
-            "The gradients are cleared after the step, so what an earlier user of the model left "
-            "is added to the first one.",
-            "Clear them before backward(), whoever came before.",
+            "The gradients are cleared after the step, so whatever was there before the first "
+            "step is added to its gradients.",
+            "Clear them before backward(), whatever was done before.",
             step(order=("forward", "backward", "clip", "step", "schedule", "zero")),
         ),
         Mistake(
             "no_backward",
-            "No gradients are worked out.",
+            "No gradients are computed.",
             "The loss has a method for that.",
             step(order=without("backward")),
         ),
         Mistake(
             "not_clipped",
-            "Large gradients are not cut.",
-            "torch.nn.utils has a function that cuts by norm. It works on finished gradients, and "
-            "before the optimiser uses them.",
+            "Large gradients are not clipped.",
+            "torch.nn.utils has a function that clips by norm. It needs finished gradients, and "
+            "has to come before the optimiser's step.",
             step(order=without("clip")),
         ),
         Mistake(
             "clipped_by_the_largest_entry",
-            "The gradients are cut by their largest entry, not by their length.",
-            "Leave norm_type as it is: 2 stands for the length.",
+            "The gradients are clipped by their largest entry, not by their norm.",
+            "Leave norm_type as it is: 2 stands for the usual norm.",
             step(clipper=clipping.by_largest),
         ),
         Mistake(
             "clipped_by_value",
-            "Each entry of the gradient is cut by itself, which changes its direction.",
-            "Clip by norm: all gradients together are made shorter, none is bent.",
+            "Each entry of the gradient is clipped on its own, which changes its direction.",
+            "Clip by norm: all gradients are scaled by the same number, so their direction stays.",
             step(clipper=clipping.by_value),
         ),
         Mistake(
             "clipped_each_alone",
-            "Each parameter's gradient is cut by itself.",
-            "One norm, over the gradients of all parameters together.",
+            "Each parameter's gradient is clipped on its own.",
+            "Use one norm, over the gradients of all parameters together.",
             step(clipper=clipping.each_alone),
         ),
         Mistake(
             "clipped_by_groups",
-            "Each of the optimiser's groups of parameters is cut by itself.",
-            "One norm, over the gradients of all parameters together: the model has them all.",
+            "Each of the optimiser's groups of parameters is clipped on its own.",
+            "Use one norm, over the gradients of all parameters together: the model has them all.",
             step(clipper=clipping.each_group),
         ),
         Mistake(
             "clipped_in_the_first_group",
-            "Only the first of the optimiser's groups of parameters is cut.",
+            "Only the first of the optimiser's groups of parameters is clipped.",
             "An optimiser may have several groups; the model has all parameters.",
             step(clipper=clipping.first_group),
         ),
         Mistake(
             "norm_without_its_root",
-            "The gradients are cut by the sum of their squares, which is the square of their norm.",
+            "The gradients are clipped by the sum of their squares, which is the square of their "
+            "norm.",
             "The norm is the root of that sum.",
             step(clipper=clipping.by_the_square),
         ),
         Mistake(
             "absolute_values_added",
-            "The gradients are cut by the sum of their absolute values, which is more than their "
-            "norm.",
-            "The usual norm is the root of the sum of squares: clip_grad_norm_ takes it unasked.",
+            "The gradients are clipped by the sum of their absolute values, which is more than "
+            "their norm.",
+            "The usual norm is the root of the sum of squares: clip_grad_norm_ uses it by default.",
             step(clipper=clipping.by_absolute_values),
         ),
         Mistake(
@@ -143,21 +144,22 @@ STEP = Exercise(
         ),
         Mistake(
             "matrices_clipped_alone",
-            "Matrices are cut, and biases are not: nor does their gradient count in the norm.",
+            "Matrices are clipped, but biases are not, and their gradients do not count in the "
+            "norm.",
             "All parameters go into clip_grad_norm_, whatever their form.",
             step(clipper=clipping.matrices_alone),
         ),
         Mistake(
             "small_gradients_made_longer",
-            "Gradients that are short already come out as long as `clip`: they are stretched, or "
+            "Gradients that are already short come out as long as `clip`: they are stretched, or "
             "the loss is multiplied before backward().",
             "`clip` is a limit, not a target, and backward() belongs to what token_loss gives.",
             step(clipper=clipping.always),
         ),
         Mistake(
             "clip_fixed",
-            "The gradients are always cut to 1, whatever `clip` says.",
-            "Hand the argument on.",
+            "The gradients are always clipped to 1, whatever `clip` says.",
+            "Pass the argument on.",
             step(clipper=lambda groups, clip: clipping.by_norm(groups, 1.0)),
         ),
         Mistake(
@@ -174,7 +176,7 @@ STEP = Exercise(
         ),
         Mistake(
             "loss_told_to_the_scheduler",
-            "The scheduler is handed something: its step() takes nothing.",
+            "Something is passed to the scheduler's step(), which takes nothing.",
             "It counts steps, and needs no loss for that.",
             step(tells_scheduler=True),
         ),
@@ -186,13 +188,13 @@ STEP = Exercise(
         ),
         Mistake(
             "returns_a_tensor",
-            "The loss comes back as a tensor, which keeps the whole graph in memory.",
-            "`.item()` makes a plain number of it.",
+            "The loss is returned as a tensor, which keeps the whole graph in memory.",
+            "`.item()` turns it into a plain number.",
             step(gives=lambda loss, again: loss),
         ),
         Mistake(
             "loss_after_the_step",
-            "The loss was worked out again, after the step.",
+            "The loss was computed again, after the step.",
             "Return the loss that the gradients came from; it costs nothing.",
             step(gives=lambda loss, again: again().item()),
         ),
@@ -204,13 +206,13 @@ STEP = Exercise(
         ),
         Mistake(
             "lengths_for_features",
-            "The model is given the lengths beside the ids, and takes them for features.",
+            "The model is given the lengths after the ids, and reads them as features.",
             "The tagger's second argument is `features`; it needs no lengths to find the padding.",
             step(with_lengths=True),
         ),
         Mistake(
             "lengths_for_tags",
-            "The lengths are taken for the tags.",
+            "The lengths are used as the tags.",
             "collate gives (ids, lengths, tags), in this order.",
             step(tags_at=1),
         ),
@@ -229,8 +231,8 @@ STEP = Exercise(
         *(
             Mistake(
                 f"gradients_times_{name}",
-                "The loss that comes back is the mean, but what is differentiated is many times "
-                "as large: gradients grow with the batch.",
+                "The loss that is returned is the mean, but the one that is differentiated is "
+                "many times as large: gradients grow with the batch.",
                 "backward() belongs to what your token_loss gives, a mean.",
                 step(differentiated=differentiated),
             )
@@ -250,8 +252,8 @@ STEP = Exercise(
         ),
         Mistake(
             "softmax_twice",
-            "Softmax is taken before the loss.",
-            "token_loss wants plain logits.",
+            "Softmax is applied before a loss that applies it again.",
+            "token_loss expects plain logits.",
             step(loss_of=lambda logits, tags: reference_token_loss(logits.softmax(-1), tags)),
         ),
         Mistake(
@@ -275,7 +277,8 @@ STEP = Exercise(
         Mistake(
             "backward_under_autocast",
             "On a GPU the gradients are worked out under autocast.",
-            "End the `with` block after the loss: backward takes the precision of what it undoes.",
+            "End the `with` block after the loss: backward uses the precision of the forward pass "
+            "by itself.",
             step(halves_backward=True),
         ),
         Mistake(
@@ -292,7 +295,7 @@ STEP = Exercise(
         ),
         Mistake(
             "tags_not_moved",
-            "The words go to the device, the tags stay behind.",
+            "The words go to the device, but the tags stay behind.",
             "The loss needs both in one place.",
             step(moves="words"),
         ),

@@ -103,7 +103,7 @@ def _made_tagger(answer: Any, i: Inputs) -> nn.Module:
     encoder.get_submodule("positions").train(i["drops_words"])
     if getattr(tagger, "encoder", None) is not encoder:
         raise AnswerError(
-            ProblemKind.ATTRIBUTE, "self.encoder should be the encoder that is handed in."
+            ProblemKind.ATTRIBUTE, "self.encoder should be the encoder that is passed in."
         )
     _require_tables(tagger, sizes, width)
     require_linear(tagger, "output", width, n_tags, bias=True)
