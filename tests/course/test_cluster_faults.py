@@ -104,9 +104,11 @@ def workers_of(nanny):
 def test_after_a_killed_client_the_same_command_grades_the_rest_once(cluster, course, wanted):
     words = [sys.executable, "-c", SCRIPT, ROOT, course.folder, cluster.address]
     client = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL)
-    await_that(lambda: len(graded(course)) >= 2 or client.poll() is not None, "two are graded")
-    client.kill()
-    client.wait()
+    try:
+        await_that(lambda: len(graded(course)) >= 2 or client.poll() is not None, "two graded", 180)
+    finally:
+        client.kill()
+        client.wait()
     before = graded(course)
     assert 2 <= len(before) < COUNT
     run = autograde(course, course.submitted(), engine=Cluster(Remote(cluster.address)))
