@@ -1522,8 +1522,7 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 # dev file, and three smaller Czech treebanks (CLTT, PUD and Poetry); tested on CAC's test file. The
 # run above stops at `most_sentences`, so on Czech its numbers lie lower. Rates, dropout and the
 # like were searched on the last third of the dev file, for the rotary encoder and the LSTM in the
-# same way; the rest take the encoder's. The middle runs of base 10 and 1,000 are means of three
-# seeds.
+# same way; the rest take the encoder's. Bases 10 and 1,000 had three seeds each.
 #
 # On an Intel Xeon *rotary* trained on 46,500 words per second with one core and 52,400 with two,
 # the two-layer LSTM on 50,400 and 47,300 (`bench/tagging_speed.py` in the course's repository):

@@ -270,6 +270,24 @@ def test_no_descriptor_stays_open_for_what_ended_with_its_last_message() -> None
     assert open_descriptors() == before
 
 
+def test_where_its_folder_is_on_disk_a_task_is_waited_for_after_its_last_message(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def task(channel: Channel) -> None:
+        channel.send(channel.wait())
+        time.sleep(0.2)  # and may still write into its folder, which is removed after it
+        channel.send(b"the end")
+
+    less = dataclasses.replace(capabilities_here(), namespaces=frozenset())
+    monkeypatch.setattr(capabilities, "capabilities_here", lambda: less)
+    with Supervisor(Limits(wall_seconds=20), scratch=tmp_path, isolate=False) as supervisor:
+        number = supervisor.start(task, held=True)
+        supervisor.let_go(number, b"last", 20.0, lambda _: None, last=b"last")
+        ended = supervisor.poll()[number]
+    assert (ended.status, ended.messages) == ("finished", (b"last", b"the end"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_task_that_asks_faster_than_it_is_answered_is_stopped_at_its_limit() -> None:
     def task(channel: Channel) -> None:
         while True:

@@ -45,3 +45,10 @@ def test_what_was_recorded_comes_with_where_and_when(tmp_path, monkeypatch):
     found, where = recorded("thing")
     assert found == {"a": 1}
     assert where == "recorded on 2026-01-02, P, torch 2.13 (python -m bench thing)"
+
+
+def test_what_another_command_measured_names_that_command(tmp_path, monkeypatch):
+    kept = {"date": "d", "processor": "P", "torch": "t", "command": "made so", "results": {}}
+    (tmp_path / "thing.json").write_text(json.dumps(kept))
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    assert recorded("thing")[1].endswith("(made so)")

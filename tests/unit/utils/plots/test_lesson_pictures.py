@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from utils import plots
-from utils.plots import attention, encoder, heads, positions
+from utils.plots import attention, encoder, heads, positions, training
 
 
 @pytest.fixture
@@ -91,8 +91,10 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
         (lambda: positions.square(torch.eye(3), "M"), "M: 3 rows, 3 entries"),
         (lambda: positions.score_tables({"turned": torch.eye(4)}), "spread by up to 0.00"),
         (lambda: positions.left_out({"learned": [0.2, 0.3]}, 0.25), "learned: 0.20 to 0.30"),
-        (lambda: positions.weight_by_distance({"seed 0": {-1: 0.5, 3: 0.1, 4: 0.4}}, trained=3),
+        (lambda: positions.weight_by_distance({"seed 0": {2: 0.45, 3: 0.1, 4: 0.4}}, trained=3),
          "seed 0: of the far ones most, 0.40, at distance 4"),
+        (lambda: training.contest({"rotary": {"overall": [0.5, 0.7], "unknown": [0.25]}}),
+         "means of overall, unknown: rotary 60.0%, 25.0%."),
         (lambda: heads.where_heads_write({"w": torch.tensor([[0.0, 2.0], [1.0, 1.0]])}),
          "w: its heads move 1, 2 features"),
         (lambda: heads.looks(torch.eye(5)[torch.tensor([[4, 0], [2, 3]])], "s", "t"),
