@@ -87,7 +87,7 @@ for word, tag in told.opening(treebank.train):
 
 # %% [markdown]
 # **All sizes in one cell.** They are chosen by what this machine has. On a CPU they are small: the
-# whole notebook takes about one and a half minutes with the made-up language and three with Czech,
+# whole notebook takes about two minutes with the made-up language and three with Czech,
 # more on a busy machine, and most of it in sections 9, 12 and 13. Change one of them by its name,
 # for example `replace(settings_for(device), n_layers=4)`, and run everything below again (**Run →
 # Run Selected Cell and All Below**). `help(Settings)` explains each.
