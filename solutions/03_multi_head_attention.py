@@ -64,7 +64,8 @@ red, blue = torch.eye(2)
 for look in (torch.tensor([0.5, 0.5]), torch.tensor([0.7, 0.3])):
     first, second = look @ torch.stack([red, blue]), look @ torch.stack([blue, red])
     shares = " and ".join(f"{share:.1f}" for share in look.tolist())
-    print(f"{shares}: red then blue", first, "blue then red", second)
+    print(f"{shares}: red then blue gives", first)
+    print(f"{shares}: blue then red gives", second)
     answer = "no" if torch.equal(first, second) else "yes"
     print("    it changes:", said(f"the mixture changes, {shares}", answer))
 
