@@ -3,20 +3,18 @@
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import notebook_hash
 
+from grader.course.beside import BOTH, SECRET
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import is_entered
 from grader.course.safe_text import lines
 from grader.errors import CourseError
-
-SECRET: Final = "submission_secret.txt"  # nbgrader's: who knows it may fetch the feedback
-STAMP: Final = "timestamp.txt"
 
 
 @dataclass
@@ -46,10 +44,10 @@ def hand_back(course: GradingCourse, submissions: list[tuple[str, str]]) -> Hand
         is_whole = graded.is_dir() and is_entered(course.folder, student, lesson)
         if not (is_whole and page.is_file()):
             done.not_graded.append((student, lesson))
-        elif not all((graded / name).is_file() for name in (SECRET, STAMP)):
+        elif not all((graded / name).is_file() for name in BOTH):
             done.not_by_exchange.append((student, lesson))
         else:
-            for name in (SECRET, STAMP):  # nbgrader reads them beside the page
+            for name in BOTH:  # nbgrader reads them beside the page
                 shutil.copyfile(graded / name, page.parent / name)
             _release(course, student, lesson, done)
     return done

@@ -7,6 +7,7 @@ from nbgrader.converters import Autograde
 from sqlalchemy.exc import SAWarning
 from tqdm import tqdm
 
+from grader.course.beside import STAMP
 from grader.course.course import GradingCourse, run_converter
 from grader.errors import CourseError
 
@@ -14,7 +15,7 @@ from grader.errors import CourseError
 def is_current(folder: Path, student: str, lesson: str) -> bool:
     """Return whether the graded copy is of what is submitted now, by nbgrader's own signs."""
     sent, graded = (folder / step / student / lesson for step in ("submitted", "autograded"))
-    stamps = [path / "timestamp.txt" for path in (sent, graded)]
+    stamps = [path / STAMP for path in (sent, graded)]
     if all(stamp.is_file() for stamp in stamps):
         return stamps[0].read_bytes() == stamps[1].read_bytes()
     newest = max((p.lstat().st_mtime for p in sent.rglob("*")), default=0.0)

@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from nbgrader.api import Assignment, Grade, GradeCell, InvalidEntry, Student
 from sqlalchemy.exc import SQLAlchemyError
 
+from grader.course.beside import SECRET, STAMP
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import NOT_ENTERED, GradedCopy, is_entered, read_copy
 from grader.course.queries import scores_of_all
@@ -25,9 +26,6 @@ from grader.grading.first_tries import first_tries
 from grader.grading.graded import Graded
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.pipeline import grader_failed
-
-SECRET: Final = "submission_secret.txt"  # nbgrader's: feedback is released under it
-STAMP: Final = "timestamp.txt"
 
 
 def fingerprint(data: bytes) -> str:

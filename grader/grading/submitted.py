@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from grader.course.beside import SECRET, STAMP
 from grader.course.course import GradingCourse
 from grader.course.time_stamp import LONGEST, as_time
-from grader.grading.recording import SECRET, STAMP
 from grader.notebook_limits import MOST_BYTES
 from grader.regular_file import read_plain
 

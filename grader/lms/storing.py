@@ -9,13 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from grader.course.beside import STAMP
 from grader.course.private import private_folder, write_private
 from grader.course.time_stamp import LONGEST, as_time
 from grader.errors import CourseError
 from grader.lms.times import counted
 from grader.regular_file import read_plain
 
-TIMESTAMP: Final = "timestamp.txt"
 MOST_BYTES: Final = 32 << 20
 
 
@@ -181,7 +181,7 @@ def _confirm(
         _set_beside(place / name, other[name], _replaced(folder, hand_in))
     earliest = replace(hand_in, told=min(hand_in.told, there or hand_in.told), beside=taken)
     if records.entries().get(hand_in.student) == hand_in.entry:
-        write_private(place / TIMESTAMP, _written(earliest.time))
+        write_private(place / STAMP, _written(earliest.time))
     records.note(earliest)
     return (Stored.ADDED if other.keys() - older else Stored.SAME), list(older.values())
 
@@ -236,13 +236,13 @@ def _write(hand_in: HandIn, place: Path) -> None:
     shutil.copyfile(hand_in.notebook, fresh / f"{hand_in.lesson}.ipynb")
     for name, file in hand_in.beside.items():
         shutil.copyfile(file.path, fresh / name)
-    (fresh / TIMESTAMP).write_text(_written(hand_in.time), encoding="utf-8")
+    (fresh / STAMP).write_text(_written(hand_in.time), encoding="utf-8")
     fresh.replace(place)
 
 
 def time_of(place: Path) -> datetime | None:
     """Return when what is in a folder of submitted/ was handed in; None if it is empty."""
-    text = (read_plain(place / TIMESTAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
+    text = (read_plain(place / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
     if (told := as_time(text)) is not None:
         return told
     times = [path.lstat().st_mtime for path in place.iterdir()]

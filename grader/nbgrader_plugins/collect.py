@@ -17,9 +17,9 @@ from typing import Any, Final
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
+from grader.course.beside import BOTH, SECRET, STAMP
 from grader.course.safe_text import line
 from grader.course.time_stamp import LONGEST, as_time
-from grader.nbgrader_plugins.exchange import NEEDED
 from grader.regular_file import copy_plain, read_plain
 from utils.treebank.predictions import FILE as PREDICTIONS
 
@@ -31,9 +31,7 @@ except ImportError:  # Windows, which has no exchange
 MOST_BYTES: Final = 32 << 20  # of one file
 MOST_TOGETHER: Final = 64 << 20  # of one hand-in: holes in files cost who hands them in nothing
 MOST_FILES: Final = 50
-STAMP: Final = "timestamp.txt"
-SECRET: Final = "submission_secret.txt"  # what nbgrader writes last of a hand-in
-NEW_SECONDS: Final = 60.0  # a hand-in without it that changed since may still be on its way
+NEW_SECONDS: Final = 60.0  # a hand-in without a secret that changed since may be on its way
 AHEAD: Final = timedelta(days=1)  # that clocks may differ: a later time was written by a wrong one
 
 
@@ -172,7 +170,7 @@ class Collect(ExchangeCollect):
             shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
         path = Path(self.inbound_path) / record["filename"]
-        for name, reason in _copied(path, fresh, (f"{lesson}.ipynb", *NEEDED, PREDICTIONS)):
+        for name, reason in _copied(path, fresh, (f"{lesson}.ipynb", *BOTH, PREDICTIONS)):
             self._leave_out(path, reason, name)
         if _time_in(fresh) is None:
             (fresh / STAMP).write_text(f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
-NEEDED = ("timestamp.txt", "submission_secret.txt")
+from grader.course.beside import BOTH
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
@@ -15,7 +15,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
         """Release every page of a submission that came through the exchange."""
         pages = Path(self.coursedir.format_path(self.coursedir.feedback_directory, "x", "x"))
         folders = pages.parent.parent.glob(f"*/{self.coursedir.assignment_id}")
-        left_out = [x.parent.name for x in folders if not all((x / y).is_file() for y in NEEDED)]
+        left_out = [x.parent.name for x in folders if not all((x / y).is_file() for y in BOTH)]
         for student in left_out:
             self.log.warning("%s handed in another way than by the exchange: left out", student)
         excluded = self.coursedir.student_id_exclude

@@ -15,6 +15,7 @@ from typing import Final
 
 from tqdm import tqdm
 
+from grader.course.beside import BOTH
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import is_entered
 from grader.errors import CourseError
@@ -26,7 +27,6 @@ from grader.pages.whole_file import write_whole
 from grader.regular_file import read_plain
 
 Submission = tuple[str, str]
-BESIDE: Final = ("timestamp.txt", "submission_secret.txt")  # nbgrader's release asks for both
 _INPUTS: Final = re.compile(rb'<meta name="course-inputs" content="([0-9a-f]{64})">')
 _HEAD: Final = 500  # bytes of a page in which its inputs stand
 
@@ -53,7 +53,7 @@ class _Work:
     @property
     def inputs(self) -> str:
         """Identify everything that the page is made from."""
-        beside = [_handed_in(self, name) for name in BESIDE]
+        beside = [_handed_in(self, name) for name in BOTH]
         parts = (copy_digest(self.copy), beside, self.lesson, self.record, self.zone, maker())
         return hashlib.sha256(repr((self.student, *parts)).encode()).hexdigest()
 
@@ -118,7 +118,7 @@ def _write(work: _Work) -> None:
     page = feedback_page(work.student, work.lesson, work.record, copy, work.zone)
     folder = work.page.parent
     folder.mkdir(parents=True, exist_ok=True)
-    for name in BESIDE:
+    for name in BOTH:
         text = _handed_in(work, name)
         if text is not None:
             write_whole(folder / name, text)

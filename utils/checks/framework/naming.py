@@ -189,7 +189,8 @@ def _where_it_agrees(
         return []
     agrees = [judged.holds or agrees_with(exercise, mistake, judged) for judged in relevant]
     failing = telling([judged for judged in relevant if not judged.holds])
-    others = [j.result.case for j in failing if not agrees_with(exercise, mistake, j)]
+    explains = {id(judged): agreed for judged, agreed in zip(relevant, agrees, strict=True)}
+    others = [judged.result.case for judged in failing if not explains[id(judged)]]
     explained = len(failing) - len(others)
     if explained < min(several, len(failing)):
         return []
