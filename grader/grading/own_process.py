@@ -5,6 +5,7 @@ more of the stack than there is.
 """
 
 import contextlib
+import gc
 import os
 import resource
 import select
@@ -100,6 +101,7 @@ def _work(work: Callable[[], bytes], writer: int, cpu_seconds: int, memory: int)
     try:
         die_with_parent()  # it holds what its parent holds open, a lock among it
         _limit(cpu_seconds, memory)
+        gc.set_threshold(50_000, 100)  # a syntax tree is no garbage, and this process ends soon
         with os.fdopen(writer, "wb", closefd=False) as whole:
             whole.write(work())
         code = 0

@@ -25,7 +25,8 @@ TOO_COSTLY: Final = (
 )
 
 
-TOGETHER: Final = 16  # submissions that are read in one process
+FIRST: Final = 2  # submissions that are read in one process, at first
+TOGETHER: Final = 16  # and at most
 
 
 @dataclass(frozen=True)
@@ -60,19 +61,23 @@ def read_ahead(items: Iterable[Item]) -> Iterator[tuple[Item, Prepared | Excepti
     """Read submissions in their order; yield what each is, or why it cannot be graded.
 
     Several are read in one process, a fork of which costs more than the reading, and the next ones
-    while these are graded. If it takes too much for them, each is read in a process of its own.
+    while these are graded. They are few at first: nobody is graded before those are read. If it
+    takes too much for them, each is read in a process of its own.
     """
     with ExitStack() as ends:
-        waiting = iter(items)
-        ahead = _begin(waiting, ends)
+        waiting, count = iter(items), FIRST
+        ahead = _begin(waiting, count, ends)
         while ahead is not None:
-            (batch, at_work), ahead = ahead, _begin(waiting, ends)
+            count = min(2 * count, TOGETHER)
+            (batch, at_work), ahead = ahead, _begin(waiting, count, ends)
             yield from _results(batch, at_work)
 
 
-def _begin(waiting: Iterator[Item], ends: ExitStack) -> tuple[list[Item], OwnProcess] | None:
-    """Begin to read the next submissions; None if there are no more."""
-    batch = list(islice(waiting, TOGETHER))
+def _begin(
+    waiting: Iterator[Item], count: int, ends: ExitStack
+) -> tuple[list[Item], OwnProcess] | None:
+    """Begin to read the next submissions, so many at most; None if there are no more."""
+    batch = list(islice(waiting, count))
     if not batch:
         return None
     for lesson in {id(item.lesson): item.lesson for item in batch}.values():

@@ -26,12 +26,14 @@ class Statement:
 
     Attributes:
         code: its syntax tree.
+        nodes: all that is in it; several questions are asked of each.
         imports: the imports in it.
         bound: names that it binds, imports apart.
 
     """
 
     code: ast.stmt
+    nodes: tuple[ast.AST, ...]
     imports: tuple[ast.Import | ast.ImportFrom, ...]
     bound: frozenset[str]
 
@@ -143,11 +145,12 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _statement(code: ast.stmt) -> Statement:
-    nodes = list(outside_functions(code))
+    nodes, outside = tuple(ast.walk(code)), list(outside_functions(code))
     return Statement(
         code=code,
-        imports=tuple(n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))),
-        bound=frozenset(_bound_names(code, nodes)),
+        nodes=nodes,
+        imports=tuple(n for n in outside if isinstance(n, (ast.Import, ast.ImportFrom))),
+        bound=frozenset(_bound_names(nodes, outside)),
     )
 
 
@@ -178,11 +181,11 @@ def bound_by(node: ast.AST) -> Iterator[str]:
         yield node.rest
 
 
-def _bound_names(statement: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
-    for node in nodes:
+def _bound_names(nodes: Iterable[ast.AST], outside: Iterable[ast.AST]) -> Iterator[str]:
+    for node in outside:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         yield from bound_by(node)
-    for node in ast.walk(statement):
+    for node in nodes:
         if isinstance(node, ast.Global):
             yield from node.names

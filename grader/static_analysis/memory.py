@@ -8,10 +8,10 @@ nothing by that.
 
 import ast
 import symtable
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from grader.static_analysis.cells import statements
+from grader.static_analysis.cells import kept, statements
 from grader.static_analysis.names import Scope, dotted
 from grader.static_analysis.program import Program, read_program
 from grader.static_analysis.unusual import CALLS, OWN, USUAL_NAMES, unusual
@@ -53,17 +53,19 @@ def may_remember(sources: Sequence[str], test: str) -> bool:
     """Return whether a test might keep something between calls, by what a notebook's cells say."""
     program = read_program(sources)
     written = program.definitions.get(test, [])
-    if len(written) != 1 or not isinstance(written[0], ast.FunctionDef):
+    if len(written) != 1 or not isinstance(function := written[0].code, ast.FunctionDef):
         return True
     if unusual(sources) or "*" in program.aliases:
         return True
-    cells = (statement.code for source in sources for statement in statements(source))
-    return _changes_others(cells) or not _keeps_nothing(written[0], program)
+    if any(map(_changes_others, sources)):
+        return True
+    return not _keeps_nothing(function, written[0].nodes, program)
 
 
-def _changes_others(codes: Iterator[ast.stmt]) -> bool:
-    """Return whether some code might change what a test uses: a module, a name of Python's."""
-    return any(_changes(node) for code in codes for node in ast.walk(code))
+@kept
+def _changes_others(source: str) -> bool:
+    """Return whether a cell might change what a test uses: a module, a name of Python's."""
+    return any(_changes(node) for statement in statements(source) for node in statement.nodes)
 
 
 def _changes(node: ast.AST) -> bool:
@@ -74,17 +76,17 @@ def _changes(node: ast.AST) -> bool:
     return isinstance(node, ast.Global) or (isinstance(node, ast.Name) and node.id in CHANGES)
 
 
-def _keeps_nothing(test: ast.FunctionDef, program: Program) -> bool:
+def _keeps_nothing(test: ast.FunctionDef, nodes: Sequence[ast.AST], program: Program) -> bool:
     """Return whether a function uses nothing that outlives its call.
 
     Chance may be used: each trial begins with a seed of its own.
     """
     if test.decorator_list or test.args.defaults or any(test.args.kw_defaults):
         return False
-    if any(isinstance(node, NO_PLAIN_CODE) or _shows_memory(node) for node in ast.walk(test)):
+    if any(isinstance(node, NO_PLAIN_CODE) or _shows_memory(node) for node in nodes):
         return False
     names = _names_from_outside(test)
-    scope = Scope(test, program.aliases)
+    scope = Scope(nodes, program.aliases)
     chains = (dotted(node) for node in scope.nodes())
     paths = (scope.resolve(chain) for chain in chains if chain.partition(".")[0] in names)
     return all(_is_known(name, program) for name in names) and all(map(_is_pure, paths))

@@ -1,7 +1,7 @@
 """What the names in a piece of code stand for, found in its syntax tree."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 RECEIVERS: Final = {"self", "cls"}
@@ -22,14 +22,18 @@ def dotted(node: ast.AST) -> str:
 class Scope:
     """What one piece of code says about its own names.
 
+    Args:
+        nodes: all that is in it.
+        aliases: what imports elsewhere bind.
+
     Attributes:
         aliases: name -> dotted path, its own imports included.
         receivers: `self` and `cls`, where they are parameters.
 
     """
 
-    def __init__(self, code: ast.AST, aliases: Mapping[str, str]) -> None:
-        self._nodes = nodes = list(ast.walk(code))
+    def __init__(self, nodes: Sequence[ast.AST], aliases: Mapping[str, str]) -> None:
+        self._nodes = nodes
         self.aliases = {**aliases, **dict(imported(nodes))}
         given = {n.arg for n in nodes if isinstance(n, ast.arg)}
         self.receivers = (RECEIVERS & given) - self.aliases.keys()

@@ -1,10 +1,9 @@
 """A notebook's code as one program: what defines each of its names."""
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader.static_analysis.cells import statements
+from grader.static_analysis.cells import Statement, statements
 from grader.static_analysis.names import imported
 
 
@@ -18,7 +17,7 @@ class Program:
 
     """
 
-    definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    definitions: dict[str, list[Statement]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
 
 
@@ -29,5 +28,5 @@ def read_program(sources: Sequence[str]) -> Program:
         for statement in statements(source):
             program.aliases.update(imported(statement.imports))
             for name in statement.bound:
-                program.definitions.setdefault(name, []).append(statement.code)
+                program.definitions.setdefault(name, []).append(statement)
     return program

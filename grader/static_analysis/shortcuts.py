@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from grader.static_analysis.cells import Statement
 from grader.static_analysis.names import Scope, dotted, import_paths
 from grader.static_analysis.program import Program, read_program
 from utils.checks.registry import probes
@@ -58,27 +59,26 @@ def _paths(program: Program, exercise: str) -> Iterator[str]:
             continue
         seen.add(name)
         yield program.aliases.get(name, name)
-        codes = [c for c in program.definitions.get(name, []) if id(c) not in read]
-        read.update(map(id, codes))
-        for code in codes:
-            yield from _named_in(code, program)
-            waiting += sorted(_asks_for(code))
+        unread = [s for s in program.definitions.get(name, []) if id(s) not in read]
+        read.update(map(id, unread))
+        for statement in unread:
+            yield from _named_in(statement, program)
+            waiting += sorted(_asks_for(statement))
 
 
-def _asks_for(code: ast.stmt) -> set[str]:
+def _asks_for(statement: Statement) -> set[str]:
     """Return the names that a statement takes from the rest of the notebook."""
-    nodes = list(ast.walk(code))
-    names = [node for node in nodes if isinstance(node, ast.Name)]
+    names = [node for node in statement.nodes if isinstance(node, ast.Name)]
     asked = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    if not isinstance(code, (ast.FunctionDef, ast.ClassDef)):
+    if not isinstance(statement.code, (ast.FunctionDef, ast.ClassDef)):
         return asked
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    return asked - own - {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return asked - own - {node.arg for node in statement.nodes if isinstance(node, ast.arg)}
 
 
-def _named_in(code: ast.stmt, program: Program) -> Iterator[str]:
-    """Yield the dotted paths in a piece of code, with imports put in the place of their names."""
-    scope = Scope(code, program.aliases)
+def _named_in(statement: Statement, program: Program) -> Iterator[str]:
+    """Yield the dotted paths in a statement, with imports put in the place of their names."""
+    scope = Scope(statement.nodes, program.aliases)
     for node in scope.nodes():
         yield from import_paths(node)
         path = dotted(node)

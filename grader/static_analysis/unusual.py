@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from grader.static_analysis.cells import statements
+from grader.static_analysis.cells import kept, statements
 from grader.static_analysis.names import IMPORTS, dotted, import_paths
 
 MOST: Final = 5  # that are told of one notebook
@@ -25,9 +25,13 @@ USUAL_NAMES: Final = {
 
 def unusual(sources: Sequence[str]) -> tuple[str, ...]:
     """Return what some cells touch outside what notebooks of the course touch, as they write it."""
-    codes = (statement.code for source in sources for statement in statements(source))
-    found = (name for code in codes for node in ast.walk(code) for name in _unusual(node))
-    return tuple(dict.fromkeys(found))[:MOST]
+    return tuple(dict.fromkeys(name for source in sources for name in _unusual_in(source)))[:MOST]
+
+
+@kept
+def _unusual_in(source: str) -> tuple[str, ...]:
+    nodes = (node for statement in statements(source) for node in statement.nodes)
+    return tuple(dict.fromkeys(name for node in nodes for name in _unusual(node)))[:MOST]
 
 
 def _unusual(node: ast.AST) -> Iterator[str]:

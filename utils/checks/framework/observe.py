@@ -29,7 +29,7 @@ from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
 from utils.checks.framework.torch_state import put_back, usual_torch
 
-MOST_KEPT: Final = 1 << 12  # entries of a result whose weights are kept
+MOST_KEPT: Final = 1 << 12  # entries whose weights are kept
 
 
 def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> Observation:
@@ -195,15 +195,17 @@ def _weighted_sum(result: torch.Tensor) -> torch.Tensor:
 
 
 def _weights(n: int, dtype: torch.dtype) -> torch.Tensor:
-    """Return the weights of n entries; few are kept, for they come again and again."""
-    return (_kept_weights if n <= MOST_KEPT else _new_weights)(n, dtype)
+    """Return the weights of n entries; those of the first are made once."""
+    return (_kept_weights()[:n] if n <= MOST_KEPT else _new_weights(n)).to(dtype)
 
 
-def _new_weights(n: int, dtype: torch.dtype) -> torch.Tensor:
-    return torch.arange(n, dtype=torch.float32).cos().to(dtype)
+def _new_weights(n: int) -> torch.Tensor:
+    return torch.arange(n, dtype=torch.float32).cos()
 
 
-_kept_weights = functools.lru_cache(maxsize=64)(_new_weights)
+@functools.cache
+def _kept_weights() -> torch.Tensor:
+    return _new_weights(MOST_KEPT)
 
 
 def _is_float(value: object) -> bool:

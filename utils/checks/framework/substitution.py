@@ -55,9 +55,12 @@ def _globals_of(answer: Any) -> dict[str, Any]:
         answer = answer.func
     kinds = answer.__mro__ if inspect.isclass(answer) else type(answer).__mro__
     parts = [answer, *(part for kind in kinds for part in vars(kind).values())]
-    functions = [f for f in map(_bare, parts) if inspect.isfunction(f)]
-    own = [f for f in functions if not str(f.__module__).startswith("torch.")]
-    return next((f.__globals__ for f in (*own, *functions)), {})
+    torchs: list[Any] = []
+    for function in filter(inspect.isfunction, map(_bare, parts)):  # the first is nearly always it
+        if not str(function.__module__).startswith("torch."):
+            return function.__globals__
+        torchs.append(function)
+    return torchs[0].__globals__ if torchs else {}
 
 
 def _bare(part: Any) -> Any:

@@ -99,6 +99,23 @@ def test_who_stops_early_leaves_no_process_behind(monkeypatch):
             os.waitpid(process._child, 0)
 
 
+def test_whoever_is_graded_first_waits_for_few_and_later_ones_are_read_together(monkeypatch):
+    sizes = []
+    begin = reading._begin
+
+    def counted(waiting, count, ends):
+        found = begin(waiting, count, ends)
+        sizes.append(len(found[0]) if found else 0)
+        return found
+
+    monkeypatch.setattr(reading, "_begin", counted)
+    found = read_ahead(Item(notebook("x = 1"), lesson()) for _ in range(3 * reading.TOGETHER))
+    next(found)
+    assert sizes == [reading.FIRST, 2 * reading.FIRST]
+    assert len(list(found)) == 3 * reading.TOGETHER - 1
+    assert max(sizes) == reading.TOGETHER == sizes[4]
+
+
 def test_a_notebook_with_a_byte_order_mark_is_read_and_one_in_utf_16_is_told():
     _, cells = read_submission(b"\xef\xbb\xbf" + notebook("x = 1"))
     assert [cell.source for cell in cells] == ["x = 1"]
