@@ -4,8 +4,9 @@ A mistake is a wrong variant of the right answer. The one that was made gives th
 the answer in every case, but for what a further fault or a missed demand changes.
 """
 
+import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -288,17 +289,20 @@ def _pair(
     """
     failing = frozenset(n for n, judged in enumerate(relevant) if not judged.holds)
     wrong = {m.name: _wrong_in(exercise, m, relevant) for m in exercise.mistakes}
-    others: list[tuple[Mistake, Mistake, Any]] = []  # filled while the first are tried
+    able = [mistake for mistake in exercise.mistakes if wrong[mistake.name] <= failing]
+    agrees_at = functools.cache(lambda mistake, n: agrees_with(exercise, mistake, relevant[n]))
+    others: list[tuple[Mistake, Mistake]] = []  # filled while the first are tried
 
-    def fitting() -> Iterator[tuple[Mistake, Mistake, Any]]:
-        for found in _pairs(exercise.mistakes):
-            if wrong[found[0].name] | wrong[found[1].name] == failing:
-                if _fit_alone(exercise, relevant, wrong, found):
-                    yield found
+    def fitting() -> Iterator[tuple[Mistake, Mistake]]:
+        for one, other in itertools.combinations(able, 2):
+            if wrong[one.name] | wrong[other.name] == failing:
+                if _fit_alone(agrees_at, wrong, one, other):
+                    yield one, other
                 else:
-                    others.append(found)
+                    others.append((one, other))
 
-    tried = itertools.islice(fitting(), MOST_PAIRS), itertools.islice(others, MOST_OTHERS)
+    first, rest = _together(fitting()), _together(others)
+    tried = itertools.islice(first, MOST_PAIRS), itertools.islice(rest, MOST_OTHERS)
     several = len(relevant) if exercise.tolerance >= LOOSE or exercise.facts else SEVERAL_OF_PAIRS
     best: tuple[tuple[bool, int], Named] | None = None
     for one, other, answer in itertools.chain(*tried):
@@ -316,21 +320,29 @@ def _pair(
     return None if best is None else best[1]
 
 
+def _together(
+    pairs: Iterable[tuple[Mistake, Mistake]],
+) -> Iterator[tuple[Mistake, Mistake, Any]]:
+    """Yield the pairs that can be made at once, with what makes both."""
+    for one, other in pairs:
+        if (answer := both(one.answer, other.answer)) is not None:
+            yield one, other, answer
+
+
 def _hides(exercise: Exercise, one: Mistake, other: Mistake, shown: Judged) -> bool:
     """Return whether one mistake alone gives what is shown, so that another one leaves no trace."""
     return agrees_with(exercise, one, shown) and is_wrong(exercise, other, shown.result.case)
 
 
 def _fit_alone(
-    exercise: Exercise,
-    relevant: Sequence[Judged],
+    agrees_at: Callable[[Mistake, int], bool],
     wrong: Mapping[str, frozenset[int]],
-    found: tuple[Mistake, Mistake, Any],
+    one: Mistake,
+    other: Mistake,
 ) -> bool:
     """Return whether each of two mistakes agrees where it alone is wrong."""
-    one, other = found[:2]
     return all(
-        agrees_with(exercise, mistake, relevant[n])
+        agrees_at(mistake, n)
         for mistake, beside in ((one, other), (other, one))
         for n in wrong[mistake.name] - wrong[beside.name]
     )
@@ -343,9 +355,3 @@ def _wrong_in(exercise: Exercise, mistake: Mistake, relevant: Sequence[Judged]) 
     return frozenset(
         n for n, judged in enumerate(relevant) if is_wrong(exercise, mistake, judged.result.case)
     )
-
-
-def _pairs(mistakes: Sequence[Mistake]) -> Iterator[tuple[Mistake, Mistake, Any]]:
-    for one, other in itertools.combinations(mistakes, 2):
-        if (answer := both(one.answer, other.answer)) is not None:
-            yield one, other, answer
