@@ -38,6 +38,6 @@ def test_a_gradebook_of_an_earlier_nbgrader_is_told_what_renews_it_and_not_chang
     path = tmp_path / "gradebook.db"
     made(path)
     before = path.read_bytes()
-    with pytest.raises(CourseError, match="earlier version than .*nbgrader db upgrade"):
+    with pytest.raises(CourseError, match=r"earlier version than .*nbgrader db upgrade"):
         open_gradebook(f"sqlite:///{path}")
     assert path.read_bytes() == before
