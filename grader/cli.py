@@ -44,6 +44,7 @@ COMMANDS = {
 }
 PROGRAM = "python -m grader"
 MORE = f"Each command tells its own options: {PROGRAM} COMMAND --help"
+STOPPED = "Stopped. What was done is kept; the same command does the rest."
 # What commands make is the instructor's alone, for it holds names and grades. These make what is
 # for students: the course itself, and what goes into the exchange.
 PRIVATE, PUBLIC = 0o077, 0o022
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(arguments.run(arguments))
         print(end="", flush=True)  # so that what cannot be printed is told here, not by Python
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        print(STOPPED, file=sys.stderr)
         return 130
     except Exception as error:
         told = str(error) if isinstance(error, CourseError) else explained(error)

@@ -153,11 +153,11 @@ def _extend(gradebook: Gradebook, row: Row, waiting: Waiting) -> None:
         )
     extension = None if row.due is None else row.due - due
     submission = find(gradebook, row.lesson, row.student)
+    # One that was entered still waits where a run was killed in between: it must not come again.
+    waiting.get(row.lesson, {}).pop(row.student, None)
     if submission is not None:
         submission.extension = extension
-    elif extension is None:
-        waiting.get(row.lesson, {}).pop(row.student, None)
-    else:
+    elif extension is not None:
         waiting.setdefault(row.lesson, {})[row.student] = extension.total_seconds()
 
 

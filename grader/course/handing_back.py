@@ -13,7 +13,7 @@ from nbgrader.utils import notebook_hash
 from grader.course.beside import BOTH, SECRET
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import is_entered
-from grader.course.safe_text import lines
+from grader.course.safe_text import line, lines
 from grader.errors import CourseError
 
 
@@ -59,9 +59,9 @@ def _release(course: GradingCourse, student: str, lesson: str, done: HandedBack)
         run_converter(_releaser(course, student, lesson), "nbgrader did not take the page")
         offered = _offered(course, page.parent, lesson)
         if not (offered.is_file() and offered.read_bytes() == page.read_bytes()):
-            raise CourseError("nbgrader found no page: is there a *, ? or [ in the name?")
+            raise CourseError("nbgrader found no page: is there a line end in the name?")
     except CourseError as error:
-        done.failures.append(lines(f"{student}'s {lesson}: {error}"))
+        done.failures.append(lines(f"{line(student)}'s {lesson}: {error}"))
     else:
         done.released.append((student, lesson))
 

@@ -14,6 +14,7 @@ from grader.errors import CourseError
 from grader.gradebook.address import is_on_server
 from grader.gradebook.refusals import NO_DRIVER, refusal
 from grader.gradebook.rows import VERSION, make_tables
+from grader.gradebook.versions import verify_renewed
 
 MAKING: Final = 0x6E_62_67_01  # of the advisory lock under which tables are made
 LOCKED: Final = text("SELECT pg_advisory_xact_lock(:key)")
@@ -30,7 +31,8 @@ def open_gradebook(url: str) -> Gradebook:
     starts alembic as a program to be told the tables' version, which takes longer than all else.
 
     Raises:
-        CourseError: the server refuses, or its driver is not installed.
+        CourseError: the server refuses, its driver is not installed, or an earlier nbgrader made
+            the gradebook.
         SQLAlchemyError: a SQLite file cannot be opened.
 
     """
@@ -41,6 +43,7 @@ def open_gradebook(url: str) -> Gradebook:
                 _make_tables(at, LOCKED, {"key": MAKING})
             elif not inspect(at).get_table_names():
                 _make_tables(at, BEGUN)
+            verify_renewed(at)
         return Gradebook(url)
 
 

@@ -13,6 +13,7 @@ from grader.errors import CourseError
 from grader.lms.roster import Student, shared
 
 LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
+MOST_BYTES: Final = 255  # of them, for a folder's name; a letter may take four
 
 # What columns may be called, small letters and single spaces. Canvas's own gradebook is special:
 # there "Student" is a name and "ID" is Canvas's.
@@ -116,7 +117,8 @@ def _faults(student: Student) -> Iterator[str]:
     elif len(student.id) > LONGEST or not _is_folder_name(student.id):
         yield (
             f"the id {line(student.id)} cannot name a folder: use up to {LONGEST} letters, digits "
-            "and signs, but none of / \\ : * ? [ ] < > | and no dot or space at either end"
+            f"and signs ({MOST_BYTES} bytes), but none of / \\ : * ? [ ] < > | and no dot or space "
+            "at either end"
         )
 
 
@@ -131,5 +133,5 @@ def _require_none(path: Path, faults: list[str]) -> None:
 
 def _is_folder_name(name: str) -> bool:
     """Return whether an id can name a folder, and means nothing else in a path or a pattern."""
-    odd = any(unicodedata.category(c) in UNSEEN for c in name)
+    odd = any(unicodedata.category(c) in UNSEEN for c in name) or len(name.encode()) > MOST_BYTES
     return not (odd or name[0] in ". " or name[-1] in ". " or set(name) & set('/\\:*?[]"<>|'))

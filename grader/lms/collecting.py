@@ -1,11 +1,13 @@
 """Collect a learning system's download of hand-ins into submitted/."""
 
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
@@ -18,6 +20,8 @@ from grader.lms.roster import Student
 from grader.lms.storing import Companion, HandIn, Records, Stored, store
 from grader.lms.times import Times, counted, due_dates, slot_of
 from grader.lms.unpack import Unpacked, is_archive, unpack
+
+UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,7 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
         CourseError: the download cannot be read.
 
     """
-    scratch = private_folder(course.folder / "lms")
-    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=scratch) as folder:
+    with _scratch(course.folder) as folder:
         files, refused = unpack(request.archive, Path(folder))
         left = [Left(entry.entry, entry.reason) for entry in refused]
         owned = _owned(request, files, students, left)
@@ -89,6 +92,16 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
         absent = [student.id for student in students if student.id not in there]
         kept = keep(course.folder, request.archive, left, absent)
     return Collected(stored, left, absent, kept, times.slot, _unmarked(request, hand_ins))
+
+
+def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """Make a folder to unpack in; what a killed run had unpacked goes, for it may be large."""
+    private_folder(folder / "lms")
+    home = folder / ".course"  # which no archive keeps
+    home.mkdir(exist_ok=True)
+    for half in home.glob(f"{UNPACKING}*"):
+        shutil.rmtree(half, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=UNPACKING, dir=home)
 
 
 def _owned(

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -85,20 +85,25 @@ class HandIn:
 
 
 class Records:
-    """What was collected from a system for a lesson: student -> entry, order and time."""
+    """What was collected from a system for a lesson: student -> entry, order and time.
+
+    Each hand-in is noted before it is put into its place, which is empty by then, in a line of a
+    second file: whenever a run is killed, it is known which of two hand-ins of one time is newer.
+    """
 
     def __init__(self, folder: Path, system: str, lesson: str) -> None:
         self._path = folder / "lms" / system / f"{lesson}.json"
-        self._known = self._read()
+        self._lines = self._path.with_suffix(".lines")
+        self._known = self._read(self._path, json.loads) | self._read(self._lines, _of_lines)
+        self._is_whole = not self._lines.exists()
 
-    def _read(self) -> dict[str, dict[str, Any]]:
+    def _read(self, path: Path, reading: Callable[[str], Any]) -> dict[str, dict[str, Any]]:
         try:
-            known = json.loads(self._path.read_text(encoding="utf-8"))
+            return dict(reading(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise CourseError(f"{self._path} cannot be read ({error}). Move it away.") from None
-        return dict(known)
+            raise CourseError(f"{path} cannot be read ({error}). Move it away.") from None
 
     def entries(self) -> dict[str, str]:
         """Return student -> the path in the download of what counts."""
@@ -128,10 +133,25 @@ class Records:
             "time": _written(hand_in.time),
             "beside": before | {name: _age(file) for name, file in hand_in.beside.items()},
         }
+        if not self._is_whole:
+            self.save()  # or the first line would follow half a line of a run that was killed
+        private_folder(self._lines.parent)
+        with self._lines.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({hand_in.student: self._known[hand_in.student]}) + "\n")
 
     def save(self) -> None:
-        """Write the notes."""
+        """Write the notes, all in one file."""
         write_private(self._path, json.dumps(self._known, indent=1, ensure_ascii=False) + "\n")
+        self._lines.unlink(missing_ok=True)
+        self._is_whole = True
+
+
+def _of_lines(text: str) -> dict[str, dict[str, Any]]:
+    """Read notes by lines; the last of a run that was killed may be half written."""
+    known: dict[str, dict[str, Any]] = {}
+    for line in text.splitlines(keepends=True):
+        known |= json.loads(line) if line.endswith("\n") else {}
+    return known
 
 
 def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Companion]]:
@@ -150,16 +170,13 @@ def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequ
     if place.is_symlink() or place.parent.is_symlink():
         raise CourseError("the student's folder in submitted/ is a link: nothing is written there")
     if not place.exists():
-        _write(hand_in, place)
+        _write(hand_in, place, records)
         outcome = Stored.NEW
     elif _holds(place / f"{hand_in.lesson}.ipynb", hand_in.notebook):
         return _confirm(folder, place, hand_in, records)
     else:
         outcome = _replace(folder, place, hand_in, records)
-    if outcome == Stored.OLDER:
-        return outcome, list(hand_in.beside.values())
-    records.note(hand_in)
-    return outcome, []
+    return outcome, list(hand_in.beside.values()) if outcome == Stored.OLDER else []
 
 
 def _confirm(
@@ -181,9 +198,15 @@ def _confirm(
         _set_beside(place / name, other[name], _replaced(folder, hand_in))
     earliest = replace(hand_in, told=min(hand_in.told, there or hand_in.told), beside=taken)
     if records.entries().get(hand_in.student) == hand_in.entry:
-        write_private(place / STAMP, _written(earliest.time))
+        _set_time(place / STAMP, earliest.time)
     records.note(earliest)
     return (Stored.ADDED if other.keys() - older else Stored.SAME), list(older.values())
+
+
+def _set_time(path: Path, time: datetime) -> None:
+    """Write a hand-in's time, if it is another: who is killed meanwhile leaves a file beside it."""
+    if read_plain(path, LONGEST) != _written(time).encode():
+        write_private(path, _written(time))
 
 
 def _set_beside(path: Path, file: Companion, replaced: Path) -> None:
@@ -204,7 +227,7 @@ def _replace(folder: Path, place: Path, hand_in: HandIn, records: Records) -> St
         return Stored.OLDER
     kept = _replaced(folder, hand_in)
     shutil.move(place, _free(kept, f"{there or hand_in.time:%Y-%m-%d-%H%M%S}"))
-    _write(hand_in, place)
+    _write(hand_in, place, records)
     return Stored.REPLACED
 
 
@@ -227,8 +250,8 @@ def _age(file: Companion) -> tuple[str, list[int]]:
     return _written(file.time), list(file.order)
 
 
-def _write(hand_in: HandIn, place: Path) -> None:
-    """Write a hand-in whole, in one step."""
+def _write(hand_in: HandIn, place: Path, records: Records) -> None:
+    """Write a hand-in whole, in one step, where nothing is, and note it before."""
     private_folder(place.parent)
     fresh = place.parent / f".{hand_in.lesson}.new"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -237,6 +260,7 @@ def _write(hand_in: HandIn, place: Path) -> None:
     for name, file in hand_in.beside.items():
         shutil.copyfile(file.path, fresh / name)
     (fresh / STAMP).write_text(_written(hand_in.time), encoding="utf-8")
+    records.note(hand_in)
     fresh.replace(place)
 
 

@@ -13,6 +13,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from grader.cli import main
 from grader.course.course import GradingCourse
 from grader.course.deadlines import Row, as_utc, deadlines, read_rows, set_deadlines
+from grader.course.extensions import keep_waiting, waiting_extensions
 from grader.course.penalties import settle
 from grader.course.report import rows, table
 from grader.errors import CourseError, UsageError
@@ -118,6 +119,18 @@ def test_an_extension_granted_before_the_submission_waits_for_it(course):
     settle(course, is_backed_up=True)
     assert totals(course)["zoe"] == LESSON.points
     assert rows_[1] in deadlines(course)
+
+
+def test_an_extension_that_a_killed_run_had_entered_does_not_come_again(course):
+    set_deadlines(course, [Row(LESSON.name, DUE), Row(LESSON.name, DUE + timedelta(days=9), "zoe")])
+    left = waiting_extensions(course)
+    record(course, [Graded("zoe", LESSON, b"", right(LESSON), "2026-12-02 11:00:00 UTC")])
+    settle(course, is_backed_up=True)
+    keep_waiting(course, left)  # as it was before the file was written
+    set_deadlines(course, [Row(LESSON.name, None, "zoe")])
+    settle(course, is_backed_up=True)
+    assert deadlines(course)[0] == Row(LESSON.name, DUE)
+    assert "zoe" not in {row.student for row in deadlines(course)}
 
 
 def test_without_its_due_date_a_lesson_has_no_late_ones(course):

@@ -88,7 +88,8 @@ def unpacked(
 
 
 def _as_array(value: Plain, wanted: Plain) -> Plain:
-    return np.array(value, dtype=wanted.dtype if isinstance(wanted, np.ndarray) else None)
+    with np.errstate(all="ignore"):  # an answer's numbers may be anything: no NaN is a whole one
+        return np.array(value, dtype=wanted.dtype if isinstance(wanted, np.ndarray) else None)
 
 
 def _permute(order: Sequence[int]) -> Turn:

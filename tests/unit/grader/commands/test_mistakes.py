@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from grader.cli import COMMANDS, main
+from grader.cli import COMMANDS, STOPPED, main
 from tests.unit.course_files import ROOT
 from tests.unit.grader.lms.downloads import small_course
 
@@ -379,9 +379,10 @@ def test_a_fault_of_ours_is_not_hidden(course, monkeypatch):
         main(["report"])
 
 
-def test_stopping_by_hand_is_no_error(course, monkeypatch, capsys):
+def test_stopping_by_hand_is_no_error_and_it_is_said_how_to_go_on(course, monkeypatch, capsys):
     def stopped(_arguments):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("grader.commands.report.run", stopped)
-    assert told(capsys, "report") == (130, "Stopped.\n")
+    assert told(capsys, "report") == (130, f"{STOPPED}\n")
+    assert "the same command does the rest" in STOPPED

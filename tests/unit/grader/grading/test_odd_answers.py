@@ -45,6 +45,7 @@ ODD: dict[str, tuple[str, Change]] = {
     "a table of tensors": ("build_vocab", each({"a": LONG, "b": LONG})),
     "a table of lists": ("build_vocab", each({"a": [1], "b": [[]]})),
     "a decision that is a tensor": ("test_padding", each(LONG)),
+    "tensors with NaN in a list for whole numbers": ("shift_right", each([np.full(3, np.nan)])),
     "a list with infinity for whole numbers": ("shift_right", each([float("inf")])),
     "a number with more digits than Python counts": ("predict_first_loss", each(1.2e-30)),
     "the smallest number": ("predict_first_loss", each(2.5e-320)),

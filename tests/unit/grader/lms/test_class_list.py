@@ -51,6 +51,9 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
         ("student_id,canvas_user_id\na,1\nb,1\n", "canvas user id 1 belongs to two"),
         ("student_id,name\n,Ada\n", "line 2: it has no id"),
         ("student_id\n../ada\n", "line 2: the id ../ada cannot name a folder"),
+        pytest.param(
+            f"student_id\n{chr(0x1D4B3) * 64}\n", "cannot name a folder", id="of long letters"
+        ),
         ("student_id\n.ada\n", "line 2"),
         ("student_id\nred\x1b[31m\n", r"the id red\\x1b\[31m cannot"),
         ("student_id\nad\u200ba\n", r"the id ad\\u200ba cannot"),

@@ -1,0 +1,69 @@
+"""Tried from scratch when all others held: more roads to what is absent, and more honest habits."""
+
+from tests.attacks.absent import START, attention, other, softmax
+from tests.attacks.attack import Attack
+from tests.attacks.malformed import RIGHT_MASK
+
+CHILD = (
+    "import os, pickle\n    r, w = os.pipe()\n    if os.fork() == 0:\n"
+    "        try: os.write(w, pickle.dumps(F.scaled_dot_product_attention(q, k, v, mask).detach().numpy()))\n"
+    "        finally: os._exit(0)\n    os.close(w)\n    return torch.from_numpy(pickle.loads(os.read(r, 1 << 20)))"
+)
+FUNCTION = """
+class P(torch.autograd.Function):
+    @staticmethod
+    def forward(c, x, dim): return torch.softmax(x, dim)
+    @staticmethod
+    def backward(c, g): return g, None
+def stable_softmax(x, dim=-1): return P.apply(x, dim)
+"""
+MODE = """
+from torch.utils._python_dispatch import TorchDispatchMode
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, f, t, a=(), k=None): return f.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *a, **(k or {}))
+"""
+STEPS = """
+import sys
+f = sys._getframe()
+while f:
+    for step in f.f_locals.get('steps') or ():
+        if isinstance(step, dict) and step.get('exercise'): step['exercise'] = 'causal_mask'
+    f = f.f_back
+"""
+LOOSE = """
+import sys, torch
+import utils.checks.framework.observe as o
+torch.autograd.grad = lambda ys, xs, **_: [torch.zeros_like(x) for x in xs]
+torch.equal = torch.Tensor.__eq__ = lambda *_: True
+o._seen = lambda *_: o.Observation({})
+o.explain_exception = lambda _: None
+"""
+NO_ENTRIES = "import torch\ndef causal_mask(size): return torch.empty(0, 1 << 20, 1 << 20)"
+ROADS = [
+    attention("under a mode of the dispatcher", "with Mode(): return F.scaled_dot_product_attention(q, k, v, mask)", MODE),
+    attention("computed in a child", CHILD),
+    softmax("another key of the dispatcher", "torch.ops.aten._softmax.default.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradNestedTensor), x, dim, False)"),
+    softmax("the derivative of its sum", "torch.func.jvp(lambda x: torch.logsumexp(x, dim), (x,), (torch.ones_like(x),))[0]"),
+    softmax("numbers of eight bits", "torch.ops.quantized.softmax(torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), dim, 0.01, 0).dequantize()"),
+    other("a function with its own derivative", START, "stable_softmax", FUNCTION),
+    Attack("the steps of the run rewritten", "one exercise is observed in all others' places", [STEPS]),
+    Attack("what observes is patched from end to end", "nothing is compared, nothing fails", [LOOSE]),
+    Attack("a shape of billions without an entry", "the judge reserves memory for it", answers={"causal_mask": NO_ENTRIES}),
+]  # fmt: skip
+
+HABITS = {
+    "a captured cell": f"%%capture out\nimport torch\n{RIGHT_MASK}",
+    "a counter of calls": RIGHT_MASK.replace("return", "global calls\n    calls += 1\n    return") + "\ncalls = 0",
+    "a cache": f"from functools import lru_cache\n@lru_cache\n{RIGHT_MASK}",
+    "a progress bar": "from tqdm.auto import tqdm\ndef causal_mask(size):\n    rows = [[j <= i for j in range(size)] for i in tqdm(range(size))]\n    return torch.tensor([rows])",
+    "a thousand prints": RIGHT_MASK.replace("return", "for n in range(1000): print(n, end=' ')\n    return"),
+    "a function that torch scripts": f"@torch.jit.script\n{RIGHT_MASK.replace('(size)', '(size: int)').replace('(1, size, size,', '([1, size, size],')}",
+    "a function that torch compiles": f"@torch.compile\n{RIGHT_MASK}",
+    "line ends of another system": RIGHT_MASK.replace("    ", "\t").replace("\n", "\r\n"),
+    "tasks that wait for one another": f"import asyncio\nasync def f(): return 1\nnumbers = [n async for n in (await f() for _ in [1])]\nawait asyncio.gather(f(), f())\n{RIGHT_MASK}",
+    "figures that nobody closed": f"import matplotlib.pyplot as plt\nfor _ in range(25): plt.subplots()\nplt.show()\n{RIGHT_MASK}",
+}  # fmt: skip
+HONEST = [
+    Attack(name, "an honest habit costs points", answers={"causal_mask": source}, right=True, score=1.0)
+    for name, source in HABITS.items()
+]  # fmt: skip
