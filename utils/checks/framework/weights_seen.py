@@ -1,0 +1,151 @@
+"""Name what was done to the scores of an attention from the weights that came of them.
+
+The logarithms of weights are scores, up to a number for each row. So weights alone tell whether
+scores were cut off at a bound, multiplied row by row, or all but the largest left out.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from utils.checks.framework.agreeing import Judged
+from utils.checks.framework.compare import number
+from utils.checks.framework.exercise import Exercise, Mistake
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.observation import Array
+
+WEIGHTS = "weights"
+_COUNTS = 1e-6  # smaller weights have too few digits for a logarithm
+_MARGIN = 1e-3  # of logarithms: small weights have few digits
+_LEAST = 3  # weights of a row: two are always as from scores times something
+_ROWS = 3  # so many rows are no chance
+_HINT = "Softmax gets the scores as the formula has them: look at what your code does to them first."
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of weights: the right ones that are not zero, and what came in their place."""
+
+    right: Array
+    got: Array
+
+
+def of_weights_seen(exercise: Exercise, judged: Sequence[Judged]) -> Mistake | None:
+    """Return what was done to the scores, if the weights of all cases tell the same."""
+    cases = [rows for one in judged if (rows := list(_rows(exercise, one)))]
+    wrong = [rows for rows in cases if not all(map(_is_right, rows))]
+    if not wrong or sum(map(len, wrong)) < _ROWS:
+        return None
+    tellers: tuple[Callable[[Sequence[_Row]], str], ...] = (_kept, _multiplied, _bounded)
+    everything = [row for rows in wrong for row in rows]
+    for teller in tellers:
+        if says := teller(everything):
+            return Mistake("scores_changed", says, _HINT)
+    return None
+
+
+def _rows(exercise: Exercise, judged: Judged) -> Iterator[_Row]:
+    """Yield the rows of a case's weights; none if they are no weights."""
+    wanted = expected_of(exercise, judged.result.case).values.get(WEIGHTS)
+    got = judged.seen.values.get(WEIGHTS) if judged.seen is not None else None
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return
+    if wanted.shape != got.shape or not np.isfinite(got).all() or not np.greater_equal(got, 0).all():
+        return
+    width = wanted.shape[-1]
+    pairs = zip(wanted.reshape(-1, width), got.reshape(-1, width), strict=True)
+    for right, mine in pairs:
+        counts = np.greater(right, _COUNTS)
+        if counts.any():
+            yield _Row(right[counts].astype(np.float64), mine[counts].astype(np.float64))
+
+
+def _is_right(row: _Row) -> bool:
+    return bool(np.allclose(row.right, row.got, atol=1e-5))
+
+
+def _kept(rows: Sequence[_Row]) -> str:
+    """Say that only the largest weights of each row are left, always as many."""
+    many = max(int(np.greater(row.got, 0).sum()) for row in rows)
+    if all(len(row.right) <= many for row in rows):
+        return ""
+    shared = all(np.allclose(_largest(row.right, many), row.got, atol=1e-4) for row in rows)
+    alone = all(
+        np.allclose(_largest(row.right, many) * _largest_sum(row.right, many), row.got, atol=1e-4)
+        for row in rows
+    )
+    what = "only the largest weight" if many == 1 else f"only the {many} largest weights"
+    return f"In each row {what} is left." .replace("weights is", "weights are") if shared or alone else ""
+
+
+def _largest(right: Array, many: int) -> Array:
+    least = np.sort(right)[-min(many, len(right))]
+    kept = np.where(right >= least, right, 0.0)
+    found: Array = kept / kept.sum()
+    return found
+
+
+def _largest_sum(right: Array, many: int) -> float:
+    return float(np.sort(right)[-min(many, len(right)) :].sum())
+
+
+def _multiplied(rows: Sequence[_Row]) -> str:
+    """Say that each row's scores are multiplied, by one number or by one of the row's own."""
+    long = [row for row in rows if len(row.right) >= _LEAST]
+    if len(long) < _ROWS or any(np.less_equal(row.got, 0).any() for row in rows):
+        return ""
+    factors = [_factor(row) for row in long]
+    if any(factor is None or abs(factor) < _MARGIN for factor in factors):
+        return ""
+    least, most = min(filter(None, factors)), max(filter(None, factors))
+    if most - least < 10 * _MARGIN * abs(most):
+        return f"The weights are those of scores {number(most)} times as large as the right ones."
+    return (
+        f"The scores of each query are multiplied by a number of the query's own, from "
+        f"{number(least)} to {number(most)}."
+    )
+
+
+def _factor(row: _Row) -> float | None:
+    """Return by what the scores of a row are multiplied, if they are."""
+    right, got = (_centred(np.log(one)) for one in (row.right, row.got))
+    size = float((right * right).sum())
+    factor = float((right * got).sum()) / size if size > _MARGIN else 0.0
+    return factor if np.allclose(factor * right, got, atol=_MARGIN) else None
+
+
+def _centred(line: Array) -> Array:
+    found: Array = line - line.mean()
+    return found
+
+
+def _bounded(rows: Sequence[_Row]) -> str:
+    """Say that scores are cut off: where they should differ, a row's outermost weights are equal."""
+    if any(np.less_equal(row.got, 0).any() for row in rows):
+        return ""
+    ends = [_ends(row) for row in rows]
+    if any(found is None for found in ends):
+        return ""
+    high, low = (sum(found[n] for found in ends if found is not None) for n in (0, 1))
+    if high + low < _ROWS:
+        return ""
+    which = " and ".join(["largest"] * (high > 0) + ["smallest"] * (low > 0))
+    return f"Scores are cut off at a bound: the {which} of a row come out equal, and should differ."
+
+
+def _ends(row: _Row) -> tuple[bool, bool] | None:
+    """Return whether several of the largest, and of the smallest, are equal; None if more is wrong.
+
+    In between, scores must differ from the right ones by one number. A single score may be cut off
+    as well, so the outermost ones prove nothing.
+    """
+    order = np.argsort(row.right)
+    right, got = np.log(row.right[order]), np.log(row.got[order])
+    if (np.diff(got) < -_MARGIN).any():
+        return None
+    top, bottom = (np.isclose(got, got[place], atol=1e-5, rtol=0) for place in (-1, 0))
+    apart = (got - right)[~(top | bottom)]
+    if apart.size and np.ptp(apart) > _MARGIN:
+        return None
+    return bool(top.sum() > 1), bool(bottom.sum() > 1)
