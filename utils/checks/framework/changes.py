@@ -4,6 +4,7 @@ People write many things that no bank of mistakes foresees, but most are one ste
 another kind: a running sum, a mean in the place of single values, vectors scaled to length one.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -35,7 +36,8 @@ def changes(like: Tensor) -> Iterator[Change]:
         yield Change("turned round: True where it should be False", torch.logical_not)
     elif like.is_floating_point():
         yield from _OF_NUMBERS if like.ndim > 1 else _OF_NUMBERS[:_OF_SINGLE]
-    if like.ndim > 1 and like.shape[-1] == like.shape[-2]:
+    is_mask = like.dtype == torch.bool  # broadcasts in another form too
+    if like.ndim > 1 and (like.shape[-1] == like.shape[-2] or is_mask):
         yield Change("transposed", lambda x: x.transpose(-1, -2))
     for axis in range(min(like.ndim, MOST_AXES)):
         if like.shape[axis] > 1:
@@ -47,7 +49,7 @@ def _of_unit_length(x: Tensor) -> Tensor:
 
 
 def _of_unit_size(x: Tensor) -> Tensor:
-    return functional.normalize(x, dim=-1) * x.shape[-1] ** 0.5
+    return _of_unit_length(x) * math.sqrt(x.shape[-1])
 
 
 def _normalised(x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ it is true even where a student wrote it in another way.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -33,7 +33,7 @@ _FIRST = ("weights", "states", "scores")  # results that others are made of
 
 @dataclass(frozen=True)
 class _Step:
-    """A change, the name of the input that it is made to, and a number that tells it from others."""
+    """A change, the input that it is made to, and a number that tells it from others."""
 
     name: str
     change: Change

@@ -20,7 +20,9 @@ _COUNTS = 1e-6  # smaller weights have too few digits for a logarithm
 _MARGIN = 1e-3  # of logarithms: small weights have few digits
 _LEAST = 3  # weights of a row: two are always as from scores times something
 _ROWS = 3  # so many rows are no chance
-_HINT = "Softmax gets the scores as the formula has them: look at what your code does to them first."
+_HINT = (
+    "Softmax gets the scores as the formula has them: look at what your code does to them first."
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,11 @@ def _rows(exercise: Exercise, judged: Judged) -> Iterator[_Row]:
     got = judged.seen.values.get(WEIGHTS) if judged.seen is not None else None
     if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
         return
-    if wanted.shape != got.shape or not np.isfinite(got).all() or not np.greater_equal(got, 0).all():
+    if (
+        wanted.shape != got.shape
+        or not np.isfinite(got).all()
+        or not np.greater_equal(got, 0).all()
+    ):
         return
     width = wanted.shape[-1]
     pairs = zip(wanted.reshape(-1, width), got.reshape(-1, width), strict=True)
@@ -70,24 +76,18 @@ def _kept(rows: Sequence[_Row]) -> str:
     many = max(int(np.greater(row.got, 0).sum()) for row in rows)
     if all(len(row.right) <= many for row in rows):
         return ""
-    shared = all(np.allclose(_largest(row.right, many), row.got, atol=1e-4) for row in rows)
-    alone = all(
-        np.allclose(_largest(row.right, many) * _largest_sum(row.right, many), row.got, atol=1e-4)
-        for row in rows
-    )
-    what = "only the largest weight" if many == 1 else f"only the {many} largest weights"
-    return f"In each row {what} is left." .replace("weights is", "weights are") if shared or alone else ""
+    for again in (True, False):
+        if all(np.allclose(_largest(row, many, again), row.got, atol=1e-4) for row in rows):
+            what = "the largest weight is" if many == 1 else f"the {many} largest weights are"
+            return f"In each row only {what} left."
+    return ""
 
 
-def _largest(right: Array, many: int) -> Array:
-    least = np.sort(right)[-min(many, len(right))]
-    kept = np.where(right >= least, right, 0.0)
-    found: Array = kept / kept.sum()
-    return found
-
-
-def _largest_sum(right: Array, many: int) -> float:
-    return float(np.sort(right)[-min(many, len(right)) :].sum())
+def _largest(row: _Row, many: int, again: bool) -> Array:
+    """Return the largest right weights, divided by their sum again or as they are."""
+    least = np.sort(row.right)[-min(many, len(row.right))]
+    kept = np.where(np.greater_equal(row.right, least), row.right, 0.0)
+    return np.divide(kept, kept.sum()) if again else kept
 
 
 def _multiplied(rows: Sequence[_Row]) -> str:
@@ -110,9 +110,9 @@ def _multiplied(rows: Sequence[_Row]) -> str:
 def _factor(row: _Row) -> float | None:
     """Return by what the scores of a row are multiplied, if they are."""
     right, got = (_centred(np.log(one)) for one in (row.right, row.got))
-    size = float((right * right).sum())
-    factor = float((right * got).sum()) / size if size > _MARGIN else 0.0
-    return factor if np.allclose(factor * right, got, atol=_MARGIN) else None
+    size = float(np.dot(right, right))
+    factor = float(np.dot(right, got)) / size if size > _MARGIN else 0.0
+    return factor if np.allclose(np.multiply(factor, right), got, atol=_MARGIN) else None
 
 
 def _centred(line: Array) -> Array:
@@ -121,7 +121,7 @@ def _centred(line: Array) -> Array:
 
 
 def _bounded(rows: Sequence[_Row]) -> str:
-    """Say that scores are cut off: where they should differ, a row's outermost weights are equal."""
+    """Say that scores are cut off: a row's outermost weights are equal, and should differ."""
     if any(np.less_equal(row.got, 0).any() for row in rows):
         return ""
     ends = [_ends(row) for row in rows]

@@ -154,6 +154,14 @@ def random_attention(
     return weights @ v, weights
 
 
+def causal_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend to what came before alone, within the mask if there is one."""
+    past = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
+    return reference_attention(q, k, v, past if mask is None else mask & past)
+
+
 def no_super_init() -> Mistake:
     """Make the mistake of a module that assigns a layer before nn.Module is set up."""
 

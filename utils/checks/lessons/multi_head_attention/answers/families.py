@@ -1,0 +1,34 @@
+"""Heads that share something, as in larger models (multi-query attention)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from utils.checks.framework.exercise import Mistake
+
+_OF_EACH = "Every head has queries, keys and values of its own: Dh columns of each projection."
+
+
+def sharing_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """Return the mistakes of attention whose heads have keys or values in common.
+
+    Args:
+        variant: builds an answer from choices.
+
+    """
+    return tuple(
+        Mistake(
+            f"{which}_of_all_heads_{how}",
+            f"All heads share one head's {said}: {words} (multi-query attention).",
+            _OF_EACH,
+            variant(one_head=letters, made_one=made),
+        )
+        for letters, which, said in (
+            ("k", "keys", "keys"),
+            ("v", "values", "values"),
+            ("kv", "keys_and_values", "keys and values"),
+        )
+        for how, made, words in (
+            ("from_the_first", "first", "those of the first head"),
+            ("averaged", "mean", "the mean over the heads"),
+        )
+    )
