@@ -4,7 +4,7 @@ The logarithms of weights are scores, up to a number for each row. So weights al
 scores were cut off at a bound, multiplied row by row, or all but the largest left out.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,24 +27,34 @@ _HINT = (
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of weights: the right ones that are not zero, and what came in their place."""
+    """A row of weights: the right ones that are not zero, and what came in their place.
+
+    Attributes:
+        right: weights that count.
+        got: what came.
+        whole: whether what came sums to one, with what does not count.
+
+    """
 
     right: Array
     got: Array
+    whole: bool
+
+
+Rows = Sequence[_Row]
 
 
 def of_weights_seen(exercise: Exercise, judged: Sequence[Judged]) -> Mistake | None:
     """Return what was done to the scores, if the weights of all cases tell the same."""
     cases = [rows for one in judged if (rows := list(_rows(exercise, one)))]
     wrong = [rows for rows in cases if not all(map(_is_right, rows))]
-    if not wrong or sum(map(len, wrong)) < _ROWS:
-        return None
-    tellers: tuple[Callable[[Sequence[_Row]], str], ...] = (_kept, _multiplied, _bounded)
     everything = [row for rows in wrong for row in rows]
-    for teller in tellers:
-        if says := teller(everything):
-            return Mistake("scores_changed", says, _HINT)
-    return None
+    if len(everything) < _ROWS:
+        return None
+    says = _kept(everything)
+    if not says and all(row.whole for row in everything):
+        says = _multiplied(wrong) or _bounded(everything)
+    return Mistake("scores_changed", says, _HINT) if says else None
 
 
 def _rows(exercise: Exercise, judged: Judged) -> Iterator[_Row]:
@@ -64,14 +74,15 @@ def _rows(exercise: Exercise, judged: Judged) -> Iterator[_Row]:
     for right, mine in pairs:
         counts = np.greater(right, _COUNTS)
         if counts.any():
-            yield _Row(right[counts].astype(np.float64), mine[counts].astype(np.float64))
+            whole = abs(float(mine.sum()) - 1) < _MARGIN
+            yield _Row(right[counts].astype(np.float64), mine[counts].astype(np.float64), whole)
 
 
 def _is_right(row: _Row) -> bool:
     return bool(np.allclose(row.right, row.got, atol=1e-5))
 
 
-def _kept(rows: Sequence[_Row]) -> str:
+def _kept(rows: Rows) -> str:
     """Say that only the largest weights of each row are left, always as many."""
     many = max(int(np.greater(row.got, 0).sum()) for row in rows)
     if all(len(row.right) <= many for row in rows):
@@ -90,21 +101,37 @@ def _largest(row: _Row, many: int, again: bool) -> Array:
     return np.divide(kept, kept.sum()) if again else kept
 
 
-def _multiplied(rows: Sequence[_Row]) -> str:
-    """Say that each row's scores are multiplied, by one number or by one of the row's own."""
-    long = [row for row in rows if len(row.right) >= _LEAST]
-    if len(long) < _ROWS or any(np.less_equal(row.got, 0).any() for row in rows):
+def _multiplied(cases: Sequence[Rows]) -> str:
+    """Say that scores are multiplied: by one number in each case, or by one of each row's own."""
+    found = [_factors(rows) for rows in cases]
+    factors = [factor for some in found if some is not None for factor in some]
+    if None in found or len(factors) < _ROWS:
         return ""
-    factors = [_factor(row) for row in long]
-    if any(factor is None or abs(factor) < _MARGIN for factor in factors):
+    least, most = min(factors), max(factors)
+    if abs(least) < _MARGIN or (abs(least - 1) < _MARGIN and abs(most - 1) < _MARGIN):
         return ""
-    least, most = min(filter(None, factors)), max(filter(None, factors))
-    if most - least < 10 * _MARGIN * abs(most):
+    span = f"from {number(least)} to {number(most)}"
+    if _is_one(factors):
         return f"The weights are those of scores {number(most)} times as large as the right ones."
-    return (
-        f"The scores of each query are multiplied by a number of the query's own, from "
-        f"{number(least)} to {number(most)}."
-    )
+    if all(_is_one(some) for some in found if some):
+        return (
+            f"The scores have the wrong factor: they are {span} times as large as they should be, "
+            "by one number in each case."
+        )
+    return f"The scores of each query are multiplied by a number of the query's own, {span}."
+
+
+def _factors(rows: Rows) -> list[float] | None:
+    """Return by what the scores of each long row are multiplied; None if one is not."""
+    if any(np.less_equal(row.got, 0).any() for row in rows):
+        return None
+    found = [_factor(row) for row in rows if len(row.right) >= _LEAST]
+    factors = [factor for factor in found if factor is not None]
+    return factors if len(factors) == len(found) else None
+
+
+def _is_one(factors: Sequence[float]) -> bool:
+    return max(factors) - min(factors) < 10 * _MARGIN * abs(max(factors))
 
 
 def _factor(row: _Row) -> float | None:
@@ -120,8 +147,8 @@ def _centred(line: Array) -> Array:
     return found
 
 
-def _bounded(rows: Sequence[_Row]) -> str:
-    """Say that scores are cut off: a row's outermost weights are equal, and should differ."""
+def _bounded(rows: Rows) -> str:
+    """Say that something is cut off: a row's outermost weights are equal, and should differ."""
     if any(np.less_equal(row.got, 0).any() for row in rows):
         return ""
     ends = [_ends(row) for row in rows]
@@ -131,7 +158,10 @@ def _bounded(rows: Sequence[_Row]) -> str:
     if high + low < _ROWS:
         return ""
     which = " and ".join(["largest"] * (high > 0) + ["smallest"] * (low > 0))
-    return f"Scores are cut off at a bound: the {which} of a row come out equal, and should differ."
+    return (
+        f"Scores, or weights, are cut off at a bound: the {which} of a row come out equal, and "
+        "should differ."
+    )
 
 
 def _ends(row: _Row) -> tuple[bool, bool] | None:
