@@ -23,11 +23,18 @@ class Change:
     Attributes:
         words: a participle with what belongs to it.
         of: a tensor -> a tensor of the same form.
+        kind: tells it from a change that is told in the same words.
 
     """
 
     words: str
     of: Of
+    kind: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return its words, and its kind if there are several."""
+        return f"{self.words} {self.kind}"
 
 
 def changes(like: Tensor) -> Iterator[Change]:
@@ -71,19 +78,27 @@ _OF_NUMBERS = (
     Change("put through a softmax over its last axis", lambda x: x.softmax(-1)),
     Change("put through a log_softmax over its last axis", lambda x: x.log_softmax(-1)),
     Change(_OF_ONE_LENGTH, _of_unit_length),
-    Change(_OF_ONE_LENGTH, _of_unit_size),
+    Change(_OF_ONE_LENGTH, _of_unit_size, "root of the size"),
     Change("normalised along its last axis, to mean 0 and variance 1", _normalised),
-    Change("centred: its mean along the last axis is subtracted", lambda x: x - x.mean(-1, True)),
+    Change("doubled", lambda x: 2 * x),
+    Change("halved", lambda x: x / 2),
+    Change("given the other sign", torch.neg),
+    Change("divided by the root of its last size", lambda x: x / math.sqrt(x.shape[-1])),
+    Change("multiplied by the root of its last size", lambda x: x * math.sqrt(x.shape[-1])),
+    Change("cut off below -1 and above 1", lambda x: x.clamp(-1, 1)),
+    Change("cut off below 0 and above 1", lambda x: x.clamp(0, 1)),
     Change("divided by its sum along the last axis", _rows_divided),
     Change("put through a softmax over its last axis but one", lambda x: x.softmax(-2)),
 )
-_OF_SINGLE = 13  # of these, a tensor with one axis has so many
+_OF_SINGLE = 19  # of these, a tensor with one axis has so many
 
 
 def _along(axis: int, *, is_float: bool, is_only: bool) -> Iterator[Change]:
     """Return changes along an axis; `is_only` where a tensor has no other."""
     where = "" if is_only else f" along axis {axis}"
     yield Change(f"read backwards{where}", lambda x: x.flip(axis))
+    for falling, words in ((True, "large to small"), (False, "small to large")):
+        yield Change(f"sorted{where}, from {words}", _sorted(axis, falling=falling))
     for place, words in ((0, "first"), (-1, "last")):
         yield Change(f"replaced everywhere by what stands {words}{where}", _everywhere(axis, place))
         if is_float:
@@ -92,6 +107,7 @@ def _along(axis: int, *, is_float: bool, is_only: bool) -> Iterator[Change]:
     yield Change(f"moved one place back{where}, the first one to the end", _rolled(axis, -1))
     if is_float:
         yield Change(f"added up{where} (a running sum)", lambda x: x.cumsum(axis))
+        yield Change(f"centred{where} (its mean is subtracted)", _centred(axis))
         yield Change(f"replaced by its mean{where}", _filled(axis, torch.mean))
         yield Change(f"replaced by its sum{where}", _filled(axis, torch.sum))
         yield Change(f"replaced by its maximum{where}", _filled(axis, torch.amax))
@@ -108,6 +124,14 @@ def _zeroed(axis: int, place: int) -> Of:
         return new
 
     return of
+
+
+def _sorted(axis: int, *, falling: bool) -> Of:
+    return lambda x: x.sort(dim=axis, descending=falling).values
+
+
+def _centred(axis: int) -> Of:
+    return lambda x: x - x.mean(axis, keepdim=True)
 
 
 def _rolled(axis: int, steps: int) -> Of:

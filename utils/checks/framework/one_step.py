@@ -33,11 +33,10 @@ _FIRST = ("weights", "states", "scores")  # results that others are made of
 
 @dataclass(frozen=True)
 class _Step:
-    """A change, the input that it is made to, and a number that tells it from others."""
+    """A change, and the name of the input that it is made to."""
 
     name: str
     change: Change
-    number: int
 
     @property
     def called(self) -> str:
@@ -133,8 +132,8 @@ def _steps(exercise: Exercise, case: Case) -> Iterator[_Step]:
     if len(tensors) > _MANY:
         tensors = {name: x for name, x in tensors.items() if "." not in name}
     for name, tensor in tensors.items():
-        for number, change in enumerate(changes(tensor)):
-            yield _Step(name, change, number)
+        for change in changes(tensor):
+            yield _Step(name, change)
 
 
 def _stepped(exercise: Exercise, case: Case, step: _Step) -> Observation:
@@ -144,4 +143,4 @@ def _stepped(exercise: Exercise, case: Case, step: _Step) -> Observation:
         given = inputs.get(step.name)
         return inputs | {step.name: step.change.of(given)} if isinstance(given, Tensor) else inputs
 
-    return changed_inputs(exercise, f"{step.name} {step.number}", change, case)
+    return changed_inputs(exercise, f"{step.name} {step.change.key}", change, case)

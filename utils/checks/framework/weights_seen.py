@@ -178,4 +178,6 @@ def _ends(row: _Row) -> tuple[bool, bool] | None:
     apart = (got - right)[~(top | bottom)]
     if apart.size and np.ptp(apart) > _MARGIN:
         return None
+    if top.all():
+        return False, False  # which end is cut off does not show
     return bool(top.sum() > 1), bool(bottom.sum() > 1)

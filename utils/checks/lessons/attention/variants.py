@@ -154,6 +154,14 @@ def random_attention(
     return weights @ v, weights
 
 
+def attention_to_others(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend to all but oneself, within the mask if there is one."""
+    others = ~torch.eye(q.shape[-2], k.shape[-2], dtype=torch.bool)
+    return reference_attention(q, k, v, others if mask is None else mask & others)
+
+
 def causal_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:

@@ -20,6 +20,7 @@ from utils.checks.lessons.attention.answers.softmaxes import softmax_mistakes
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.variants import (
     SelfAttentionVariant,
+    attention_to_others,
     causal_attention,
     no_super_init,
     random_attention,
@@ -209,6 +210,12 @@ CLASS = (
         self_attention_variant(factor=staticmethod(lambda d, d_k: (d_k / d) ** 0.5)),
     ),
     *comparing_mistakes(self_attention_variant),
+    Mistake(
+        "own_position_blocked",
+        "No position attends to itself, whatever the mask allows.",
+        "This layer is told by its argument what is allowed; None allows all, itself too.",
+        self_attention_variant(attention=staticmethod(attention_to_others)),
+    ),
     Mistake(
         "causal_mask_added",
         "No position attends to a later one, whatever the mask allows: a causal mask is always "

@@ -48,6 +48,12 @@ def _attention_of_attention(layer: Any, x: Tensor, mask: Tensor | None = None) -
     return output
 
 
+def _in_halves_fed_twice(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    x = layer.norm_1(x + layer.self_attention(x, x, x, mask)[0])
+    output: Tensor = layer.norm_2(x + layer.feed_forward(layer.feed_forward(x)))
+    return output
+
+
 def _read_normalised(which: str) -> Callable[..., Tensor]:
     """Return the layer whose attention reads norm_1(x) as "q", "k" or "v"; x is added as it is."""
 
@@ -228,6 +234,12 @@ EXERCISES = by_id(
                 "The mask is upside down: it keeps what it should block.",
                 "True means “may be attended to”. Only one thing was broken.",
                 _as_function(LayerVariant, mask_as="inverted"),
+            ),
+            Mistake(
+                "feed_forward_called_twice",
+                "The feed-forward network is called twice: the second time on what it gave first.",
+                "Each sub-layer has one turn: one call of feed_forward, and its result is added.",
+                _in_halves_fed_twice,
             ),
             Mistake(
                 "attention_called_twice",

@@ -15,7 +15,19 @@ def sharing_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         variant: builds an answer from choices.
 
     """
-    return tuple(
+    in_pairs = tuple(
+        Mistake(
+            f"{which}_of_two_heads_shared",
+            f"Two heads at a time share {said} (grouped-query attention).",
+            _OF_EACH,
+            variant(one_head=letters, made_one="pairs"),
+        )
+        for letters, which, said in (
+            ("k", "keys", "their keys"),
+            ("kv", "keys_and_values", "their keys and values"),
+        )
+    )
+    return in_pairs + tuple(
         Mistake(
             f"{which}_of_all_heads_{how}",
             f"All heads share one head's {said}: {words} (multi-query attention).",
