@@ -96,8 +96,9 @@ def of_named(name: str, wanted: object, got: object) -> Iterator[str]:
     if missing and len(words) == len(got) and words == wanted:
         yield f"{name} is the wrong way round: keys and values are swapped."
     elif missing or more:
-        lacks = [f"{name} lacks {missing}"] if missing else []
-        yield " and ".join([*lacks, *([f"has {more} too many"] if more else [])]) + "."
+        lacks = [f"lacks {missing}"] if missing else []
+        has = [f"has {more} too many"] if more else []
+        yield f"{name} {' and '.join([*lacks, *has])}."
     right = [key for key in wanted if identical(wanted[key], got.get(key))]
     if right and len(right) < len(wanted) and not missing and not more:
         wrong = [key for key in wanted if key not in right]

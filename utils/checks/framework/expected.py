@@ -1,5 +1,6 @@
 """What oracles and known mistakes give, and on which inputs: kept for the next submission."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,22 @@ def results_of(exercise: Exercise, name: str, answer: Any, case: Case) -> Observ
         return _kept(exercise, exercise.probe, key, answer, case)
     plain = replace(exercise.probe, gradient=False)
     return _kept(exercise, plain, (*key[:2], f"results of {key[2]}"), answer, case)
+
+
+def changed_inputs(
+    exercise: Exercise, name: str, change: Callable[[Inputs], Inputs], case: Case
+) -> Observation:
+    """Observe the oracle's results for a case's inputs after a change that has a name."""
+
+    def inputs(**params: Any) -> Inputs:
+        return change(keeping(exercise.probe).inputs(**params))
+
+    probe = replace(exercise.probe, inputs=inputs, gradient=False)
+    key = _key(exercise, f"oracle, {name}", case)
+    if key not in _OWN:
+        seen = observe(probe, case, exercise.oracle, trusted=True)
+        _OWN[key] = with_facts(exercise, case, seen) or seen
+    return _OWN[key]
 
 
 def _key(exercise: Exercise, name: str, case: Case) -> tuple[str, str, str]:

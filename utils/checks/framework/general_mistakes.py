@@ -78,6 +78,14 @@ _ASKED_AGAIN = replace(
         "has to be made in that call."
     ),
 )
+_CALLS_DIFFER = Mistake(
+    "calls_differ",
+    "Two calls with the same input differ in eval mode: something is kept from one call to the "
+    "next, or drawn at random.",
+    "What does a call leave behind in self, in a global name or in a default value, and is that "
+    "read by the next one?",
+)
+_ALIKE = "two calls in eval mode agree"  # a fact that probes report
 _SECOND = " of a second call"  # ends the name of a result that is asked for twice
 _CHANGES_WHAT_IS_GIVEN = Mistake(
     "changes_what_it_is_given",
@@ -131,6 +139,8 @@ def _of_memory(case: Case, shown: Finding) -> Mistake | None:
     """Name that something is kept if what differs is right where no other call came first."""
     if case.params.get("again") or case.params.get("earlier"):
         return REMEMBERS  # the cases before this one, without other calls first, are right
+    if shown.where == _ALIKE:
+        return _CALLS_DIFFER
     if shown.where.partition("[")[0].endswith(_SECOND):
         return _ASKED_AGAIN  # the first call's results are compared before, and are right
     return None

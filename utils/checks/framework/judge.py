@@ -16,6 +16,7 @@ from utils.checks.framework.general_mistakes import general_mistake
 from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
+from utils.checks.framework.one_step import one_step
 from utils.checks.framework.symptoms import is_cut, symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
@@ -49,6 +50,7 @@ def judge(
     if mistake is None:
         mistake, second = _causes_in_another_form(exercise, judged, judged_shown, used)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
+    mistake = mistake or one_step(exercise, judged, judged_shown)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
 

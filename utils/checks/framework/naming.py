@@ -150,6 +150,10 @@ def _best(
     return best[0] if best else None
 
 
+def _is_loose(exercise: Exercise) -> bool:
+    return exercise.tolerance >= LOOSE and exercise.probe.kind != ExerciseKind.PREDICT
+
+
 def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     """Return whether a mistake gives the result shown and is itself a fault in that case.
 
@@ -160,8 +164,7 @@ def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     if not agrees_with(exercise, mistake, shown):
         return False
     finding = shown.result.finding
-    is_loose = exercise.tolerance >= LOOSE and exercise.probe.kind != ExerciseKind.PREDICT
-    if not is_loose or finding is None or finding.kind != ProblemKind.VALUES:
+    if not _is_loose(exercise) or finding is None or finding.kind != ProblemKind.VALUES:
         return True
     return is_wrong(exercise, mistake, shown.result.case)
 
@@ -197,6 +200,8 @@ def _where_it_agrees(
         return []
     if explained > len(others) and exercise.facts is None:
         return agrees
+    if _is_loose(exercise) and exercise.facts is None:
+        return []  # by its first digits a number agrees in some cases by chance
     own = [j.result.case for j in failing if j.result.case not in others]
     by_chance = exercise.facts is None and share_a_size(own, others)
     return agrees if not by_chance and is_as_wrong(exercise, mistake, others) else []

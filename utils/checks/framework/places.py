@@ -23,6 +23,8 @@ def of_repeats(name: str, wanted: Array, got: Array, sizes: Mapping[str, Any]) -
 def _called(axis: int, length: int, sizes: Mapping[str, Any]) -> str:
     """Return what an axis is called: its number, and its letter if only one has its length."""
     letters = [letter for letter, n in sizes.items() if n == length and letter[:1].isupper()]
+    if length == max(sizes.get("lengths") or [0]):
+        letters.append("T")  # the longest sentence's
     return f"axis {axis}" + (f" ({letters[0]})" if len(letters) == 1 else "")
 
 

@@ -154,6 +154,22 @@ def random_attention(
     return weights @ v, weights
 
 
+def attention_to_others(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend to all but oneself, within the mask if there is one."""
+    others = ~torch.eye(q.shape[-2], k.shape[-2], dtype=torch.bool)
+    return reference_attention(q, k, v, others if mask is None else mask & others)
+
+
+def causal_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attend to what came before alone, within the mask if there is one."""
+    past = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
+    return reference_attention(q, k, v, past if mask is None else mask & past)
+
+
 def no_super_init() -> Mistake:
     """Make the mistake of a module that assigns a layer before nn.Module is set up."""
 

@@ -216,8 +216,8 @@ class EncoderVariant(modules.TransformerEncoder):
         stack: "own" layers, one layer "repeated", a plain "list", one layer "too few" or "too
             many".
         loop: each layer reads the output of the one before ("chain") or the "input"; they go
-            "backwards"; what they give is "added" once more, or "dropped"; or positions are added
-            to what each reads ("placed").
+            "backwards"; what they give is "added" once more, or "dropped"; or positions, or the
+            embedded "words", are added to what each reads ("placed").
         averaged: whether encode gives the mean of what the layers give.
         run: which layers are.
         masked: whether "all" layers get the mask, the "first" alone, or "none".
@@ -344,6 +344,7 @@ class EncoderVariant(modules.TransformerEncoder):
             hidden = self.masked == "none" or (self.masked == "first" and n > 0)
             read = x if self.loop == "input" else state
             read = self.positions(read) if self.loop == "placed" and n else read
+            read = read + x if self.loop == "words" and n else read
             found = layer(read, None if hidden else mask)
             given.append(found)
             found = self.final_norm(found) if self.final == "each" else found

@@ -64,6 +64,9 @@ class HeadsVariant(nn.Module):
         clears_empty: whether the output of a row with nothing allowed is set to zero.
         out: where w_o acts: at the "end", or on the "values".
         added: whether the query is added to the output.
+        one_head: which of queries, keys and values are one head's in all heads, as in multi-query
+            attention; `made_one` by taking the "first", the "mean", or that of every other head
+            ("pairs").
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
             (weights and output), "inside" (weights and context), "queries", "nothing", "apart" (the
             scores behind the output, and not those behind the weights that come back), "always"
@@ -110,6 +113,8 @@ class HeadsVariant(nn.Module):
     as_long = False
     out = "end"
     added = False
+    one_head = ""
+    made_one = "first"
     own_rate: float | None = None
     default_rate = 0.0
     dropped = "weights"
@@ -231,6 +236,11 @@ class HeadsVariant(nn.Module):
             small = projected.shape[-1] // self.n_heads
             return projected.view(len(x), length, self.n_heads, small).transpose(1, 2)
         heads: Tensor = self.split(projected, self.n_heads)
+        if name in self.one_head:
+            if self.made_one == "pairs":
+                return heads[:, torch.arange(self.n_heads) // 2 * 2]
+            one = heads[:, :1] if self.made_one == "first" else heads.mean(1, keepdim=True)
+            return one.expand_as(heads)
         return heads
 
     def _drop(self, x: Tensor, *places: str) -> Tensor:

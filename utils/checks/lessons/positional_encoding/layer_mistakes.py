@@ -91,6 +91,13 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             layer(rows="mean"),
         ),
         Mistake(
+            "rows_added_up",
+            "Each word gets the sum of all rows up to its own: the table is added up along the "
+            "sentence.",
+            "Each position has a row of its own, and nothing is summed here but x and that row.",
+            layer(rows="added up"),
+        ),
+        Mistake(
             "axis_guessed",
             "Positions run along the batch as soon as there are more sentences than words.",
             "x is (B, T, D), whichever of the two is larger.",

@@ -159,6 +159,7 @@ class LayerVariant(nn.Module):
             "the last alone": table[n - 1 : n],
             "backwards": table[:n].flip(0),
             "mean": table[:n].mean(0, keepdim=True),
+            "added up": table[:n].cumsum(0),
         }
         self.kept_rows = (
             table[n] if self.rows == "the next alone" else choices.get(self.rows, table[:n])

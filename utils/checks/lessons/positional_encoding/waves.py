@@ -263,6 +263,7 @@ def rotary_variant(
     exchanged: bool = False,
     ignores_base: bool = False,
     of_offset: int = 1,
+    strides: Callable[[int], int] = lambda offset: 1,
     to_angles: bool = False,
     added: bool = False,
     second_from_turned: bool = False,
@@ -288,6 +289,7 @@ def rotary_variant(
         exchanged: whether sines and cosines change places.
         ignores_base: whether base is always 10,000.
         of_offset: how many times the offset is added to the positions.
+        strides: offset -> what the positions are multiplied by.
         to_angles: whether the offset is added to the angles.
         added: whether sines and cosines are added instead of rotating.
         second_from_turned: whether the second column uses the new value of the first.
@@ -315,6 +317,7 @@ def rotary_variant(
         rates[-1] *= 0 if last_left else 1
         starts = first + of_offset * offset
         places = _places(x, axis, starts, 0 if ends_early else starts)
+        places = places * strides(offset)
         angles = direction * _angles(places, rates, axis, x.dtype if short_angles else None)
         angles = angles + offset if to_angles else angles
         angles = angles.floor() if whole else angles

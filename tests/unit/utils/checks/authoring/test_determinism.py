@@ -1,5 +1,7 @@
 """Dropout at another rate than the one that was given."""
 
+import random
+
 import pytest
 import torch
 from torch import nn
@@ -88,3 +90,37 @@ def test_tokens_that_are_drawn_are_not_settled_though_two_may_be_alike():
 
     with pytest.raises(AnswerError, match="they differ"):
         settled(drawn, None, again=4)
+
+
+def test_words_that_pythons_own_dice_choose_are_refused_and_what_was_called_is_not_called_again():
+    calls = []
+
+    def draw():
+        calls.append("first")
+        return [random.choice("abcdefgh") for _ in range(20)]
+
+    def anew():
+        return [random.choice("abcdefgh") for _ in range(20)]
+
+    with pytest.raises(AnswerError, match="should give the same"):
+        settled(draw, None, anew=anew)
+    assert calls == ["first"]
+
+
+def test_tags_drawn_at_random_are_named():
+    def drawn(model, sentences, vocab, tags, batch_size=32):
+        return [[random.choice(tags) for _ in sentence] for sentence in sentences]
+
+    assert check.tag_sentences.verdict(drawn).mistake.name == "random_results"
+
+
+def test_a_layer_that_counts_its_calls_is_told_that_they_differ():
+    class Counting(Positions):
+        calls = 0
+
+        def forward(self, x):
+            self.calls += not self.training
+            return super().forward(x) + (self.calls - 1) * (not self.training)
+
+    verdict = check.LearnedPositionalEncoding.verdict(Counting)
+    assert verdict.mistake.name in {"calls_differ", "remembers_an_earlier_call"}

@@ -73,7 +73,7 @@ def test_a_loss_that_is_wrong_one_way_everywhere_is_told_which_way():
     [
         ({"a": 1, "b": 5}, "Of counts, right: 'a'; wrong: 'b'."),
         ({"a": 1}, "counts lacks 'b'."),
-        ({"a": 1, "b": 2, "c": 3}, "has 'c' too many."),
+        ({"a": 1, "b": 2, "c": 3}, "counts has 'c' too many."),
         ({"a": 1, "c": 3}, "counts lacks 'b' and has 'c' too many."),
         ({1: "a", 2: "b"}, "counts is the wrong way round: keys and values are swapped."),
     ],

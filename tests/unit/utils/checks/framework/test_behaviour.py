@@ -78,7 +78,7 @@ def test_an_input_without_effect_is_named():
 def test_sentences_that_affect_each_other_are_told():
     def across(scores, values, mask=None):
         context, weights = right(scores, values, mask)
-        return context.mean(0, keepdim=True).expand_as(context), weights
+        return context + context.mean(0, keepdim=True), weights
 
     assert TOGETHER in symptoms(across)
 

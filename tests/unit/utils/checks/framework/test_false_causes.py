@@ -223,3 +223,22 @@ def test_what_is_left_behind_is_not_put_down_to_memory():
 
     found = said(check.gradient_by_distance.verdict(asking))
     assert "It remembers" not in found
+
+
+def test_two_means_that_agree_by_their_first_digits_in_a_few_cases_have_not_one_cause():
+    def filled(x, mask):
+        return torch.where(mask[..., None], x, x.mean(1, keepdim=True)).mean(1)
+
+    assert "softmax" not in said(check.masked_mean.verdict(filled))
+
+
+def test_a_loss_that_agrees_by_its_first_digits_in_a_few_cases_is_not_told_that_softmax_is_missing():
+    def at_a_temperature(logits, tags):
+        real = tags != -100
+        if not real.any():
+            return logits.sum() * 0
+        return torch.nn.functional.cross_entropy(logits[real] / 2, tags[real])
+
+    words = said(check.token_loss.verdict(at_a_temperature))
+    assert "softmax" not in words
+    assert "`logits` were halved" in words

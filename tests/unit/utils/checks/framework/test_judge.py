@@ -31,7 +31,7 @@ def attention_verdict(answer):
 
 
 def test_an_unknown_mistake_gets_a_finding_and_no_name():
-    verdict = attention_verdict(attention_variant(scale=lambda q, k: 0.3))
+    verdict = attention_verdict(attention_variant(product=lambda q, k: (q @ k.mT).sin()))
     assert verdict.mistake is None
     assert "entries differ" in verdict.first_failure.finding.message
 

@@ -185,6 +185,13 @@ REACH = tuple(
             _BATCH,
         ),
         (
+            "divided_by_the_batch_twice",
+            {"over_batch": lambda n: n.mean(0) / len(n)},
+            "The outputs are averaged over the batch before they are differentiated, and the norms "
+            "again after it.",
+            "The entries of run(x)[b, -1] are added up: the only mean is that of the norms.",
+        ),
+        (
             "norm_over_batch",
             {"over_batch": lambda n: n.norm(dim=0)},
             "The norm runs over the batch too, so the result grows with the batch.",

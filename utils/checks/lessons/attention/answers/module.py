@@ -7,6 +7,7 @@ from torch import nn
 
 from utils.checks.authoring.common_mistakes import no_forward
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
 from utils.checks.lessons.attention.answers.scores import (
@@ -19,6 +20,8 @@ from utils.checks.lessons.attention.answers.softmaxes import softmax_mistakes
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.variants import (
     SelfAttentionVariant,
+    attention_to_others,
+    causal_attention,
     no_super_init,
     random_attention,
     self_attention_variant,
@@ -205,6 +208,20 @@ CLASS = (
         "The scale undoes the spread of a sum. How many terms does the product of a query and a "
         "key have?",
         self_attention_variant(factor=staticmethod(lambda d, d_k: (d_k / d) ** 0.5)),
+    ),
+    *comparing_mistakes(self_attention_variant),
+    Mistake(
+        "own_position_blocked",
+        "No position attends to itself, whatever the mask allows.",
+        "This layer is told by its argument what is allowed; None allows all, itself too.",
+        self_attention_variant(attention=staticmethod(attention_to_others)),
+    ),
+    Mistake(
+        "causal_mask_added",
+        "No position attends to a later one, whatever the mask allows: a causal mask is always "
+        "there.",
+        "This layer is told by its argument what is allowed; None allows all.",
+        self_attention_variant(attention=staticmethod(causal_attention)),
     ),
     *axis_mistakes(self_attention_variant),
     *softmax_mistakes(self_attention_variant),

@@ -62,6 +62,12 @@ ORDER = tuple(
     Mistake(name, message, hint, _order(**choices))
     for name, choices, message, hint in (
         (
+            "mean_of_the_changes",
+            {"distance": lambda d: d.abs().mean()},
+            "The absolute differences are averaged; their L2 norm is asked for.",
+            "The L2 distance is the root of the sum of all squared differences.",
+        ),
+        (
             "output_not_reordered",
             {"after": lambda y, order: y},
             "The outputs for the reordered words are compared place by place with the outputs for "

@@ -49,6 +49,12 @@ _KINDS = (
         "The keys compete for one unit of attention. Which function sees all of a row's scores?",
     ),
     (
+        "sigmoids_divided_by_their_sum",
+        "sigmoid shares",
+        "The weights are shares of sigmoids: softmax takes shares of exp.",
+        "Which function makes a score positive in the formula of softmax?",
+    ),
+    (
         "one_added_to_every_sum",
         "one added",
         "One is added to what each row is divided by, so rows sum to less than one.",

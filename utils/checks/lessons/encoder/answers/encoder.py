@@ -59,6 +59,12 @@ EXERCISES = by_id(
                 variant(EncoderVariant, averaged=True),
             ),
             Mistake(
+                "words_before_every_layer",
+                "The embedded sentence is added again to what each further layer reads.",
+                "The residuals inside the layers carry it on.",
+                variant(EncoderVariant, loop="words"),
+            ),
+            Mistake(
                 "layers_added_once_more",
                 "Each layer's input is added to its output once more.",
                 "The residuals are inside the layer: it has added its input already.",

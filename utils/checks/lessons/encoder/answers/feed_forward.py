@@ -1,7 +1,7 @@
 """The feed-forward network: right answers and common mistakes."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from utils.checks.authoring.common_mistakes import (
     dropout_by_default,
@@ -15,6 +15,15 @@ from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.part_variants import FeedVariant, variant
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.reference import modules
+
+
+def _normalised(h: Tensor) -> Tensor:
+    return nn.functional.layer_norm(h, h.shape[-1:])
+
+
+def _normalised_relu(h: Tensor) -> Tensor:
+    return _normalised(h.relu())
+
 
 EXERCISES = by_id(
     Exercise(
@@ -65,9 +74,27 @@ EXERCISES = by_id(
                     ("sigmoid", "The sigmoid", torch.sigmoid),
                     ("relu_6", "ReLU6, which cuts what is above 6,", nn.functional.relu6),
                     ("elu", "ELU", nn.functional.elu),
+                    ("softmax", "A softmax", lambda h: h.softmax(-1)),
+                    (
+                        "relu_up_to_1",
+                        "A ReLU that cuts what is above 1",
+                        lambda h: h.clamp(0, 1),
+                    ),
                     ("silu", "SiLU", nn.functional.silu),
                     ("softplus", "Softplus", nn.functional.softplus),
                 )
+            ),
+            Mistake(
+                "hidden_units_normalised",
+                "The hidden units are normalised between ReLU and linear_2.",
+                "In the formula W2 acts on max(0, ...) as it is; norms belong to the layer.",
+                variant(FeedVariant, activation=staticmethod(_normalised_relu)),
+            ),
+            Mistake(
+                "normalised_before_relu",
+                "What linear_1 gives is normalised before ReLU.",
+                "In the formula max(0, ...) acts on W1 x + b1; norms belong to the layer.",
+                variant(FeedVariant, activation=staticmethod(lambda h: _normalised(h).relu())),
             ),
             Mistake(
                 "layers_by_another_name",

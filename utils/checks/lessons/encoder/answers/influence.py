@@ -87,8 +87,8 @@ def _both(encoder: Any, ids: Tensor, source: int, zeroed: str) -> tuple[Tensor, 
 def _changed(encoder: Any, x: Tensor, ids: Tensor, source: int, zeroed: str) -> Tensor:
     """Return the embedded sentence with something taken away.
 
-    That is the source's "row", its "word" without its position, "every such word", its "column",
-    its "id" (in whose place comes 0), or nothing: "ones" come in its place.
+    That is the source's "row", all "other rows", its "word" without its position, "every such
+    word", its "column", its "id" (in whose place comes 0), or nothing: "ones" come in its place.
     """
     at = torch.tensor(source)
     if zeroed == "id":
@@ -100,6 +100,7 @@ def _changed(encoder: Any, x: Tensor, ids: Tensor, source: int, zeroed: str) -> 
         return torch.where(here.unsqueeze(-1), positions, x)
     if zeroed == "column":
         return x.index_fill(1, at, 0.0)
+    here = ~here if zeroed == "other rows" else here
     return x.masked_fill(here.unsqueeze(-1), 1.0 if zeroed == "ones" else 0.0)
 
 
@@ -205,6 +206,12 @@ EXERCISES = by_id(
                 "The row becomes ones, not zeros.",
                 "Nothing of the token should be left: zero in every entry.",
                 _influence_variant(zeroed="ones"),
+            ),
+            Mistake(
+                "all_others_zeroed",
+                "Every row but the source's is set to zero.",
+                "The source is what is taken away; the rest of the sentence stays.",
+                _influence_variant(zeroed="other rows"),
             ),
             Mistake(
                 "no_root",

@@ -1,10 +1,33 @@
 """Mistakes of a layer in its sums: a norm on the wrong side, another term, another size."""
 
+from typing import Any
+
 from utils.checks.framework.exercise import Mistake
 from utils.checks.lessons.encoder.part_variants import variant
 from utils.checks.lessons.encoder.variants import LayerVariant
 
+
+class _Sandwich(LayerVariant):
+    """A layer that in pre-norm normalises what a sub-layer gives, too, before the sum."""
+
+    def _dropped(self, x: Any, which: str) -> Any:
+        found = super()._dropped(x, which)
+        return self._norms()[which](found) if self._order() == "pre" else found
+
+
 NORMED_SUMS = (
+    Mistake(
+        "result_normalised_too_in_pre_norm",
+        "In pre-norm what a sub-layer gives is normalised too, before the sum.",
+        "With norm_first a norm acts on what goes into a sub-layer, and on nothing else.",
+        _Sandwich,
+    ),
+    Mistake(
+        "sums_halved",
+        "The sums are halved: x and what a sub-layer gives are averaged.",
+        "A residual is a sum. In post-norm the norm undoes a half, and in pre-norm nothing does.",
+        variant(LayerVariant, shrunk=0.5),
+    ),
     *(
         Mistake(
             f"{part}_normalised_before_the_sum",

@@ -41,6 +41,31 @@ def _past_the_first_norm(layer: Any, x: Tensor, mask: Tensor | None = None) -> T
     return output
 
 
+def _attention_of_attention(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    found = layer.self_attention(x, x, x, mask)[0]
+    x = layer.norm_1(x + layer.self_attention(found, found, found, mask)[0])
+    output: Tensor = layer.norm_2(x + layer.feed_forward(x))
+    return output
+
+
+def _in_halves_fed_twice(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    x = layer.norm_1(x + layer.self_attention(x, x, x, mask)[0])
+    output: Tensor = layer.norm_2(x + layer.feed_forward(layer.feed_forward(x)))
+    return output
+
+
+def _read_normalised(which: str) -> Callable[..., Tensor]:
+    """Return the layer whose attention reads norm_1(x) as "q", "k" or "v"; x is added as it is."""
+
+    def run(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        read = (layer.norm_1(x) if name in which else x for name in "qkv")
+        x = layer.norm_1(x + layer.self_attention(*read, mask)[0])
+        output: Tensor = layer.norm_2(x + layer.feed_forward(x))
+        return output
+
+    return run
+
+
 # A sub-layer's norm, input and output -> what is handed on.
 Half = Callable[[Any, Tensor, Tensor], Tensor]
 
@@ -209,6 +234,31 @@ EXERCISES = by_id(
                 "The mask is upside down: it keeps what it should block.",
                 "True means “may be attended to”. Only one thing was broken.",
                 _as_function(LayerVariant, mask_as="inverted"),
+            ),
+            Mistake(
+                "feed_forward_called_twice",
+                "The feed-forward network is called twice: the second time on what it gave first.",
+                "Each sub-layer has one turn: one call of feed_forward, and its result is added.",
+                _in_halves_fed_twice,
+            ),
+            Mistake(
+                "attention_called_twice",
+                "Attention is called twice: the second time on what it gave the first time.",
+                "Each sub-layer has one turn: one call of self_attention, and its result is added.",
+                _attention_of_attention,
+            ),
+            *(
+                Mistake(
+                    name,
+                    f"Attention reads {what} from a normalised x.",
+                    "Post-norm: attention reads x as it is, and the norm comes after the sum.",
+                    _read_normalised(which),
+                )
+                for name, what, which in (
+                    ("attention_reads_the_normalised_input", "everything", "qkv"),
+                    ("keys_and_values_normalised", "keys and values", "kv"),
+                    ("queries_normalised", "queries", "q"),
+                )
             ),
             Mistake(
                 "input_added_at_the_end",

@@ -32,19 +32,21 @@ def _stack_variant(
     """Build a stack with so many layers more, of one layer or copies of it, in any container.
 
     With "two" the first is one, and all others are another one; with "pairs" each stands at two
-    places; with "numbers" each is a layer with
+    places; with "turns" two layers come by turns; with "numbers" each is a layer with
     parameters of its own, which hold one storage. Weights may be `drawn_again` at the end.
     """
 
     def stack(make_layer: Callable[[], nn.Module], n_layers: int) -> Any:
         one = make_layer()
         two = itertools.chain([one], itertools.repeat(make_layer()))
+        turns = itertools.cycle([one, make_layer()])
         pairs = itertools.chain.from_iterable([new, new] for new in iter(make_layer, None))
         ways: dict[str, Callable[[], Any]] = {
             "new": make_layer,
             "one": lambda: one,
             "two": lambda: next(two),
             "pairs": lambda: next(pairs),
+            "turns": lambda: next(turns),
             "shallow": lambda: copy.copy(one),
             "function": lambda: make_layer,
             "numbers": lambda: _on_the_numbers_of(one, make_layer()),
@@ -100,6 +102,12 @@ EXERCISES = by_id(
                 "`p.data = q.data` makes two parameters one storage. New layers have numbers of "
                 "their own already.",
                 _stack_variant(holding="numbers"),
+            ),
+            Mistake(
+                "two_layers_by_turns",
+                "Two layers come by turns: each is in several places.",
+                "How often is make_layer called, and how many layers are asked for?",
+                _stack_variant(holding="turns"),
             ),
             Mistake(
                 "one_layer_drawn_again",

@@ -9,7 +9,9 @@ import torch
 from utils.checks.authoring.common_mistakes import dropout_by_default, own_dropout_rate
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
+from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.multi_head_attention.answers.families import sharing_mistakes
 from utils.checks.lessons.multi_head_attention.answers.layers import FORM, HEADS, LAYERS
 from utils.checks.lessons.multi_head_attention.answers.scores import SCALING
 from utils.checks.lessons.multi_head_attention.probes import PROBES
@@ -297,6 +299,8 @@ ATTENTION = Exercise(
     TorchHeads,
     (
         *SCALING,
+        *comparing_mistakes(heads_variant),
+        *sharing_mistakes(heads_variant),
         *result_mistakes(heads_variant),
         *LAYERS,
         *HEADS,

@@ -52,6 +52,16 @@ def _fused(
     return fuse
 
 
+def _one_head_of(which: int) -> Callable[[Sequence[Triple]], Sequence[Triple]]:
+    """Put one kind of matrix of the first head into the place of every head's."""
+
+    def shared(heads: Sequence[Any]) -> Sequence[Any]:
+        first = heads[0][which]
+        return [tuple(first if n == which else m for n, m in enumerate(h)) for h in heads]
+
+    return shared
+
+
 def _by_head(heads: Sequence[Triple]) -> Any:
     return torch.cat([matrix for head in heads for matrix in head]).chunk(3)
 
@@ -217,6 +227,15 @@ FUSE_MISTAKES = (
             ("first_head_missing", "The first", 0),
             ("last_head_missing", "The last", -1),
         )
+    ),
+    *(
+        Mistake(
+            f"first_heads_{name}_for_all",
+            f"Every head gets the {name} matrix of the first head.",
+            _EVERY_ROW,
+            _fused(heads_used=_one_head_of(which)),
+        )
+        for which, name in enumerate(("query", "key", "value"))
     ),
     Mistake(
         "first_head_only",

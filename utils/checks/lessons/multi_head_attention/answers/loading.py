@@ -59,6 +59,7 @@ def _load(
     last: Callable[[Tensor], Tensor] = torch.clone,
     after: Callable[[nn.Module], object] = lambda mha: None,
     replaces: bool = False,
+    adds: bool = False,
 ) -> Any:
     """Build a load_torch_attention with the given choices.
 
@@ -76,6 +77,7 @@ def _load(
         last: applied to the weight and the bias of the output projection.
         after: what is done to our module in the end.
         replaces: whether our layers get new parameters.
+        adds: whether torch's numbers are added to ours.
 
     """
 
@@ -98,7 +100,8 @@ def _load(
                 if replaces:
                     setattr(layer, kind, nn.Parameter(found[name]))
                 else:
-                    getattr(layer, kind).data = found[name]
+                    own = getattr(layer, kind)
+                    own.data = own.data + found[name] if adds else found[name]
         after(mha)
 
     return load
@@ -252,6 +255,18 @@ NUMBERS = (
         "The matrix of the output projection is transposed.",
         "out_proj is an nn.Linear, and so is w_o. Does anything need transposing?",
         _load(last=_turned),
+    ),
+    Mistake(
+        "added_to_ours",
+        "torch's numbers are added to those that our layers had.",
+        "They take the place of ours: `copy_` writes over what was there.",
+        _load(adds=True),
+    ),
+    Mistake(
+        "output_bias_zeroed",
+        "The bias of the output projection becomes zero.",
+        "torch starts it at zero, but it is trained like the others: copy it too.",
+        _load(last=lambda x: x.clone() if x.ndim > 1 else 0 * x),
     ),
     Mistake(
         "memory_shared",

@@ -99,6 +99,18 @@ MISTAKES = tuple(
             _APART,
         ),
         (
+            "logarithm_of_the_distance",
+            {"distance": lambda t, s: (t - s).abs().log1p()},
+            "The logarithm of the distance is taken.",
+            _APART,
+        ),
+        (
+            "root_of_the_distance",
+            {"distance": lambda t, s: (t - s).abs().sqrt()},
+            "The square root of the distance is taken.",
+            _APART,
+        ),
+        (
             "distance_from_one",
             {"distance": lambda t, s: (t - s).abs() + 1},
             "The distances start at 1: a word is one step away from itself.",

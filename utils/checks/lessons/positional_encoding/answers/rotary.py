@@ -231,6 +231,18 @@ ROTARY = Exercise(
             "The positions run from offset to offset + T - 1.",
             rotary_variant(of_offset=-1),
         ),
+        *(
+            Mistake(
+                f"positions_multiplied_by_{name}",
+                f"The positions are multiplied by {what}, where the offset belongs in a sum.",
+                "The positions run from offset to offset + T - 1.",
+                rotary_variant(of_offset=0, strides=strides),
+            )
+            for name, what, strides in (
+                ("the_offset", "the offset", lambda offset: offset or 1),
+                ("one_more", "1 + offset", lambda offset: 1 + offset),
+            )
+        ),
         Mistake(
             "offset_added_to_the_angles",
             "The offset is added to the angles: every pair is turned further by the same angle.",

@@ -27,12 +27,12 @@ def decode_oracle(step: Step, state: Any, bos: int, eos: int, max_len: int) -> l
     return written[: written.index(eos)] if eos in written else written
 
 
-End = Literal["eos", "bos", "never", "skipped", "repetition", "padding", "either"]
+End = Literal["eos", "bos", "never", "skipped", "repetition", "padding", "either", "doubled"]
 
 
 def _ends(eos: int, bos: int) -> dict[End, tuple[int, ...]]:
     also: dict[End, tuple[int, ...]] = {"padding": (eos, 0), "either": (eos, bos)}
-    return also | {"eos": (eos,), "repetition": (eos,), "bos": (bos,)}
+    return also | {"eos": (eos,), "repetition": (eos,), "doubled": (eos,), "bos": (bos,)}
 
 
 @by_choices
@@ -54,7 +54,8 @@ def _decode(
         carried: whether the new state is handed on.
         fed_back: whether the token written is read next; else bos is.
         end: what ends the answer; "skipped" leaves eos out and goes on, "repetition" ends it at a
-            token written before too, "padding" at 0 too, "either" at bos too.
+            token written before too, "doubled" at one written just before too, "padding" at 0 too,
+            "either" at bos too.
         choose: logits -> token.
         room: how many more tokens than max_len there is room for.
         calls: how often `step` is called for a token.
@@ -72,7 +73,8 @@ def _decode(
                 state = after if carried else state
             best = int(choose(logits))
             stops = best in _ends(eos, bos).get(end, ())
-            if stops or (end == "repetition" and best in written):
+            said = {"repetition": written, "doubled": written[-1:]}.get(end, [])
+            if stops or best in said:
                 written += [best] if last else []
                 break
             written += [] if end == "skipped" and best == eos else [best]
@@ -227,6 +229,18 @@ EXERCISES = by_id(
                 "A token that was written before ends the answer.",
                 "An answer may hold a token twice; only eos ends it.",
                 _decode(end="repetition"),
+            ),
+            Mistake(
+                "stops_at_a_double",
+                "A token that comes twice in a row ends the answer.",
+                "An answer may hold a token twice; only eos ends it.",
+                _decode(end="doubled"),
+            ),
+            Mistake(
+                "largest_without_its_sign",
+                "The token whose logit is farthest from zero is taken, on whichever side.",
+                "The best token has the largest logit: a logit far below zero is a bad one.",
+                _decode(choose=lambda logits: logits.abs().argmax()),
             ),
             Mistake(
                 "two_steps_for_a_token",

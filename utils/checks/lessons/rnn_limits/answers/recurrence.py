@@ -218,6 +218,12 @@ EXERCISES = by_id(
                 _forward(last=lambda states: states[0]),
             ),
             Mistake(
+                "mean_state_for_the_last",
+                "Your h_T is the mean of all states.",
+                "h_T should be the state after the last step.",
+                _forward(last=lambda states: torch.stack(states).mean(0)),
+            ),
+            Mistake(
                 "time_axis_left",
                 "h_T keeps a time axis of size one.",
                 "A slice ([:, -1:]) keeps the axis, an index ([:, -1]) drops it: h_T is (B, Hd).",

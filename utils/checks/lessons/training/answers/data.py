@@ -84,6 +84,11 @@ def _ties_in_small_letters(counts: Counts) -> list[str]:
     return sorted(counts, key=lambda word: (-counts[word], word.casefold()))
 
 
+def _ties_by_length(*, shortest_first: bool) -> Callable[[Counts], list[str]]:
+    sign = 1 if shortest_first else -1
+    return lambda counts: sorted(counts, key=lambda w: (-counts[w], sign * len(w), w))
+
+
 def _special_last(ids: Counts) -> Counts:
     return {word: (n - len(SPECIALS)) % len(ids) for word, n in ids.items()}
 
@@ -212,6 +217,18 @@ VOCABULARY = Exercise(
             "`most_common()` and a stable sort leave ties as they were. Among equals, the "
             "alphabet decides.",
             _vocab(_ties_as_met),
+        ),
+        *(
+            Mistake(
+                f"{name}_ties_first",
+                f"Words that are equally frequent are ordered by their length, {what} first.",
+                "Among equals the alphabet decides, and nothing else.",
+                _vocab(_ties_by_length(shortest_first=shortest_first)),
+            )
+            for name, what, shortest_first in (
+                ("short", "the shortest", True),
+                ("long", "the longest", False),
+            )
         ),
         Mistake(
             "ties_without_capitals",

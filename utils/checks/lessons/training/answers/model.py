@@ -69,6 +69,9 @@ class TaggerVariant(nn.Module):
         backwards: whether the last column is looked up in the first table, and so on.
         calm: whether the encoder is put in eval mode in every pass.
         ends: whether the output is "plain" logits, "softmax", "log_softmax" or "argmax".
+        pooled: whether each word is scored by the "mean" of the sentence, by that of the real
+            "words" alone, or by the "first" word.
+        classes_first: whether logits come as (B, C, T).
         scaled: whether words are multiplied by sqrt(D) once more.
         activated: whether a ReLU stands before the output.
         output_bias: whether the last layer has a bias.
@@ -89,6 +92,8 @@ class TaggerVariant(nn.Module):
     backwards = False
     calm = False
     ends = "plain"
+    pooled = ""
+    classes_first = False
     scaled = False
     activated = False
     output_bias = True
@@ -119,10 +124,19 @@ class TaggerVariant(nn.Module):
         x = self.encoder.encode(self._embed(ids, extra), mask)
         x = x.detach() if self.frozen else x
         x = x.relu() if self.activated else x
+        x = self._pooled(x, ids) if self.pooled else x
         logits: Tensor = self.output(x + extra if self.add == "after" else x)
+        logits = logits.mT if self.classes_first else logits
         ends: dict[str, Any] = {"softmax": logits.softmax, "log_softmax": logits.log_softmax}
         ends["argmax"] = logits.argmax
         return ends[self.ends](-1) if self.ends in ends else logits
+
+    def _pooled(self, x: Tensor, ids: Tensor) -> Tensor:
+        if self.pooled == "first":
+            return x[:, :1].expand_as(x)
+        counts = torch.ones_like(ids) if self.pooled == "mean" else ids != self.encoder.padding_idx
+        kept = counts.unsqueeze(-1).to(x.dtype)
+        return ((x * kept).sum(1, True) / kept.sum(1, True).clamp(min=1)).expand_as(x)
 
     def _embed(self, ids: Tensor, extra: Any) -> Tensor:
         x: Tensor = self.encoder.embedding(ids)
@@ -207,6 +221,25 @@ TAGGER = Exercise(
             "The best tags are returned, not the logits.",
             "The loss needs a number for every tag; the best is chosen later.",
             tagger_variant(ends="argmax"),
+        ),
+        *(
+            Mistake(
+                f"scored_by_{name}",
+                f"Every word is scored by {what}: all words of a sentence get the same logits.",
+                "A tagger tags each word: the last layer acts on every position by itself.",
+                tagger_variant(pooled=pooled),
+            )
+            for name, what, pooled in (
+                ("the_mean", "the mean of its sentence", "mean"),
+                ("the_mean_of_words", "the mean of its sentence's words", "words"),
+                ("the_first_word", "the first word of its sentence", "first"),
+            )
+        ),
+        Mistake(
+            "classes_before_words",
+            "The logits are (B, C, T): words and tags have changed places.",
+            "(B, T, C) is asked for. What a loss wants of them is that function's own affair.",
+            tagger_variant(classes_first=True),
         ),
         Mistake(
             "given_mask_ignored",

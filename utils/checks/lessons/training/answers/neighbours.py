@@ -41,7 +41,8 @@ class NeighboursVariant(_Convolution):
 
     Attributes:
         added: whether x is added: "once", "twice", "never"; or what is found is
-            "activated" (by a ReLU) or "smoothly activated" (by a GELU) first.
+            "activated" (by a ReLU), "smoothly activated" (by a GELU) or "averaged" (divided by the
+            width of a filter) first.
         masking: padding is hidden "before" the convolution, or not ("none"), or the words are
             ("inverted"), or the "first" sentence's mask hides the same places in all.
         along: whether the filters run over "words" or "features", or over what reshape makes of
@@ -89,6 +90,8 @@ class NeighboursVariant(_Convolution):
         """Map (B, T, D) to (B, T, D)."""
         found = self._convolved(self._masked(x, mask))
         times = {"twice": 2.0, "never": 0.0}.get(self.added, 1.0)
+        if self.added == "averaged":
+            return x + found / self.conv.weight.shape[-1]
         ends = {"activated": torch.relu, "smoothly activated": nn.functional.gelu}
         return times * x + (ends[self.added](found) if self.added in ends else found)
 
@@ -186,6 +189,12 @@ MISTAKES = (
         "What the convolution finds goes through a GELU.",
         "The formula has no activation: x + conv(x).",
         neighbours_variant(added="smoothly activated"),
+    ),
+    Mistake(
+        "divided_by_the_width",
+        "What the convolution finds is divided by the width of a filter: an average, not a sum.",
+        "The formula is x + conv(x): a sum over the words that a filter covers.",
+        neighbours_variant(added="averaged"),
     ),
     Mistake(
         "along_the_features",

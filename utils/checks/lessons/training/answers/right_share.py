@@ -87,6 +87,17 @@ def _mean_of_tags(logits: Tensor, tags: Tensor) -> float:
     return sum(shares) / max(len(shares), 1)
 
 
+def _among_the_best(many: int) -> Callable[[Tensor, Tensor], float]:
+    """Build an accuracy that counts a word as right if its tag is among the best so many."""
+
+    def accuracy(logits: Tensor, tags: Tensor) -> float:
+        best = logits.topk(min(many, logits.shape[-1]), -1).indices
+        real = tags != IGNORED
+        return _divided((best == tags.unsqueeze(-1)).any(-1) & real, real) if real.any() else 0.0
+
+    return accuracy
+
+
 def _mean_probability(logits: Tensor, tags: Tensor) -> float:
     real = tags != IGNORED
     shares = logits[real].softmax(-1).gather(-1, tags[real].unsqueeze(-1))
@@ -171,6 +182,15 @@ ACCURACY = Exercise(
             "above 0, even if another one's is higher.",
             "The best tag is the one whose logit is highest: compare its index.",
             _more_than_half(torch.sigmoid),
+        ),
+        *(
+            Mistake(
+                f"among_the_best_{many}",
+                f"A word counts as right where its tag is among the {many} best.",
+                "Only the best tag of each word counts.",
+                _among_the_best(many),
+            )
+            for many in (2, 3)
         ),
         Mistake(
             "best_of_all_logits",

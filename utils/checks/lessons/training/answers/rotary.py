@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.mask import mask_mistakes
 from utils.checks.lessons.multi_head_attention.answers.attention import (
     LAWS,
@@ -14,6 +15,7 @@ from utils.checks.lessons.multi_head_attention.answers.attention import (
     mask_use_mistakes,
     result_mistakes,
 )
+from utils.checks.lessons.multi_head_attention.answers.families import sharing_mistakes
 from utils.checks.lessons.multi_head_attention.variants import view_merge, view_split
 from utils.checks.lessons.training.probes import PROBES
 from utils.checks.lessons.training.rotary_variants import RotaryVariant, rotary_variant
@@ -255,6 +257,8 @@ ROTARY = Exercise(
     (
         *TURNING,
         *ATTENTION,
+        *comparing_mistakes(rotary_variant),
+        *sharing_mistakes(rotary_variant),
         *result_mistakes(rotary_variant),
         *dropout_mistakes(rotary_variant),
     ),

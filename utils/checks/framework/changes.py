@@ -1,0 +1,142 @@
+"""One-step changes of a tensor, in words: what an answer may do to an input, or to its result.
+
+People write many things that no bank of mistakes foresees, but most are one step too many or one of
+another kind: a running sum, a mean in the place of single values, vectors scaled to length one.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+MOST_AXES = 4
+Of = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step and what a tensor is after it ("added up along axis 0").
+
+    Attributes:
+        words: a participle with what belongs to it.
+        of: a tensor -> a tensor of the same form.
+        kind: tells it from a change that is told in the same words.
+
+    """
+
+    words: str
+    of: Of
+    kind: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return its words, and its kind if there are several."""
+        return f"{self.words} {self.kind}"
+
+
+def changes(like: Tensor) -> Iterator[Change]:
+    """Return the changes that a tensor of this form and type can go through, the plainest first."""
+    if like.dtype == torch.bool:
+        yield Change("turned round: True where it should be False", torch.logical_not)
+    elif like.is_floating_point():
+        yield from _OF_NUMBERS if like.ndim > 1 else _OF_NUMBERS[:_OF_SINGLE]
+    is_mask = like.dtype == torch.bool  # broadcasts in another form too
+    if like.ndim > 1 and (like.shape[-1] == like.shape[-2] or is_mask):
+        yield Change("transposed", lambda x: x.transpose(-1, -2))
+    for axis in range(min(like.ndim, MOST_AXES)):
+        if like.shape[axis] > 1:
+            yield from _along(axis, is_float=like.is_floating_point(), is_only=like.ndim == 1)
+
+
+def _of_unit_length(x: Tensor) -> Tensor:
+    return functional.normalize(x, dim=-1)
+
+
+def _of_unit_size(x: Tensor) -> Tensor:
+    return _of_unit_length(x) * math.sqrt(x.shape[-1])
+
+
+def _normalised(x: Tensor) -> Tensor:
+    return functional.layer_norm(x, x.shape[-1:])
+
+
+def _rows_divided(x: Tensor) -> Tensor:
+    return x / x.sum(-1, keepdim=True)
+
+
+_OF_ONE_LENGTH = "scaled to one length along its last axis, so that only its direction counts"
+_OF_NUMBERS = (
+    Change("put through a tanh", torch.tanh),
+    Change("put through a ReLU", torch.relu),
+    Change("put through a sigmoid", torch.sigmoid),
+    Change("made positive (abs)", torch.abs),
+    Change("squared", torch.square),
+    Change("put through an exponential function", torch.exp),
+    Change("put through a softmax over its last axis", lambda x: x.softmax(-1)),
+    Change("put through a log_softmax over its last axis", lambda x: x.log_softmax(-1)),
+    Change(_OF_ONE_LENGTH, _of_unit_length),
+    Change(_OF_ONE_LENGTH, _of_unit_size, "root of the size"),
+    Change("normalised along its last axis, to mean 0 and variance 1", _normalised),
+    Change("doubled", lambda x: 2 * x),
+    Change("halved", lambda x: x / 2),
+    Change("given the other sign", torch.neg),
+    Change("divided by the root of its last size", lambda x: x / math.sqrt(x.shape[-1])),
+    Change("multiplied by the root of its last size", lambda x: x * math.sqrt(x.shape[-1])),
+    Change("cut off below -1 and above 1", lambda x: x.clamp(-1, 1)),
+    Change("cut off below 0 and above 1", lambda x: x.clamp(0, 1)),
+    Change("divided by its sum along the last axis", _rows_divided),
+    Change("put through a softmax over its last axis but one", lambda x: x.softmax(-2)),
+)
+_OF_SINGLE = 19  # of these, a tensor with one axis has so many
+
+
+def _along(axis: int, *, is_float: bool, is_only: bool) -> Iterator[Change]:
+    """Return changes along an axis; `is_only` where a tensor has no other."""
+    where = "" if is_only else f" along axis {axis}"
+    yield Change(f"read backwards{where}", lambda x: x.flip(axis))
+    for falling, words in ((True, "large to small"), (False, "small to large")):
+        yield Change(f"sorted{where}, from {words}", _sorted(axis, falling=falling))
+    for place, words in ((0, "first"), (-1, "last")):
+        yield Change(f"replaced everywhere by what stands {words}{where}", _everywhere(axis, place))
+        if is_float:
+            yield Change(f"set to 0 at the {words} place{where}", _zeroed(axis, place))
+    yield Change(f"moved one place on{where}, the last one to the front", _rolled(axis, 1))
+    yield Change(f"moved one place back{where}, the first one to the end", _rolled(axis, -1))
+    if is_float:
+        yield Change(f"added up{where} (a running sum)", lambda x: x.cumsum(axis))
+        yield Change(f"centred{where} (its mean is subtracted)", _centred(axis))
+        yield Change(f"replaced by its mean{where}", _filled(axis, torch.mean))
+        yield Change(f"replaced by its sum{where}", _filled(axis, torch.sum))
+        yield Change(f"replaced by its maximum{where}", _filled(axis, torch.amax))
+
+
+def _everywhere(axis: int, place: int) -> Of:
+    return lambda x: x.narrow(axis, place % x.shape[axis], 1).expand_as(x).clone()
+
+
+def _zeroed(axis: int, place: int) -> Of:
+    def of(x: Tensor) -> Tensor:
+        new = x.clone()
+        new.narrow(axis, place % x.shape[axis], 1).zero_()
+        return new
+
+    return of
+
+
+def _sorted(axis: int, *, falling: bool) -> Of:
+    return lambda x: x.sort(dim=axis, descending=falling).values
+
+
+def _centred(axis: int) -> Of:
+    return lambda x: x - x.mean(axis, keepdim=True)
+
+
+def _rolled(axis: int, steps: int) -> Of:
+    return lambda x: x.roll(steps, axis)
+
+
+def _filled(axis: int, of: Callable[..., Tensor]) -> Of:
+    return lambda x: of(x, axis, keepdim=True).expand_as(x).clone()
