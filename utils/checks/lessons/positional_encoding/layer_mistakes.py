@@ -36,7 +36,7 @@ def layer_mistakes(*, learned: bool) -> tuple[Mistake, ...]:
 
 def _sum_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
     """Return the mistakes in the choice of rows and in the sum."""
-    return (*_row_mistakes(layer), *_joining_mistakes(layer))
+    return (*_row_mistakes(layer), *_mixed_row_mistakes(layer), *_joining_mistakes(layer))
 
 
 def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
@@ -85,6 +85,17 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             layer(rows="backwards"),
         ),
         Mistake(
+            "axis_guessed",
+            "Positions run along the batch as soon as there are more sentences than words.",
+            "x is (B, T, D), whichever of the two is larger.",
+            layer(along="longer"),
+        ),
+    )
+
+
+def _mixed_row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
             "mean_of_the_rows",
             "Every word of a sentence gets the same row: the mean over its positions.",
             "Each position has a row of its own, and nothing is averaged here.",
@@ -96,12 +107,6 @@ def _row_mistakes(layer: Callable[..., Any]) -> tuple[Mistake, ...]:
             "sentence.",
             "Each position has a row of its own, and nothing is summed here but x and that row.",
             layer(rows="added up"),
-        ),
-        Mistake(
-            "axis_guessed",
-            "Positions run along the batch as soon as there are more sentences than words.",
-            "x is (B, T, D), whichever of the two is larger.",
-            layer(along="longer"),
         ),
     )
 

@@ -232,7 +232,7 @@ def test_two_means_that_agree_by_their_first_digits_in_a_few_cases_have_not_one_
     assert "softmax" not in said(check.masked_mean.verdict(filled))
 
 
-def test_a_loss_that_agrees_by_its_first_digits_in_a_few_cases_is_not_told_that_softmax_is_missing():
+def test_a_loss_that_agrees_by_first_digits_in_a_few_cases_does_not_lack_its_softmax():
     def at_a_temperature(logits, tags):
         real = tags != -100
         if not real.any():
