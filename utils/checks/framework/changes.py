@@ -40,9 +40,9 @@ class Change:
 def changes(like: Tensor) -> Iterator[Change]:
     """Return the changes that a tensor of this form and type can go through, the plainest first."""
     if like.dtype == torch.bool:
-        yield Change("turned round: True where it should be False", torch.logical_not)
+        yield Change("inverted: True where it should be False", torch.logical_not)
     elif like.is_floating_point():
-        yield from _OF_NUMBERS if like.ndim > 1 else _OF_NUMBERS[:_OF_SINGLE]
+        yield from (*_OF_NUMBERS, *_OF_ROWS) if like.ndim > 1 else _OF_NUMBERS
     is_mask = like.dtype == torch.bool  # broadcasts in another form too
     if like.ndim > 1 and (like.shape[-1] == like.shape[-2] or is_mask):
         yield Change("transposed", lambda x: x.transpose(-1, -2))
@@ -51,23 +51,25 @@ def changes(like: Tensor) -> Iterator[Change]:
             yield from _along(axis, is_float=like.is_floating_point(), is_only=like.ndim == 1)
 
 
-def _of_unit_length(x: Tensor) -> Tensor:
+def of_length_one(x: Tensor) -> Tensor:
+    """Scale vectors (..., D) to length one."""
     return functional.normalize(x, dim=-1)
 
 
-def _of_unit_size(x: Tensor) -> Tensor:
-    return _of_unit_length(x) * math.sqrt(x.shape[-1])
-
-
-def _normalised(x: Tensor) -> Tensor:
+def normalised(x: Tensor) -> Tensor:
+    """Normalise vectors (..., D) as a LayerNorm without weights does."""
     return functional.layer_norm(x, x.shape[-1:])
+
+
+def _of_entries_about_one(x: Tensor) -> Tensor:
+    return of_length_one(x) * math.sqrt(x.shape[-1])
 
 
 def _rows_divided(x: Tensor) -> Tensor:
     return x / x.sum(-1, keepdim=True)
 
 
-_OF_ONE_LENGTH = "scaled to one length along its last axis, so that only its direction counts"
+_OF_ONE_LENGTH = "scaled to the same length along its last axis, so that only its direction counts"
 _OF_NUMBERS = (
     Change("put through a tanh", torch.tanh),
     Change("put through a ReLU", torch.relu),
@@ -77,30 +79,29 @@ _OF_NUMBERS = (
     Change("put through an exponential function", torch.exp),
     Change("put through a softmax over its last axis", lambda x: x.softmax(-1)),
     Change("put through a log_softmax over its last axis", lambda x: x.log_softmax(-1)),
-    Change(_OF_ONE_LENGTH, _of_unit_length),
-    Change(_OF_ONE_LENGTH, _of_unit_size, "root of the size"),
-    Change("normalised along its last axis, to mean 0 and variance 1", _normalised),
+    Change(_OF_ONE_LENGTH, of_length_one),
+    Change(_OF_ONE_LENGTH, _of_entries_about_one, "root of the size"),
+    Change("normalised along its last axis, to mean 0 and variance 1", normalised),
     Change("doubled", lambda x: 2 * x),
     Change("halved", lambda x: x / 2),
-    Change("given the other sign", torch.neg),
+    Change("negated", torch.neg),
     Change("divided by the root of its last size", lambda x: x / math.sqrt(x.shape[-1])),
     Change("multiplied by the root of its last size", lambda x: x * math.sqrt(x.shape[-1])),
-    Change("cut off below -1 and above 1", lambda x: x.clamp(-1, 1)),
-    Change("cut off below 0 and above 1", lambda x: x.clamp(0, 1)),
+    Change("clamped to between -1 and 1", lambda x: x.clamp(-1, 1)),
+    Change("clamped to between 0 and 1", lambda x: x.clamp(0, 1)),
     Change("divided by its sum along the last axis", _rows_divided),
-    Change("put through a softmax over its last axis but one", lambda x: x.softmax(-2)),
 )
-_OF_SINGLE = 19  # of these, a tensor with one axis has so many
+_OF_ROWS = (Change("put through a softmax over its last axis but one", lambda x: x.softmax(-2)),)
 
 
 def _along(axis: int, *, is_float: bool, is_only: bool) -> Iterator[Change]:
     """Return changes along an axis; `is_only` where a tensor has no other."""
     where = "" if is_only else f" along axis {axis}"
-    yield Change(f"read backwards{where}", lambda x: x.flip(axis))
+    yield Change(f"reversed{where}", lambda x: x.flip(axis))
     for falling, words in ((True, "large to small"), (False, "small to large")):
         yield Change(f"sorted{where}, from {words}", _sorted(axis, falling=falling))
     for place, words in ((0, "first"), (-1, "last")):
-        yield Change(f"replaced everywhere by what stands {words}{where}", _everywhere(axis, place))
+        yield Change(f"replaced everywhere by its {words} entry{where}", _everywhere(axis, place))
         if is_float:
             yield Change(f"set to 0 at the {words} place{where}", _zeroed(axis, place))
     yield Change(f"moved one place on{where}, the last one to the front", _rolled(axis, 1))

@@ -21,7 +21,9 @@ def expected_of(exercise: Exercise, case: Case) -> Observation:
 
 def observed(exercise: Exercise, name: str, answer: Any, case: Case) -> Observation:
     """Observe an oracle or a known mistake, and keep the result for the next submission."""
-    return _kept(exercise, exercise.probe, _key(exercise, name, case), answer, case)
+    return _kept(
+        exercise, _key(exercise, name, case), case, lambda: keeping(exercise.probe), answer
+    )
 
 
 def results_of(exercise: Exercise, name: str, answer: Any, case: Case) -> Observation:
@@ -31,9 +33,11 @@ def results_of(exercise: Exercise, name: str, answer: Any, case: Case) -> Observ
     """
     key = _key(exercise, name, case)
     if key in _OWN or not exercise.probe.asks_gradients(case):
-        return _kept(exercise, exercise.probe, key, answer, case)
-    plain = replace(exercise.probe, gradient=False)
-    return _kept(exercise, plain, (*key[:2], f"results of {key[2]}"), answer, case)
+        return _kept(exercise, key, case, lambda: keeping(exercise.probe), answer)
+    key = (*key[:2], f"results of {key[2]}")
+    return _kept(
+        exercise, key, case, lambda: replace(keeping(exercise.probe), gradient=False), answer
+    )
 
 
 def changed_inputs(
@@ -44,12 +48,9 @@ def changed_inputs(
     def inputs(**params: Any) -> Inputs:
         return change(keeping(exercise.probe).inputs(**params))
 
-    probe = replace(exercise.probe, inputs=inputs, gradient=False)
     key = _key(exercise, f"oracle, {name}", case)
-    if key not in _OWN:
-        seen = observe(probe, case, exercise.oracle, trusted=True)
-        _OWN[key] = with_facts(exercise, case, seen) or seen
-    return _OWN[key]
+    changed = replace(exercise.probe, inputs=inputs, gradient=False)
+    return _kept(exercise, key, case, lambda: changed, exercise.oracle)
 
 
 def _key(exercise: Exercise, name: str, case: Case) -> tuple[str, str, str]:
@@ -57,12 +58,16 @@ def _key(exercise: Exercise, name: str, case: Case) -> tuple[str, str, str]:
 
 
 def _kept(
-    exercise: Exercise, probe: Probe, key: tuple[str, str, str], answer: Any, case: Case
+    exercise: Exercise,
+    key: tuple[str, str, str],
+    case: Case,
+    probe: Callable[[], Probe],
+    answer: Any,
 ) -> Observation:
     if key not in _OWN:
         if len(_OWN) >= _MOST_KEPT:
             _OWN.clear()
-        seen = observe(keeping(probe), case, answer, trusted=True)
+        seen = observe(probe(), case, answer, trusted=True)
         _OWN[key] = with_facts(exercise, case, seen) or seen
     return _OWN[key]
 

@@ -312,7 +312,7 @@ def _pair(
     best: tuple[tuple[bool, int], Named] | None = None
     for one, other, answer in itertools.chain(*tried):
         pair = Mistake(f"{one.name} + {other.name}", "", "", answer)
-        if not agrees_with(exercise, pair, shown):
+        if not (agrees_with(exercise, pair, shown) and _differs_as_far(exercise, pair, shown)):
             continue
         agrees = _where_it_agrees(exercise, pair, relevant, several)
         if any(_hides(exercise, *order, shown) for order in ((one, other), (other, one))):

@@ -38,11 +38,6 @@ class _Step:
     name: str
     change: Change
 
-    @property
-    def called(self) -> str:
-        """Return how the input is named in a sentence."""
-        return self.name if " " in self.name else f"`{self.name}`"
-
 
 def one_step(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Mistake | None:
     """Return what an answer does besides what is asked for, if that is one step."""
@@ -63,6 +58,11 @@ def one_step(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Mis
         )
 
 
+def _called(name: str) -> str:
+    """Return how an input or a result is named in a sentence."""
+    return name if " " in name else f"`{name}`"
+
+
 def _size(judged: Judged) -> int:
     values = judged.seen.values.values() if judged.seen is not None else ()
     return max((value.size for value in values if isinstance(value, np.ndarray)), default=0)
@@ -79,9 +79,9 @@ def _after(exercise: Exercise, core: Sequence[Judged], shown: Judged) -> Mistake
             if all(_is_changed(exercise, judged, name, change) for judged in [shown, *core]):
                 return Mistake(
                     "right_but_changed",
-                    f"{name} is the right result, but {change.words}.",
-                    "The rest of the way is right: look for the step that does this, and whether "
-                    "it is asked for.",
+                    f"The result {_called(name)} is the right one, but {change.words}.",
+                    "All else is right: find the line that does this. Does the exercise ask for "
+                    "it?",
                 )
     return None
 
@@ -112,11 +112,12 @@ def _before(exercise: Exercise, core: Sequence[Judged], shown: Judged) -> Mistak
         if not _agrees(exercise, variant, shown) or same_results(variant, right, LOOSE):
             continue
         if all(_agrees(exercise, _stepped(exercise, j.result.case, step), j) for j in core):
+            given = _called(step.name)
             return Mistake(
                 "input_changed_first",
-                f"Your code behaves as if {step.called} were {step.change.words}.",
-                f"The rest fits the formula: follow {step.called} from the top of your code to "
-                "where it is used.",
+                f"Your code behaves as if {given} were {step.change.words}.",
+                f"The rest fits the formula: follow {given} from the top of your code to where it "
+                "is used.",
             )
     return None
 

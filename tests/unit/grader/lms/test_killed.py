@@ -1,9 +1,11 @@
 """A collection that is stopped half way: the next goes on, and takes nothing newer for older."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from grader.cli import main
-from grader.lms.storing import Records
+from grader.lms.storing import HandIn, Records
 from tests.unit.grader.lms.downloads import DUE, LESSON, Item, notebook, small_course, write_zip
 
 ONCE, AGAIN = notebook("once = 1"), notebook("again = 2")
@@ -56,3 +58,12 @@ def test_what_a_killed_run_had_unpacked_is_removed(folder):
     half.mkdir(parents=True)
     collect(folder, FIRST)
     assert not half.exists()
+
+
+def test_what_is_noted_after_half_a_line_is_read_though_that_run_was_killed_too(folder):
+    with (folder / "lms" / "canvas" / f"{LESSON}.lines").open("a") as notes:
+        notes.write('{"dan')
+    time = datetime(2026, 11, 20, tzinfo=UTC)
+    dan = HandIn("dan", LESSON, folder / "dan.ipynb", time, None, None, (1, 1), "dan_1_1_a.ipynb")
+    Records(folder, "canvas", LESSON).note(dan)
+    assert Records(folder, "canvas", LESSON).entries()["dan"] == "dan_1_1_a.ipynb"

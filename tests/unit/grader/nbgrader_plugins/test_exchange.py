@@ -27,6 +27,7 @@ def release(made):  # noqa: F811
             page = made.course.folder / "feedback" / name / LESSON / f"{LESSON}.html"
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(name)
+            page.chmod(0o600)  # as `grade` writes them
             if by_exchange:
                 (page.parent / "timestamp.txt").write_text("2026-11-20 10:00:00.000000 UTC")
                 (page.parent / "submission_secret.txt").write_text(name)

@@ -6,7 +6,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from utils.checks import check
+from utils.checks.framework import expected
 from utils.checks.framework.changes import changes
+from utils.checks.framework.exercise import Case, Exercise, Probe
+from utils.checks.framework.judge import judge
+from utils.checks.framework.observe import observe_all
 from utils.reference.attention import reference_attention
 from utils.reference.recurrent_cell import reference_cell
 
@@ -23,25 +27,31 @@ def products(a, b):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda a, b: products(a, b.flip(1)), "read backwards along axis 2"),
+        (lambda a, b: products(a, b.flip(1)), "reversed along axis 2"),
         (lambda a, b: products(a, b).cumsum(1), "added up along axis 1 (a running sum)"),
         (lambda a, b: products(a, b).softmax(-2), "put through a softmax over its last axis but"),
         (lambda a, b: products(a, b).sort(1).values, "sorted along axis 1, from small to large"),
-        (lambda a, b: F.normalize(products(a, b), dim=-1), "scaled to one length along its last"),
+        (
+            lambda a, b: F.normalize(products(a, b), dim=-1),
+            "scaled to the same length along",
+        ),
         (lambda a, b: products(a, b) * 0 + products(a, b).mean(1, True), "its mean along axis 1"),
     ],
 )
 def test_what_is_done_to_the_right_result_is_told(answer, words):
     message = named("pairwise_dot", answer)
-    assert message.startswith("products is the right result, but ")
+    assert message.startswith("The result `products` is the right one, but ")
     assert words in message
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda h: F.normalize(h, dim=-1), "`h` were scaled to one length along its last axis"),
-        (lambda h: h.flip(0), "`h` were read backwards along axis 0"),
+        (
+            lambda h: F.normalize(h, dim=-1),
+            "`h` were scaled to the same length along its last",
+        ),
+        (lambda h: h.flip(0), "`h` were reversed along axis 0"),
         (lambda h: h - h.mean(1, True), "`h` were centred along axis 1 (its mean is subtracted)"),
         (lambda h: 2 * h, "`h` were doubled"),
         (lambda h: h.relu(), "`h` were put through a ReLU"),
@@ -74,11 +84,38 @@ def test_an_input_in_a_module_is_told_by_its_name():
     [
         lambda a, b: products(a, b) ** 3,  # no step of those that are tried
         lambda a, b: products(a, b).cumsum(1) if len(a) > 1 else products(a, b) + 1,
+        lambda a, b: products(a, b).cumsum(1) if len(a) == 1 else products(a, b) + 1,
+        lambda a, b: products(a.flip(1), b) if len(a) == 1 else products(a, b) + 1,
         lambda a, b: products(a, b) if a.shape[1] > 1 else products(a, b) + 1,
     ],
 )
 def test_what_is_no_such_step_in_every_case_is_not_told(answer):
     assert named("pairwise_dot", answer) == ""
+
+
+def test_a_step_that_changes_nothing_does_not_explain_last_digits():
+    def attend(scores, values, mask=None):  # whose weights a log_softmax of the scores would keep
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(-1).nan_to_num()
+        return (weights[:, None] @ values)[:, 0] + 8e-5, weights + 8e-5
+
+    assert named("attend", attend) == ""
+
+
+def test_two_numbers_of_a_single_case_agree_by_chance():
+    def said(wrong):
+        cases = tuple(Case(f"place {n}", {"n": n}) for n in range(2))
+        right = {0: torch.arange(1.0, 1.0 + len(wrong)), 1: torch.tensor([9.0])}
+        given = {0: torch.tensor(wrong), 1: torch.tensor([9.0])}
+        probe = Probe("numbers", dict, lambda f, i: {"x": f(i["n"])}, cases, gradient=False)
+        exercise = Exercise(probe, right.get, ())
+        verdict = judge(exercise, cases, observe_all(probe, cases, given.get))
+        return verdict.mistake.message if verdict.mistake else ""
+
+    assert said([2.0, 1.0]) == ""
+    expected.forget()  # of an exercise with this name
+    assert "reversed" in said([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
 
 
 def test_a_gradient_that_is_lost_is_no_step():
@@ -113,4 +150,4 @@ def test_what_was_kept_of_one_change_is_not_taken_for_another():
         says = named(
             "rnn_cell", lambda x_t, h, *w, axis=axis: reference_cell(x_t, h.flip(axis), *w)
         )
-        assert f"`h` were read backwards along axis {axis}" in says
+        assert f"`h` were reversed along axis {axis}" in says

@@ -139,6 +139,10 @@ def test_the_axis_along_which_all_is_alike_is_told():
     got = np.broadcast_to(right[:, :1], right.shape)
     found = list(of_repeats("x", right, got, {"B": 2, "H": 3, "T": 4}))
     assert found == ["x is the same at every index of axis 1 (H)."]
+    (found,) = of_repeats("x", right, got, {"B": 2, "H": 3, "lengths": [3, 1]})
+    assert "axis 1." in found  # as many heads as words
+    (found,) = of_repeats("x", right, got, {"B": 2, "lengths": [3, 1]})
+    assert "axis 1 (T)." in found
     assert not list(of_repeats("x", got, got, {}))
 
 

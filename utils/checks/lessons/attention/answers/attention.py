@@ -2,9 +2,9 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.lessons.attention.answers.comparing import cosines
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import (
     half_guarded_mistakes,
@@ -27,10 +27,6 @@ from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_m
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.variants import attention_variant, random_attention
 from utils.reference.attention import reference_attention
-
-
-def _cosines(q: Tensor, k: Tensor) -> Tensor:
-    return normalize(q, dim=-1) @ normalize(k, dim=-1).transpose(-2, -1)
 
 
 def _scaled_after_softmax(
@@ -141,7 +137,7 @@ ATTENTION = (
             f"cosines{name}",
             "Queries and keys are scaled to unit length first, so their lengths no longer count.",
             "The score is the product of query and key as they are, divided by the root of Dk.",
-            attention_variant(product=_cosines, scale=scale),
+            attention_variant(product=cosines, scale=scale),
         )
         for name, scale in (("", lambda q, k: 1.0), ("_scaled", None))
     ),

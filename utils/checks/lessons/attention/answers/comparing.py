@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
-from torch.nn import functional as F
 
+from utils.checks.framework.changes import normalised, of_length_one
 from utils.checks.framework.exercise import Mistake
 
 _AS_THEY_ARE = (
@@ -14,12 +14,9 @@ _AS_THEY_ARE = (
 )
 
 
-def _unit(x: Tensor) -> Tensor:
-    return F.normalize(x, dim=-1)
-
-
-def _spread(x: Tensor) -> Tensor:
-    return F.layer_norm(x, x.shape[-1:])
+def cosines(q: Tensor, k: Tensor) -> Tensor:
+    """Compare queries (..., T, Dk) and keys (..., S, Dk) by the angle between them alone."""
+    return of_length_one(q) @ of_length_one(k).mT
 
 
 def comparing_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
@@ -31,27 +28,27 @@ def comparing_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
                 "queries_and_keys_of_length_one",
                 "Queries and keys are scaled to length one first, so their lengths no longer "
                 "count.",
-                lambda q, k: _unit(q) @ _unit(k).mT,
+                cosines,
             ),
             (
                 "keys_of_length_one",
                 "The keys are scaled to length one first, so their lengths no longer count.",
-                lambda q, k: q @ _unit(k).mT,
+                lambda q, k: q @ of_length_one(k).mT,
             ),
             (
                 "queries_and_keys_normalised",
                 "Queries and keys are normalised, as by a LayerNorm, before they meet.",
-                lambda q, k: _spread(q) @ _spread(k).mT,
+                lambda q, k: normalised(q) @ normalised(k).mT,
             ),
             (
                 "queries_normalised",
                 "The queries are normalised, as by a LayerNorm, before they meet the keys.",
-                lambda q, k: _spread(q) @ k.mT,
+                lambda q, k: normalised(q) @ k.mT,
             ),
             (
                 "keys_normalised",
                 "The keys are normalised, as by a LayerNorm, before they meet the queries.",
-                lambda q, k: q @ _spread(k).mT,
+                lambda q, k: q @ normalised(k).mT,
             ),
         )
     )

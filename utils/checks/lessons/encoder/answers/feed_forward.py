@@ -11,18 +11,15 @@ from utils.checks.authoring.common_mistakes import (
     own_dropout_rate,
 )
 from utils.checks.authoring.dropping import the_rest
+from utils.checks.framework.changes import normalised
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.part_variants import FeedVariant, variant
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.reference import modules
 
 
-def _normalised(h: Tensor) -> Tensor:
-    return nn.functional.layer_norm(h, h.shape[-1:])
-
-
 def _normalised_relu(h: Tensor) -> Tensor:
-    return _normalised(h.relu())
+    return normalised(h.relu())
 
 
 EXERCISES = by_id(
@@ -94,7 +91,7 @@ EXERCISES = by_id(
                 "normalised_before_relu",
                 "What linear_1 gives is normalised before ReLU.",
                 "In the formula max(0, ...) acts on W1 x + b1; norms belong to the layer.",
-                variant(FeedVariant, activation=staticmethod(lambda h: _normalised(h).relu())),
+                variant(FeedVariant, activation=staticmethod(lambda h: normalised(h).relu())),
             ),
             Mistake(
                 "layers_by_another_name",
