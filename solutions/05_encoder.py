@@ -91,7 +91,7 @@ for name, value in found.items():
 # large, and never one word: that is attention's task.
 #
 # **Predict:** what is the result for a token a hundred times as large? A thousandth as large? And
-# for one whose entries are all equal?
+# for one whose entries are all equal? ($\varepsilon = 10^{-5}$, torch's default.)
 
 # %% tags=["skip-grading"]
 guess("the 10, from a token a hundred times as large", None)
@@ -102,9 +102,9 @@ guess("the entries, from a token of equal ones", None)
 others = {"a hundred times": 100 * token, "a thousandth": token / 1000, "all equal": 0 * token + 7}
 for name, other in others.items():
     centred = other - other.mean()
-    spread = (centred**2).mean()
-    with_eps = [round(v, 3) for v in (centred / (spread + 1e-5).sqrt()).tolist()]
-    without = [round(v, 3) for v in (centred / spread.sqrt()).tolist()]
+    variance = (centred**2).mean()
+    with_eps = [round(v, 3) for v in (centred / (variance + 1e-5).sqrt()).tolist()]
+    without = [round(v, 3) for v in (centred / variance.sqrt()).tolist()]
     print(f"{name:16} {with_eps}   without epsilon: {without}")
     if name != "all equal":
         print("the last:", said(f"the 10, from a token {name} as large", with_eps[-1]))
@@ -117,6 +117,10 @@ print("all equal:", said("the entries, from a token of equal ones", with_eps[-1]
 #
 # The variance is divided by $D$, not by $D - 1$. torch's `var` and `std` divide by $D - 1$ unless
 # you ask for `correction=0`.
+#
+# Why over a token's own features? Batch normalisation takes each feature's mean over all tokens of
+# a batch. A token's result would then depend on the other sentences, and on how much padding there
+# is.
 #
 # ### Exercise: `LayerNorm`
 # *1 point · difficulty 2 of 5 · 10 minutes*
@@ -275,8 +279,8 @@ check.FeedForward(
 #
 # What is it for? Take sentences of two words, from a vocabulary of 16 words of two kinds. Attention
 # with one head reads them, and a linear layer behind it says whether both words are of one kind.
-# Guessing gets half of the 256 sentences right. **Predict:** what share does this model learn? With
-# a feed-forward between the two? And if that has no ReLU?
+# Guessing gets half of the 256 sentences right. **Predict:** what share will this model get right?
+# With a feed-forward between the two? And if that has no ReLU?
 
 # %% tags=["skip-grading"]
 guess("right with attention alone", None)
@@ -308,11 +312,13 @@ print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.
 
 # %% [markdown]
 # One head gives a mean of two values, and a linear layer reads a mean as something between its
-# readings of the two. A word beside itself must be read as "alike", so each word's own reading is
-# "alike", and so is everything between two of them: no pair is ever called "different". Two linear
-# layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU
-# bends, and now the two words can count together. (The softmax of attention bends as well: four
-# heads take four means, and the last line shows that they are enough here.)
+# readings of the two. If it read each word beside itself as "alike", it would read everything
+# between two of them so too, and never call a pair "different". So something has to be given up.
+# If the pairs of one kind are all called "different", all others can be right: three quarters, and
+# about that is what you see. Two linear layers are one,
+# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the
+# two words can count together. (The softmax of attention bends as well: four heads take four means,
+# and the last line shows that they are enough here.)
 #
 # ## 3. The way past: residuals at depth
 #
@@ -320,7 +326,7 @@ print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.
 # $x \leftarrow f(x)$, or add to it: $x \leftarrow x + f(x)$. The second is called a residual
 # connection.
 #
-# "Residuals keep gradients from vanishing", you may read. So let us stack your feed-forward
+# "Residuals keep gradients from vanishing", many texts say. So let us stack your feed-forward
 # networks, up to 32 of them, and look at the gradient that reaches the very first input.
 #
 # **Predict:** with depth, does it grow, stay or vanish? What does adding $x$ change? And what does
@@ -452,8 +458,8 @@ plots.show(
 # With one network the residual costs something (0.27 against 0.14). With four the two are level.
 # With twelve it decides: 0.1 against more than 1. At 24 the stack without residuals ends where
 # guessing ends. The right plot suggests why: all words leave a fresh stack of that depth as nearly
-# the same vector (cosine 0.998), and what cannot be told apart cannot be named. So the claim is
-# half of the truth. Norms keep the gradient's size; residuals keep the words apart.
+# the same vector (a cosine of almost 1), and what cannot be told apart cannot be named. So the
+# claim is half of the truth. Norms keep the gradient's size; residuals keep the words apart.
 #
 # ## 4. The encoder layer
 #
@@ -662,9 +668,9 @@ plots.show(fig, about="Size of a token and gradient of the weights by layer, mea
 # ### Which learning rates can they stand?
 #
 # Gradients at the start are a hint; what counts is training. Encoders of 2 and of 12 layers learned
-# lesson 04's task (name the word two places back) for 300 steps at five learning rates, with the
-# rate at its full height at once, or rising to it over 100 steps: a **warm-up**. That takes a
-# quarter of an hour, so it was recorded, with three seeds of everything.
+# lesson 04's task (name the group of the word two places back) for 300 steps at five learning
+# rates, with the rate at its full height at once, or rising to it over 100 steps: a **warm-up**.
+# That takes a quarter of an hour, so it was recorded, with three seeds of everything.
 #
 # **Predict** for 12 layers: what is the largest of 0.0001, 0.0003, 0.001, 0.003 and 0.01 at which
 # post-norm still learns without a warm-up (more than 0.8 right with all three seeds)? And with one?
@@ -825,7 +831,7 @@ plots.show(fig, about="How alike two tokens are, against layer.")
 #
 # `ids (B, T)` → `embedding` → `positions` → `layers` → `final_norm` → `(B, T, D)`
 #
-# Sentences of a batch are filled up with padding, and no word may attend to that.
+# Sentences of a batch are padded to the same length, and no word may attend to the padding.
 #
 # ### Exercise: `TransformerEncoder`
 # *3 points · difficulty 3 of 5 · 20 minutes*
@@ -975,7 +981,7 @@ check.TransformerEncoder(
 # `final_norm`. `forward`: a mask if there is none, then `encode(embed(ids), mask)`.
 # </details>
 #
-# A sentence of three words alone, then beside a longer one, filled up with padding. **Predict:**
+# Take a sentence of three words alone, then beside a longer one, padded to its length. **Predict:**
 # how far do its vectors move, at most, with your mask? And with no mask at all? (Each has length
 # $\sqrt{32} \approx 5.7$.)
 
@@ -996,8 +1002,8 @@ for name, encoded in together.items():
     print(f"moved, {name}:", said(f"moved, {name}", round(moved, 4)))
 
 # %% [markdown]
-# "The encoder needs no mask, only the decoder does", you may also read. Of the causal mask that is
-# true. Of padding it is not: the last line shows what that costs.
+# "The encoder needs no mask, only the decoder does" is another common claim. Of the causal mask it
+# is true. Of padding it is not: the last line shows what that costs.
 #
 # ### Exercise: `test_padding`
 # *2 points · difficulty 3 of 5 · 10 minutes*
@@ -1056,8 +1062,8 @@ check.test_padding(
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
-# Three sentences of different lengths. Encode each alone, and all of them in one batch, filled up
-# with zeros. For each one, `assert torch.allclose(row[:length], alone, atol=1e-4)`. Then the same
+# Three sentences of different lengths. Encode each alone, and all of them in one batch, padded with
+# zeros. For each one, `assert torch.allclose(row[:length], alone, atol=1e-4)`. Then the same
 # with the batch in the opposite order.
 # </details>
 #
@@ -1186,7 +1192,7 @@ for words in (10_000, 30_000, 100_000):
     print(f"feed-forward, share of all with {words:,} words: {share:.1%}")
 
 # %% [markdown]
-# "The feed-forward layers hold two thirds of a Transformer's parameters", you often read. That is
+# "The feed-forward layers hold two thirds of a Transformer's parameters", it is often said. That is
 # right for the layers alone. Of this encoder with its words it is about half, and with 100,000
 # words less than a fifth. Ask "of what?".
 #
@@ -1367,16 +1373,16 @@ print("two fresh layers of torch's have equal weights:", torch.equal(first, seco
 # They are the same. Only real tokens were compared, because the outputs at padding are never used.
 # One more thing to know about a fresh `nn.TransformerEncoder`: its layers are copies of the one
 # that it is given, so they start equal. Nothing forces them to stay so, but before you train such a
-# stack, draw its layers anew.
+# stack, initialise its layers anew.
 #
 # ## 11. Time against length
 #
-# "At 500 tokens an LSTM is five times slower than a Transformer", you may read of GPUs. Lesson 02
-# timed one layer of each; here is a whole encoder, on one core of your machine. **Predict:** how
-# many times as long does the LSTM take there, at 32 tokens and at 512? The cell takes the base
-# encoder without its embedding (18.9 million parameters), and an LSTM with two layers in both
-# directions and 512 units in each (10.5 million). It measures one sentence, forward and backward,
-# without dropout.
+# "At 500 tokens an LSTM is five times slower than a Transformer" is a common claim about GPUs.
+# Lesson 02 timed one layer of each; here is a whole encoder, on one core of your machine.
+# **Predict:** how many times as long does the LSTM take there, at 32 tokens and at 512? The cell
+# takes the base encoder without its embedding (18.9 million parameters), and an LSTM with two
+# layers in both directions and 512 units in each (10.5 million). It measures one sentence, forward
+# and backward, without dropout.
 
 # %% tags=["skip-grading"]
 # time of the LSTM over time of the encoder
@@ -1435,7 +1441,7 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 
 # %% [markdown]
 # Which of the two is faster depends on the machine: look at yours. On an Intel Xeon the LSTM took
-# longer at every length, on an AMD EPYC the encoder did. Five times it was on neither. (GPUs have
+# longer at every length, on an AMD EPYC the encoder did. On neither was it five times. (GPUs have
 # not been measured here.)
 #
 # On both the encoder's time grew faster with the length. Attention's scores cost the square of the
@@ -1539,8 +1545,8 @@ def lstm_influences(seed: int, length: int = 16) -> Tensor:
     return (rnn(without)[0] - rnn(x)[0]).norm(dim=-1).T
 
 
-kinds = {"encoder": encoder_influences, "LSTM": lstm_influences}
-found = {name: torch.stack([run(seed) for seed in range(10)]) for name, run in kinds.items()}
+influences = {"encoder": encoder_influences, "LSTM": lstm_influences}
+found = {name: torch.stack([run(seed) for seed in range(10)]) for name, run in influences.items()}
 
 # %% tags=["skip-grading"]
 distance = (torch.arange(16)[:, None] - torch.arange(16)).abs()
@@ -1590,9 +1596,8 @@ print(summary())
 # - Layer normalisation treats each token by itself: variance over $D$, epsilon under the root.
 # - At depth, norms keep the gradient's size, and residuals keep the tokens apart: equal tokens
 #   teach nothing. A missing residual shows in gradients, part by part, not in shapes.
-# - Post-norm keeps tokens at one size. With two layers it needed no warm-up here; with twelve it
-#   does, at all but the lowest rate at which it learns. Pre-norm lets tokens grow and needs a final
-#   norm.
+# - Post-norm keeps tokens at one size. With two layers it needed no warm-up here. With twelve it
+#   learned without one at a single rate, 0.001. Pre-norm lets tokens grow and needs a final norm.
 # - The feed-forward holds two thirds of a layer's parameters, and about half of those of the base
 #   encoder with 10,000 words.
 # - Your encoder and torch's are the same function.

@@ -138,12 +138,13 @@ def print_scores(scores: dict[str, Scores]) -> None:
 
 
 print_scores(scores)
-print("The dictionary has right", *told.of_kinds(treebank.test, examiner.tags, tagged), sep="\n  ")
+of_kinds = told.of_kinds(treebank.test, examiner.tags, tagged)
+print("The dictionary gets right:", *of_kinds, sep="\n  ")
 plain = scores["most frequent tag"]
 print("dictionary, overall:", said("dictionary, overall", plain.overall.share))
 print("dictionary, ambiguous:", said("dictionary, ambiguous", plain.ambiguous.share))
 if treebank.ceilings:
-    print(f"Without context the best tagger possible has {treebank.ceilings.without_context:.1%}")
+    print(f"Without context the best tagger possible gets {treebank.ceilings.without_context:.1%}")
     print("of this language's words right; on one test set a few more or fewer.")
 
 # %% [markdown]
@@ -267,8 +268,8 @@ print(f"{word}: word id {int(word_ids[lexicon[word]])}, features {row}")
 # ### Exercise: `collate`
 # *1 point · difficulty 1 of 5 · 6 minutes*
 #
-# Sentences have different lengths, tensors have one. Fill up with padding: words with 0, tags with
-# **-100**, a number that no tag has and that torch's losses leave out.
+# Sentences have different lengths, tensors have one. Pad words with 0 and tags with **-100**, a
+# number that no tag has and that torch's losses leave out.
 
 
 # %% exercise="collate"
@@ -312,7 +313,7 @@ check.collate(
 # <details><summary>Hint 1: a nudge</summary>
 #
 # `torch.nn.utils.rnn.pad_sequence` pads a list of tensors. Look at its arguments: which axis is the
-# batch, and what does it fill up with?
+# batch, and which value does it pad with?
 # </details>
 # <details><summary>Hint 2: the empty sentence</summary>
 #
@@ -377,7 +378,7 @@ def bucket_batches(
       gives another order.
 
     Args:
-        lengths: of each sentence, in words; left as they are. May be empty.
+        lengths: of each sentence, in words, left as they are. One may be 0, and the list empty.
         max_tokens: the budget.
         generator: for torch.randperm and the like; None: torch's default generator.
 
@@ -510,7 +511,7 @@ class Tagger(nn.Module):
         """Score every tag at every word.
 
         Args:
-            ids: words, (B, T).
+            ids: words, (B, T); a row may be all padding.
             features: (B, T, K), int64, a column for each of feature_sizes; None where there are no
                 features.
             mask: (B, T, T), (B, 1, T) or (1, T, T), True where a word may attend; used as it is.
@@ -700,9 +701,9 @@ check.token_loss(
 # ### Exercise: `predict_padded_accuracy`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# Say that padding has a tag of its own, which a model never misses. Of the real words it tags 83%
-# correctly, and 60% of all positions are padding. Somebody counts every position. What accuracy is
-# reported, as a number from 0 to 1?
+# Suppose that padding has a tag of its own, which a model never misses. Of the real words it tags
+# 83% correctly, and 60% of all positions are padding. Somebody counts every position. What accuracy
+# is reported, as a number from 0 to 1?
 
 # %% exercise="predict_padded_accuracy"
 # BEGIN SOLUTION
@@ -1320,8 +1321,7 @@ check.Neighbours(
 #
 # ## 9. The contest
 #
-# Seven networks, the same features, batches and settings. The settings come from a search for
-# *rotary*, so the others may be a little worse here than they could be.
+# Seven networks, the same features, batches and settings.
 #
 # - **one word at a time**: feed-forward layers with residuals and norms, no attention;
 # - **no positions**: your encoder with nothing in their place. It sees which words are there, not
@@ -1449,24 +1449,28 @@ for name, make in contenders.items():
     models[name], histories[name] = train_one(make, name, draw=curves.of(name))
 
 # %% [markdown]
-# Look at the last epochs of *one word at a time*. Does its loss go down while its accuracy on dev
-# stands still? Then its progress holds for the words of training alone: it **overfits**. So each
-# run keeps the model of its best epoch on dev.
+# Look at the last epochs of *one word at a time*: how does its accuracy on dev move, and how does
+# its loss? Where accuracy stands still, compare with section 2. On the made-up language it has
+# reached what is possible without context. On Czech it could still improve; if its loss keeps
+# falling there, it learns what holds for the words of training alone: it **overfits**. Each run
+# keeps the model of its best epoch on dev.
 #
 # ## 10. The scoreboard
 #
-# The model of each run's best epoch, on the test sentences, by which nothing was chosen.
+# The model of each run's best epoch, on the test sentences, which played no part in any choice.
 
 # %% tags=["skip-grading", "measured"]
 for name, model in models.items():
     tagged = tag_sentences(model, words_of(treebank.test), lexicon, tag_names)
     scores[name] = examiner.score(treebank.test, tagged)
 print_scores(scores)
-print(f"{name} has right", *told.of_kinds(treebank.test, examiner.tags, tagged), sep="\n  ")
+of_kinds = told.of_kinds(treebank.test, examiner.tags, tagged)
+print(f"{name} gets right:", *of_kinds, sep="\n  ")
 print()
 for name, model in models.items():
     size = sum(p.numel() for p in model.parameters())
-    print(f"{name:24}{histories[name].words_per_second:>9,.0f} words/s{size:>11,} parameters")
+    speed = f"{histories[name].words_per_second:>9,.0f} words/s in all epochs"
+    print(f"{name:24}{speed}{size:>11,} parameters")
 best, *level = told.level({name: scores[name].overall.share for name in models}, 0.005)
 fastest = max(models, key=lambda name: histories[name].words_per_second)
 print("best:", said("best of the networks", best, also=level))
@@ -1482,8 +1486,9 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # Read it with three questions. How far above *one word at a time* is the rest? That is what
 # attention, or recurrence, found in the words around. What do positions add: *sinusoidal* against
 # *no positions*? And what do large words cost: *sinusoidal, large words*? (Lesson 04, section 13
-# found two causes that work together: drowned positions, and a softmax that is too sure. Speeds are
-# this machine's.)
+# found two causes that work together: drowned positions, and a softmax that is too sure.) Two
+# things to bear in mind: the settings come from a search for *rotary*, so the others may do worse
+# than they could, by how much was not measured; and speeds are this machine's.
 #
 # ### The same contest on Czech
 #
@@ -1506,8 +1511,9 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 
 # %% [markdown]
 # The paper's sinusoids buy 0.2 points, rotary positions eight. (Two things differ: they are turned,
-# not added, and their base is 100, not 10,000. From base 10 to base 1,000 the rotary encoder moves
-# by 0.2 points only, so the base hardly explains eight. Sinusoids with base 100 were not run.)
+# not added, and their base is 100, not 10,000. For *rotary* the base hardly matters: from 10 to
+# 1,000 it moves by 0.2 points. Sinusoids learned faster with a smaller base in lesson 04, and with
+# base 100 they were not run here, so part of the eight may be the base's.)
 #
 # The rotary encoder is ahead of an LSTM as deep and as large, and level with one that has all its
 # parameters in one layer, or a little behind. What does it lack? Its neighbours, it seems: with a
@@ -1538,9 +1544,9 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 # each runs a twin without the rise: it starts at the height of step $w$, stays there until step
 # $w$, and then falls in the same way.
 #
-# **Predict:** which warm-up of 4, 16, 64, 256 and 1,024 steps is best after 80 steps? And how many
-# runs of five does too high a rate ruin (less than half of the tags right, where a lower rate does
-# better), with the rise and without it?
+# **Predict:** which warm-up of 4, 16, 64, 256 and 1,024 steps is best after 80 steps? Call a run
+# ruined if it gets less than half of the tags right and a lower rate does better. How many of the
+# five are ruined with the rise, and how many without?
 
 # %% tags=["skip-grading"]
 guess("best warm-up", None)
@@ -1610,9 +1616,10 @@ pictures.confusion(tables, cases)
 # Look for pairs that the left table mixes up: cases that share their endings, mostly in favour of
 # the frequent one. Which of them does the right table tell apart, and which not?
 #
-# And **where** does the encoder look? Take all places where a word is ambiguous, stands after a
-# preposition, and *rotary* has it right while *one word at a time* has not. **Predict:** how many
-# of the heads of *rotary* give prepositions more weight there than an even look at all words would?
+# And **where** does the encoder look? In sentences of 6 to 20 words, take all places where a word
+# is ambiguous, stands after a preposition, and *rotary* gets it right and *one word at a time* does
+# not. **Predict:** how many of the heads of *rotary* give prepositions more weight there than if
+# they looked at all words equally?
 
 # %% tags=["skip-grading"]
 guess("heads that look at prepositions", None)  # of settings.n_layers * settings.n_heads
@@ -1620,7 +1627,7 @@ guess("heads that look at prepositions", None)  # of settings.n_layers * setting
 
 # %% tags=["skip-grading", "measured", "folded"]
 def telling(sentence: list[tuple[str, str]]) -> list[int]:
-    """Places of ambiguous words that only the encoder has right, behind a preposition."""
+    """Places of ambiguous words that only the encoder gets right, behind a preposition."""
     words = [word for word, _ in sentence]
     alone, seen = (
         tag_sentences(models[name], [words], lexicon, tag_names)[0]
@@ -1680,8 +1687,8 @@ print(told.of_a_head(heads_of(words)[best][place].tolist(), sentence, place))
 #
 # The tag is read off the last layer. Could it be read off sooner? Take the trained *rotary* as it
 # is, and train a linear layer, a **probe**, on the vectors that enter its first layer, and one on
-# those that each layer gives. **Predict:** how much of dev will the first probe have right? The
-# last one has more: what share of that gain is there after layer 1 already?
+# those that each layer gives. **Predict:** how much of dev will the first probe get right? The last
+# one gets more: what share of that gain is there after layer 1 already?
 
 # %% tags=["skip-grading"]
 guess("right from what enters layer 1", None)
@@ -1704,8 +1711,8 @@ print("after layer 1:", said("of the gain, there after layer 1", round(gained.it
 # %% [markdown]
 # The first probe sees a word and its letters, nothing around it. *One word at a time*, which never
 # sees more, is only a little above it. So most of what later probes gain came from other words.
-# Which layer adds most? (A probe shows what *can* be read off a
-# layer, not that the model reads it there.)
+# Which layer adds most? (A probe shows what *can* be read off a layer, not that the model reads it
+# there.)
 
 # %% [markdown]
 # ## 12. Would accuracy show that attention is wrong?
@@ -1819,35 +1826,9 @@ pictures.text_sizes(sizes, by_size)
 # %% [markdown]
 # The made-up language has few words: both are soon near what is possible for them. On Czech look at
 # how steep the two lines still are at their right ends.
-#
-# ## 14. Faster, and on several GPUs
-#
-# Your `train_step` computes in bfloat16 on a GPU. Two more things are worth a try there:
-# `torch.compile`, and attention in one fused kernel (`F.scaled_dot_product_attention`). What
-# each buys depends on the machine and on the size: `make bench` in the course's repository measures
-# it, side by side with `nn.TransformerEncoder`.
-#
-# Several GPUs share a batch: each computes a part, and gradients are added up before the step. That
-# needs one process for each GPU. A notebook cannot start them once it has used the GPU itself, so
-# it writes a script out of **your** blocks and hands that to `torchrun`.
-
-
-# %% tags=["skip-grading", "measured"]
-def make_model() -> nn.Module:
-    return contenders["rotary"](settings)
-
-
-defined = write_script("train.py", cells_run())
-print(f"train.py holds {len(defined)} of your definitions; it ends like this:")
-print("".join(Path("train.py").read_text().splitlines(keepends=True)[-6:]))
-if torch.cuda.device_count() > 1:
-    run_script("train.py")
-else:
-    print("One device: nothing to share. On two GPUs: torchrun --nproc_per_node=2 train.py")
-
 
 # %% [markdown]
-# ## 15. A sentence of your own
+# ## 14. A sentence of your own
 #
 # Everything is in place: type a sentence, and the encoder that you wrote tags it. Words that are in
 # no file count as unknown; their endings still speak.
@@ -1955,8 +1936,35 @@ final = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_na
 print(write_predictions("predictions.txt", final))
 
 
+# %% [markdown]
+# ## Optional: faster, and on several GPUs
+#
+# Your `train_step` computes in bfloat16 on a GPU. Two more things are worth a try there:
+# `torch.compile`, and attention in one fused kernel (`F.scaled_dot_product_attention`). What
+# each buys depends on the machine and on the size: `make bench` in the course's repository measures
+# it, side by side with `nn.TransformerEncoder`.
+#
+# Several GPUs share a batch: each computes a part, and gradients are added up before the step. That
+# needs one process for each GPU. A notebook cannot start them once it has used the GPU itself, so
+# it writes a script out of **your** blocks and hands that to `torchrun`.
+
+
+# %% tags=["skip-grading", "measured"]
+def make_model() -> nn.Module:
+    return contenders["rotary"](settings)
+
+
+defined = write_script("train.py", cells_run())
+print(f"train.py holds {len(defined)} of your definitions; it ends like this:")
+print("".join(Path("train.py").read_text().splitlines(keepends=True)[-6:]))
+if torch.cuda.device_count() > 1:
+    run_script("train.py")
+else:
+    print("One device: nothing to share. On two GPUs: torchrun --nproc_per_node=2 train.py")
+
 # %% tags=["skip-grading"]
 print(summary())
+
 
 # %% [markdown]
 # ## Recap
@@ -1966,27 +1974,34 @@ print(summary())
 # - Batches by a budget of padded tokens waste little; padding must change nothing anywhere: mask in
 #   attention, -100 in the loss, real words in the accuracy.
 # - Know the first loss ($\ln C$), overfit eight sentences, then train.
-# - How a model learns of positions matters a great deal: with rotary ones the same encoder tags far
-#   better than with the paper's sinusoids.
+# - How a model learns about positions matters a great deal: with rotary ones the same encoder tags
+#   far better than with the paper's sinusoids.
 # - Accuracy shows some faults of attention and misses others. An invariant, and a comparison with
 #   torch, show them at once.
 #
 # The encoder's blocks, the attention that turns, the tagger, its loss, its batches and its training
 # step are yours. The course added the loop around them, the look-up of endings, and the rivals.
 #
+# **What comes after?** The hard words are those that the tagged text never showed, and untagged
+# text is plentiful. So the encoder learns from that first: some words are masked, and it names them
+# from the words around. Then it gets a linear layer, as in your `Tagger`, and learns the task. This
+# is **pretraining**. Its best-known model, BERT, is such an encoder: post-norm like yours, with
+# learned positions and GELU in place of ReLU, much larger, and trained on far more text.
+#
 # ## Three open questions
 #
-# 1. *No positions* never hears in which order words stand. Shuffle the words of every sentence, for
+# 1. *No positions* never learns the order of the words. Shuffle the words of every sentence, for
 #    training and test: which contenders lose by it, and how much? What had they learned?
-# 2. The head that looks at prepositions most was chosen for it. Switch it off (section 15) and tag
+# 2. The head that looks at prepositions most was chosen for it. Switch it off (section 14) and tag
 #    the same sentences: do words after prepositions suffer more than others?
 # 3. Take the features of the endings away, for all contenders. Does the order of the scoreboard
 #    stay? Can an encoder that reads letters in place of words bring them back?
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,
-# *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al.,
-# *Universal Dependencies v2*, LREC 2020; the treebank is UD Czech-CAC of release 2.17 (CC BY-SA
-# 4.0), made from the Czech Academic Corpus. R. Xiong et al., *On layer normalization in the
-# Transformer architecture*, ICML 2020. D. So et al., *Primer: Searching for efficient Transformers
-# for language modeling*, NeurIPS 2021. S. Jain, B. C. Wallace, *Attention is not explanation*,
-# NAACL 2019.
+# *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al., *Universal
+# Dependencies v2*, LREC 2020; the treebank is UD Czech-CAC of release 2.17 (CC BY-SA 4.0), made
+# from the Czech Academic Corpus. J. Devlin et al., *BERT: Pre-training of deep bidirectional
+# Transformers for language understanding*, NAACL 2019. R. Xiong et al., *On layer normalization in
+# the Transformer architecture*, ICML 2020. D. So et al., *Primer: Searching for efficient
+# Transformers for language modeling*, NeurIPS 2021. S. Jain, B. C. Wallace, *Attention is not
+# explanation*, NAACL 2019.

@@ -10,7 +10,7 @@ from typing import Any
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from grader.authoring.notebook import METADATA
+from grader.authoring.notebook import METADATA, sign_run
 from grader.errors import CourseError
 
 CELL_SECONDS = 600
@@ -37,6 +37,7 @@ def executed(notebook: Any, lesson: str, root: Path) -> Any:
             raise CourseError(f"{lesson}: no kernel started, twice. {error}".strip()) from None
     notebook.metadata = type(notebook.metadata)(METADATA)
     _verify_outputs(notebook, lesson)
+    sign_run(notebook)
     return notebook
 
 

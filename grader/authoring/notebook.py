@@ -1,6 +1,8 @@
 """A lesson as a notebook: headers expanded to nbgrader's metadata, stable ids, stable bytes."""
 
 import copy
+import hashlib
+import json
 from typing import Any
 
 import nbformat
@@ -22,6 +24,8 @@ METADATA = {
     },
 }
 
+RUN = "outputs_of_run"  # metadata: a digest of all outputs
+
 
 def source_notebook(lesson: Lesson) -> Any:
     """Return the lesson's notebook with its answers, not yet run."""
@@ -37,6 +41,7 @@ def as_text(notebook: Any) -> str:
 def without_outputs(notebook: Any) -> Any:
     """Return a copy of a notebook as if it had never been run."""
     bare = copy.deepcopy(notebook)
+    bare.metadata.pop(RUN, None)
     for cell in bare.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -46,6 +51,25 @@ def without_outputs(notebook: Any) -> Any:
 def was_run(notebook: Any) -> bool:
     """Return whether every code cell has an execution count."""
     return all(c.execution_count is not None for c in notebook.cells if c.cell_type == "code")
+
+
+def sign_run(notebook: Any) -> None:
+    """Note of which outputs the run consists that has just ended."""
+    notebook.metadata[RUN] = _digest_of_outputs(notebook)
+
+
+def is_of_one_run(notebook: Any) -> bool:
+    """Return whether all outputs are those of the run that was signed.
+
+    A merge of two branches takes some cells' outputs from one run and some from another, whose
+    figures and pictures then contradict each other.
+    """
+    return bool(notebook.metadata.get(RUN) == _digest_of_outputs(notebook))
+
+
+def _digest_of_outputs(notebook: Any) -> str:
+    outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    return hashlib.sha256(json.dumps(outputs, sort_keys=True).encode()).hexdigest()
 
 
 def _cell(cell: Cell, number: int) -> Any:

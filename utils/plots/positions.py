@@ -86,9 +86,10 @@ def speeds(step: Tensor, turn: Tensor) -> None:
 
     """
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.9))
-    plots.lines(axes[0], range(len(step)), {"": step}, title="How far a column moves per position")
-    axes[0].set(xlabel="column", ylabel="mean change per position")
-    plots.lines(axes[1], range(0, len(step), 2), {"": turn}, title="Positions until it repeats")
+    sines = range(0, len(step), 2)  # beside them, the cosines of slow hands hardly move at first
+    plots.lines(axes[0], sines, {"": step[::2]}, title="How far a sine moves per position")
+    axes[0].set(xlabel="column", ylabel="mean change per position", yscale="log")
+    plots.lines(axes[1], sines, {"": turn}, title="Positions until it repeats")
     axes[1].set(xlabel="column", ylabel="length of a turn (positions)", yscale="log")
     ends = f"from {step[0]:.2g} in column 0 to {step[-2]:.2g} in column {len(step) - 2}"
     turns = f"from {turn[0]:.2g} to {turn[-1]:,.0f} positions"
@@ -209,14 +210,15 @@ def neighbours_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
         ax.plot(steps, rows, marker, color=colour, ms=4, alpha=0.7)
         apart, cosine = found["distance of neighbours"], found["cosine of neighbours"]
         labels.append(f"{name}   {apart:.1f}   {cosine:5.2f}")
-        for place, text in ((1.055, f"{apart:.1f}"), (1.172, f"{cosine:.2f}")):
+        for place, text in ((1.08, f"{apart:.1f}"), (1.25, f"{cosine:.2f}")):
             ax.text(place, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center")
-    for place, header in ((1.055, "distance"), (1.172, "cosine")):
+    for place, header in ((1.08, "distance"), (1.25, "cosine")):
         ax.text(place, 1.02, header, transform=ax.transAxes, ha="center", fontweight="bold")
+    ax.text(1.165, 1.08, "two neighbours:", transform=ax.transAxes, ha="center", fontweight="bold")
     ax.set_yticks(range(len(kinds)), [name for name, _ in far_first])
     ax.invert_yaxis()
-    ax.set(xlabel="training steps until 90% right", xlim=(0, None))
-    ax.set_title("Ten seeds each\n(right: of two neighbours)", loc="left")
+    ax.set(xlabel="training steps", xlim=(0, None))
+    ax.set_title("Steps until 90% right, ten seeds each", loc="left")
     medians = [np.nanmedian(np.array(f["steps until 90%"], dtype=float)) for _, f in far_first]
     said = [f"{label}: {median:.0f}" for label, median in zip(labels, medians, strict=True)]
     plots.show(fig, alt="Points. Kind, distance, cosine, median steps: " + "; ".join(said) + ".")

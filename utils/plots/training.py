@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from torch import Tensor
 
 from utils import plots
 
 Curves = Mapping[str, Sequence[float]]
+MOST_NUMBERED = 16  # words of a sentence whose cells still have room for a number
 
 
 def schedules(steps: Sequence[int], curves: Curves) -> None:
@@ -57,16 +59,8 @@ def contest(record: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
     fig, axes = plt.subplots(1, len(parts), figsize=(10, 3.8), sharey=True, squeeze=False)
     said = []
     for place, (ax, part) in enumerate(zip(axes[0], parts, strict=True)):
-        for row, found in enumerate(record.values()):
-            percent = [100 * share for share in found[part]]
-            middle = sum(percent) / len(percent)
-            ax.plot(percent, [row] * len(percent), "o", color=f"C{place}", ms=5, alpha=0.5)
-            left = middle > 50
-            ax.annotate(f"{middle:.1f}", (min(percent) if left else max(percent), row),
-                        (-6 if left else 6, 0), textcoords="offset points", va="center",
-                        ha="right" if left else "left", fontsize=8)  # fmt: skip
+        _seeds(ax, [[100 * share for share in found[part]] for found in record.values()], place)
         ax.set(title=part, xlabel="right tags on test (%)")
-        ax.margins(x=0.3)
     axes[0][0].set_yticks(range(len(record)), list(record))
     axes[0][0].invert_yaxis()
     for name, found in record.items():
@@ -74,6 +68,22 @@ def contest(record: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
         said.append(f"{name} {', '.join(shares)}")
     plots.show(fig, alt=f"Points, one for each seed; means of {', '.join(parts)}: "
                         + "; ".join(said) + ".")  # fmt: skip
+
+
+def _seeds(ax: Axes, rows: Sequence[Sequence[float]], colour: int) -> None:
+    """Draw each seed of each row. Of a row far below all others the mean is written instead."""
+    means = [sum(row) / len(row) for row in rows]
+    low = sorted(means)[min(1, len(means) - 1)]
+    floor = low - (max(means) - low) / 2
+    for place, (row, middle) in enumerate(zip(rows, means, strict=True)):
+        if middle < floor:
+            ax.text(0.02, place, f"← {middle:.1f}", transform=ax.get_yaxis_transform(),
+                    va="center", fontsize=8)  # fmt: skip
+            continue
+        ax.plot(row, [place] * len(row), "o", color=f"C{colour}", ms=5, alpha=0.5)
+        ax.annotate(f"{middle:.1f}", (min(row), place), (-6, 0), textcoords="offset points",
+                    va="center", ha="right", fontsize=8)  # fmt: skip
+    ax.margins(x=0.3)
 
 
 def warm_ups(steps: Sequence[int], shares: Curves, trained: int) -> None:
@@ -145,7 +155,8 @@ def one_head(weights: Tensor, words: Sequence[str], place: int, title: str) -> N
 
     """
     fig, ax = plt.subplots(figsize=(6.5, 5))
-    plots.heat_map(ax, weights, title=title, rows=words, columns=words, numbers=False)
+    named: dict[str, Any] = {"rows": words, "columns": words, "bar": "weight"}
+    plots.heat_map(ax, weights, title=title, numbers=False, **named)
     ax.set(xlabel="key", ylabel="query")
     _slanted(ax)
     ax.get_yticklabels()[place].set_fontweight("bold")
@@ -155,7 +166,7 @@ def one_head(weights: Tensor, words: Sequence[str], place: int, title: str) -> N
 
 
 def doubts(rows: Mapping[str, Sequence[float]], words: Sequence[str]) -> None:
-    """Show how far a model doubts each word's tag, with heads switched off.
+    """Show how far a model doubts each word's tag, 1 - p(tag), with heads switched off.
 
     Args:
         rows: what is switched off -> the doubt about each word.
@@ -163,9 +174,10 @@ def doubts(rows: Mapping[str, Sequence[float]], words: Sequence[str]) -> None:
 
     """
     fig, ax = plt.subplots(figsize=(9, 4.5))
-    named: dict[str, Any] = {"rows": list(rows), "columns": words, "bar": "1 - p(tag given first)"}
-    plots.heat_map(ax, list(rows.values()), limits=(0, 1), **named)
-    ax.set_title("Doubt about each tag, with heads switched off")
+    percent = [[round(100 * doubt) for doubt in row] for row in rows.values()]
+    named: dict[str, Any] = {"rows": list(rows), "columns": words, "bar": "doubt (%)"}
+    plots.heat_map(ax, percent, limits=(0, 100), numbers=len(words) <= MOST_NUMBERED, **named)
+    ax.set_title("Doubt about each tag, with heads switched off: 100 - p(tag) in %")
     _slanted(ax)
     most = "; ".join(f"{name} {max(row):.0%}" for name, row in rows.items())
     plots.show(fig, alt=f"How far the model doubts tags. The most doubtful, row by row: {most}.")

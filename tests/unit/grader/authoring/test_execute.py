@@ -6,7 +6,7 @@ from nbclient import NotebookClient
 
 from grader.authoring import lessons
 from grader.authoring.files import stale, write_if_changed
-from grader.authoring.notebook import as_text, source_notebook
+from grader.authoring.notebook import as_text, sign_run, source_notebook
 from grader.authoring.release import released
 from grader.cli import main
 from tests.unit.course_files import LESSON, PLOT
@@ -30,6 +30,7 @@ def fake_build(course: Path) -> None:
     notebook = source_notebook(lesson)
     for number, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), 1):
         cell.execution_count = number
+    sign_run(notebook)
     write_if_changed(lesson.solution_path, as_text(notebook))
     write_if_changed(lesson.release_path, released(lesson, course))
 
@@ -75,6 +76,14 @@ def test_a_changed_release_is_written_again_without_running(course, capsys):
     assert main(["build", "solutions/01_doubling.py"]) == 0
     assert "up to date" in capsys.readouterr().out
     assert built(course) == before
+
+
+def test_an_output_that_is_of_another_run_is_found(course, capsys):
+    main(["build"])
+    merged = (course / SOLUTION).read_text().replace("double: 2 of 2 right", "double: 1 of 2 right")
+    (course / SOLUTION).write_text(merged)
+    assert main(["build", "--check"]) == 1
+    assert "outputs of more than one run" in capsys.readouterr().out
 
 
 def test_a_failing_cell_stops_the_build_and_changes_nothing(course, capsys):
