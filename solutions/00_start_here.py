@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
-# **What it needs:** Python, and tensors that you have met before. **Time:** 30 minutes.
+# **What it needs:** Python, and some experience with torch tensors. **Time:** 30 minutes.
 # **Points:** 4.
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
@@ -26,7 +26,8 @@ from utils.progress.guesses import guess, said, summary
 # %% [markdown]
 # This is where the course goes. The upper half of the picture is the model that you will have
 # built: it reads a sentence and gives each word a tag. The lower half shows what its layers are
-# made of. The numbers are lessons. Lesson 01 is about what came before, and its limits.
+# made of. The numbers are lessons. Lesson 01 is about what came before, and its limits. In this and
+# later diagrams blue is data, orange is learned, grey computes, and green adds.
 
 # %% tags=["skip-grading"]
 drawn.way("course")
@@ -80,8 +81,9 @@ print("the weight of 102:", found)
 
 # %% [markdown]
 # A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that.
-# Beyond that it says infinity, and infinity divided by infinity is "not a number". The true answer
-# has not moved at all: adding 100 to every score multiplies numerator and denominator by $e^{100}$.
+# Anything larger becomes infinity, and infinity divided by infinity is "not a number". The true
+# answer has not moved at all: adding 100 to every score multiplies numerator and denominator by
+# $e^{100}$.
 
 # %% tags=["skip-grading"]
 scores = torch.arange(0, 121, dtype=torch.float32)
@@ -91,7 +93,7 @@ ax.plot(scores, torch.softmax(pairs, -1)[:, 1], color="C1", lw=5, alpha=0.35, la
 ax.plot(scores, naive_softmax(pairs)[:, 1], color="C0", label="naive softmax")
 ax.axvline(88, color="0.5", ls=":", label="exp overflows")
 ax.set(xlabel="smaller score x (the other is x + 1)", ylabel="weight of the larger score")
-ax.set(title="The naive softmax ends where exp overflows", ylim=(0, 1.05))
+ax.set(title="The naive softmax breaks down where exp overflows", ylim=(0, 1.05))
 ax.legend(loc="lower left")
 plots.show(
     fig,
@@ -115,14 +117,14 @@ check.stable_softmax(naive_softmax)
 #
 # - The **idea** of an exercise decides: half of its cases right, half of the points. No points if
 #   the simplest case fails.
-# - One fifth of those points depends on what is **also asked** (an empty row, other number types,
-#   an error for sizes that do not fit, inputs left as they were), shared among these demands. The
-#   verdict says what is missing.
+# - One fifth of an exercise's points is for what is **also asked** (an empty row, other number
+#   types, an error for sizes that do not fit, inputs left as they were), divided equally among
+#   these demands. The verdict says what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers. They weigh at
 #   least as much as those you see: an answer that only knows the visible ones gets half at most.
 #
 # And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
-# on with the course's part in the place of yours. You get no points for it, and can come back at
+# on with the course's part in place of yours. You get no points for it, and can come back at
 # any time. If a later cell uses a part of yours that is not right yet, a line above its result
 # says so.
 #
@@ -392,9 +394,9 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # ## 5. Hand in
 #
 # Save the notebook (`Ctrl` + `S`), open **Assignment List** in the Nbgrader menu, and press
-# **Submit** beside this lesson. You may submit as often as you like: the last one counts. There is
-# no such menu where you learn alone, or on Windows: there the checks tell you all you need, and
-# your instructor says where notebooks go.
+# **Submit** beside this lesson. You may submit as often as you like: the last one counts. If you
+# learn alone or work on Windows, there is no such menu: the checks tell you all you need, and your
+# instructor says where notebooks go.
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -138,7 +138,8 @@ check.additive_scores(
 # A Python dictionary gives the value of the one key that *equals* the query. Attention is a soft
 # dictionary: every key matches a little or a lot, and what comes back is the average of all
 # **values**, weighted by the match. So the result moves smoothly when the query does, and there is
-# a gradient from which a network can learn what to ask.
+# a gradient from which a network can learn what to ask. Below, a hard look-up gives the value of
+# the nearest key, $k$; the soft one gives each key the score $-4 (q - k)^2$.
 
 # %% tags=["skip-grading", "folded"]
 pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
@@ -239,9 +240,10 @@ check.attend(
 # ## 3. The experiment: reversing a sequence
 #
 # The task of lesson 01: read symbols, write them in reverse order. Two models learn it. The second
-# decoder looks back, **through your two functions**. At each step it reads the context beside the
-# symbol just written, which takes more parameters. Both see the same batches in the same order, as
-# many steps, with short sequences first.
+# decoder looks back, **through your two functions**. At each step the context stands beside the
+# symbol just written when that is read, and beside the new state when the next one is chosen, which
+# takes more parameters. Both see the same batches in the same order, as many steps, with short
+# sequences first.
 #
 # **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
 # symbol? Its second? Draw the picture: output positions downwards, input positions to the right.
@@ -347,8 +349,8 @@ print(where)
 # point is a run of its own, whose sequences grow over the whole run.) A state of 256, with eleven
 # times the parameters, is ahead in the shorter runs and behind in the longest, in all three seeds.
 # We do not know why; all runs had the same learning rate. So the picture does not say what a state
-# *can* hold. It says that with attention, where nothing has to be carried, 300 steps are enough for
-# 99%. (You may read that at length 20 both models perform reasonably well. Not at equal training.)
+# *can* hold. It says that with attention, where the source need not fit into the state, 300 steps
+# are enough for 99%.
 #
 # Where does the model with attention look?
 
@@ -356,7 +358,8 @@ print(where)
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.9))
 for ax, length in zip(axes, STEPS, strict=True):
     weights = answers["attention", length].weights[0]  # (T, S), the first sequence
-    plots.heat_map(ax, weights, title=f"Additive attention, {length} symbols", limits=(0, 1))
+    title, bar = f"Additive attention, {length} symbols", "weight"
+    plots.heat_map(ax, weights, title=title, limits=(0, 1), bar=bar)
     ax.set(xlabel="input position s", ylabel="output position t")
 plots.show(
     fig, about="Attention weights, output positions downwards, input positions to the right."
@@ -448,9 +451,10 @@ answer = model.answer(exam(20).source, 20)
 curves = {"multiplicative": losses["multiplicative", 20], "additive": losses["attention", 20]}
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=(3, 2))
-plots.lines(left, np.arange(STEPS[20]), curves, markers=False, title="Loss of each token")
+plots.lines(left, np.arange(STEPS[20]), curves, markers=False, title="Loss per token")
 left.set(xlabel="training step", ylabel="loss per token (nats)")
-plots.heat_map(right, answer.weights[0], title="Multiplicative attention", limits=(0, 1))
+style = {"limits": (0, 1), "bar": "weight"}
+plots.heat_map(right, answer.weights[0], title="Multiplicative attention", **style)
 right.set(xlabel="input position s", ylabel="output position t")
 plots.show(fig, about="Losses of both attentions, and where the multiplicative one looks.")
 print(f"multiplicative, symbols right: {task.token_accuracy(answer.tokens, exam(20).target):.1%}")
@@ -458,14 +462,14 @@ below = (step for step, loss in enumerate(losses["multiplicative", 20]) if loss 
 print("below 0.1 at step", said("step of a loss below 0.1", next(below, "never")))
 
 # %% [markdown]
-# The product learns it too, if more slowly in this run. Its line is nearly one column wide, with
-# the same kind of encoder: states that have read their neighbours allow a wide line, and do not
-# force one.
+# The product learns it too, if more slowly in this run. Its line is narrower, with the same kind of
+# encoder: many rows look at one column almost alone, others at two. States that have read their
+# neighbours allow a wide line, and do not force one.
 #
 # Which is faster when many queries ask many keys? For every pair of them the sum makes $A$ = 32
 # numbers, puts each through tanh and multiplies it by its entry of $v$; the product multiplies 64
-# pairs of entries. **Predict:** how many times as long does the sum take for 512 queries and 512
-# keys?
+# pairs of entries. **Predict:** how many times slower is the sum than the product, for 512 queries
+# and 512 keys?
 
 # %% tags=["skip-grading"]
 guess("times as long, additive at 512", None)
@@ -824,8 +828,8 @@ for query in (2, 5):  # the weights of the last panel
 
 # %% [markdown]
 # A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless as
-# long as nobody reads its output. Blanking those rows instead would let padding leak into every
-# real word.
+# long as nobody reads its output. To mask those rows *instead of* the columns would let every real
+# word look at padding.
 #
 # **A good place to rest.** You have the product, its scale and its masks. In the second half a
 # sentence looks at itself. It uses no model trained above.
@@ -838,27 +842,26 @@ for query in (2, 5):  # the weights of the last panel
 #
 # $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
 #
-# ($X$ has a word in each row, so the matrices multiply from the right: a row for each entry that
-# they take, a column for each that they give. That is the transpose of lesson 01's, and of what
-# `nn.Linear` keeps.)
+# ($X$ has a word in each row, so the matrices multiply from the right: one row per input entry, one
+# column per output entry. That is the transpose of lesson 01's, and of what `nn.Linear` keeps.)
 #
 # Follow one sentence of six words, with vectors and matrices made by hand so that each number
 # means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
 # articles and adjectives look for a noun, nouns for an adjective, and the verb for a noun, if
-# possible alive: who did it? $W_k$ says what a word *offers* to those who look, and $W_v$ what
-# it *tells* them.
+# possible one that can act: who did it? $W_k$ says what a word *offers* to those who look, and
+# $W_v$ what it *tells* them.
 
 # %% tags=["skip-grading"]
 words = ["the", "red", "robot", "lost", "the", "key"]
-features = ["article", "adjective", "noun", "verb", "alive"]
-sought, told = ["noun", "adjective", "alive"], ["alive", "red"]
-article, adjective, noun, verb, alive = torch.eye(5)
-X = torch.stack([article, adjective, noun + alive, verb, article, noun])
-#                     noun adj alive
+features = ["article", "adjective", "noun", "verb", "can act"]
+sought, told = ["noun", "adjective", "can act"], ["acts", "described"]
+article, adjective, noun, verb, can_act = torch.eye(5)
+X = torch.stack([article, adjective, noun + can_act, verb, article, noun])
+#                     noun adj can act
 W_q = torch.tensor([[3.0, 0.0, 0.0],  # an article looks for a noun,
                     [3.0, 0.0, 0.0],  # an adjective too,
                     [0.0, 3.0, 0.0],  # a noun for an adjective,
-                    [2.0, 0.0, 3.0],  # a verb for a noun that is alive
+                    [2.0, 0.0, 3.0],  # a verb for a noun that can act
                     [0.0, 0.0, 0.0]])  # fmt: skip
 W_k = torch.zeros(5, 3)
 W_k[2, 0] = W_k[1, 1] = W_k[4, 2] = 2.0
@@ -924,15 +927,15 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 # Choose another query: click on it, or use the arrow keys. *lost* gives *robot* 0.96 and *key*
 # 0.03. What becomes of the 0.03 without the division? And of *the*, which likes two words equally
 # well? Switch the division off, and move the slider: it makes all products grow as those of random
-# vectors did in section 5.
+# vectors did in section 5. Then set the mask to *causal*: whom can the first *the* still ask?
 
 # %% tags=["skip-grading"]
 drawn.attention_by_hand(words, Q, K, V, query=3)
 
 # %% [markdown]
-# *lost* was told that the one who did it is alive. *robot* was told that it is red, and so was
-# *key*, which is wrong: attention saw that there is an adjective, not that it stands beside the
-# robot. Both *the* got the same vector, though they stand in different places. Section 8 asks why.
+# *lost* was told of one that acts. *robot* was told that it is described, and so was *key*, which
+# is wrong: attention saw that there is an adjective, not that it stands beside the robot. Both
+# *the* got the same vector, though they stand in different places. Section 8 asks why.
 #
 # A network learns the three matrices. Time to make them a module.
 #
@@ -1028,11 +1031,11 @@ check.SelfAttention(
 # three projections and the mask to your function and returns what that returns.
 # </details>
 #
-# ### Claim: "the scores are the dot products of the words' vectors"
+# ### What if the projections are forgotten?
 #
-# A slip of the pen: $X X^\top$ where $Q K^\top$ was meant. The shapes agree and training runs.
-# **Predict:** what would *the* look at? And how many of the three matrices $W_q$, $W_k$ and $W_v$
-# would learn?
+# Suppose that the code multiplies $X X^\top$ where $Q K^\top$ was meant. The shapes agree and
+# training runs. **Predict:** what would *the* look at? And how many of the three matrices $W_q$,
+# $W_k$ and $W_v$ would learn?
 
 # %% tags=["skip-grading"]
 guess("words that 'the' looks at, from the inputs", None)  # a list of numbers, from 0
@@ -1115,8 +1118,8 @@ print("another output for words", said("words with another output", order[new].t
 #
 # $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
 #
-# This is permutation **equivariance**, and why both *the* got the same vector in section 7. How far
-# a layer is from it can be measured.
+# This is permutation **equivariance**, and it is why both *the* got the same vector in section 7.
+# How far a layer is from it can be measured.
 #
 # ### Exercise: `breaks_equivariance`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -1170,11 +1173,11 @@ check.breaks_equivariance(
 #
 # ### Three layers compared
 #
-# **Predict:** your attention; the same, after each word got a vector for its place; and an RNN. To
-# the first, order does not matter. Which of the other two does the new order change more?
+# Your attention; the same, after each word got a vector for its place; and an RNN. **Predict:** for
+# which of the three will the distance be 0?
 
 # %% tags=["skip-grading"]
-guess("changed more", None, choices=("attention with places", "RNN"))
+guess("distance 0", None, choices=("self-attention", "attention with places", "RNN", "none"))
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -1187,13 +1190,12 @@ layers = {
 broken = {name: breaks_equivariance(f, told_apart[None], order) for name, f in layers.items()}
 for name, distance in broken.items():
     print(f"{name:28} {distance:.4f}")
-more = "RNN" if broken["RNN"] > broken["attention with places"] else "attention with places"
-print("changed more:", said("changed more", more))
+blind = " and ".join(name for name, distance in broken.items() if distance < 1e-4) or "none"
+print("distance 0:", said("distance 0", blind))
 
 # %% [markdown]
-# Attention by itself is blind to order. With a vector for each place it is not, and here the new
-# order changes it more than the RNN, which never was. (A causal mask tells places apart, too.)
-# Lesson 04 gives words a place.
+# Attention by itself is blind to order. With a vector for each place it is not, and an RNN never
+# was. (A causal mask tells places apart, too.) Lesson 04 gives words a place.
 #
 # ## 9. Read a heat map, find a bug
 #
@@ -1537,7 +1539,7 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # | self-attention | $3\, T D^2 + 2\, T^2 D$ | 1 |
 #
 # **Predict:** with D = 64, from which length on does attention take more time than an RNN? And more
-# memory? "At 500 tokens an LSTM is five times slower", you may read of GPUs. And here, at 512?
+# memory? And how many times as long as attention does an LSTM take, at 512 tokens?
 
 # %% tags=["skip-grading"]
 # The first of the lengths 64, 128, ... 4096 at which attention takes more (0 if none)
@@ -1595,13 +1597,15 @@ for name in ("RNN", "LSTM"):
 # %% [markdown]
 # Three things to take from the picture.
 #
-# - **Memory is quadratic**: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
-#   states. At every length here it is more than the RNN's, up to 512 tokens less than the LSTM's.
-#   For long texts twice the length takes four times the memory.
+# - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
+#   states. It is more than the RNN's at every length but, up to 512 tokens, less than the LSTM's.
+#   For long texts twice the length takes four times the memory. (The arithmetic cannot be avoided,
+#   the table can: fused kernels, such as the one behind `F.scaled_dot_product_attention`, compute
+#   it piece by piece, and their memory grows with $T$ alone; Dao et al., 2022.)
 # - **When time crosses depends on the program.** By the table attention does more arithmetic at
-#   every length. Still the RNN takes longer until far beyond 64 tokens. Its steps are slow, but not
+#   every length. Still the RNN takes longer up to about 2,000 tokens. Its steps are slow, but not
 #   because they wait: the LSTM's wait as well, and the LSTM is ahead of attention much earlier.
-#   (What waiting costs where many processors could work at once, one core cannot show.)
+#   (One core cannot show what waiting costs where many could work at once.)
 # - **How much slower an LSTM is** depends on program, machine, width and batch. On a CPU the LSTM
 #   runs in one fused routine (few operations, however long the text) and the simpler RNN does not,
 #   so that the one with four times the arithmetic wins. Measure, and say where.
@@ -1620,14 +1624,15 @@ print(summary())
 #   nothing allowed is zero.
 # - In self-attention one vector plays three roles. Permute the words, and the outputs are
 #   permuted: order is not seen.
-# - **Limit 2:** no output waits for another. The price is $T^2$.
+# - **Limit 2:** no output waits for another. The price is work that grows with $T^2$, and here
+#   memory too.
 # - **Limit 3:** the gradient reaches every word in one step, in a layer before training.
 # - A wrong attention may train. What finds it: rows that sum to one, gradients that reach every
 #   parameter, and examples worked out by hand.
 #
 # ## Three open questions
 #
-# 1. Additive attention's line is a few columns wide, the product's nearly one. Is it so with other
+# 1. Additive attention's line is a few columns wide, the product's narrower. Is it so with other
 #    seeds? And what becomes of the wide one if you take the encoder's recurrence away (keys are the
 #    symbols' own vectors, with lesson 04's positions)?
 # 2. The plain model was given its source once. Hand it the encoder's last state at *every* step,
@@ -1646,5 +1651,7 @@ print(summary())
 #   translation*, EMNLP 2015 (arXiv:1508.04025): multiplicative attention.
 # - A. Vaswani et al., *Attention is all you need*, NIPS 2017 (arXiv:1706.03762): scaled dot product
 #   (3.2.1 with footnote 4), costs per layer (table 1).
+# - T. Dao, D. Fu, S. Ermon, A. Rudra, C. Ré, *FlashAttention: Fast and memory-efficient exact
+#   attention with IO-awareness*, NeurIPS 2022 (arXiv:2205.14135).
 # - I. Sutskever, O. Vinyals, Q. V. Le, *Sequence to sequence learning with neural networks*, NIPS
 #   2014 (arXiv:1409.3215): the encoder-decoder, and why reversed inputs helped it.

@@ -8,7 +8,7 @@
 #
 # In lesson 02 *lost* asked who did it, and *the* asked for its noun. What if a word has two
 # questions at once? You will build an attention that looks several times, find out what that
-# costs, look into a trained one head by head, and load torch's weights into yours.
+# costs, examine a trained one, head by head, and load torch's weights into yours.
 #
 # New letters: **H** heads, of **Dh** = D / H features each. (Features are a vector's entries.)
 
@@ -46,11 +46,11 @@ scaled_dot_product_attention = carry("02_attention", "scaled_dot_product_attenti
 # ## 1. One softmax, two questions
 #
 # Eight drawers hold one symbol each. A question names two of them, and the answer is what lies in
-# the first and in the second, *in that order*. One look can open one drawer. This question needs
-# two.
+# the first and in the second, *in that order*. One look brings back one mixture. Can it answer this
+# question?
 #
-# One softmax gives one set of weights, so the query gets one mixture of values. Say it looks at
-# both drawers alike, 0.5 and 0.5; or at the first a little more, 0.7 and 0.3.
+# One softmax gives one set of weights, so the query gets one mixture of values. Suppose that it
+# looks at both drawers alike, 0.5 and 0.5; or at the first a little more, 0.7 and 0.3.
 #
 # **Predict:** red lies in the first drawer and blue in the second; then they change places. Does
 # the mixture change, with either pair of weights?
@@ -298,8 +298,8 @@ check.merge_heads(
 # ### A list, a fused projection, or one large attention
 #
 # Do the list and the fused projection give the same numbers? And *one large attention* with the
-# very same matrices, without cutting: is it "identical if the dimensions match", as you may read?
-# **Predict** both.
+# very same matrices, without cutting: is it the same if only the dimensions match? **Predict**
+# both.
 
 # %% tags=["skip-grading"]
 ALIKE = ("the same", "different")
@@ -349,6 +349,9 @@ for name, other in (("fused projection", fused), ("one large attention", large))
 # `forward` takes query, key and value as three arguments. In self-attention all three are the same
 # sentence. In lesson 02's **cross-attention**, keys and values come from *another* sequence (S need
 # not be T): that is how a decoder looks at what an encoder has read.
+#
+# In training, **dropout** sets a random share $p$ of some numbers to zero and multiplies the others
+# by $1 / (1 - p)$, so that a model cannot lean on any single one. In eval mode it does nothing.
 
 # %% tags=["skip-grading"]
 drawn.way("heads")
@@ -485,15 +488,15 @@ check.MultiHeadAttention(
 #
 # ### The shape of the weights
 #
-# A popular comment gives the weights the shape (B, D, T, T). Count yours for 2 sentences of 10
-# tokens, D = 64 and 8 heads:
+# Is it (B, D, T, T), a table for each feature? Count yours for 2 sentences of 10 tokens, D = 64 and
+# 8 heads:
 
 # %% tags=["skip-grading", "folded"]
 torch.manual_seed(0)
 x = torch.randn(2, 10, 64)
 weights = MultiHeadAttention(64, 8)(x, x, x)[1]
 print(f"shape {tuple(weights.shape)}: {weights.numel():,} numbers")
-print(f"the comment's (B, D, T, T) would be {2 * 64 * 10 * 10:,}")
+print(f"(B, D, T, T) would be {2 * 64 * 10 * 10:,}")
 
 # %% [markdown]
 # The second axis is H. Every head has its own (T, S) table; the product sums over the features
@@ -599,8 +602,8 @@ check.predict_parameters_16_heads(
 #
 # ### Parameters, counted
 #
-# "Many heads have almost the same parameter count as one head's q, k and v", says a popular text.
-# Count, at D = 64:
+# A common claim: "many heads have almost the same parameter count as one head's q, k and v". Count,
+# at D = 64:
 
 
 # %% tags=["skip-grading"]
@@ -620,12 +623,12 @@ print(f"w_q, w_k and w_v of one head: {three:,}")
 print(f"the share of w_o: {1 - three / count(one):.0%}")
 
 # %% [markdown]
-# The number of heads changes nothing, and the statement forgets `w_o`: a quarter of the parameters.
+# The number of heads changes nothing, and the claim forgets `w_o`: a quarter of the parameters.
 #
 # ### Time and memory, measured
 #
 # No more parameters: are more heads free, then? Four sentences of 256 words, D = 256. **Predict:**
-# how many times as long does a forward pass take with 64 heads as with one?
+# how many times slower is a forward pass with 64 heads than with one?
 
 # %% tags=["skip-grading"]
 guess("times as long with 64 heads", None)
@@ -642,10 +645,10 @@ pictures.cost_of_heads(HEADS, times, tables)
 print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / times[0], 1)))
 
 # %% [markdown]
-# They are not free. The products take as many multiplications, for Dh shrinks as H grows. But each
-# head has a (T, S) table of weights, which has to be filled, put through a softmax, read again and,
-# in training, kept. Memory for the tables grows in step with H, and time follows as soon as the
-# tables outweigh the products.
+# They are not free. The products take as many multiplications, because Dh shrinks as H grows. But
+# each head has a (T, S) table of weights, which has to be filled, put through a softmax, read again
+# and, in training, kept. Memory for the tables grows in step with H. So does time, once the tables
+# outweigh the products; on some machines even faster, and we have not looked for the reason.
 #
 # And what does fusing save? **Predict:** 16 heads, sentences of 16 and of 256 words, one core. How
 # many times as long as your block's way does the list of section 2 take?
@@ -682,7 +685,7 @@ for length in (16, 256):
 #
 # ### What is `w_o` for?
 #
-# Try to do without it: put $w_o w_v$ in the place of $w_v$, and nothing in the place of $w_o$.
+# Try to do without it: put $w_o w_v$ in place of $w_v$, and the identity in place of $w_o$.
 # **Predict:** does the output stay the same with one head? With four?
 
 # %% tags=["skip-grading"]
@@ -728,9 +731,10 @@ pictures.where_heads_write(
 #
 # Now the drawers, with your attention and D = 32. Every number of a drawer and every symbol has a
 # vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is the sum
-# of its number's and its symbol's. A question is the sum of two more: one for its first drawer, one
-# for its second. A linear layer reads both symbols off the output. There are five models: 1, 2 and
-# 8 heads; one head with a hidden layer *behind* it; and two heads with `w_o` fixed to the identity.
+# of its number's and its symbol's. A question is the sum of two vectors from two further tables:
+# one for its first drawer, one for its second. A linear layer reads both symbols off the output.
+# There are five models: 1, 2 and 8 heads; one head with a hidden layer *behind* it; and two heads
+# with `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head get both symbols right? (There are six symbols: guessing gets
 # one right in 17% and both in 3%.) And will the hidden layer help?
@@ -772,10 +776,10 @@ for name in ("1 head", "1 head + hidden"):
     print(f"{name}:", said(f"both right, {name}", results[name][:, 2].median().item()))
 
 # %% [markdown]
-# In each run one head gets one of the two symbols right, and the other hardly more often than by
-# chance; which one differs from run to run. Two heads get everything right, at exactly the same
-# number of parameters, and so do eight, with only four features each. Without `w_o` nothing is lost
-# here.
+# In each run the model with one head gets one of the two symbols right, and the other hardly more
+# often than by chance; which one differs from run to run. Two heads get everything right, at
+# exactly the same number of parameters, and so do eight, with only four features each. Without
+# `w_o` nothing is lost here.
 #
 # The fourth column is a warning against saying too much. With a hidden layer after it, one head
 # *can* answer both, though not every run finds out how. **Predict:** how large is its largest
@@ -815,11 +819,11 @@ for run, model in enumerate(models["1 head"]):
 #
 # ### Do more heads look at more drawers?
 #
-# Several heads "force the model to attend to more words", you may read. So *how many drawers* does
-# a head look at? If its weights lie evenly on $n$ drawers, $e$ to the power of their entropy (with
-# natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is the number larger with
-# one head, or for each of two? And for two heads taken together (for the
-# mean of their weights)?
+# A common claim: several heads "force the model to attend to more words". So *how many drawers*
+# does a head look at? If its weights lie evenly on $n$ drawers, $e$ to the power of their entropy
+# (with natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is the number larger
+# with one head, or for each of two? And for two heads taken together (for the mean of their
+# weights)?
 
 # %% tags=["skip-grading"]
 guess("drawers looked at, 1 head", None)
@@ -853,22 +857,13 @@ for name, five in models.items():
         print("    each:", said("drawers looked at by each, 2 heads", each))
         print("    together:", said("drawers looked at together, 2 heads", together))
 
-# %% tags=["skip-grading", "measured", "folded"]
-torch.manual_seed(0)
-twins = MultiHeadAttention(32, 2)
-with torch.no_grad():
-    for layer in (twins.w_q, twins.w_k):
-        layer.weight[16:], layer.bias[16:] = layer.weight[:16], layer.bias[:16]
-x = torch.randn(3, 8, 32)
-weights = twins(x, x, x)[1]
-print("two heads with the same weights look alike:", torch.equal(weights[:, 0], weights[:, 1]))
-
 # %% [markdown]
-# Nothing forces heads apart. Two may look at the very same words, as the twins do. And more heads
-# do not mean more drawers: one head looks at three on average (at one in one run, at three and a
-# half in the others), two together at two, one each, and eight together at nearly four. (Crumbs of
-# weight count for much here: the one head has nine tenths of its weight on the two drawers asked
-# for.) What two heads make possible is to look at one word *sharply* and at another one, too.
+# Nothing forces heads apart: with the same numbers in their part of `w_q` and `w_k`, two look at
+# the very same words. And more heads do not mean more drawers: one head looks at three on average
+# (at one in one run, at three and a half in the others), two together at two, one each, and eight
+# together at nearly four. (Crumbs of weight count for much here: the one head has nine tenths of
+# its weight on the two drawers asked for.) What two heads make possible is to look at one word
+# *sharply* and at another one, too.
 #
 # ## 7. Switching heads off
 #
@@ -984,10 +979,11 @@ check.load_torch_attention(
 #
 # ### Yours against torch's
 #
-# One trap when you compare: torch's `key_padding_mask` is **upside down**. There, `True` means
-# "is padding, ignore"; in this course, and in torch's own `F.scaled_dot_product_attention`,
-# `True` means "may be attended to". And torch returns the mean of the weights over the heads,
-# unless you ask for all of them.
+# One trap when you compare: torch's `key_padding_mask` is **upside down**. There, `True` means "is
+# padding, ignore"; in this course, and in torch's own `F.scaled_dot_product_attention`, `True`
+# means "may be attended to". A boolean `attn_mask` of `nn.MultiheadAttention` is upside down as
+# well, so a causal mask has to be inverted for it. And torch returns the mean of the weights over
+# the heads, unless you ask for all of them.
 
 # %% tags=["skip-grading", "folded"]
 for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
@@ -1070,8 +1066,9 @@ print("breaking the law:", said("faults that break the law", broken))
 # Three programs attend in three heads, and each has a bug. One *pairs heads with the batch*: its
 # split takes pieces of another sentence. One makes its *keys from the query*. The third gives each
 # head of each sentence a copy of the mask, and *repeats it in the wrong order*: a, b, a, b, a, b
-# instead of a, a, a, b, b, b. Two sentences, *a* and *b*, go through each. We change one thing at a
-# time. A cell is blue where that changes the weights of sentence *a* in that head.
+# instead of a, a, a, b, b, b. Two sentences, *a* and *b*, go through each. Each row of the pictures
+# is one change: of the queries, the keys or the mask, of *a* or of *b*. A cell is blue if that
+# change moves the weights of sentence *a* in that head.
 
 # %% tags=["skip-grading", "folded"]
 moving = {"right": head_bugs.moves()}

@@ -1044,7 +1044,8 @@ print("with ALiBi:", said("accuracy with ALiBi", ended))
 on_the_way = {kind: sum(map(sum, curves[kind])) for kind in ("sinusoidal", "learned", "rotary")}
 print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getitem__)))
 
-# %% [markdown] Without positions the model does as well as always guessing the sentence's most
+# %% [markdown]
+# Without positions the model does as well as always guessing the sentence's most
 # frequent group: a bag of words tells hardly more. ALiBi hardly does better: its bias makes near
 # words louder, on both sides alike, and cannot pick out the distance two. The other three solve the
 # task, and differ in speed.

@@ -9,7 +9,7 @@ verdict on a proxy that was never called counts for nothing.
 A test may still remember what earlier versions answered, and call right those that answer alike.
 In one trial run (one isolated process) all right versions together come as often as each broken
 one, and a broken one differs from itself as right ones do from each other (one query at a time,
-silent at padding), or whatever shows such a difference would be right. So with five kinds of
+the width at padding), or whatever shows such a difference would be right. So with five kinds of
 answers, a guess at the kind to let through is right 1 time in 5. So a test is tried in TRIAL_RUNS
 processes, each with its own order, and a verdict on a version counts only if all its trials in all
 of them agree: a guess earns full points 1 time in 5**2 = 25. Only a test that keeps nothing between

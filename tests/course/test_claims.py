@@ -6,9 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from grader.authoring.lesson import lessons
+from grader.authoring.notebook import RUN, digest_of_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "claims"
@@ -49,3 +51,10 @@ def test_what_measures_a_claim_is_a_cell_of_code_or_is_said_to_be_elsewhere(name
 
 def test_no_page_is_left_of_a_lesson_that_is_gone():
     assert sorted(page.stem for page in PAGES.glob("*.md")) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lessons_figures_and_pictures_are_all_of_the_same_run(name):
+    path = ROOT / "solutions" / name / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    assert notebook.metadata[RUN] == digest_of_outputs(notebook), f"build {name} with --force"

@@ -72,7 +72,7 @@ LOOKING_BACK = Way(
         "softmax": Box(2.3, 0, "softmax (S)"),
         "encoder": Box(0, 1.8, "encoder", "learned"), "states": Box(1.1, 1.8, "h₁ … h_S", "data"),
         "mix": Box(2.3, 1.8, "weighted sum"), "cell": Box(3.5, 1.8, "decoder cell", "learned"),
-        "written": Box(3.5, 0.8, "last symbol", "data"),
+        "written": Box(3.5, 2.8, "last symbol", "data"),
         "state": Box(4.6, 1.8, "new state", "data"), "next": Box(4.6, 0, "next symbol", "data"),
     },
     [
@@ -80,7 +80,7 @@ LOOKING_BACK = Way(
         ("states", "scores", "keys (B, S, Dk)"), ("scores", "softmax", "(B, S)"),
         ("softmax", "mix", "weights (B, S)"), ("states", "mix", "values"),
         ("mix", "cell", "context (B, Dk)"), ("written", "cell", ""), ("cell", "state", "(B, Dq)"),
-        ("state", "next", "logits (B, V)"),
+        ("state", "next", "logits (B, V)"), ("mix", "next", ""),
     ],
 )  # fmt: skip
 

@@ -41,7 +41,8 @@ def looks(weights: Tensor, xlabel: str, ylabel: str) -> None:
     """Show where each head looks: weights (H, T, S)."""
     fig, grid = plt.subplots(1, len(weights), figsize=(10.5, 3), sharey=True, squeeze=False)
     for h, (ax, head) in enumerate(zip(grid[0], weights, strict=True)):
-        plots.heat_map(ax, head, title=f"head {h}", limits=(0, 1), bar=h == len(weights) - 1)
+        bar = h == len(weights) - 1 and "weight"
+        plots.heat_map(ax, head, title=f"head {h}", limits=(0, 1), bar=bar)
         ax.set(xlabel=xlabel)
     grid[0][0].set_ylabel(ylabel)
     most = weights.nan_to_num().argmax(-1).tolist()
@@ -56,8 +57,8 @@ def where_heads_write(reach: Mapping[str, Tensor]) -> None:
     said = []
     limits = (0.0, max(float(strength.max()) for strength in reach.values()))  # one scale for all
     for ax, (title, strength) in zip(axes, reach.items(), strict=True):
-        last = ax is axes[-1]
-        plots.heat_map(ax, strength, title=title, limits=limits, numbers=False, bar=last)
+        bar = ax is axes[-1] and "norm of the\nhead's weights"
+        plots.heat_map(ax, strength, title=title, limits=limits, numbers=False, bar=bar)
         ax.set(xlabel="feature of the output", ylabel="head")
         moved = (strength > 0).sum(1).tolist()
         said.append(f"{title}: its heads move {', '.join(map(str, moved))} features")
@@ -106,8 +107,9 @@ def right_answers(results: Mapping[str, Tensor], chance: float) -> None:
             name = label if place == 0 else None
             style: dict[str, Any] = {"color": f"C{part}", "ms": 6, "alpha": 0.8, "label": name}
             ax.plot(where, 100 * result[:, part], marker, **style)
-    ax.axhline(100 * chance, color="0.4", ls=":")
-    ax.text(1.5, 100 * chance + 2, "chance (one symbol)", ha="center", color="0.3")
+    for share, what in ((chance, "one symbol"), (chance**2, "both")):
+        ax.axhline(100 * share, color="0.4", ls=":")
+        ax.text(1.5, 100 * share + 2, f"chance ({what})", ha="center", color="0.3")
     ax.set_xticks(range(len(results)), list(results))
     ax.set(ylim=(0, 105), ylabel="right answers (%)", title="One point for each run and symbol")
     ax.legend(title="symbol", loc="center left", bbox_to_anchor=(1, 0.5))
@@ -159,7 +161,7 @@ def score_and_law(
         said.append(f"{name}: {least} right, changes up to {max(changes):.1g}")
     axes[0].set(xlim=(85, 101), xlabel="right tags (%)", title="What accuracy shows")
     axes[1].set(xscale="log", xlim=(3e-8, 100), xlabel="largest change of a logit (log scale)")
-    axes[1].set_title("A sentence alone against in a padded batch")
+    axes[1].set_title("What padding changes")
     axes[0].set_yticks(range(len(accuracy)), list(accuracy))
     axes[0].set_ylim(len(accuracy) - 0.5, -0.5)
     plots.show(fig, alt="Points, one for each seed. " + "; ".join(said) + ".")

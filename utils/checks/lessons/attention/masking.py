@@ -63,6 +63,10 @@ Masking = Literal[
     "rows by an index",
     "first sentence",
     "first ones",
+    "lowest score, then zeroed",
+    "first key of an empty row",
+    "dropped for an empty row",
+    "padded queries too",
 ]
 Weigh = Callable[[Tensor], Tensor]
 
@@ -239,6 +243,28 @@ def _rows_by_an_index(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
     return weights
 
 
+def _lowest_score(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+    lowest = scores.amin(-1, keepdim=True)
+    return weigh(torch.where(mask, scores, lowest)).masked_fill(~mask, 0.0)
+
+
+def _first_key_of_an_empty_row(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+    first = torch.arange(mask.shape[-1], device=mask.device) == 0
+    return weigh(scores.masked_fill(~(mask | first & ~mask.any(-1, keepdim=True)), -torch.inf))
+
+
+def _dropped_for_an_empty_row(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+    filled = scores.masked_fill(~mask, -torch.inf) if mask.any(-1).all() else scores
+    return weigh(filled) * mask.any(-1, keepdim=True)
+
+
+def _padded_queries_too(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
+    asks_itself = mask.ndim == scores.ndim and scores.shape[-2] == scores.shape[-1]
+    if asks_itself and mask.shape[-2] == 1:
+        mask = mask & mask.mT
+    return weigh(scores.masked_fill(~mask, -torch.inf)).masked_fill(~mask, 0.0)
+
+
 _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "after": lambda scores, mask, weigh: weigh(scores) * mask,
     "added": _plus(lambda mask: mask),
@@ -266,6 +292,10 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "renormalised": _renormalised(0.0),
     "renormalised safely": _renormalised(1e-9),
     "multiplied": lambda scores, mask, weigh: _divided(scores.exp() * mask),
+    "lowest score, then zeroed": _lowest_score,
+    "first key of an empty row": _first_key_of_an_empty_row,
+    "dropped for an empty row": _dropped_for_an_empty_row,
+    "padded queries too": _padded_queries_too,
 }
 
 # They stop at None, each with its own message.

@@ -15,6 +15,7 @@ from utils.checks.lessons.attention.answers.mask import (
     mask_on_the_values,
     query_mask_mistakes,
 )
+from utils.checks.lessons.attention.answers.rows import padded_queries_closed
 from utils.checks.lessons.attention.answers.scores import (
     axis_mistakes,
     length_mistakes,
@@ -191,6 +192,7 @@ ATTENTION = (
     *half_guarded_mistakes(attention_variant),
     *infinity_mistakes(attention_variant),
     *query_mask_mistakes(attention_variant)[:1],
+    padded_queries_closed(attention_variant),
     *large_score_mistakes(attention_variant),
     *many_query_mistakes(attention_variant),
     *result_mistakes(attention_variant),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from utils.checks.framework.exercise import Mistake
+from utils.checks.lessons.attention.answers.rows import row_mistakes
 
 Variant = Callable[..., Any]
 
@@ -214,24 +215,7 @@ def _empty_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             variant(masking="lowered by ten thousand"),
         ),
         *_broken_row_mistakes(variant),
-        *_other_rows(variant),
-    )
-
-
-def _other_rows(variant: Variant) -> tuple[Mistake, ...]:
-    return (
-        Mistake(
-            "mask_of_the_first_sentence",
-            "The mask of the first sentence is used for all.",
-            "The mask has a row for each sentence: an index takes one of them.",
-            variant(masking="first sentence"),
-        ),
-        Mistake(
-            "as_many_first_positions",
-            "The first positions are allowed, as many as the mask allows, wherever those stand.",
-            "A mask may have holes: use it as it is, and not the lengths that it seems to tell.",
-            variant(masking="first ones"),
-        ),
+        *row_mistakes(variant),
     )
 
 

@@ -1,15 +1,17 @@
 """SelfAttention: right answers and common mistakes."""
 
 from dataclasses import replace
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from utils.checks.authoring.common_mistakes import no_forward
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.attention.answers.rows import padded_queries_closed
 from utils.checks.lessons.attention.answers.scores import (
     axis_mistakes,
     length_mistakes,
@@ -26,6 +28,16 @@ from utils.checks.lessons.attention.variants import (
     random_attention,
     self_attention_variant,
 )
+
+
+class _AddedToWhatItSaw(SelfAttentionVariant):
+    through = "qkx"
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        mixed, weights = super().forward(x, mask)
+        layer: Any = self.w_v
+        return layer(mixed + x), weights
+
 
 _OWN_LAYER = "Queries, keys and values each go through their own projection."
 THROUGH = tuple(
@@ -161,6 +173,13 @@ FORM = (
         "What is fixed, such as 1 / sqrt(d_k), is a plain number, not an nn.Parameter.",
         self_attention_variant(more=True),
     ),
+    Mistake(
+        "x_added_before_the_values",
+        "x is added to what attention found, before w_v: each token's own vector counts twice.",
+        "Residuals come in lesson 05. Here the output is the weights times the values, x through "
+        "w_v.",
+        _AddedToWhatItSaw,
+    ),
     *(
         Mistake(name, *_NO_LAYER, self_attention_variant(layer=layer))
         for name, layer in (
@@ -228,6 +247,7 @@ CLASS = (
     *length_mistakes(self_attention_variant, queries=False),
     *MASKS,
     *query_mask_mistakes(self_attention_variant),
+    padded_queries_closed(self_attention_variant),
     *result_mistakes(self_attention_variant),
 )
 EXERCISES = by_id(

@@ -228,6 +228,7 @@ PROBES = by_exercise(
             case("as many queries as keys", required=True, B=3, T=5, Dk=4, Dv=2),
             case("with a heads axis", B=2, H=3, T=4, S=5, Dk=6, Dv=7),
             case("padding", B=3, T=4, S=6, Dk=5, Dv=2, mask="padding"),
+            case("self-attention with padding", B=2, T=5, Dk=6, Dv=4, mask="padding"),
             case("the first sizes, with a mask", B=2, T=3, S=5, Dk=4, Dv=6, mask="random"),
             case("causal mask and heads", B=2, H=3, T=5, S=6, Dk=4, Dv=7, mask="causal"),
             case("large scores, any mask", B=2, T=4, S=5, Dk=3, Dv=6, mask="random", scale=12.0),

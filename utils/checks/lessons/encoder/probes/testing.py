@@ -11,7 +11,7 @@ PROBES = by_exercise(
         try_test,
         (
             case("a right encoder", True, 0.0, version_name="right"),
-            case("another right encoder", True, 0.0, version_name="right, silent at padding"),
+            case("another right encoder", True, 0.0, version_name="right, another at padding"),
             case("padding attended to", version_name="padding attended to"),
             case("only the first layer masked", version_name="only the first layer masked"),
             case("the first sentence's mask for all", version_name="the first sentence's mask"),

@@ -64,6 +64,7 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
     theirs = [parameter.detach().clone() for parameter in torch_encoder.parameters()]
     answer(encoder, torch_encoder)
     untouched = all(map(torch.equal, theirs, torch_encoder.parameters()))
+    untouched &= all(parameter.requires_grad for parameter in torch_encoder.parameters())
     kept = _left_alone(encoder, before) if i["train"] else {}
     if i["train"]:
         kept["train mode of torch's encoder afterwards"] = mode_of(torch_encoder)

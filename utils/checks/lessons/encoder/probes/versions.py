@@ -59,14 +59,14 @@ def _counted_from_the_end(encoder: Any, ids: Tensor) -> Tensor:
     return encoded
 
 
-def _silent(version: Version) -> Version:
-    """Return a version with zeros as the vectors of padding; nobody reads them."""
-    return lambda encoder, ids: version(encoder, ids) * _real(ids).mT
+def _other_at_padding(version: Version) -> Version:
+    """Return a version with other vectors at padding, where nobody reads them: the width."""
+    return lambda encoder, ids: version(encoder, ids).where(_real(ids).mT, float(ids.shape[1]))
 
 
 VERSIONS: dict[str, Version] = {
     "right": _right,
-    "right, silent at padding": _silent(_right),
+    "right, another at padding": _other_at_padding(_right),
     "padding attended to": _attending_padding,
     "only the first layer masked": _first_layer_alone,
     "the first sentence's mask": _first_sentence_for_all,
@@ -91,7 +91,7 @@ def version(name: str, again: bool = False) -> Encode:
             one and itself.
 
     """
-    encoder, encodes = _encoder(), _silent(VERSIONS[name]) if again else VERSIONS[name]
+    encoder, encodes = _encoder(), _other_at_padding(VERSIONS[name]) if again else VERSIONS[name]
 
     def encode(ids: Tensor) -> Tensor:
         if ids.dtype != torch.int64 or ids.ndim != 2 or not ids.numel():

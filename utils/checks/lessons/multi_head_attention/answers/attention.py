@@ -11,6 +11,7 @@ from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake
 from utils.checks.framework.observation import Observation
 from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.attention.answers.rows import padded_queries_closed
 from utils.checks.lessons.multi_head_attention.answers.families import sharing_mistakes
 from utils.checks.lessons.multi_head_attention.answers.layers import FORM, HEADS, LAYERS
 from utils.checks.lessons.multi_head_attention.answers.scores import SCALING
@@ -285,6 +286,7 @@ def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             variant(placed="repeated"),
         ),
         *query_mask_mistakes(variant)[:1],
+        padded_queries_closed(variant),
         Mistake(
             "empty_rows_cleared",
             "The output of a row with nothing allowed is set to zero.",

@@ -113,6 +113,11 @@ def _other_way(mha: Any, torch_mha: nn.MultiheadAttention) -> None:
     torch_mha.out_proj.weight.data = mha.w_o.weight.data.clone()
 
 
+def _freezes_torchs(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
+    torch_mha.requires_grad_(False)
+    load_oracle(mha, torch_mha)
+
+
 def _with_gradients(mha: Any, torch_mha: nn.MultiheadAttention) -> None:
     mha.w_q.weight.copy_(torch_mha.in_proj_weight.chunk(3)[0])
 
@@ -300,6 +305,12 @@ MODULE = (
         "torch's module was overwritten with yours.",
         "The first argument is written to; the second is only read.",
         _other_way,
+    ),
+    Mistake(
+        "torchs_module_frozen",
+        "torch's module can no longer be trained: its parameters ask for no gradient.",
+        "`torch.no_grad()` around the copying is enough, and leaves torch_mha as it is.",
+        _freezes_torchs,
     ),
     Mistake(
         "nothing_loaded",

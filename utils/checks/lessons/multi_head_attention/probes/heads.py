@@ -275,6 +275,7 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
     theirs, ours = modules["theirs"], modules["ours"]
     mode = ours.training
     original = [p.detach().clone() for p in theirs.parameters()]
+    trainable = [p.requires_grad for p in theirs.parameters()]
     known = list(ours.parameters())
     answer(ours, theirs)
     if i["kept"]:
@@ -282,6 +283,7 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
         return {"an optimiser that has the parameters already can train them": same}
     loaded = {name: p.detach().clone() for name, p in ours.named_parameters()}
     kept = all(torch.equal(a, b) for a, b in zip(original, theirs.parameters(), strict=True))
+    kept &= trainable == [p.requires_grad for p in theirs.parameters()]
     trained = all(p.requires_grad and p.is_leaf for p in ours.parameters())  # an optimiser asks
     for parameter in theirs.parameters():
         parameter.data.add_(1.0)

@@ -122,6 +122,14 @@ EXERCISES = by_id(
                 build_cell(activation=lambda total: total),
             ),
             Mistake(
+                "tanh_of_the_old_state",
+                "tanh is taken of the old state, before its product, and not of the sum.",
+                "The old state has been through tanh already. Add the three terms first.",
+                build_cell(
+                    activation=lambda total: total, of_state=lambda h, w_h: _times(h.tanh(), w_h)
+                ),
+            ),
+            Mistake(
                 "bias_left_out",
                 "The bias is not added.",
                 "The formula has three terms.",

@@ -175,6 +175,12 @@ EXERCISES = by_id(
                 _dots(match=torch.cdist),
             ),
             Mistake(
+                "on_the_diagonal_alone",
+                "Only vectors at the same position are multiplied: the rest of the table is zero.",
+                _SAME_PLACES[1],
+                lambda a, b: dot_oracle(a, b) * torch.eye(a.shape[1], b.shape[1], dtype=a.dtype),
+            ),
+            Mistake(
                 "batch_mixed",
                 "The batch is summed over: every sequence gets the sum of all tables.",
                 "The batch axis has to stay: `@` and einsum can both keep it.",
