@@ -13,7 +13,7 @@ help:
 	@echo "make teach    open JupyterLab to change scores and write comments by hand"
 	@echo "make release  hand the feedback back to students through the exchange"
 	@echo "make report   write pages on the class and on each student into report/"
-	@echo "make archive  keep hand-ins, grades and feedback in one file, when a semester ends"
+	@echo "make archive  keep hand-ins, grades, feedback and the class's secret in one file"
 	@echo "make demo     grade a made-up class of six"
 	@echo "make bench    run the measurements"
 	@echo "make bundle   zip what students need, as last committed, into dist/"

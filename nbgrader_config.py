@@ -54,7 +54,7 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 # What late work loses, of its score: here is the one place to change it. Due dates and extensions:
-# `python -m grader deadlines`. Any plugin of nbgrader's kind may stand here.
+# `.venv/bin/python -m grader deadlines`. Any plugin of nbgrader's kind may stand here.
 c.AssignLatePenalties.plugin_class = "grader.nbgrader_plugins.PercentADay"
 c.PercentADay.percent_a_day = 10  # for each day begun
 c.PercentADay.most_percent = 50

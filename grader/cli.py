@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from importlib import import_module
 
-from grader.errors import CourseError, UsageError, advice
+from grader.errors import PROGRAM, CourseError, UsageError, advice
 from grader.mishaps import explained
 from grader.usage import Parser
 
@@ -42,7 +42,6 @@ COMMANDS = {
     "site": ("grader.commands.site", "build the public web site into site/_build"),
     "demo": ("grader.commands.demo", "grade a made-up class of six in its own folder"),
 }
-PROGRAM = "python -m grader"
 MORE = f"Each command tells its own options: {PROGRAM} COMMAND --help"
 STOPPED = "Stopped. What was done is kept; the same command does the rest."
 # What commands make is the instructor's alone, for it holds names and grades. These make what is

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Collection
 from typing import Final
 
+PROGRAM: Final = ".venv/bin/python -m grader"  # what messages tell people to type
 MOST_SHOWN: Final = 8
 NONE: Final = "none yet"
 # What SQLite says of a gradebook's file -> what helps.

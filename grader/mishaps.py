@@ -14,7 +14,8 @@ SCARCE: Final = {
 }
 AGAIN: Final = "then run the same command; what was finished before is kept."
 NOT_READ: Final = (
-    "What reads this command's output has ended, so the command stopped. Let it read all"
+    "The program that read this command's output (head, less, ...) ended, so the command stopped. "
+    "Let it read to the end"
 )
 
 

@@ -23,7 +23,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print a sentence and end the program with status 2 (argparse's own hook)."""
-        self.exit(2, f"{self._sentence(message)} What can follow: {self.prog} --help\n")
+        unknown = _UNKNOWN.fullmatch(message)
+        if unknown and unknown["word"].startswith("-"):
+            told = f"{self._no_option(unknown['word'])} Options:"
+        else:
+            told = f"{self._sentence(message)} What can follow:"
+        self.exit(2, f"{told} {self.prog} --help\n")
+
+    def _no_option(self, word: str) -> str:
+        options = re.findall(r"--[\w-]+", self.format_help())
+        question = nearest(word, options, OPTIONS_ALIKE)
+        return f"There is no option {word}. {question}".rstrip()
 
     def _sentence(self, message: str) -> str:
         if found := _MISSING.fullmatch(message):
@@ -34,9 +44,7 @@ class Parser(argparse.ArgumentParser):
             known = re.findall(r"[\w-]+", found["known"])
             return f"{found['name']} {found['value']!r} is unknown. {advice(found['value'], known)}"
         if found := _UNKNOWN.fullmatch(message):
-            options = re.findall(r"--[\w-]+", self.format_help())
-            question = nearest(found["word"], options, OPTIONS_ALIKE)
-            return f"{found['word']} is one too many. {question}".rstrip()
+            return f"{found['word']} is one too many."
         return message.removeprefix("argument ").rstrip(".") + "."
 
 

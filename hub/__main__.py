@@ -34,7 +34,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="python -m hub", description="Serve the course with JupyterHub.")
+    parser = Parser(prog=".venv/bin/python -m hub", description="Serve the course with JupyterHub.")
     parser.add_argument(
         "what",
         nargs="?",

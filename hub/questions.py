@@ -30,7 +30,7 @@ def settings_of(root: Path, *, may_ask: bool) -> HubSettings:
 
 
 def _asked(owner: str) -> HubSettings:
-    names = ask("Who grades? Names on the hub, with blanks between them", owner).split()
+    names = ask("Who grades (names on the hub, separated by spaces)", owner).split()
     address = ask("Where do browsers find the hub", HubSettings.address)
     memory = ask("How much memory may a student's server use", HubSettings.memory)
     return from_table({"instructors": names, "address": address, "memory": memory})

@@ -113,7 +113,7 @@ def _verify_outputs(notebook: Any, lesson: str) -> None:
             if found:
                 raise CourseError(
                     f"{lesson}: the output of cell {cell.id} holds `{found[0]}`, which changes at "
-                    "every run. Begin its last line with `_ = `, or mend what warns."
+                    "every run. Begin its last line with `_ = `, or fix what warns."
                 )
 
 

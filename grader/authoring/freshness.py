@@ -10,6 +10,7 @@ from grader.authoring.files import stale
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import as_text, source_notebook, was_run, without_outputs
 from grader.authoring.release import released
+from grader.errors import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Difference:
 
     path: Path
     what: str
-    mend: str
+    fix: str
 
 
 def solution_fault(lesson: Lesson) -> str | None:
@@ -45,7 +46,7 @@ def release_fault(lesson: Lesson, root: Path) -> str | None:
 def differences(root: Path, chosen: list[Lesson], *, is_whole: bool) -> list[Difference]:
     """Return every fault of the chosen lessons' files, and stale files if the course is whole."""
     found = [
-        Difference(path, fault, f"make build, or python -m grader build {lesson.name}")
+        Difference(path, fault, f"make build, or {PROGRAM} build {lesson.name}")
         for lesson in chosen
         for path, fault in _faults(lesson, root)
         if fault

@@ -8,6 +8,7 @@ from grader.authoring.files import find_root
 from grader.course.archive import Archived, archive
 from grader.course.course import GradingCourse
 from grader.course.safe_text import line
+from grader.course.wording import plural
 from grader.grading.lock import only_grader
 from utils.lab.exchange import COURSE_ID
 
@@ -18,8 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare no arguments: an archive holds everything."""
     parser.epilog = (
         "Writes archive/NAME-DATE.tar.gz: hand-ins, graded copies, feedback, reports, rosters, the "
-        "gradebook, and what judged them. It holds names and grades: keep it as your university's "
-        "rules ask. Nothing is removed here."
+        "gradebook, and what judged them, the class's secret included. It holds names and grades: "
+        "keep it as your university's rules ask. A hub's first passwords are left out. Nothing is "
+        "removed here."
     )
 
 
@@ -36,8 +38,8 @@ def run(_arguments: argparse.Namespace) -> int:
 def told(made: Archived, folder: Path) -> list[str]:
     """Return what an archive holds, as lines."""
     size = made.path.stat().st_size / 1e6
-    n_files = sum(made.counts.values())
-    lines = [f"{made.path.relative_to(folder)}: {n_files} files, {size:.1f} MB, read back whole."]
+    files = plural(sum(made.counts.values()), "file")
+    lines = [f"{made.path.relative_to(folder)}: {files}, {size:.1f} MB, read back whole."]
     lines += [f"  {top or 'gradebook, texts, settings'}: {n}" for top, n in made.counts.items()]
     if not made.has_gradebook:
         lines.append(

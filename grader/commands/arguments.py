@@ -37,7 +37,7 @@ def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number,
         default=usual_jobs(),
         metavar="N",
-        help="how many are graded at once; one more than there are processors, if it is not said",
+        help="how many are graded at once; by default one more than there are processors",
     )
     parser.add_argument(
         "--cluster",

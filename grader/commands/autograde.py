@@ -11,6 +11,7 @@ from grader.authoring.files import find_root
 from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.course.course import LONGEST_ID, GradingCourse
 from grader.course.selection import chosen_lessons, chosen_submissions
+from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.batch import Run, autograde
 from grader.grading.engine import Engine, ThisMachine
@@ -18,11 +19,6 @@ from grader.grading.outcome import Status
 from grader.grading.waiting import Submission
 from grader.sandbox import CannotIsolate
 from grader.workers.results import NotStarted
-
-UNISOLATED: Final = (
-    "Warning: --no-isolation runs submissions with your own rights: they can read and change all "
-    "that you can. Use it only for work that you trust as your own."
-)
 
 NOT_INSTALLED: Final = (
     "Grading on a cluster needs {missing}, which is not installed. Run .venv/bin/python -m pip "
@@ -46,8 +42,16 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes = run_engine(course, chosen, arguments).outcomes
     counts = Counter(outcome.status for outcome in outcomes.values())
     told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing new"
-    print(f"{len(chosen)} submissions: {told}.")
+    print(f"{plural(len(chosen), 'submission')}: {told}.")
     return 1 if counts[Status.GRADER_ERROR] else 0
+
+
+def unisolated(option: str) -> str:
+    """Return the warning for an option with which students' code runs as the instructor."""
+    return (
+        f"Warning: {option} runs submissions with your own rights: they can read and change all "
+        "that you can. Use it only for work that you trust as your own."
+    )
 
 
 def engine_of(course: GradingCourse, arguments: argparse.Namespace) -> Engine:
@@ -83,7 +87,7 @@ def run_engine(
             "characters. Rename it and grade again."
         )
     if arguments.no_isolation:
-        print(UNISOLATED, file=sys.stderr)
+        print(unisolated("--no-isolation"), file=sys.stderr)
     try:
         return autograde(
             course,

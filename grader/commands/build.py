@@ -70,7 +70,7 @@ def _check(root: Path, chosen: list[Lesson], *, is_whole: bool) -> int:
     if wanted is not None and wanted != (root / "README.md").read_text(encoding="utf-8"):
         found.append(Difference(root / "README.md", "has another table of lessons", "make build"))
     for difference in found:
-        print(f"{difference.path.relative_to(root)} {difference.what}: {difference.mend}")
+        print(f"{difference.path.relative_to(root)} {difference.what}: {difference.fix}")
     if not found:
         print(
             f"Nothing differs from the texts ({', '.join(x.name for x in chosen) or 'none yet'})."

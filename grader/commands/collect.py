@@ -9,6 +9,7 @@ from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private
 from grader.course.safe_text import line
+from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from grader.lms.claims import READERS
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Notebooks are known by their cells, whatever they are called; a student's newest counts. "
         "Canvas's mark LATE counts for the lesson that most of its notebooks are of, or --lesson. "
         "What belongs to nobody, or to no lesson, is kept in lms/unmatched/ with the reason. Then "
-        "grade as usual: python -m grader grade."
+        "grade as usual: make grade."
     )
 
 
@@ -92,7 +93,7 @@ def summary(collected: Collected, folder: Path) -> str:
     if collected.absent:
         names = ", ".join(map(line, collected.absent[:MOST_SHOWN]))
         more = ", ..." if len(collected.absent) > MOST_SHOWN else ""
-        lines.append(f"Nothing from {len(collected.absent)} students: {names}{more}")
+        lines.append(f"Nothing from {plural(len(collected.absent), 'student')}: {names}{more}")
     if collected.kept is not None:
         lines.append(f"All of this, and the files, are in {collected.kept.relative_to(folder)}/")
     return "\n".join(lines)
@@ -102,9 +103,12 @@ def _unmarked(collected: Collected) -> list[str]:
     """Return a line on those whom Canvas's mark LATE says nothing of; none if there are none."""
     if not collected.unmarked:
         return []
-    of = f"{collected.slot} alone" if collected.slot else "one lesson; of which, tell with --lesson"
+    of = f"{collected.slot} alone" if collected.slot else "one lesson alone; name it with --lesson"
     who = few([f"{student} {lesson}" for student, lesson in collected.unmarked])
-    return [f"Canvas's LATE speaks of {of}. By their files' own times: {who}."]
+    return [
+        f"Canvas marks LATE for {of}. Check these by hand, whose times may be those of your "
+        f"download: {who}."
+    ]
 
 
 def _listed(title: str, items: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from grader.course.course import GradingCourse
 from grader.course.deadlines import FORM, Row, as_local, deadlines, read_rows, set_deadlines
 from grader.course.penalties import settle
 from grader.course.safe_text import line
+from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from utils.lab.exchange import Course
@@ -53,7 +54,7 @@ def _for_students(root: Path, known: list[Row]) -> list[str]:
     lines = [f"{lesson} = {due.astimezone().isoformat()}" for lesson, due in counts.items()]
     return [
         "",
-        f"Students are shown the dates in {FILE}, which are others. To show these,",
+        f"Students are shown the dates in {FILE}, which differ. To show these,",
         "write there:",
         "[due]",
         *lines,
@@ -66,7 +67,7 @@ def _set(course: GradingCourse, file: Path) -> None:
     with only_grader(course.folder, course.db_url):
         unknown = set_deadlines(course, rows)
         n_changed = settle(course, is_backed_up=True)
-    print(f"{len(rows)} rows set; late penalties changed: {n_changed}.")
+    print(f"{plural(len(rows), 'row')} set; late penalties changed: {n_changed}.")
     if unknown:
         print(
             "Nobody of that name has submitted or is in the gradebook yet: "

@@ -8,7 +8,8 @@ from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private, replace_privately, write_private
 from grader.course.safe_text import csv_text, line
-from grader.errors import CourseError
+from grader.course.wording import plural
+from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
 from grader.lms.class_list import read_csv
 from grader.lms.columns import all_grades, columns
@@ -45,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--system", choices=feedback.SYSTEMS, help=f"{FEEDBACK}: where the hand-ins came from"
     )
     parser.epilog = (
-        "Who handed in nothing has an empty cell, which changes nothing in Canvas or Moodle. "
+        "Students who handed in nothing have an empty cell, which changes nothing in Canvas or "
+        "Moodle. "
         f"{FEEDBACK} needs one --lesson whose hand-ins were collected from a download."
     )
 
@@ -114,10 +116,12 @@ def _write_feedback(
     if not count:
         raise CourseError(f"There is no feedback page for {lesson} yet: run make grade.")
     _write_bytes(arguments.out, content)
-    notes = [f"{arguments.out}: {count} pages for {lesson}, named as {system.title()} expects."]
+    pages = plural(count, "page")
+    notes = [f"{arguments.out}: {pages} for {lesson}, named as {system.title()} expects."]
     if missing:
         few = ", ".join(map(line, missing[:MOST_SHOWN])) + ", ..." * (len(missing) > MOST_SHOWN)
-        notes.append(f"No page yet for {len(missing)} students, run make grade: {few}")
+        students = plural(len(missing), "student")
+        notes.append(f"No page yet for {students}, run make grade: {few}")
     return notes
 
 
@@ -139,7 +143,7 @@ def _source(course: GradingCourse, chosen: list[Lesson], system: str | None) -> 
     if not found:
         raise CourseError(
             "Pages are named after the hand-ins that they answer, and none were collected here: "
-            "python -m grader collect canvas|moodle ZIP."
+            f"{PROGRAM} collect canvas|moodle ZIP."
         )
     several = ", ".join(f"--lesson {lesson} --system {source}" for lesson, source in found)
     raise CourseError(f"One ZIP file answers one download. Choose: {several}.")

@@ -1,8 +1,9 @@
 """`python -m grader grade`: collect, grade, write feedback, sum up."""
 
 import argparse
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -10,7 +11,7 @@ from nbgrader.exchange import ExchangeFactory
 
 from grader.authoring.files import find_root
 from grader.commands.arguments import add_choice, add_engine_arguments
-from grader.commands.autograde import run_engine
+from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.penalties import settle
@@ -25,6 +26,7 @@ from grader.grading.lock import only_grader
 from grader.nbgrader_plugins.collect import by_kind
 from grader.pages.feedback import without_page, write_feedback
 
+FAILED: Final = "grader error, no score. Its feedback page has the reason; run make grade again."
 Submissions = list[tuple[str, str]]
 
 
@@ -33,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_choice(parser)
     add_engine(parser)
     parser.epilog = (
-        "Graded is what is new, submitted again, or judged by what has changed in a lesson. Late "
-        "penalties are set anew at every run. The gradebook is copied to gradebook-backups/ before."
+        "Grades what is new, was submitted again, or is affected by a change of its lesson. Late "
+        "penalties are set anew at every run. The gradebook is copied to gradebook-backups/ first."
     )
 
 
@@ -45,7 +47,8 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=("fast", "nbgrader"),
         default="fast",
-        help="fast: isolated, judged apart; nbgrader: its own autograde, slower and less safe",
+        help="fast: isolated, judged apart; nbgrader: its own autograde, slower and not isolated, "
+        "so it runs students' code with your own rights",
     )
     add_engine_arguments(parser)
 
@@ -80,7 +83,7 @@ def collect(course: GradingCourse, lessons: list[str]) -> None:
             collector.update = True
             run_converter(
                 collector,
-                f"What was submitted for {lesson} could not be collected. Set right what is said "
+                f"What was submitted for {lesson} could not be collected. Correct what is named "
                 "below, then run the same command",
             )
             for alike in by_kind(collector.left_out):
@@ -110,13 +113,14 @@ def grade(
     if arguments.engine == "nbgrader":
         if arguments.cluster is not None:
             raise UsageError("nbgrader's own engine grades on this machine: leave out --cluster.")
+        print(unisolated("--engine nbgrader"), file=sys.stderr)
         done, failures = _by_nbgrader(course, submissions, arguments)
         told = []
     else:
         result = run_engine(course, submissions, arguments)
         done, told = list(result.outcomes), _told(result)
         errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
-        failures = [f"{line(student)}'s {lesson}: grader error" for student, lesson in errors]
+        failures = [f"{line(student)}'s {lesson}: {FAILED}" for student, lesson in errors]
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
     print("\n".join([f"Graded {len(done)} submissions.", *told, "", *lines]))

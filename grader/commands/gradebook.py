@@ -10,6 +10,7 @@ from typing import Final
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.course.database import absolute
+from grader.course.wording import plural
 from grader.errors import CourseError, UsageError
 from grader.gradebook.address import has_password, shown
 from grader.gradebook.moving import move
@@ -22,7 +23,10 @@ NONE_YET: Final = "There is no gradebook yet. Run make grade, or enter a roster,
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
-        "action", nargs="?", choices=("move", "backup"), help="without it, where it is is shown"
+        "action",
+        nargs="?",
+        choices=("move", "backup"),
+        help="without it, the gradebook's address is shown",
     )
     parser.add_argument(
         "target",
@@ -33,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "move copies every row into an empty database, postgresql://NAME@HOST/DATABASE or "
         "sqlite:////FOLDER/FILE, and reads it back; what was there stays as it is. backup works "
-        "while others grade. Passwords belong into ~/.pgpass."
+        "while others grade. Passwords belong in ~/.pgpass."
     )
 
 
@@ -46,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.action == "backup":
         print(_backed_up(course, Path(arguments.target or "gradebook-backup.db")))
     else:
-        print(f"The gradebook: {shown(course.db_url)}, {len(course.students())} students.")
+        students = plural(len(course.students()), "student")
+        print(f"The gradebook: {shown(course.db_url)}, {students}.")
     return 0
 
 

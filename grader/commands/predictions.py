@@ -50,7 +50,7 @@ def _treebank() -> loader.Treebank:
     try:
         treebank = loader.load_treebank()
     except (loader.TreebankError, ValueError, OSError) as error:
-        raise CourseError(f"The test sentences cannot be had: {error}") from None
+        raise CourseError(f"The test sentences could not be loaded: {error}") from None
     if treebank.ceilings is not None and os.environ.get("COURSE_DATA") != loader.MADE_UP:
         raise CourseError(
             "No predictions were scored: the treebank could not be fetched. Go online, or set "

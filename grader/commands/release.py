@@ -10,6 +10,7 @@ from grader.course.handing_back import HandedBack, hand_back
 from grader.course.penalties import settle
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
+from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from grader.pages.feedback import without_page, write_feedback
@@ -57,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _told(course: GradingCourse, done: HandedBack) -> list[str]:
     if not (done.released or done.not_by_exchange or done.not_graded or done.failures):
         return ["Nothing has been submitted yet, so there is no feedback to release."]
-    lines = [f"Feedback released: {len(done.released)} pages. Students read them with Fetch"]
+    pages = plural(len(done.released), "page")
+    lines = [f"Feedback released: {pages}. Students read them with Fetch"]
     lines += ["Feedback in the Assignment List."]
     if done.not_by_exchange:
         lines.append(

@@ -8,6 +8,8 @@ from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private
 from grader.course.safe_text import line
+from grader.course.wording import plural
+from grader.errors import PROGRAM
 from grader.grading.lock import only_grader
 from grader.lms.members import members
 from grader.lms.roster import Student
@@ -49,10 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
 def shown(students: Sequence[Student]) -> list[str]:
     """Return the class as lines: how many, what is known of them, and the first of them."""
     if not students:
-        return ["Nobody is in the class yet. Give a list: python -m grader roster class.csv"]
+        return [f"Nobody is in the class yet. Give a list: {PROGRAM} roster class.csv"]
     canvas = sum(bool(s.canvas_user_id or s.sis_user_id or s.sis_login_id) for s in students)
     moodle = sum(bool(s.moodle_id_number or s.moodle_participant) for s in students)
-    count = f"{len(students)} student" + "s" * (len(students) != 1)
+    count = plural(len(students), "student")
     lines = [f"{count} in the class; with an id of Canvas {canvas}, of Moodle {moodle}."]
     width = max(len(line(student.id)) for student in students[:MOST_SHOWN])
     for student in students[:MOST_SHOWN]:

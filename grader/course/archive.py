@@ -23,6 +23,7 @@ CONTENTS: Final = "contents.json"  # path -> SHA-256 of every other file in the 
 TAKEN: Final = tuple(n for n in private.FOLDERS if n not in (private.ARCHIVE, backups.FOLDER))
 UNFINISHED: Final = ".new-"  # how the name of an archive begins that is not whole yet
 FILES: Final = (secret.FILE, "course.toml", "nbgrader_config.py", "solutions/*.py", "*.csv")
+LEFT_OUT: Final = ("hub-passwords.csv",)  # in the clear, and of use to nobody after the semester
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ def _files(folder: Path) -> Iterator[Path]:
             if path.is_symlink() or path.is_file():
                 yield path
     for pattern in FILES:
-        yield from sorted(path for path in folder.glob(pattern) if path.is_file())
+        found = sorted(path for path in folder.glob(pattern) if path.is_file())
+        yield from (path for path in found if path.name not in LEFT_OUT)
 
 
 def _counts(plain: Mapping[str, Path]) -> dict[str, int]:

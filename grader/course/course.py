@@ -156,8 +156,8 @@ class GradingCourse:
         converter.force = True
         run_converter(
             converter,
-            f"The gradebook does not take {lesson.name}, so nothing of it was graded. Set right "
-            "what is said below, then run the same command",
+            f"The gradebook does not take {lesson.name}, so nothing of it was graded. Correct "
+            "what is named below, then run the same command",
         )
 
     def converter_config(self, assignment: str, student: str = "*") -> Any:

@@ -9,7 +9,7 @@ from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
 
 from grader.course.course import GradingCourse
 from grader.course.private import write_private
-from grader.errors import CourseError
+from grader.errors import PROGRAM, CourseError
 
 Waiting = dict[str, dict[str, float]]  # lesson -> student -> seconds after the lesson's due date
 
@@ -32,7 +32,7 @@ def waiting_extensions(course: GradingCourse) -> Waiting:
     except (ValueError, AttributeError, TypeError):
         raise CourseError(
             f"{path} cannot be read. Remove it and set the extensions again: "
-            "python -m grader deadlines FILE.csv"
+            f"{PROGRAM} deadlines FILE.csv"
         ) from None
 
 

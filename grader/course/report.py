@@ -1,6 +1,7 @@
 """The gradebook as a table: whole in a file, and on the terminal for the demo."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +21,10 @@ from grader.course.graded_copies import GradedCopy, read_copy
 from grader.course.penalties import seconds_late
 from grader.course.queries import scores_of_all
 from grader.course.safe_text import line
+from grader.course.wording import span
 
 FOLDER: Final = "report"
 GRADES: Final = "grades.txt"
-DAY: Final = 24 * 60 * 60  # seconds
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,10 @@ def _scores(row: Row, names: list[str], points: float, copy: GradedCopy | None) 
 
 
 def lateness(row: Row) -> str:
-    """Say how late a submission was and what that cost; nothing if it was in time."""
+    """Say how late a submission was and what that cost; nothing if it was on time."""
     if row.seconds_late <= 0:
         return ""
-    return f"   {row.seconds_late:.0f} s late ({row.seconds_late / DAY:.1f} days): -{row.penalty:g}"
+    return f"   {span(timedelta(seconds=row.seconds_late))} late: -{row.penalty:g}"
 
 
 def _wrapped(items: list[str], width: int = 88) -> list[str]:

@@ -24,7 +24,7 @@ ENDINGS: Final[Mapping[Ending, tuple[Status, str]]] = {
     Ending.FINISHED: (Status.GRADED, ""),
     Ending.TIMED_OUT: (
         Status.TIMED_OUT,
-        "Grading stopped at the time limit: something runs on and on.",
+        "Grading stopped at the time limit: something does not finish.",
     ),
     Ending.CRASHED: (
         Status.CRASHED,
@@ -49,8 +49,8 @@ LOST: Final = GRADER_FAILED.format(
     error="something ended it again and again. The next run tries once more."
 )
 KILLED: Final = GRADER_FAILED.format(
-    error="something killed the notebook's process again and again, the machine may lack memory. "
-    "The next run tries once more."
+    error="something killed the notebook's process again and again; the machine may be short of "
+    "memory. The next run tries once more."
 )
 
 

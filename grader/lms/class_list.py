@@ -127,7 +127,7 @@ def _require_none(path: Path, faults: list[str]) -> None:
         more = f"\n  and {len(faults) - 10} more" if len(faults) > 10 else ""
         listed = "\n  ".join(faults[:10])
         raise CourseError(
-            f"{path} was not taken; mend it and run the same command:\n  {listed}{more}"
+            f"{path} was not taken; fix it and run the same command:\n  {listed}{more}"
         )
 
 

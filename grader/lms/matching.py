@@ -14,6 +14,8 @@ from grader.lms.claims import Claim
 from grader.lms.roster import Student
 from grader.notebook_limits import MOST_BYTES, MOST_PARTS, parts_of
 
+CLEARED: Final = "ask for it again with its outputs cleared"
+
 
 class Unmatched(Exception):
     """A file belongs to nobody, or to no lesson; the message says why."""
@@ -45,11 +47,9 @@ def _own_cells(lesson: Lesson) -> set[str]:
 def _cell_names(data: bytes) -> set[str]:
     """Return the names that a notebook's cells claim: nbgrader's and their own ids."""
     if len(data) > MOST_BYTES:
-        raise Unmatched(
-            f"the notebook is larger than {MOST_BYTES >> 20} MiB: outputs to be cleared"
-        )
+        raise Unmatched(f"the notebook is larger than {MOST_BYTES >> 20} MiB: {CLEARED}")
     if parts_of(data) > MOST_PARTS:
-        raise Unmatched("the notebook holds too many numbers or texts: outputs to be cleared")
+        raise Unmatched(f"the notebook holds too many numbers or texts: {CLEARED}")
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError):

@@ -60,7 +60,7 @@ def slot_of(lessons: Sequence[str], hand_ins: Collection[tuple[str, str]]) -> st
     Args:
         lessons: those that were asked for; a single one is it.
         hand_ins: the students and lessons of the notebooks. One student alone does not decide, or
-            a notebook in another assignment's place would be in time.
+            a notebook in another assignment's place would be on time.
 
     """
     if len(lessons) == 1:

@@ -151,7 +151,7 @@ def _is_unnamed(exercise: ShownExercise) -> bool:
 def _causes(pages: Sequence[FeedbackPage]) -> list[NamedCause]:
     who: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for page in pages:
-        for exercise in page.to_mend:
+        for exercise in page.to_fix:
             for cause in exercise.answer.verdict.causes if exercise.answer.verdict else ():
                 who[exercise.id, cause.message, cause.hint].append(page.student)
     return [NamedCause(*key, tuple(students)) for key, students in who.items()]

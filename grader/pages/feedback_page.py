@@ -5,10 +5,11 @@ from enum import StrEnum
 from typing import Final
 
 from grader.authoring.lesson import Lesson
+from grader.course.wording import span
 from grader.nbgrader_plugins.feedback import hidden_lines
 from grader.pages.copies import Answer, CopyToShow
 from grader.pages.records import Mark, Record, Remark
-from grader.pages.rendering import moment, render, span, zone
+from grader.pages.rendering import moment, render, zone
 
 NO_RESPONSE: Final = "No response."  # nbgrader's own remark on a stub; the page says it itself
 FAILED: Final = "grader error"
@@ -98,7 +99,7 @@ class FeedbackPage:
         return sum(exercise.points for exercise in self.exercises)
 
     @property
-    def to_mend(self) -> list[ShownExercise]:
+    def to_fix(self) -> list[ShownExercise]:
         """The exercises that lost points, in order."""
         return [exercise for exercise in self.exercises if exercise.state != State.RIGHT]
 
@@ -125,9 +126,9 @@ class FeedbackPage:
 
     @property
     def first(self) -> ShownExercise | None:
-        """What to mend first: the first exercise that was tried and whose cause is known."""
-        named = [e for e in self.to_mend if e.answer.verdict and e.answer.verdict.causes]
-        return next(iter([*named, *self.to_mend]), None)
+        """What to fix first: the first exercise that was tried and whose cause is known."""
+        named = [e for e in self.to_fix if e.answer.verdict and e.answer.verdict.causes]
+        return next(iter([*named, *self.to_fix]), None)
 
 
 def lesson_to_show(lesson: Lesson) -> LessonToShow:
@@ -180,7 +181,7 @@ def _remark(record: Record, name: str) -> Remark:
 def _lateness(record: Record) -> str:
     if record.handed_in is None or record.due is None:
         return ""
-    late = f"{span(record.late_by)} late" if record.late_by else "in time"
+    late = f"{span(record.late_by)} late" if record.late_by else "on time"
     return f"{late}, with an extension of {span(record.extension)}" if record.extension else late
 
 

@@ -83,7 +83,7 @@ class Record:
 
     @property
     def late_by(self) -> timedelta:
-        """How long after its due date the work came in; zero if in time."""
+        """How long after its due date the work came in; zero if on time."""
         if self.handed_in is None or self.due is None:
             return timedelta()
         return max(timedelta(), self.handed_in - self.due)

@@ -1,7 +1,7 @@
 """From data to a page: templates that escape everything, and how numbers and times are written."""
 
 import hashlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader.course.safe_text import lines
+from grader.course.wording import plural
 
 FOLDER: Final = Path(__file__).resolve().parent
 
@@ -51,11 +52,6 @@ def number(value: float) -> str:
     return f"{round(value, 2):g}"
 
 
-def plural(count: int, word: str) -> str:
-    """Write "1 student", "2 students"."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
 def marked(text: str) -> Markup:
     """Escape a text, and mark up what stands between backticks as code."""
     whole = escape(lines(text))
@@ -79,11 +75,3 @@ def moment(when: datetime, where: ZoneInfo) -> str:
     """Write a time that the gradebook keeps in UTC, in a time zone."""
     local = when.replace(tzinfo=UTC).astimezone(where)
     return f"{local.day} {local:%B %Y, %H:%M} ({where.key})"
-
-
-def span(length: timedelta) -> str:
-    """Write a span of time in its largest units: "2 days 3 hours", "14 minutes"."""
-    minutes = max(1, round(length.total_seconds() / 60))
-    days, hours, rest = minutes // 1440, minutes // 60 % 24, minutes % 60
-    units = [(days, "day"), (hours, "hour"), (rest if not days else 0, "minute")]
-    return " ".join(plural(count, word) for count, word in units if count)

@@ -56,7 +56,10 @@ def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Pat
     try:
         return _write(course.folder / FOLDER, reports), unread
     except OSError as error:
-        raise CourseError(f"The report could not be written ({error}). Make room.") from None
+        raise CourseError(
+            f"The report could not be written ({error}). Check that you may write there and that "
+            "the disk has room, then run the same command."
+        ) from None
 
 
 def _write(folder: Path, reports: Sequence[LessonReport]) -> Path:

@@ -142,7 +142,7 @@ def test_the_next_grading_keeps_both_and_writes_the_page_anew(clone: Course) -> 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_releasing_hands_it_back(clone: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["release"]) == 0
-    assert "Feedback released: 1 pages" in capsys.readouterr().out
+    assert "Feedback released: 1 page." in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

@@ -87,4 +87,4 @@ def test_the_pages_certificates_let_the_client_in_and_others_out(tmp_path):
             assert "Check the certificates that Dask's settings name" in ran.stderr
             assert "Traceback" not in ran.stderr
         ran = autograde(**environment)
-        assert ran.stdout == "1 submissions: 1 malformed.\n", ran.stderr
+        assert ran.stdout == "1 submission: 1 malformed.\n", ran.stderr

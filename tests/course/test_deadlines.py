@@ -172,7 +172,7 @@ def test_lateness_is_in_the_table_and_in_the_export(course):
     set_deadlines(course, [Row(LESSON.name, DUE)])
     settle(course, is_backed_up=True)
     line = next(x for x in table(course).splitlines() if x.startswith("an hour late"))
-    assert "3600 s late" in line
+    assert "   1 hour late: -0.4" in line
     path = course.folder / "grades.csv"
     with course.gradebook() as gradebook:
         StatusExportPlugin(to=str(path)).export(gradebook)

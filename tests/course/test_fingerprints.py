@@ -29,7 +29,7 @@ def kept(exercise_id: str) -> Fingerprints:
 def test_fingerprints_are_those_of_todays_exercise_and_inputs(lesson, exercise):
     found = kept(exercise.id)
     judged = exercises()[exercise.id]
-    renew = f"run python -m grader fingerprints {lesson.name}"
+    renew = f"run .venv/bin/python -m grader fingerprints {lesson.name}"
     assert found.stamp == stamp(exercise), renew
     assert found.bank_stamp == bank_stamp(judged), renew
     assert found.cases == tuple(case.name for case in judged.probe.cases)

@@ -202,7 +202,7 @@ def test_of_two_graders_one_waits_and_says_for_whom(on_server):
     rest, _ = waiting.communicate()
     assert "Another grader writes into the gradebook postgresql://boss@/class_of_six" in said
     assert ", process " in said
-    assert (waiting.returncode, rest) == (0, "1 submissions: 1 graded.\n")
+    assert (waiting.returncode, rest) == (0, "1 submission: 1 graded.\n")
 
 
 OPEN = "import sys; from grader.gradebook.server import open_gradebook; open_gradebook(sys.argv[1])"

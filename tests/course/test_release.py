@@ -43,7 +43,7 @@ def test_a_page_comes_back_to_the_student_by_nbgraders_own_fetch(
     assert main(["grade", LESSON.name, "--jobs", "1"]) == 0
     (student,) = [path.name for path in (folder / "submitted").iterdir()]
     assert main(["release"]) == 0
-    assert "Feedback released: 1 pages" in capsys.readouterr().out
+    assert "Feedback released: 1 page." in capsys.readouterr().out
     step(folder, LESSON, "FetchFeedback")
     (fetched,) = (folder / "learn" / LESSON.name / "feedback").glob(f"*/{LESSON.name}.html")
     page = folder / "feedback" / student / LESSON.name / f"{LESSON.name}.html"

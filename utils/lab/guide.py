@@ -19,7 +19,7 @@ CHECK = (
 SAVE = "2. **Save** (Ctrl+S, or Cmd+S): the saved file is what is handed in."
 SUBMIT = (
     "3. **Submit** in the menu: Nbgrader → Assignment List → Submit. Do it as often as you like: "
-    "the last submission counts."
+    "the last submission counts, even if it is late."
 )
 GRADED = (
     "4. **Grading** runs your notebook from top to bottom, apart from everything else, and judges "

@@ -84,7 +84,7 @@ def _next(rows: list[Row], due: Mapping[str, dt.datetime], now: dt.datetime) -> 
     if row is None:
         return "**Next:** nothing is left: every exercise passes its check."
     exercise = next(each for each in row.exercises if each.state is not State.PASSED)
-    todo = {State.FAILS: "mend it", State.CHANGED: "run its check again"}
+    todo = {State.FAILS: "fix it", State.CHANGED: "run its check again"}
     place = f"{_notebook(row.lesson.name)}#cell-id={quote(exercise.exercise)}"
     worth = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
     until = _when_due(due.get(row.lesson.name), now)

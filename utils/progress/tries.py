@@ -17,7 +17,7 @@ from utils.words import listed
 OFFERED_AFTER: Final = 3  # tries that failed
 OFFER: Final = (
     'Stuck? lend("{0}") in a cell of its own gives you the course\'s part for the rest of this '
-    "lesson. It earns no points, and yours can be mended at any time."
+    "lesson. It earns no points, and yours can be fixed at any time."
 )
 _failed: Counter[str] = Counter()
 _not_right: set[str] = set()

@@ -55,6 +55,7 @@ def test_no_answer_takes_what_stands_in_brackets(
     asked = answer(monkeypatch, "", "", "")
     settings = settings_of(tmp_path, may_ask=True)
     assert settings == HubSettings((tmp_path.owner(),))
+    assert asked[0].startswith("Who grades (names on the hub, separated by spaces)? [")
     assert f"[{settings.address}]" in asked[1]
 
 

@@ -18,7 +18,7 @@ from tests.unit.course_files import ROOT
 DEEP = "ada/02_attention/02_attention.ipynb"
 # A semester's lists and tables, as the instructor's page calls them.
 ON_THE_PAGE = sorted(
-    set(re.findall(r"[\w-]+\.(?:csv|zip)\b", (ROOT / "docs/instructors.md").read_text()))
+    set(re.findall(r"[\w-]+\.(?:csv|db|zip)\b", (ROOT / "docs/instructors.md").read_text()))
 )
 
 
@@ -34,6 +34,7 @@ NBGRADERS = [
 FILES = [
     *(pattern.replace("*", end) for pattern in private.FILES for end in ("", "-journal")),
     "gradebook.db.2026-11-23",  # nbgrader's own copies, made when its tables change
+    "gradebook-backup.db",  # of gradebook backup, if it is given no name
     f"{report.FOLDER}/{report.GRADES}",
     f"{changes.FOLDER}/{changes.FILE}",
     f"{report.FOLDER}/students/ada.html",

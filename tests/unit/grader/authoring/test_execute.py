@@ -138,7 +138,7 @@ def test_check_says_nothing_differs_after_a_build(course, capsys):
     assert "Nothing differs" in capsys.readouterr().out
 
 
-def test_check_names_missing_files_and_how_to_mend(course, capsys):
+def test_check_names_missing_files_and_how_to_fix(course, capsys):
     assert main(["build", "--check"]) == 1
     told = capsys.readouterr().out.splitlines()
     assert [line.split(": ")[0] for line in told] == [

@@ -14,10 +14,12 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from grader.cli import COMMANDS, STOPPED, main
+from grader.errors import PROGRAM
 from tests.unit.course_files import ROOT
 from tests.unit.grader.lms.downloads import small_course
 
-HELP = r"What can follow: python -m grader {} --help"
+HELP = f"What can follow: {PROGRAM} {{}} --help"
+OPTIONS = f"Options: {PROGRAM} {{}} --help"
 MOST_SENTENCES = 3
 NEEDED = {  # what a command does not run without
     "collect": "canvas x.zip --roster roster.csv",
@@ -58,9 +60,9 @@ NUMBER = "write a whole number above 0"
 UNKNOWN_LESSON = "There is no lesson '01_dubling'. Did you mean 01_doubling?"
 MISTAKES = {
     "grad": "There is no command 'grad'. Did you mean grade?",
-    "zzz": "What each does: python -m grader --help",
-    "": "Something is missing: COMMAND. What can follow: python -m grader --help",
-    **{f"{verb} --forse": f"--forse is one too many.*{HELP.format(verb)}" for verb in COMMANDS
+    "zzz": f"What each does: {PROGRAM} --help",
+    "": f"Something is missing: COMMAND. What can follow: {PROGRAM} --help",
+    **{f"{verb} --forse": f"There is no option --forse.*{OPTIONS.format(verb)}" for verb in COMMANDS
        if verb not in ("collect", "export")},
     **{f"{verb} 01_dubling": UNKNOWN_LESSON for verb in
        ("build", "autograde", "grade", "release", "report", "fingerprints")},
@@ -83,7 +85,7 @@ MISTAKES = {
     "grade --student adaa": "Did you mean ada?",
     "release --student adaa": "Did you mean ada?",
     "autograde --student adaa": "Did you mean ada?",
-    "build --forze": "Did you mean --force?",
+    "build --forze": f"no option --forze. Did you mean --force? {OPTIONS.format('build')}",
     "teach --port x": f"--port: {NUMBER}",
     "teach --port 99999": "--port: ports end at 65535",
     "deadlines nofile.csv": "nofile.csv cannot be read (No such file or directory). Check its name",
@@ -108,7 +110,7 @@ MISTAKES = {
     "export csv --out x": "Nothing is graded yet, so there is nothing to export: run make grade.",
     "export csv --out x --lesson 01_dubling": UNKNOWN_LESSON,
     "export csv --out x --roster no.csv": "Check its name, then run the same command",
-    "export feedback-zip --out x": "python -m grader collect canvas|moodle ZIP",
+    "export feedback-zip --out x": f"{PROGRAM} collect canvas|moodle ZIP",
     "report": "Nothing is graded yet, so there is nothing to report: run make grade.",
     "demo": "01_doubling is not built yet. Run make build, then the same command.",
     "bundle": "make bundle needs a clone of the course",
@@ -316,7 +318,10 @@ def test_output_that_nobody_reads_any_more_is_told_and_not_tried_again(course, m
 
     monkeypatch.setattr(sys, "stdout", Unread())
     assert main(["roster"]) == 1
-    assert "reads this command's output has ended" in capsys.readouterr().err
+    assert (
+        "The program that read this command's output (head, less, ...) ended"
+        in capsys.readouterr().err
+    )
     sys.stdout.flush()  # as Python does at its end
 
 

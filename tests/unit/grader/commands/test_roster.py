@@ -3,6 +3,7 @@
 import stat
 
 from grader.cli import main
+from grader.errors import PROGRAM
 from tests.unit.grader.lms.downloads import small_course
 
 SIX = "6 students in the class; with an id of Canvas 5, of Moodle 5."
@@ -12,7 +13,7 @@ def test_a_list_is_entered_shown_and_remembered(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     course = small_course(tmp_path)
     assert main(["roster"]) == 0
-    assert "Nobody is in the class yet. Give a list" in capsys.readouterr().out
+    assert f"Give a list: {PROGRAM} roster class.csv" in capsys.readouterr().out
     assert main(["roster", "roster.csv"]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == SIX

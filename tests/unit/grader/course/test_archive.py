@@ -16,6 +16,7 @@ from grader.course.archive import CONTENTS, archive
 from grader.course.backups import FOLDER as BACKUPS
 from grader.course.private import ARCHIVE, FOLDERS
 from grader.errors import CourseError
+from hub.passwords import FILE as PASSWORDS
 from tests.unit.grader.lms.downloads import LESSON, small_course
 
 NAME = "class-2026"
@@ -50,6 +51,20 @@ def test_it_holds_every_folder_of_the_class_but_backups_and_archives(course):
         *wanted, "solutions", "course_secret.txt", "nbgrader_config.py", "roster.csv",
         "gradebook.db", CONTENTS,
     }  # fmt: skip
+
+
+def test_a_hubs_first_passwords_are_left_out_and_the_other_lists_are_not(course):
+    (course.folder / PASSWORDS).write_text("name,password\nada,in the clear\n")
+    (course.folder / "class.csv").write_text("student_id\nada\n")
+    found = read(archive(course, NAME).path)
+    assert PASSWORDS not in found
+    assert {"class.csv", "roster.csv"} <= found.keys()
+
+
+def test_its_help_says_that_the_secret_is_in_it(course, capsys):
+    with pytest.raises(SystemExit):
+        main(["archive", "--help"])
+    assert "the class's secret included" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_a_killed_run_had_half_written_is_removed(course):

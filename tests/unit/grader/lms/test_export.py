@@ -190,7 +190,7 @@ def test_feedback_goes_back_to_those_whose_files_were_collected(course, system, 
     (ours,), (theirs,) = READERS[system](name), READERS[system](entries[0])
     assert (ours.name, ours.key, ours.order[0]) == (theirs.name, theirs.key, theirs.order[0])
     assert name.endswith(".html")
-    assert "No page yet for 1 students, run make grade: dan2" in capsys.readouterr().out
+    assert "No page yet for 1 student, run make grade: dan2" in capsys.readouterr().out
 
 
 def test_a_page_lies_where_moodle_looks_for_it_in_both_shapes():

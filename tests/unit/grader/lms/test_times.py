@@ -64,7 +64,8 @@ def test_another_assignments_slot_makes_no_late_notebook_one_in_time(course, cap
     assert time_of(course, "ada") == AFTER.replace(tzinfo=None)
     said = capsys.readouterr().out
     assert "3 new; 1 late" in said
-    assert f"LATE speaks of {OTHER} alone. By their files' own times: ada {LESSON}." in said
+    assert f"Canvas marks LATE for {OTHER} alone. Check these by hand" in said
+    assert f"may be those of your download: ada {LESSON}." in said
 
 
 def test_another_assignments_mark_makes_no_notebook_late(course):
@@ -78,7 +79,7 @@ def test_one_notebook_does_not_say_whose_the_download_is_and_the_instructor_can(
     alone = {"lovelaceada_11_101_x.ipynb": Item(FIRST, AFTER)}
     collect(course, alone)
     assert time_of(course, "ada") == AFTER.replace(tzinfo=None)
-    assert "of which, tell with --lesson. By their files' own times" in capsys.readouterr().out
+    assert "for one lesson alone; name it with --lesson. Check these" in capsys.readouterr().out
     collect(course, alone, "canvas", "--lesson", LESSON)
     assert time_of(course, "ada") == parse_utc(DUE)
     assert "LATE" not in capsys.readouterr().out
@@ -88,7 +89,7 @@ def test_as_many_of_two_lessons_leave_open_whose_the_download_is(course, capsys)
     firsts = {name.replace("_x", "_y"): Item(FIRST, AFTER) for name in HALVES}
     collect(course, {**HALVES, **firsts})
     assert time_of(course, "dan") == AFTER.replace(tzinfo=None)
-    assert "By their files' own times" in capsys.readouterr().out
+    assert "Check these by hand" in capsys.readouterr().out
 
 
 # --- Files beside a notebook ------------------------------------------------------------------

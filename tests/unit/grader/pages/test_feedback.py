@@ -51,7 +51,7 @@ def test_a_page_says_who_handed_in_what_when_and_what_it_earned(made):
     assert facts(page) == {
         "Handed in": "20 November 2026, 10:00 (UTC)",
         "Due": "20 November 2026, 12:00 (UTC)",
-        "Lateness": "in time",
+        "Lateness": "on time",
         "Status": "graded",
     }
     assert row(page, ATTEND) == f"{ATTEND} wrong 0 of 5"
@@ -79,7 +79,7 @@ def test_an_extension_moves_the_due_date_and_is_named(made):
     made.change("ada", extend)
     told = facts(written(made))
     assert told["Due"] == "23 November 2026, 12:00 (UTC)"
-    assert told["Lateness"] == "in time, with an extension of 3 days"
+    assert told["Lateness"] == "on time, with an extension of 3 days"
 
 
 def test_a_wrong_exercise_shows_both_causes_hints_what_was_seen_and_the_code(made):

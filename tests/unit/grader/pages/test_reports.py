@@ -1,5 +1,6 @@
 """Reports on a class and on each student."""
 
+import errno
 import json
 from dataclasses import replace
 from importlib.util import find_spec
@@ -40,6 +41,16 @@ def test_what_an_interrupted_run_had_not_entered_is_left_out_and_told(made):
         f"ben's {LESSON} is left out: its grading was interrupted; run make grade",
     ]
     assert "ben" not in path.read_text(encoding="utf-8")
+
+
+def test_where_the_report_may_not_be_written_both_rights_and_room_are_named(made, monkeypatch):
+    def refuses(*_arguments):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    made.add("ada")
+    monkeypatch.setattr(reports, "write_whole", refuses)
+    with pytest.raises(CourseError, match=r"may write there and that the disk has room, then run"):
+        write_reports(made.course, [made.lesson])
 
 
 def report(made):
@@ -112,7 +123,7 @@ def test_crashes_are_told_with_their_notes(made):
 
 def test_hard_exercises_are_named_and_without_first_tries_nothing_is_said_of_them(six):
     told = part(report(six), "Who is stuck where")
-    assert f"Fewer than half of the class have right now: {ATTEND} (33%)." in told
+    assert f"Fewer than half of the class now have these right: {ATTEND} (33%)." in told
     assert "first try" not in told  # none is recorded
 
 
@@ -127,12 +138,12 @@ def test_first_tries_are_counted_beside_what_holds_now(made):
     row = page.find("code", string=ATTEND).find_parent("tr")
     assert words(row.find_all(["th", "td"])[at]) == "33% of 3"
     told = part(page, "Who is stuck where")
-    assert f"Fewer than half had right at the first try: {ATTEND} (33% of 3)." in told
-    assert "right now" not in told  # three of four have it by now
+    assert f"Fewer than half had these right at the first try: {ATTEND} (33% of 3)." in told
+    assert "now have these right" not in told  # three of four have it by now
 
 
 def test_a_cause_that_two_share_is_shown_for_a_person_to_judge(six):
-    told = part(report(six), "To look at together")
+    told = part(report(six), "Similar answers")
     assert "not findings" in told
     assert f"dan , eve : {MASK} , The last row is missed." in told
     assert "ada , ben" not in told
@@ -206,7 +217,7 @@ def test_with_nothing_graded_a_sentence_says_what_to_do(made):
 
 def test_without_copydetect_the_page_says_how_to_get_it(six, monkeypatch):
     monkeypatch.setattr(reports, "can_compare", lambda: False)
-    assert "pip install -c constraints.txt copydetect" in part(report(six), "To look at together")
+    assert "pip install -c constraints.txt copydetect" in part(report(six), "Similar answers")
 
 
 ANSWER = """def attend(q, k, v):
@@ -232,7 +243,7 @@ def test_what_was_given_to_all_makes_no_pair(made):
     given = {cell["id"]: "".join(cell["source"]) for cell in cells}
     for student in ("ada", "ben"):
         made.add(student, wrong("repaired_attention", 1), sources=given)
-    assert "No pair has much code in common" in part(report(made), "To look at together")
+    assert "No pair has much code in common" in part(report(made), "Similar answers")
 
 
 @needs_copydetect

@@ -266,7 +266,7 @@ def test_data_that_is_not_there_is_told_in_a_sentence(own, monkeypatch, capsys):
     hand_in(own, "ada", [["A"]])
     monkeypatch.setenv("COURSE_DATA", "/no/such/folder")
     assert main(["predictions"]) == 1
-    assert "The test sentences cannot be had" in capsys.readouterr().err
+    assert "The test sentences could not be loaded" in capsys.readouterr().err
 
 
 def test_a_file_in_a_linked_folder_is_not_read(tmp_path):

@@ -119,7 +119,7 @@ def test_a_check_that_failed_later_tells_when_it_passed_before(begun: Course) ->
 def test_what_is_next_says_what_to_do_with_it(begun: Course) -> None:
     shutil.rmtree(begun.source(LESSONS[0]))
     record(begun, passed=False, last=None)
-    assert "and mend it (3 points)" in line(begun, "**Next:**")
+    assert "and fix it (3 points)" in line(begun, "**Next:**")
     record(begun)
     assert "and check again it" not in line(begun, "**Next:**")
     assert line(begun, "**Next:**").endswith("and run its check again (3 points).")
@@ -209,6 +209,12 @@ def test_feedback_is_announced_when_it_waits_and_linked_when_it_was_fetched(
     assert line(begun, "| [01").endswith(f"| [read it]({link}) |")
     page.write_text("even better")
     assert f"| ready: Fetch Feedback, [read it]({link}) |" in line(begun, "| [01")
+
+
+def test_where_work_is_submitted_the_page_says_that_the_last_one_counts_even_late(
+    begun: Course,
+) -> None:
+    assert "the last submission counts, even if it is late." in line(begun, "3. **Submit**")
 
 
 def test_where_work_is_uploaded_the_page_says_what_and_where(begun: Course) -> None:

@@ -1,0 +1,60 @@
+"""What `make grade` and `deadlines` print of a run: warnings, failures and counts."""
+
+from collections.abc import Callable
+
+import pytest
+
+from grader.cli import main
+from grader.commands import grade
+from grader.course.course import GradingCourse
+from grader.grading.batch import Run
+from grader.grading.outcome import Status, Summary
+from tests.unit.grader.lms.downloads import LESSON, small_course
+
+KEY = ("ada", LESSON)
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch) -> GradingCourse:
+    """A small course with a hand-in, as the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "submitted" / "ada" / LESSON).mkdir(parents=True)
+    return small_course(tmp_path)
+
+
+def engine(status: Status, score: float | None) -> Callable[..., Run]:
+    """Stand in for the engine: one submission, graded so."""
+    return lambda *_arguments: Run({KEY: Summary(status, score, (), ())})
+
+
+def test_with_nbgraders_engine_it_is_warned_that_students_code_has_the_instructors_rights(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "_by_nbgrader", lambda *_arguments: ([], []))
+    assert main(["grade", "--engine", "nbgrader"]) == 0
+    told = capsys.readouterr().err
+    assert "Warning: --engine nbgrader runs submissions with your own rights" in told
+
+
+def test_with_the_courses_engine_nothing_is_warned(course, monkeypatch, capsys):
+    monkeypatch.setattr(grade, "run_engine", engine(Status.GRADED, 2.0))
+    assert main(["grade"]) == 0
+    assert "Warning" not in capsys.readouterr().err
+
+
+def test_a_grader_error_is_told_with_where_its_reason_is_and_what_to_run(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", engine(Status.GRADER_ERROR, None))
+    assert main(["grade"]) == 1
+    told = capsys.readouterr().out
+    assert f"ada's {LESSON}: grader error, no score. Its feedback page has the reason;" in told
+    assert "run make grade again." in told
+
+
+def test_one_due_date_is_not_called_rows(course, capsys):
+    (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-01\n")
+    assert main(["deadlines", "due.csv"]) == 0
+    told = capsys.readouterr().out
+    assert "1 row set;" in told
+    assert "Students are shown the dates in course.toml, which differ." in told
