@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
+from utils.checks.authoring.recomputing import without_recomputing
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 
 
@@ -86,7 +87,8 @@ def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any
             raise AnswerError(
                 ProblemKind.ATTRIBUTE, f"self.{name} has shape {got}; it should be {wanted}."
             )
-    return functional_call(module, dict(weights), args)
+    with without_recomputing():
+        return functional_call(module, dict(weights), args)
 
 
 def name_of_error(call: Callable[[], object]) -> str:
