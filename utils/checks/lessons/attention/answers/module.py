@@ -175,7 +175,7 @@ FORM = (
     ),
     Mistake(
         "x_added_before_the_values",
-        "x is added to what attention found, before w_v: each token's own vector counts twice.",
+        "Each position's own value is added to the output: x is there beside what attention found.",
         "Residuals come in lesson 05. Here the output is the weights times the values, x through "
         "w_v.",
         _AddedToWhatItSaw,
