@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from grader.static_analysis.cells import Statement
+from grader.static_analysis.guarded import guarded
 from grader.static_analysis.names import Scope, dotted, import_paths
 from grader.static_analysis.program import Program, read_program
 from utils.checks.registry import probes
@@ -26,9 +27,13 @@ def shortcuts_in(sources: Sequence[str], forbidden: Mapping[str, Sequence[str]])
         forbidden: exercise -> dotted names that it rules out.
 
     Returns:
-        exercise -> one sentence for the student.
+        exercise -> one sentence for the student; none if the code cannot be read.
 
     """
+    return guarded(lambda: _shortcuts_in(sources, forbidden), {})
+
+
+def _shortcuts_in(sources: Sequence[str], forbidden: Mapping[str, Sequence[str]]) -> dict[str, str]:
     program = read_program(sources)
     found = {name: _first(program, name, names) for name, names in forbidden.items() if names}
     return {name: _says(path) for name, path in found.items() if path}

@@ -75,6 +75,18 @@ def test_a_method_that_an_exercise_rules_out_is_named():
     )
 
 
+def test_where_reading_fails_nothing_is_named_and_nothing_is_unusual(monkeypatch):
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    for module in ("program", "unusual"):
+        monkeypatch.setattr(f"grader.static_analysis.{module}.statements", fails)
+    cell = "import sys  # read for the first time\n" + answer(
+        "return nn.MultiheadAttention(4, 1)(q, k, v)"
+    )
+    assert (named(cell), unusual([cell])) == ("", ())
+
+
 def test_what_a_stand_in_replaces_is_not_read():
     early = answer("return F.scaled_dot_product_attention(q, k, v)")
     late = "class MultiHeadAttention(nn.Module):\n    def forward(self, q):\n        return scaled_dot_product_attention(q, q, q)"
