@@ -7,6 +7,8 @@ nothing by that.
 """
 
 import ast
+import itertools
+import math
 import symtable
 from collections.abc import Sequence
 from typing import Final
@@ -23,7 +25,13 @@ BUILTINS: Final = {
     "isinstance", "len", "list", "map", "max", "min", "print", "range", "reversed", "round", "set",
     "slice", "sorted", "str", "sum", "tuple", "zip",
 }  # fmt: skip
-PURE: Final = {"collections", "itertools", "math", "typing"}
+# Not the modules that these import, where anything may be kept; and no abstract class, which keeps
+# what is registered. Nothing of typing: it keeps what was overloaded, and what stood in brackets.
+PURE: Final[dict[str, set[str]]] = {
+    "collections": {"Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"},
+    "itertools": {name for name in vars(itertools) if not name.startswith("_")},
+    "math": {name for name in vars(math) if not name.startswith("_")},
+}
 MODULES: Final = {"torch", "functional", "linalg", "nn", "rnn", "testing", "utils"}
 # Of torch: what computes from what it is given, and keeps nothing.
 TORCH: Final = {
@@ -132,15 +140,17 @@ def _names_from_outside(cell: str, test: str) -> set[str]:
 
 
 def _is_known(name: str, program: Program) -> bool:
-    """Return whether a name is an import's or Python's own, and nothing else binds it."""
-    return name not in program.definitions and (name in program.aliases or name in BUILTINS)
+    """Return whether a name is one import's or Python's own, and nothing else binds it."""
+    if name in program.definitions or name in program.ambiguous:
+        return False
+    return name in program.aliases or name in BUILTINS
 
 
 def _is_pure(path: str) -> bool:
     """Return whether what a path leads to keeps nothing: no module, which could be changed."""
     root, *rest = path.split(".")
-    if root in BUILTINS or root in PURE:
-        return True
-    return (
+    if root in PURE:
+        return len(rest) == 1 and rest[0] in PURE[root]
+    return root in BUILTINS or (
         root == "torch" and MODULES.issuperset(rest[:-1]) and rest[-1:] != [] and rest[-1] in TORCH
     )

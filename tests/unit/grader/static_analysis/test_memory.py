@@ -1,6 +1,9 @@
 """A test that might remember is found by reading, whatever it remembers in; plain ones are not."""
 
 import json
+from abc import ABCMeta
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 
@@ -8,7 +11,7 @@ from grader.authoring.notebook import source_notebook
 from grader.grading.plan import make_plan
 from grader.grading.submission import read_submission
 from grader.static_analysis import unusual
-from grader.static_analysis.memory import may_remember
+from grader.static_analysis.memory import PURE, may_remember
 from tests.course.lesson_runs import all_lessons
 from tests.course.other_hands import Form, forms
 
@@ -85,6 +88,19 @@ test_attention = made()
     "a function of torch's in its table": "vars(torch)['ones'] = print\n" + PLAIN,
     "a tensor of another kind": "class T(Tensor):\n    def __torch_function__(self): ...\n" + PLAIN,
     "a name that a function sets": "def f():\n    global len\n    len = print\n" + PLAIN,
+    "a module that another imports": "import typing\n" + after("typing.sys.modules['seen'] = 1"),
+    "a module two modules away": "import typing\n" + after("typing.re.sys.modules['seen'] = 1"),
+    "a module that itertools would import": after("itertools.sys.modules['seen'] = 1"),
+    "a function's own module": after("math.sqrt.__self__.seen"),
+    "a module by its own name": after("m = math; m.seen"),
+    "what typing notes": "import typing\n" + after("typing.overload(lambda: 1)"),
+    "what typing keeps of brackets": "from typing import Literal\n" + after("str(Literal[0.0])"),
+    "what an abstract class registers": "from collections import UserDict\n"
+    + after("d = UserDict; d.register(list)"),
+    "what an abstract class notes": "from collections.abc import Sized\n"
+    + after("s = Sized; s.register(int)"),
+    "a name that an earlier import gave": "from matplotlib import rcParams as sqrt\n"
+    + after("sqrt['seen'] = 1") + "\nfrom math import sqrt",
 }  # fmt: skip
 # On these the compiler, or Python's own readers of trees, give up: by depth, digits or rules.
 UNREADABLE = {
@@ -135,6 +151,12 @@ def test_a_test_may_remember_where_it_is_not_known_what_is_unusual(monkeypatch) 
 def fails(_node: object) -> None:
     """A reading that is too deep for Python."""
     raise RecursionError
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_nothing_that_is_known_to_keep_nothing_is_a_module_or_registers_others(module: str) -> None:
+    found = vars(import_module(module))
+    assert not any(isinstance(found[name], ModuleType | ABCMeta) for name in PURE[module])
 
 
 def test_a_test_that_is_not_there_may_remember() -> None:
