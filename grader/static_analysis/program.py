@@ -14,11 +14,13 @@ class Program:
     Attributes:
         definitions: name -> the statements that bind it.
         aliases: name -> the dotted path that imports give it ("F" -> "torch.nn.functional").
+        ambiguous: names to which imports give more than one path.
 
     """
 
     definitions: dict[str, list[Statement]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    ambiguous: set[str] = field(default_factory=set)
 
 
 def read_program(sources: Sequence[str]) -> Program:
@@ -26,7 +28,10 @@ def read_program(sources: Sequence[str]) -> Program:
     program = Program()
     for source in sources:
         for statement in statements(source):
-            program.aliases.update(imported(statement.imports))
+            for name, path in imported(statement.imports):
+                if program.aliases.setdefault(name, path) != path:
+                    program.ambiguous.add(name)
+                program.aliases[name] = path
             for name in statement.bound:
                 program.definitions.setdefault(name, []).append(statement)
     return program

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from grader.static_analysis.cells import kept, statements
+from grader.static_analysis.guarded import guarded
 from grader.static_analysis.names import IMPORTS, dotted, import_paths
 
 MOST: Final = 5  # that are told of one notebook
@@ -24,7 +25,15 @@ USUAL_NAMES: Final = {
 
 
 def unusual(sources: Sequence[str]) -> tuple[str, ...]:
-    """Return what some cells touch outside what notebooks of the course touch, as they write it."""
+    """Return what some cells touch outside what notebooks of the course touch, as they write it.
+
+    It is nothing if they cannot be read.
+    """
+    return guarded(lambda: unusual_if_readable(sources), ())
+
+
+def unusual_if_readable(sources: Sequence[str]) -> tuple[str, ...]:
+    """Return the same, and fail where reading fails: nothing found must not mean nothing read."""
     return tuple(dict.fromkeys(name for source in sources for name in _unusual_in(source)))[:MOST]
 
 

@@ -18,7 +18,7 @@ its calls, as far as reading shows, is tried in one process (`Step.again` of the
 A student's test may compare with torch's own functions, which other exercises of its lesson may
 forbid. In trial runs that observe those, too, they are taken out; where a test, or a cell that may
 prepare it, asks for one, the test is tried once more, in a process that has them, and that counts
-in the other one's place.
+in the other one's place. What is observed apart is done before that.
 
 A right version computes what other exercises ask for. So tests are tried last, and the first call
 of a version ends what is taken about other exercises.

@@ -91,7 +91,9 @@ def trial_run(server: Server, ended: Ended) -> TrialRun:
     reached = NOTHING if is_done(ended) else ended.reached
     ended = replace(ended, status=status_of(ended), reached=reached)
     verdicts = tuple(server.verdicts())
-    more = server.more or server.refused or bool(verdicts)
+    # One that was to try a test and has no verdict ends the trial: none will be agreed on. One
+    # that was not says nothing about those that may follow it.
+    more = server.more or server.refused or bool(verdicts) or not server.tested
     tested = server.tested and not server.refused
     return TrialRun(ended, verdicts, more, tuple(server.apart()), tested)
 

@@ -1,13 +1,17 @@
 """A test that might remember is found by reading, whatever it remembers in; plain ones are not."""
 
 import json
+from abc import ABCMeta
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 
 from grader.authoring.notebook import source_notebook
 from grader.grading.plan import make_plan
 from grader.grading.submission import read_submission
-from grader.static_analysis.memory import may_remember
+from grader.static_analysis import unusual
+from grader.static_analysis.memory import PURE, may_remember
 from tests.course.lesson_runs import all_lessons
 from tests.course.other_hands import Form, forms
 
@@ -16,6 +20,7 @@ import itertools
 import math
 import torch
 import torch.nn.functional as F
+from collections import Counter
 from collections.abc import Callable
 from torch import Tensor, nn
 """
@@ -83,12 +88,75 @@ test_attention = made()
     "a function of torch's in its table": "vars(torch)['ones'] = print\n" + PLAIN,
     "a tensor of another kind": "class T(Tensor):\n    def __torch_function__(self): ...\n" + PLAIN,
     "a name that a function sets": "def f():\n    global len\n    len = print\n" + PLAIN,
+    "a module that another imports": "import typing\n" + after("typing.sys.modules['seen'] = 1"),
+    "a module two modules away": "import typing\n" + after("typing.re.sys.modules['seen'] = 1"),
+    "a module that itertools would import": after("itertools.sys.modules['seen'] = 1"),
+    "a function's own module": after("math.sqrt.__self__.seen"),
+    "a module by its own name": after("m = math; m.seen"),
+    "what typing notes": "import typing\n" + after("typing.overload(lambda: 1)"),
+    "what typing keeps of brackets": "from typing import Literal\n" + after("str(Literal[0.0])"),
+    "what an abstract class registers": "from collections import UserDict\n"
+    + after("d = UserDict; d.register(list)"),
+    "what an abstract class notes": "from collections.abc import Sized\n"
+    + after("s = Sized; s.register(int)"),
+    "a name that an earlier import gave": "from matplotlib import rcParams as sqrt\n"
+    + after("sqrt['seen'] = 1") + "\nfrom math import sqrt",
 }  # fmt: skip
+# On these the compiler, or Python's own readers of trees, give up: by depth, digits or rules.
+UNREADABLE = {
+    "a name given twice": PLAIN.replace("(attention)", "(attention, attention)", 1),
+    "a walrus that takes a loop's name": after("[i := 0 for i in range(3)]"),
+    "a name of an outer function that is none": after("nonlocal x"),
+}
+STRANGE = {
+    "a number of thousands of digits": after("x = 0x" + "f" * 5000),
+    "a sum of many terms": after("x = " + " + ".join(["0.1"] * 400)),
+    "a sum of many names": after("x = 1; y = " + " + ".join(["x"] * 900)),
+    "a chain of many calls": after("x = ''; y = x" + ".strip()" * 900),
+    "many signs": after("x = " + "-" * 400 + "1"),
+    "many functions in one another": after("y = " + "lambda: " * 80 + "1"),
+}
 
 
 @pytest.mark.parametrize("written", KEEPS.values(), ids=KEEPS)
 def test_a_test_that_might_keep_something_may_remember(written: str) -> None:
     assert may_remember([HEAD, written], "test_attention")
+
+
+@pytest.mark.parametrize("written", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_test_that_no_compiler_takes_may_remember(written: str) -> None:
+    assert may_remember([HEAD, written], "test_attention")
+
+
+@pytest.mark.parametrize("written", STRANGE.values(), ids=STRANGE)
+def test_a_test_that_is_strange_but_keeps_nothing_is_read_to_its_end(written: str) -> None:
+    assert not may_remember([HEAD, written], "test_attention")
+
+
+@pytest.mark.parametrize("written", STRANGE.values(), ids=STRANGE)
+def test_a_test_that_is_strange_and_keeps_something_may_remember(written: str) -> None:
+    keeps = written + "\n    seen.append(x)\nseen = []"
+    assert may_remember([HEAD, keeps], "test_attention")
+
+
+def test_a_test_of_thousands_of_parts_may_remember() -> None:
+    assert may_remember([HEAD, after("f = lambda: 1; " * 900)], "test_attention")
+
+
+def test_a_test_may_remember_where_it_is_not_known_what_is_unusual(monkeypatch) -> None:
+    monkeypatch.setattr(unusual, "_unusual", fails)
+    assert may_remember(["import torch  # read for the first time", PLAIN], "test_attention")
+
+
+def fails(_node: object) -> None:
+    """A reading that is too deep for Python."""
+    raise RecursionError
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_nothing_that_is_known_to_keep_nothing_is_a_module_or_registers_others(module: str) -> None:
+    found = vars(import_module(module))
+    assert not any(isinstance(found[name], ModuleType | ABCMeta) for name in PURE[module])
 
 
 def test_a_test_that_is_not_there_may_remember() -> None:
@@ -113,6 +181,8 @@ def test_right_tests_by_other_hands_that_import_within_may_remember() -> None:
         "torch.manual_seed(3); torch.randn(2, generator=torch.Generator().manual_seed(1))",
         "f = lambda x, n=[]: n; f(1)",
         "print([F.softmax(torch.ones(1), -1), nn.functional.relu(torch.ones(1))], math.pi)",
+        "print(list(itertools.product(range(3), repeat=2)), math.sqrt(2), Counter('abc'))",
+        "def near(a, n=1):\n        return [a for a in range(n) if a]\n    near(near, 2)",
     ],
 )
 def test_what_ends_with_the_call_is_no_memory(lines: str) -> None:

@@ -75,6 +75,64 @@ def test_a_method_that_an_exercise_rules_out_is_named():
     )
 
 
+FORMULA = "    e = (x - x.amax(dim, keepdim=True)).exp()\n    "
+OWN_SOFTMAX = "def softmax(x, dim):\n" + FORMULA + "return e / e.sum(dim, keepdim=True)\n"
+HEADED = "def stable_softmax(x, dim=-1):\n    "
+# Names that torch has as well, and that are the student's own here.
+OWN = {
+    "a variable": ["def stable_softmax(x, dim=-1):\n" + FORMULA + "softmax = e / e.sum(dim, keepdim=True)\n    return softmax"],
+    "a variable named like an import": ["from torch import softmax", "def stable_softmax(x, dim=-1):\n" + FORMULA + "softmax = e / e.sum(dim)\n    return softmax"],
+    "a function": [OWN_SOFTMAX + HEADED + "return softmax(x, dim)"],
+    "a function in the place of an import": ["from torch import softmax", OWN_SOFTMAX + HEADED + "return softmax(x, dim)"],
+    "a function of another cell": ["def logsumexp(x, dim):\n    return x.exp().sum(dim).log()", HEADED + "return (x - logsumexp(x, dim)).exp()"],
+    "a parameter": ["def by(softmax, x):\n    return softmax(x)", HEADED + "return by(lambda x: x.exp(), x)"],
+    "a method": ["class M:\n    @staticmethod\n    def softmax(x): return x.exp()", HEADED + "return M.softmax(x)"],
+    "a method of an object that is made there": ["class M:\n    def softmax(self, x): return x.exp()", HEADED + "return M().softmax(x)"],
+    "a method of an object in a variable": ["class M:\n    def softmax(self, x): return x.exp()", HEADED + "m = M()\n    return m.softmax(x)"],
+    "a function that a class holds": ["def f(x): return x.exp()\nclass M:\n    softmax: object = staticmethod(f)", HEADED + "return M().softmax(x)"],
+    "an attribute of an object": ["class M: pass\nm = M()\nm.softmax = torch.exp", HEADED + "return m.softmax(x)"],
+    "a field of an object": ["from types import SimpleNamespace\nm = SimpleNamespace(softmax=torch.exp)", HEADED + "return m.softmax(x)"],
+    "a method of an object whose name begins like torch's": ["torchlike = M()", HEADED + "return torchlike.softmax(x)"],
+}  # fmt: skip
+METHODS = {
+    "of a parameter": [HEADED + "return x.softmax(dim)"],
+    "of a parameter whose name is a tensor elsewhere": ["x = torch.ones(3)", HEADED + "return x.softmax(dim)"],
+    "of a variable": [HEADED + "shifted = x - x.max()\n    return shifted.softmax(dim)"],
+    "into a variable of its name": [HEADED + "softmax = x.softmax(dim)\n    return softmax"],
+    "of what is computed": [HEADED + "return (x - x.max()).softmax(dim)"],
+    "of the class": [HEADED + "return Tensor.softmax(x, dim)"],
+    "in a lambda": ["x = torch.ones(3)\nstable_softmax = lambda x, dim=-1: x.softmax(dim)"],
+    "beside a variable of its name": ["softmax = 3", HEADED + "return x.softmax(dim)"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", OWN.values(), ids=OWN)
+def test_what_has_a_name_of_torchs_and_is_the_students_own_is_not_named(cells):
+    assert not named(*cells, exercise="stable_softmax")
+
+
+@pytest.mark.parametrize("cells", METHODS.values(), ids=METHODS)
+def test_a_method_of_a_tensor_is_named_whatever_the_tensor_is_called(cells):
+    assert "softmax` does what this exercise" in named(*cells, exercise="stable_softmax")
+
+
+def test_a_function_that_is_imported_and_called_by_its_bare_name_is_named():
+    cells = "from torch import softmax", HEADED + "return softmax(x, dim)"
+    assert named(*cells, exercise="stable_softmax").startswith("`torch.softmax` does what")
+
+
+def test_where_reading_fails_nothing_is_named_and_nothing_is_unusual(monkeypatch):
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    for module in ("program", "unusual"):
+        monkeypatch.setattr(f"grader.static_analysis.{module}.statements", fails)
+    cell = "import sys  # read for the first time\n" + answer(
+        "return nn.MultiheadAttention(4, 1)(q, k, v)"
+    )
+    assert (named(cell), unusual([cell])) == ("", ())
+
+
 def test_what_a_stand_in_replaces_is_not_read():
     early = answer("return F.scaled_dot_product_attention(q, k, v)")
     late = "class MultiHeadAttention(nn.Module):\n    def forward(self, q):\n        return scaled_dot_product_attention(q, q, q)"

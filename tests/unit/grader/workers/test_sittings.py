@@ -142,6 +142,48 @@ def test_padding(encoder):
 """
 
 
+def encoder_lesson(source: str, *, again: bool) -> tuple[bytes, ...]:
+    """What counts of a test of padding beside exercises that forbid attention, or norms apart."""
+    cases = [dict(c.params) for c in probes()["test_padding"].cases]
+    steps = [{"source": source, "exercise": "", "cases": [], "label": "Cell 1"}]
+    steps += [
+        {"source": "", "exercise": name, "cases": []} for name in ("LayerNorm", "EncoderLayer")
+    ]
+    steps.append({"source": "", "exercise": "test_padding", "cases": cases, "again": again})
+    with Pool(1, Limits(), isolate=False) as pool:
+        (ended,) = (end for _, end in pool.run([Job(0, json.dumps(steps).encode(), RIGHT_FIRST)]))
+    return ended.messages
+
+
+ATTENDS = "torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)(torch.ones(1, 3, 8))\n"
+NORMS = "torch.nn.LayerNorm(8)(torch.ones(3, 8))\n"
+PADS = """
+def test_padding(encoder):
+    alone, padded = (encoder(torch.tensor([[4, 8, 2] + [0] * n])) for n in (0, 3))
+    assert torch.allclose(padded[:, :3], alone, atol=1e-4)
+    both = encoder(torch.tensor([[4, 8, 2, 0, 0], [7, 3, 1, 6, 2]]))
+    assert torch.allclose(both[:1, :3], alone, atol=1e-4)
+    assert torch.allclose(both[1:], encoder(torch.tensor([[7, 3, 1, 6, 2]])), atol=1e-4)
+"""
+
+
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize(
+    "scratch", [ATTENDS, NORMS, NORMS + ATTENDS, ""], ids=["attention", "norm", "both", "neither"]
+)
+def test_beside_cells_that_compare_with_torch_a_test_counts_in_a_lesson_with_an_exercise_apart(
+    scratch, again
+):
+    source = f"import torch\n{PADS}{scratch}"
+    assert said_by(encoder_lesson(source, again=again)) == RIGHT
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_test_that_asks_for_what_is_out_counts_in_a_lesson_with_an_exercise_apart(again):
+    source = f"import torch\n{PADS}    {ATTENDS}"
+    assert said_by(encoder_lesson(source, again=again)) == RIGHT
+
+
 def test_a_test_that_uses_what_an_exercise_observed_apart_forbids_counts():
     cases = [dict(c.params) for c in probes()["test_padding"].cases]
     steps = [{"source": "", "exercise": "LayerNorm", "cases": []}]
