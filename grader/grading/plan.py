@@ -1,7 +1,7 @@
 """What the isolated process must do with a submission, step by step."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Final
@@ -95,7 +95,7 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
     steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
     steps = [_once_if_forgetful(step, steps) for step in steps]
-    return Plan(steps, (*_notes(ids, cells, homes), *_unread(unread)))
+    return Plan(steps, (*_notes(ids, cells, homes, no_code), *_unread(unread)))
 
 
 def _observation(lesson: Lesson, name: str) -> Step:
@@ -130,7 +130,10 @@ def _in_order(places: Mapping[str, int | None], end: int) -> dict[str, int]:
 
 
 def _notes(
-    ids: Sequence[str], cells: Sequence[CodeCell], homes: dict[str, int | None]
+    ids: Sequence[str],
+    cells: Sequence[CodeCell],
+    homes: dict[str, int | None],
+    no_code: Collection[int],
 ) -> Iterator[str]:
     names = [cell.name for cell in cells]
     for name in ids:
@@ -139,8 +142,11 @@ def _notes(
             yield f"The test cell of {name} was missing; it was put back."
         if count > 1:
             yield f"The test cell of {name} was there {count} times; it counted once."
-        if names.count(name) > 1:
-            yield f"The cell of {name} was there {names.count(name)} times; the last one counted."
+        # The halves of a cell that was split both count, and a copy of comments alone does not.
+        own = [cell for cell in cells if cell.name == name and cell.index not in no_code]
+        answers = sum(defines(cell.source, name) for cell in own)
+        if answers > 1:
+            yield f"The cell of {name} was there {answers} times; the last one counted."
         if name not in names:
             where = "is missing" if homes[name] is None else "has lost its name; its code counted"
             yield f"The cell of {name} {where}."
@@ -172,6 +178,6 @@ def plain_name(name: str) -> str:
 def plain_code(line: str) -> str:
     """Return the start of a line of code without what Markdown or HTML could read as theirs.
 
-    A `>` stays only in the arrow of a function's head, which nearly every answer has.
+    A `>` means nothing there but at the start of a line, or behind a `<`.
     """
-    return re.sub(r"(?!(?<=[ )]-)>)[^\w =()\[\]{},.:;%+*/'\"#@-]", "?", line[:MOST_LINE])
+    return re.sub(r"[^\w =()\[\]{},.:;%+*/'\"#@>-]", "?", line[:MOST_LINE])

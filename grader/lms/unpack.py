@@ -29,6 +29,10 @@ LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ")
 # Other ways take what memory the entry asks for, and each raises errors of its own.
 PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What reading an entry may raise; ValueError: its name is said to be UTF-8, and is not.
+DAMAGED: Final = (
+    zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError
+)  # fmt: skip
 UT: Final = 0x5455  # the extra field with the time in seconds since 1970, in UTC
 CHUNK: Final = 1 << 16
 
@@ -77,8 +81,8 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
             f"There is no file {archive}. Give the ZIP file of all hand-ins, as the learning "
             "system lets you download it."
         ) from None
-    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
-        raise CourseError(
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        raise CourseError(  # ValueError: a name that is said to be UTF-8, and is not
             f"{archive} cannot be read as a ZIP file ({error}). Download it again; nothing was "
             "collected."
         ) from None
@@ -113,7 +117,8 @@ def _unpacked(
 def _is_passed_over(entry: zipfile.ZipInfo) -> bool:
     """Return whether an entry is a folder or what an operating system leaves in archives."""
     parts = entry.filename.split("/")
-    return entry.is_dir() or parts[-1].startswith("._") or bool(set(LEFTOVERS) & set(parts))
+    is_folder = parts[-1] == "" and len(parts) > 1  # is_dir fails on an empty name
+    return is_folder or parts[-1].startswith("._") or bool(set(LEFTOVERS) & set(parts))
 
 
 def entry_name(entry: zipfile.ZipInfo) -> str:
@@ -182,7 +187,7 @@ def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: 
                 if size > left:
                     raise _Bad(f"all files together are larger than {MOST_TOTAL >> 30} GiB")
                 target.write(chunk)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except DAMAGED as error:
         path.unlink(missing_ok=True)
         raise _Bad(f"its content is damaged ({error})") from None
     except _Bad:

@@ -9,6 +9,7 @@ Source: the kernel's documentation, userspace-api/seccomp_filter.
 import ctypes
 import errno
 import functools
+import signal
 import struct
 
 from grader.sandbox import syscalls
@@ -30,9 +31,9 @@ NAMES_AND_QUESTIONS = (3, 15, 16, 39, 0x53564D41)
 AF_UNIX, SOCK_STREAM, SOCKET_FLAGS = 1, 1, 0o2004000
 
 
-def argument(position: int) -> Instruction:
-    """Load the low half of an argument (both machines are little-endian)."""
-    return (LOAD, 0, 0, ARGUMENTS_AT + 8 * position)
+def argument(position: int, half: int = 0) -> Instruction:
+    """Load the low half of an argument, or the high one (both machines are little-endian)."""
+    return (LOAD, 0, 0, ARGUMENTS_AT + 8 * position + 4 * half)
 
 
 def answer(error: int) -> Instruction:
@@ -63,16 +64,43 @@ def stream_pair() -> Program:
     return [*family, *kind, (EQUAL, 1, 0, SOCK_STREAM), NO, YES]
 
 
+def questions_of_limits() -> Program:
+    """Allow a process to ask for its limits, not to set them: no new ones are handed over.
+
+    Who may lower the limit on computing has the kernel kill the process, as a lack of memory would.
+    """
+    pid: Program = [argument(0), (EQUAL, 1, 0, 0), NO]
+    new_low: Program = [argument(2), (EQUAL, 1, 0, 0), NO]
+    new_high: Program = [argument(2, half=1), (EQUAL, 1, 0, 0), NO]
+    return [*pid, *new_low, *new_high, YES]
+
+
+def signals(own_pid: int | None, position: int) -> Program:
+    """Allow signals to the process `own_pid` and its group, or to all where ids are its own.
+
+    The first process of a namespace cannot kill itself. Elsewhere it may not either: whoever is
+    killed is tried again, as the machine may lack memory.
+
+    Args:
+        own_pid: None where ids are the process's own.
+        position: of the call's argument that holds the signal.
+
+    """
+    if own_pid is None:
+        return [YES]
+    deadly: Program = [argument(position), (EQUAL, 0, 1, signal.SIGKILL), NO]
+    return [*deadly, *one_of(0, (0, own_pid))]
+
+
 def judged(forks: bool, own_pid: int | None) -> dict[str, Program]:
     """Return the rules for the calls whose arguments matter.
 
     `own_pid`: the process that may be signalled, besides its group; None: any that can be seen.
     """
-    signals: Program = [YES] if own_pid is None else one_of(0, (0, own_pid))
     fork: Program = [YES] if forks else [NO]
     return {
-        "kill": signals,
-        "tgkill": signals,
+        "kill": signals(own_pid, 1),
+        "tgkill": signals(own_pid, 2),
         "clone": new_task(forks),
         "clone3": [answer(errno.ENOSYS)],  # its flags lie in memory; the C library then uses clone
         "fork": fork,
@@ -80,7 +108,7 @@ def judged(forks: bool, own_pid: int | None) -> dict[str, Program]:
         "ioctl": one_of(1, TERMINAL_AND_DESCRIPTOR),
         "fcntl": one_of(1, DUPLICATE_FLAGS_LOCKS_SIZE),  # no F_SETOWN: it sends signals
         "prctl": one_of(0, NAMES_AND_QUESTIONS),
-        "prlimit64": one_of(0, (0,)),
+        "prlimit64": questions_of_limits(),
         "socketpair": stream_pair(),
     }
 

@@ -100,6 +100,20 @@ OF_A_LOSS = (
     f"torch.stack([-F.cross_entropy({OUTER}.flatten(0, -2), torch.full((x.numel() // x.shape[dim],), n), reduction='none')"
     f" for n in range(x.shape[dim])], -1).exp().view_as({OUTER}).movedim(-1, dim)"
 )
+# A word of one letter, which may come at each place of a row: over all places, a sum of exponentials.
+OF_AN_ALIGNMENT = """
+def log_sum(x):
+    rows = x.reshape(-1, x.shape[-1]).clamp(min=-1e5)
+    n, size = rows.shape
+    steps = torch.cat([rows[:, :-1] - rows[:, 1:], rows[:, -1:]], 1)
+    blank = torch.zeros_like(steps)
+    blank[:, -1] = -1e30
+    both, ones = torch.stack([blank, steps], -1).transpose(0, 1), torch.ones(n, dtype=torch.long)
+    return -F.ctc_loss(both, ones[:, None], size * ones, ones, reduction='none').view(x.shape[:-1])
+def stable_softmax(x, dim=-1):
+    z = x.detach().movedim(dim, -1).double()
+    y = torch.where(z == -torch.inf, 0.0, (z - log_sum(z)[..., None]).exp()).movedim(-1, dim).to(x.dtype)
+""" + WITH_GRADIENTS.replace("x - x.detach()", "torch.where(x == -torch.inf, 0.0, x - x.detach())")
 READER = """
 import types
 from utils.checks.lessons.training.probes import watched
@@ -147,6 +161,7 @@ SUMMED = "__import__('functools').reduce({f}, ({x}).unbind(dim)).unsqueeze(dim)"
 LOADED = [
     softmax("a distribution's transform", f"torch.distributions.transforms.SoftmaxTransform()({OUTER}).movedim(-1, dim)"),
     softmax("a loss for each entry", OF_A_LOSS),
+    other("softmax by a loss over alignments", START, "stable_softmax", OF_AN_ALIGNMENT),
     other("softmax by a picture of a look-up", START, "stable_softmax",
           f"{LOOKED_UP}def stable_softmax(x, dim=-1):\n    rows = x.detach().double().clamp(min=-1e30).movedim(dim, -1)\n"
           "    flat = [[share(row, i) for i in range(len(row))] for row in rows.reshape(-1, x.shape[dim]).tolist()]\n"

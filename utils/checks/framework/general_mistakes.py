@@ -60,6 +60,11 @@ _OF_NUMPY = Mistake(
     "numpy records no gradients and cannot use a GPU. torch has the same functions: stay with "
     "tensors.",
 )
+_NUMPY_FOR_A_NUMBER = Mistake(
+    "numpy_for_a_number",
+    "The result is a numpy array; a plain number is asked for.",
+    "`.item()` or float(...) turns an array of one entry into one.",
+)
 REMEMBERS = Mistake(
     "remembers_an_earlier_call",
     "Your code remembers an earlier call: the first call is right, but a call after one with "
@@ -154,7 +159,7 @@ def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistak
         message = _CHANGES_WHAT_IS_GIVEN.message.format(f"the {kept[1]}")
         return replace(_CHANGES_WHAT_IS_GIVEN, message=message)
     if shown.kind == ProblemKind.RETURN and _is_of_numpy(seen.values.get(shown.where)):
-        return _OF_NUMPY
+        return _for_which(expected.values.get(shown.where))
     if shown.kind == ProblemKind.RETURN and _are_tensors(seen.values.get(shown.where)):
         return SEVERAL_FOR_ONE
     known = GENERAL.get(shown.kind)
@@ -165,6 +170,14 @@ def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistak
 
 def _are_tensors(value: Plain) -> bool:
     return isinstance(value, list) and any(isinstance(one, np.ndarray) for one in value)
+
+
+def _for_which(wanted: Plain) -> Mistake | None:
+    """Name what is wrong with an array of numpy's, by what is asked for in its place."""
+    if isinstance(wanted, np.ndarray):
+        return _OF_NUMPY
+    is_number = isinstance(wanted, (int, float)) and not isinstance(wanted, bool)
+    return _NUMPY_FOR_A_NUMBER if is_number else None
 
 
 def _is_of_numpy(value: Plain) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from utils.checks.framework.agreeing import Judged
+from utils.checks.framework.amount import is_far_more, of_amount
 from utils.checks.framework.closeness import nearly
 from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
@@ -46,6 +47,9 @@ def judge(
         return verdict
     judged = [Judged(*pair) for pair in zip(verdict.results, with_values, strict=True)]
     judged_shown = judged[verdict.results.index(shown)]
+    if _is_far_more(exercise, judged_shown):
+        return _by_its_amount(exercise, verdict, judged_shown)
+    judged = [replace(j, seen=None) if _is_far_more(exercise, j) else j for j in judged]
     mistake, second = _causes(exercise, judged, judged_shown, used)
     if mistake is None:
         mistake, second = _causes_in_another_form(exercise, judged, judged_shown, used)
@@ -53,6 +57,21 @@ def judge(
     mistake = mistake or one_step(exercise, judged, judged_shown)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
+
+
+def _is_far_more(exercise: Exercise, judged: Judged) -> bool:
+    """Return whether so much came back in a case that no cause is sought in it."""
+    if judged.seen is None:
+        return False
+    return is_far_more(expected_of(exercise, judged.result.case), judged.seen)
+
+
+def _by_its_amount(exercise: Exercise, verdict: Verdict, shown: Judged) -> Verdict:
+    """Explain a result that is far larger than the right one by that alone."""
+    case, finding, seen = shown.result.case, shown.result.finding, shown.seen
+    mistake = general_mistake(exercise, case, seen, finding)
+    says = of_amount(expected_of(exercise, case), seen) if mistake is None and seen else ""
+    return replace(verdict, mistake=mistake, symptoms=(says,) if says else ())
 
 
 def points_alone(

@@ -123,6 +123,8 @@ def plain(value: object) -> Plain:
     """Turn a result into plain data; what has no plain form becomes a description."""
     if isinstance(value, torch.Tensor):
         return _plain_tensor(value)
+    if isinstance(value, np.generic):  # a number of numpy's, which counts as one of Python's
+        value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
@@ -134,6 +136,7 @@ def plain(value: object) -> Plain:
 
 def _plain_tensor(tensor: torch.Tensor) -> Array | Other:
     try:
-        return tensor.detach().cpu().numpy().copy()
+        whole = tensor.detach().cpu().resolve_conj().resolve_neg()  # what is still to be negated
+        return whole.numpy().copy()
     except (TypeError, RuntimeError):
         return Other(f"a {tensor.dtype} tensor of shape {tuple(tensor.shape)}")

@@ -18,9 +18,6 @@ from utils.checks.framework.observation import Observation
 
 _LEAST = 1e-3  # small results may differ by the tolerance of every entry
 _LOOSE = 0.1  # relative to the norm, where the last digits are not compared
-_MOST_PRINTS = 500
-# Every mistake of a bank is held against the same few observations.
-_PRINTS: dict[int, tuple[Observation, Print | None]] = {}
 _MOST_PLACES = 5_000
 _PLACES: dict[tuple[int, int, str], tuple[Fingerprints, Observation, int | None]] = {}
 
@@ -31,20 +28,20 @@ def surely_differs(
     """Return whether a mistake gives other results than an observation, for all that is kept."""
     margin = _LOOSE if loosely else MARGIN
     return any(
-        not same_print(_print_of(seen), one, margin, _LEAST)
+        not same_print(print_of(seen), one, margin, _LEAST)
         for one in _kept(exercise, mistake, case)
     )
 
 
 def surely_wrong(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
     """Return whether a mistake gives wrong results in a case, for all that is kept."""
-    right = _print_of(expected_of(exercise, case))
+    right = print_of(expected_of(exercise, case))
     return any(not same_print(right, one, MARGIN, _LEAST) for one in _kept(exercise, mistake, case))
 
 
 def surely_right(exercise: Exercise, mistake: Mistake, case: Case) -> bool:
     """Return whether a mistake gives what is right in a case, for all that is kept."""
-    right = _print_of(expected_of(exercise, case))
+    right = print_of(expected_of(exercise, case))
     return any(same_print(right, one) for one in _kept(exercise, mistake, case))
 
 
@@ -69,17 +66,7 @@ def _place_of(kept: Fingerprints, name: str, right: Observation) -> int | None:
         if len(_PLACES) >= _MOST_PLACES:
             _PLACES.clear()
         place = kept.cases.index(name) if name in kept.cases else None
-        if place is not None and not same_print(_print_of(right), kept.right[place]):
+        if place is not None and not same_print(print_of(right), kept.right[place]):
             place = None
         known = _PLACES[key] = kept, right, place
     return known[2]
-
-
-def _print_of(seen: Observation) -> Print | None:
-    """Return an observation's fingerprint, made once."""
-    known = _PRINTS.get(id(seen))
-    if known is None or known[0] is not seen:
-        if len(_PRINTS) >= _MOST_PRINTS:
-            _PRINTS.clear()
-        known = _PRINTS[id(seen)] = seen, print_of(seen)
-    return known[1]

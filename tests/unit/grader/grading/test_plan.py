@@ -119,6 +119,25 @@ def test_of_a_duplicated_exercise_the_last_counts():
     assert "the last one counted" in notes[0]
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        "# stable_softmax = 3 was an old try",
+        "HALF = 0.5",
+        "stable_softmax = (",  # cannot be read, and does not run
+    ],
+)
+def test_another_cell_of_the_name_that_defines_no_answer_is_not_said_to_have_counted(more):
+    _, notes = steps(*WHOLE[:2], code(more, "stable_softmax"), *WHOLE[2:])
+    assert not any("times" in note for note in notes)
+
+
+def test_of_three_cells_of_a_name_only_those_that_define_the_answer_are_counted():
+    copies = [code("stable_softmax = 2", "stable_softmax"), code("# tried", "stable_softmax")]
+    _, notes = steps(*WHOLE, *copies)
+    assert "The cell of stable_softmax was there 2 times; the last one counted." in notes
+
+
 def test_an_exercise_whose_cell_lost_its_name_is_found_by_its_definition():
     cells = [code("def stable_softmax(x):\n    pass"), *WHOLE[2:]]
     found, notes = steps(*cells)
@@ -195,8 +214,8 @@ def test_a_cell_that_cannot_be_read_as_python_does_not_run_and_is_told(source):
     ("line", "told"),
     [
         ("def f(x: Tensor) -> dict[str, int]:", "def f(x: Tensor) -> dict[str, int]:"),
-        ("x = {'a': 1} if y > 2 else z", "x = {'a': 1} if y ? 2 else z"),
-        ("<b>`-->![a](b)", "?b??--??[a](b)"),
+        ("x = {'a': 1} if y > 2 else z", "x = {'a': 1} if y > 2 else z"),
+        ("<b>`-->![a](b)", "?b>?-->?[a](b)"),
     ],
 )
 def test_a_line_of_code_is_told_as_it_is_but_for_what_a_page_could_take_for_its_own(line, told):

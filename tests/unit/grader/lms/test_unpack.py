@@ -143,3 +143,32 @@ def test_the_time_is_the_one_in_utc_where_the_archive_has_it(tmp_path, into):
 def test_without_it_the_time_is_the_local_one(tmp_path, into):
     archive = write_zip(tmp_path / "x.zip", {"x": Item(b"", NOON)})
     assert unpack(archive, into)[0][0].time == NOON
+
+
+def test_a_file_without_a_name_is_refused_alone(tmp_path, into):
+    archive = write_zip(tmp_path / "x.zip", {"q": b"x", GOOD: b"good"})
+    archive.write_bytes(archive.read_bytes().replace(b"q", b"\0"))  # what follows a zero is no name
+    files, refused = unpack(archive, into)
+    assert [file.entry for file in files] == [GOOD]
+    assert len(refused) == 1
+
+
+def spoiled(tmp_path, place):
+    """A ZIP file that says a name twice, as UTF-8: at the file (0) or in the list (1) it is not."""
+    name = "é".encode()
+    archive = write_zip(tmp_path / "x.zip", {"é_1_2_a.ipynb": b"{}", GOOD: b"good"})
+    before, between, behind = archive.read_bytes().split(name)
+    names = [b"\xff\xfe" if n == place else name for n in range(2)]
+    archive.write_bytes(before + names[0] + between + names[1] + behind)
+    return archive
+
+
+def test_a_list_of_files_with_a_name_that_nobody_can_read_is_refused_in_a_sentence(tmp_path, into):
+    with pytest.raises(CourseError, match=r"cannot be read as a ZIP file .*Download it again"):
+        unpack(spoiled(tmp_path, 1), into)
+
+
+def test_a_file_with_another_name_that_nobody_can_read_is_refused_alone(tmp_path, into):
+    files, refused = unpack(spoiled(tmp_path, 0), into)
+    assert [file.entry for file in files] == [GOOD]
+    assert "damaged" in refused[0].reason

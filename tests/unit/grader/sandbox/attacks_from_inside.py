@@ -278,6 +278,7 @@ def as_os_error() -> Iterator[None]:
 # the kernel itself would answer EINVAL, EFAULT or EBADF, never EPERM to root.
 CALLS = {
     "ptrace": (101, 117),
+    "setrlimit": (160, 164),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
     "unshare": (272, 97),

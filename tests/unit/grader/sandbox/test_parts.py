@@ -129,10 +129,31 @@ def test_the_filter_looks_at_arguments(column: int) -> None:
     assert ask(column, "socketpair", 2, 1) == REFUSED
     assert ask(column, "ioctl", 0, 0x5401) == ALLOWED
     assert ask(column, "ioctl", 0, 0x5412) == REFUSED
-    assert ask(column, "prlimit64", 0) == ALLOWED
-    assert ask(column, "prlimit64", 1) == REFUSED
     assert ask(column, "fchmod", 3) == 0
     assert ask(column, "read", 3) == ALLOWED
+
+
+@COLUMNS
+def test_limits_of_the_process_itself_may_be_asked_for(column: int) -> None:
+    old = 0x7FFF_0000_1000
+    assert ask(column, "getrlimit", 0, old) == ALLOWED
+    assert ask(column, "prlimit64", 0, 0, 0, old) == ALLOWED
+    assert ask(column, "prlimit64", 1, 0, 0, old) == REFUSED
+
+
+@COLUMNS
+@pytest.mark.parametrize("new", [1, 0x7FFF_0000_1000, 0x7FFF_0000_0000], ids=hex)
+def test_new_limits_are_refused_wherever_they_lie_in_memory(new: int, column: int) -> None:
+    assert ask(column, "prlimit64", 0, 0, new, 0) == REFUSED
+
+
+@COLUMNS
+def test_a_process_outside_a_namespace_may_stop_itself_but_not_kill_itself(column: int) -> None:
+    interrupt, kill = 2, 9
+    for number, allowed in ((interrupt, ALLOWED), (kill, REFUSED)):
+        assert ask(column, "kill", 77, number, pid=77) == allowed
+        assert ask(column, "kill", 0, number, pid=77) == allowed
+        assert ask(column, "tgkill", 77, 78, number, pid=77) == allowed
 
 
 @COLUMNS

@@ -8,7 +8,7 @@ from utils.checks import check
 from utils.checks.framework.compare import compare
 from utils.checks.framework.exercise import Exercise, Mistake, Probe, case
 from utils.checks.framework.judge import judge
-from utils.checks.framework.observation import Observation
+from utils.checks.framework.observation import Observation, Other, plain
 from utils.checks.framework.observe import observe_all
 from utils.checks.lessons.training.answers.data import vocab_oracle
 
@@ -117,3 +117,54 @@ def test_what_a_caller_keeps_using_and_finds_changed_is_told_by_its_name():
     verdict = check.build_vocab.verdict(build_vocab)
     assert verdict.mistake.name == "changes_what_it_is_given"
     assert verdict.mistake.message.endswith("belongs to the caller: the sentences.")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.float16(8), np.float32(8), np.float64(8), np.int64(8), np.uint8(8), np.bool_(1),
+     np.str_("word")],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_a_number_of_numpys_is_one_of_pythons_wherever_it_stands(value):
+    for whole, inside in ((value, plain(value)), ([value], plain([value])[0])):
+        assert (type(inside), inside) == (type(value.item()), value.item()), whole
+    assert plain({"a": (value,)}) == {"a": [value.item()]}
+
+
+def test_a_value_of_numpys_that_python_has_no_number_for_is_described():
+    assert isinstance(plain(np.complex64(1j)), Other)
+    assert isinstance(plain(np.longdouble(1)), Other)
+
+
+@pytest.mark.parametrize("value", [np.float32(8), np.int64(8), np.sqrt(64), 8])
+def test_a_prediction_earns_its_points_in_any_type_of_number(value):
+    assert check.predict_score_spread.verdict(value).passed
+
+
+def test_an_array_for_a_prediction_is_told_that_a_plain_number_is_asked_for():
+    verdict = check.predict_score_spread.verdict(np.array(8.0))
+    assert verdict.mistake.name == "numpy_for_a_number"
+    assert "a plain number is asked for" in verdict.mistake.message
+
+
+def test_an_array_for_a_word_is_not_said_to_stand_for_a_tensor():
+    cases = (case("one"),)
+    exercise = Exercise(Probe("said", dict, lambda f, _: {"it": f()}, cases), lambda: "word", ())
+    verdict = judge(exercise, cases, [Observation({"it": plain(np.array(8.0))})])
+    assert verdict.mistake is None
+
+
+@pytest.mark.parametrize(
+    "lazily",
+    [lambda x: torch._neg_view(-x), lambda x: torch.complex(x, -x).conj().imag],
+    ids=["negated", "the imaginary part of a conjugate"],
+)
+def test_a_tensor_that_is_still_to_be_negated_is_read_as_what_it_holds(lazily):
+    x = torch.arange(3.0)
+    assert lazily(x).is_neg()
+    assert np.array_equal(plain(lazily(x)), x.numpy())
+
+
+def test_a_tensor_that_is_still_to_be_conjugated_is_read_as_what_it_holds():
+    x = torch.complex(torch.ones(2), torch.ones(2))
+    assert np.array_equal(plain(x.conj()), np.conj(x.numpy()))
