@@ -122,6 +122,7 @@ def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
     """Run in the notebook's event loop, as Jupyter does; what is stopped does not go on later."""
     if _loop().is_closed():  # by a cell
         _loop.cache_clear()
+    asyncio.set_event_loop(_loop())  # later cells can get it
     task = _loop().create_task(work)
     try:
         _loop().run_until_complete(task)
@@ -132,9 +133,7 @@ def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
     """Return the event loop of all cells: what one of them began, a later one may wait for."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    return loop
+    return asyncio.new_event_loop()
 
 
 def _ends_its_cell(statement: ast.stmt) -> bool:

@@ -133,7 +133,8 @@ def test_a_task_is_there_for_the_rest_of_its_cell_and_for_later_cells(run):
 
 
 def test_a_cell_behind_one_that_awaited_can_get_the_event_loop(run):
-    namespace, failed = run(TASK, "loop = asyncio.get_event_loop()", "await asyncio.sleep(0)")
+    first = "import asyncio\nasync def f(): pass\nasyncio.run(f())"  # which leaves none
+    namespace, failed = run(first, TASK, "loop = asyncio.get_event_loop()", "await f()")
     assert (namespace["loop"].is_closed(), failed) == (False, [])
 
 
