@@ -8,12 +8,8 @@ from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
 from grader.grading.submission import CodeCell
-from grader.static_analysis.cells import (
-    as_any_editor,
-    as_python,
-    definitions_alone,
-    is_readable,
-)
+from grader.static_analysis.cells import as_any_editor, as_python, is_readable
+from grader.static_analysis.definitions import definitions_alone
 from grader.static_analysis.memory import may_remember
 from grader.workers.absent_answers import defines
 from utils.checks.framework.exercise import Case, hidden_case
@@ -77,25 +73,39 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     ids = [exercise.id for exercise in lesson.exercises]
     homes = {name: _home(name, cells) for name in ids}
     places = _in_order({name: _place(name, cells, homes[name]) for name in ids}, len(cells))
-    # A demonstration is one, even if its tag is lost.
-    idle = {as_any_editor(c.source) for c in lesson.cells if "skip-grading" in c.tags}
-    tests, own = {f"test_{name}" for name in ids}, "\n".join(idle)
-    left_out = {
-        c.index for c in cells if c.skipped or c.name in tests or as_any_editor(c.source) in idle
-    }
+    left_out = _left_out(lesson, cells)
     unread = [c for c in cells if c.index not in left_out and not is_readable(c.source)]
     no_code = {c.index for c in unread}
+    sources = {c.index: as_python(c.source) for c in cells if c.index not in no_code}
+    sources |= _definitions(lesson, sources, left_out)
     steps: list[Step] = []
     for position, cell in enumerate(cells):
-        source = "" if cell.index in no_code else as_python(cell.source)
-        if cell.index in left_out:
-            source = definitions_alone(source, own, ids)
+        source = sources.get(cell.index, "")
         if source or cell.index not in left_out | no_code:
             steps.append(Step(source=source, label=label_of(cell)))
         steps += [_observation(lesson, name) for name in ids if places[name] == position]
     steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
     steps = [_once_if_forgetful(step, steps) for step in steps]
     return Plan(steps, (*_notes(ids, cells, homes, no_code), *_unread(unread)))
+
+
+def _left_out(lesson: Lesson, cells: Sequence[CodeCell]) -> set[int]:
+    """Return which cells do not run: tests, and demonstrations, even if their tag is lost."""
+    idle = {as_any_editor(c.source) for c in lesson.cells if "skip-grading" in c.tags}
+    tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
+    return {
+        c.index for c in cells if c.skipped or c.name in tests or as_any_editor(c.source) in idle
+    }
+
+
+def _definitions(lesson: Lesson, sources: Mapping[int, str], left_out: set[int]) -> dict[int, str]:
+    """Return what a student defines in cells that do not run, by their places."""
+    idle = {index: source for index, source in sources.items() if index in left_out}
+    running = [source for index, source in sources.items() if index not in left_out]
+    own = (as_any_editor(c.source) for c in lesson.cells if c.test or "skip-grading" in c.tags)
+    ids = [exercise.id for exercise in lesson.exercises]
+    alone = definitions_alone([*idle.values()], running, "\n".join(own), ids)
+    return dict(zip(idle, alone, strict=True))
 
 
 def _observation(lesson: Lesson, name: str) -> Step:

@@ -12,7 +12,7 @@ from grader.authoring.lesson import Lesson
 from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 from grader.grading.plan import Plan, Step, make_plan
 from grader.grading.submission import CodeCell, Malformed, read_submission
-from grader.static_analysis.cells import as_any_editor, is_readable
+from grader.static_analysis.cells import as_any_editor, is_readable, statements
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import unusual
 from grader.workers.cell_code import compiled_ahead
@@ -144,7 +144,8 @@ def _read(data: bytes, lesson: Lesson) -> dict[str, Any]:
         return {"malformed": str(error)}
     plan = make_plan(lesson, cells)
     read = {"named": _named(lesson, cells), "unusual": _unusual(lesson, cells)}
-    code = list(compiled_ahead(step.source for step in plan.steps))
+    trees = ([one.code for one in statements(step.source)] for step in plan.steps)
+    code = list(compiled_ahead(trees))
     return {"steps": plan.as_json(), "code": code, "notes": plan.notes, **read}
 
 

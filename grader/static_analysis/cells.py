@@ -1,9 +1,7 @@
 """What a cell's text says, read once: most cells of a submission are the lesson's own."""
 
 import ast
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -16,7 +14,6 @@ KEPT: Final = 256  # cells
 LONGEST_KEPT: Final = 4000  # characters: what is kept stays small, whatever is submitted
 LONGEST_WITH_MAGICS: Final = 20_000  # characters
 MOST_READ: Final = 400_000  # characters, in all readings of a cell: one for each of its magics
-DEFINES: Final = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Result = TypeVar("Result")
 
 
@@ -89,41 +86,6 @@ def as_any_editor(source: str) -> str:
 def statements(source: str) -> tuple[Statement, ...]:
     """Return the top-level statements of a cell; none if it cannot be read."""
     return _read(source) or ()
-
-
-def definitions_alone(source: str, own: str, answers: Collection[str] = ()) -> str:
-    """Return a cell's text with its imports, functions and classes alone, each on its lines.
-
-    Args:
-        source: the cell's text as Python.
-        own: the lesson's own text: what stands in it is left out, too.
-        answers: names whose assignments are kept, too.
-
-    """
-    lines = re.split(r"\r\n?|\n", source)
-    places = [(one, _lines_of(one.code)) for one in statements(source)]
-    shared = Counter(number for _, numbers in places for number in numbers)
-    kept = {
-        number
-        for one, numbers in places
-        if isinstance(one.code, DEFINES) or _assigns(one, answers)
-        if all(shared[n] == 1 for n in numbers)
-        if as_any_editor("\n".join(lines[n - 1] for n in numbers)) not in own
-        for number in numbers
-    }
-    return "\n".join(line if n in kept else "" for n, line in enumerate(lines, 1)).rstrip()
-
-
-def _assigns(statement: Statement, names: Collection[str]) -> bool:
-    is_assignment = isinstance(statement.code, ast.Assign | ast.AnnAssign)
-    return is_assignment and not statement.bound.isdisjoint(names)
-
-
-def _lines_of(statement: ast.stmt) -> range:
-    """Return the numbers of a statement's lines, its decorators' among them."""
-    decorators = getattr(statement, "decorator_list", [])
-    first = min(node.lineno for node in (statement, *decorators))
-    return range(first, (statement.end_lineno or first) + 1)
 
 
 def is_readable(source: str) -> bool:

@@ -10,11 +10,15 @@ import contextlib
 import inspect
 import marshal
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import CodeType
 from typing import Any, Final
 
+from grader.workers.not_installed import stand_in
+
 FUTURE: Final = sum(getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
+Tell = Callable[[Exception, ast.stmt], None]  # what takes a statement that failed
 
 
 def file_of(number: int) -> str:
@@ -36,77 +40,117 @@ class Compiler:
         self._compile.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self._ready = ready or {}
 
-    def __call__(self, source: str | ast.Module, file: str) -> CodeType:
-        """Return a cell's code, or that of what is left of it."""
-        if not isinstance(source, str) or file not in self._ready:
-            return self._compile(source, file, "exec")  # type: ignore[arg-type]
-        code: CodeType = marshal.loads(base64.b64decode(self._ready[file]))
-        self._compile.flags |= code.co_flags & FUTURE
-        return code
+    def __call__(self, source: str, file: str) -> tuple[CodeType, ...]:
+        """Return the code of each of a cell's statements."""
+        if file in self._ready:
+            codes: tuple[CodeType, ...] = marshal.loads(base64.b64decode(self._ready[file]))
+            for code in codes:
+                self._compile.flags |= code.co_flags & FUTURE
+            return codes
+        return self.each(ast.parse(source, file).body, file)
+
+    def each(self, statements: Iterable[ast.stmt], file: str) -> tuple[CodeType, ...]:
+        """Compile statements, each on its own: one that fails leaves the others as they are."""
+        alone = (ast.Module([one], []) for one in statements)
+        return tuple(self._compile(one, file, "exec") for one in alone)  # type: ignore[arg-type]
 
 
-def compiled_ahead(cells: Iterable[str]) -> Iterator[str]:
-    """Compile cells once for all processes that run them; "" for those that must tell why not."""
+def compiled_ahead(cells: Iterable[Sequence[ast.stmt]]) -> Iterator[str]:
+    """Compile cells, read already, once for all processes that run them.
+
+    It is "" for those without statements, and those that must tell why they cannot be compiled.
+    """
     compiled = Compiler()
-    for number, source in enumerate(cells):
+    for number, statements in enumerate(cells):
         ready = b""
         with contextlib.suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if source and __debug__:  # else a student's asserts would be gone
-                ready = marshal.dumps(compiled(source, file_of(number)))
+            if statements and __debug__:  # else a student's asserts would be gone
+                ready = marshal.dumps(compiled.each(statements, file_of(number)))
         yield base64.b64encode(ready).decode()
 
 
-def execute(source: str, filename: str, namespace: dict[str, Any], compiled: Compiler) -> None:
-    """Execute a cell; one of its imports that fails is told, and the rest goes on without it.
+def execute(
+    source: str, filename: str, namespace: dict[str, Any], compiled: Compiler, tell: Tell
+) -> None:
+    """Execute a cell's statements in order; one that fails is told, and the next ones run.
 
-    What is installed where a notebook was written need not be here, and few answers need it. What
-    only calls it (`sns.set_theme()`) is left out, too.
+    It may fail only here, for a library, a file, a screen or a network that the machine lacks. What
+    it would have imported gets stand-ins. What ends a cell wherever it runs (`raise`, `exit()`)
+    ends it here, too: what stands behind it is not meant.
 
     Raises:
-        ImportError: an import failed; the rest was executed.
+        BaseException: it is no Exception, it was raised to end the cell, or by `tell`.
 
     """
-    failed: ImportError | None = None
-    absent: set[str] = set()
-    rest: str | ast.Module = source
-    while not isinstance(rest, ast.Module) or rest.body:
-        try:
-            _run(compiled(rest, filename), namespace)
-            break
-        except ImportError as error:
-            failed = failed or error
-            missed = _statement(rest, line_in(error, filename), ast.Import | ast.ImportFrom, error)
-            absent |= {name.asname or name.name.partition(".")[0] for name in missed[0].names}
-            rest = missed[1]
-        except NameError as error:
-            if error.name not in absent:
-                raise
-            rest = _statement(rest, line_in(error, filename), ast.Expr, error)[1]
-    if failed is not None:
-        raise failed
+    body: list[ast.stmt] = []
 
+    def goes_on(error: Exception, place: int) -> bool:
+        body.extend(() if body else ast.parse(source).body)
+        if _ends_its_cell(body[place]):
+            return False
+        tell(error, body[place])
+        stand_in(body[place], namespace)
+        return True
 
-def _statement(
-    code: str | ast.Module, line: int, kind: Any, error: Exception
-) -> tuple[Any, ast.Module]:
-    """Return a line's statement of a kind, and what stands behind it.
-
-    The error is raised if no such statement stands there.
-    """
-    body = (ast.parse(code) if isinstance(code, str) else code).body
-    for place, one in enumerate(body, 1):
-        if isinstance(one, kind) and line in range(one.lineno, (one.end_lineno or line) + 1):
-            return one, ast.Module(body[place:], [])
-    raise error
-
-
-def _run(code: CodeType, namespace: dict[str, Any]) -> None:
-    """Execute a cell's code, in an event loop if it awaits something, as Jupyter does."""
-    if code.co_flags & inspect.CO_COROUTINE:
-        asyncio.run(eval(code, namespace))
+    codes = compiled(source, filename)
+    work = _each(codes, namespace, goes_on)
+    if any(code.co_flags & inspect.CO_COROUTINE for code in codes):
+        _in_a_loop(work)
     else:
-        exec(code, namespace)
+        with contextlib.suppress(StopIteration):
+            work.send(None)  # it awaits nothing, so it comes to its end at once
+
+
+async def _each(
+    codes: Iterable[CodeType],
+    namespace: dict[str, Any],
+    goes_on: Callable[[Exception, int], bool],
+) -> None:
+    for place, code in enumerate(codes):
+        try:
+            if code.co_flags & inspect.CO_COROUTINE:
+                await eval(code, namespace)
+            else:
+                exec(code, namespace)
+        except Exception as error:
+            if not goes_on(error, place):
+                raise
+
+
+def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
+    """Run in the notebook's event loop, as Jupyter does; what is stopped does not go on later."""
+    if _loop().is_closed():  # by a cell
+        _loop.cache_clear()
+    asyncio.set_event_loop(_loop())  # later cells can get it
+    task = _loop().create_task(work)
+    try:
+        _loop().run_until_complete(task)
+    finally:
+        task.cancel()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of all cells: what one of them began, a later one may wait for."""
+    return asyncio.new_event_loop()
+
+
+def _ends_its_cell(statement: ast.stmt) -> bool:
+    """Return whether a statement fails on every machine, on purpose: `raise`, `assert False`."""
+    if isinstance(statement, ast.Assert):
+        return isinstance(statement.test, ast.Constant)
+    return isinstance(statement, ast.Raise)
+
+
+def names_bound(statement: ast.stmt) -> frozenset[str]:
+    """Return the names that a statement would have bound, wherever in it."""
+    return frozenset(
+        node.id if isinstance(node, ast.Name) else node.name
+        for node in ast.walk(statement)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    )
 
 
 def line_in(error: BaseException, filename: str) -> int:

@@ -4,6 +4,7 @@ Nothing here decides a score. Whatever the student's code does to this process, 
 judged elsewhere, on inputs that are made afresh there.
 """
 
+import ast
 import builtins
 import contextlib
 import faulthandler
@@ -22,8 +23,8 @@ from typing import Any, ClassVar, Final, NoReturn, Self
 import torch
 
 from grader.sandbox import Channel
-from grader.workers.absent_answers import why_absent
-from grader.workers.cell_code import Compiler, execute, file_of, line_in
+from grader.workers.absent_answers import Failed, why_absent
+from grader.workers.cell_code import Compiler, execute, file_of, line_in, names_bound
 from grader.workers.handed_inputs import Ask, Handed
 from grader.workers.lending import Borrower
 from grader.workers.names import Names
@@ -40,6 +41,7 @@ from utils.checks.registry import probes
 STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exercise
 SHARE: Final = 0.25  # of the time that is left, for one step: the others need some too
 GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to, at most; at least half of it
+MOST_FAILED: Final = 3  # statements of a cell that are told
 STDERR: Final = 2  # the descriptor: Python's own streams may be replaced
 Take = Callable[[int], tuple[Case, Inputs]]  # a case by its number, with its inputs
 _CELL: Final = re.compile(r"<cell (\d+)>")
@@ -127,7 +129,7 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     channel.at_once = any("ended" in step for step in steps)  # another try may not follow this one
     module = _fresh_main()
     until = time.monotonic() + seconds
-    ended: dict[int, str] = {}
+    failed: dict[int, list[Failed]] = {}
     compiled = Compiler({file_of(s["number"]): s["code"] for s in steps if s.get("code")})
     names = Names(s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
     for step in steps:
@@ -135,13 +137,12 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
         channel.reached[:] = [step["number"], 0]
         names.before(step["number"], vars(module))
         if not step["exercise"]:
-            early = _run_cell(step, vars(module), channel, clock, compiled)
-            ended |= {} if early is None else {step["number"]: early}
+            failed[step["number"]] = _run_cell(step, vars(module), channel, clock, compiled)
         elif step["exercise"] in vars(module):
             _observe_any(step, vars(module)[step["exercise"]], channel, clock)
         else:
             before = [s for s in steps if s["number"] < step["number"]]
-            _tell(step, why_absent(step["exercise"], before, ended), channel)
+            _tell(step, why_absent(step["exercise"], before, failed), channel)
     channel.send(Event(What.DONE).message())
 
 
@@ -160,28 +161,44 @@ def _run_cell(
     channel: Channel,
     clock: Clock,
     compiled: Compiler,
-) -> str | None:
-    """Run a cell, if anything is left of it; an error ends only this cell, as in a notebook.
+) -> list[Failed]:
+    """Run a cell, if anything is left of it; return what failed in it.
 
-    Returns what ended it early: "" for the clock, the error's type, or None if nothing did.
+    What fails for want of a name that a statement before it should have made is not told as well.
     """
     source, number = step["source"], step["number"]
+    failed: list[Failed] = []
+    missing = set[str]()
+    n_told = 0
     if not source:
-        return None
+        return failed
     filename = file_of(number)
+
+    def tell(error: BaseException, statement: ast.stmt | None = None) -> None:
+        nonlocal n_told
+        if statement is not None and clock.stopped:
+            raise error  # time is up, whatever the student's code made of that
+        follows = isinstance(error, NameError) and error.name in missing
+        if n_told < MOST_FAILED and not follows:
+            n_told += 1
+            line, name = line_in(error, filename), type(error).__name__
+            channel.send(Event(What.FAILED, number, 0, number, line, name).message())
+        names = None if statement is None else names_bound(statement)
+        missing.update(names or ())
+        failed.append(Failed(type(error).__name__, names))
+
     try:
         with clock:
             lines = source.splitlines(keepends=True)
             linecache.cache[filename] = (len(source), None, lines, filename)
-            execute(source, filename, namespace, compiled)
+            execute(source, filename, namespace, compiled, tell)
     except BaseException as error:
         if clock.stopped:
             channel.send(Event(What.STOPPED, number, 0, *clock.place).message())
-            return ""
-        line = line_in(error, filename)
-        channel.send(Event(What.FAILED, number, 0, number, line, type(error).__name__).message())
-        return type(error).__name__
-    return None
+            failed.append(Failed(""))
+        else:
+            tell(error)
+    return failed
 
 
 def _tell(step: dict[str, Any], why: str, channel: Channel) -> None:

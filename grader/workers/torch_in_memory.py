@@ -5,14 +5,13 @@ in its exports), and code that can be read can be run past every import that is 
 folders are empty for that process. What torch loads only when it is used is loaded before.
 """
 
-import contextlib
 import importlib.util
 import linecache
 import sys
 from collections.abc import Iterator, MutableSequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import torch
 
@@ -76,30 +75,32 @@ def unchanged(function: Any = None, *_args: object, **_named: object) -> Any:
 
 
 class NoCompiler(ModuleType):
-    """What torch asks of its compiler where there is none: to leave code as it is."""
+    """What torch asks of its compiler where there is none: to leave code as it is.
+
+    Whatever is asked of it is a part of it. A part is false, changes no function that it is given,
+    and no setting where it is entered.
+    """
 
     __path__: MutableSequence[str] = []  # noqa: RUF012 (a package without modules, as its base has it)
     error_on_nested_fx_trace = False
-    disable = allow_in_graph = disallow_in_graph = staticmethod(unchanged)
 
-    @property
-    def compiled_autograd(self) -> "NoCompiler":
-        """Return what can be disabled."""
+    def __getattr__(self, name: str) -> Self:
+        if name.startswith("__"):  # Python asks for these
+            raise AttributeError(name)
         return self
 
-    @staticmethod
-    def graph_break(*_args: object, **_named: object) -> None:
-        """Do nothing: no graph is made."""
+    def __call__(self, function: Any = None, *_args: object, **_named: object) -> Any:
+        """Return a function as it is; without one, a decorator that does."""
+        return function if callable(function) else self
 
-    mark_dynamic = graph_break
+    def __bool__(self) -> bool:
+        return False
 
-    @staticmethod
-    @contextlib.contextmanager
-    def patch(*_args: object, **_named: object) -> Iterator[None]:
-        """Change no setting."""
-        yield
+    def __enter__(self) -> Self:
+        return self
 
-    _disable = patch
+    def __exit__(self, *_error: object) -> None:
+        pass
 
 
 def _put(name: str, module: ModuleType) -> None:

@@ -23,6 +23,7 @@ from grader.sandbox import CannotIsolate, Ended, Limits
 from grader.sandbox.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Job, Pool
 from tests.attacks.absent import ABSENT, LENT
+from tests.attacks.afresh import HONEST as HONEST_AFRESH
 from tests.attacks.again import AGAIN
 from tests.attacks.attack import Attack
 from tests.attacks.later import HONEST, ROADS
@@ -38,13 +39,13 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
     *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS, *ABSENT,
-    *LENT, *LOADED, *PARTS, *WAITING, *ROADS, *HONEST, *AGAIN,
+    *LENT, *LOADED, *PARTS, *WAITING, *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,
 ]  # fmt: skip
 # These work on the notebook's own process or on the reading of a notebook, where the walls and the
 # number of workers change nothing: they are held under the first setting alone.
 INWARD: list[Attack] = [
     *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT, *LOADED, *PARTS, *WAITING,
-    *ROADS, *HONEST, *AGAIN,
+    *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
 # One step may take a quarter of the smaller of both times, on a machine that is busy with other tests:

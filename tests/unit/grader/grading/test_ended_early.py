@@ -137,11 +137,46 @@ def told(pool, answer):
 WRITTEN = f"def {IDS[1]}(*args):\n    return args\n"
 
 
-def test_an_answer_whose_cell_failed_is_told_the_cell_and_the_error(pool):
-    message = told(pool, f"1 / 0\n{WRITTEN}")
+def test_an_answer_whose_statement_failed_is_told_the_cell_and_the_error(pool):
+    message = told(pool, f"import not_here\n@(1 / 0)\n{WRITTEN}\n{IDS[1]}(4)")
     assert f"There is no `{IDS[1]}`: cell " in message
-    assert "`1 / 0`" in message
+    assert "`import not_here`" in message
     assert message.endswith("failed with ZeroDivisionError.")
+
+
+def test_an_answer_behind_a_statement_that_ends_its_cell_is_told_what_ended_it(pool):
+    message = told(pool, f"1 / 0\nassert False, 'no further'\n{WRITTEN}")
+    assert message.endswith("failed with AssertionError.")
+
+
+def test_an_answer_behind_a_statement_that_failed_counts_and_the_failure_is_told(pool):
+    cell = next(c for c in source_notebook(LESSON)["cells"] if c.get("id") == IDS[1])
+    outcome = graded(pool, solved(answers={IDS[1]: f"x = 1\ny = x / 0\n\n{cell['source']}"}))
+    assert (outcome.status, outcome.scores) == ("graded", FULL)
+    (note,) = outcome.notes
+    assert note.endswith(
+        f"({IDS[1]}, `x = 1`) failed with ZeroDivisionError in line 2, `y = x / 0`."
+    )
+
+
+def test_of_a_cell_each_failure_is_told_but_not_what_follows_from_it_and_no_more_than_three(pool):
+    cell = "y = 1 / 0\nprint(y)\nprint(z)\nimport not_here\nz = {}[y]\n{}[0]\n[][0]"
+    told = [note.partition(" failed with ")[2] for note in graded(pool, solved(cell)).notes]
+    assert told == [
+        "ZeroDivisionError in line 1, `y = 1 / 0`.", "NameError in line 3, `print(z)`.",
+        "ModuleNotFoundError in line 4, `import not_here`.",
+    ]  # fmt: skip
+
+
+def test_a_cell_that_makes_another_error_of_its_end_is_stopped_there(pool):
+    """What stands behind it would have no time: the process would end, and the cell be left out."""
+    waits = (
+        "try:\n    n = 0\n    while True: n += 1\nfinally:\n    raise ValueError\nwhile True: pass"
+    )
+    cell = next(c for c in source_notebook(LESSON)["cells"] if c.get("id") == IDS[1])
+    outcome = graded(pool, solved(answers={IDS[1]: f"{cell['source']}\n{waits}"}))
+    assert (outcome.status, outcome.scores) == ("graded", FULL)
+    assert [" was stopped in line " in note for note in outcome.notes] == [True]
 
 
 def test_an_answer_whose_cell_was_stopped_is_told_so(pool):
