@@ -101,7 +101,7 @@ def _names_of(statement: Statement) -> set[str]:
 
 @kept
 def _names_read(source: str) -> frozenset[str]:
-    """Return the names that some code takes from its notebook, or gives it and uses."""
+    """Return the notebook's names that some code uses, whoever binds them."""
     try:
         waiting = [symtable.symtable(source, "a cell", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
