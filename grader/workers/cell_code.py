@@ -41,13 +41,19 @@ class Compiler:
         self._ready = ready or {}
 
     def __call__(self, source: str, file: str) -> tuple[CodeType, ...]:
-        """Return the code of each of a cell's statements."""
+        """Return the code of each of a cell's statements, or one code for all of them.
+
+        A text may be nested more deeply than a tree that is handed to the compiler may be.
+        """
         if file in self._ready:
             codes: tuple[CodeType, ...] = marshal.loads(base64.b64decode(self._ready[file]))
             for code in codes:
                 self._compile.flags |= code.co_flags & FUTURE
             return codes
-        return self.each(ast.parse(source, file).body, file)
+        try:
+            return self.each(ast.parse(source, file).body, file)
+        except RecursionError:
+            return (self._compile(source, file, "exec"),)
 
     def each(self, statements: Iterable[ast.stmt], file: str) -> tuple[CodeType, ...]:
         """Compile statements, each on its own: one that fails leaves the others as they are."""
@@ -87,7 +93,7 @@ def execute(
 
     def goes_on(error: Exception, place: int) -> bool:
         body.extend(() if body else ast.parse(source).body)
-        if _ends_its_cell(body[place]):
+        if len(body) != len(codes) or _ends_its_cell(body[place]):
             return False
         tell(error, body[place])
         stand_in(body[place], namespace)

@@ -272,7 +272,8 @@ EARLY = [
     Attack("exits before the first exercise", "a cell costs more than itself",
            ["import os\nos._exit(0)"], right=True, status=("crashed",), score=1.0),
     Attack("killed by a limit of its own, eight times over", "a kill is nobody's fault: never a zero, tried for ever",
-           [f"import resource\nresource.setrlimit(resource.RLIMIT_CPU, (0, 0))\nwhile True: pass  # {n}" for n in range(8)],
+           [f"import resource, time\nresource.setrlimit(resource.RLIMIT_CPU, (0, 0))\n"
+            f"while time.process_time() < {n}.5: pass" for n in range(1, 9)],
            right=True, score=1.0),
     Attack("links to the solutions", "a link in the private folder shows what it points to",
            ["import os\nos.symlink('/', 'there')\nprint(os.listdir('there'))"]),

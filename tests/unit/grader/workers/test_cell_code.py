@@ -151,3 +151,18 @@ def test_a_cell_that_was_stopped_while_it_waited_does_not_go_on_in_a_later_one(r
 
 def test_a_cell_that_asserts_and_defines_twice_ends_with_its_last_definition(run):
     assert run("def f(): return 1\nassert f() == 2\ndef f(): return 2")[0]["f"]() == 2
+
+
+DEEP = "x = ' 1'" + ".strip()" * 900
+
+
+def test_a_cell_that_is_nested_too_deeply_for_a_tree_runs_as_a_text(run):
+    namespace, failed = run(f"{DEEP}\ny = 2")
+    assert (namespace["x"], namespace["y"], failed) == ("1", 2, [])
+
+
+def test_such_a_cell_ends_where_it_fails(run):
+    namespace, failed = run(f"z = 1\n1 / 0\n{DEEP}")
+    assert namespace["z"] == 1
+    assert [type(error) for error in failed] == [ZeroDivisionError]
+    assert "x" not in namespace

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -78,6 +79,7 @@ def _call_gradient(answer: Any, i: Inputs) -> dict[str, object]:
 def _call_order(answer: Any, i: Inputs) -> dict[str, object]:
     layer, _ = _layer(i)
     found = answer(layer, i["x"], i["order"])
+    found = found.item() if isinstance(found, np.generic) else found  # as plain() reads it
     plain = {"a plain number": isinstance(found, (int, float))} if i["after"] else {}
     if not _is_number(found):
         return plain | {"distance": found}
