@@ -168,3 +168,10 @@ def test_a_tensor_that_is_still_to_be_negated_is_read_as_what_it_holds(lazily):
 def test_a_tensor_that_is_still_to_be_conjugated_is_read_as_what_it_holds():
     x = torch.complex(torch.ones(2), torch.ones(2))
     assert np.array_equal(plain(x.conj()), np.conj(x.numpy()))
+
+
+def test_a_distance_that_is_a_number_of_numpys_is_a_plain_number():
+    def distance(layer, x, order):
+        return np.float32((layer(x[:, order]) - layer(x)[:, order]).norm().item())
+
+    assert check.breaks_equivariance.verdict(distance).passed
