@@ -1600,8 +1600,8 @@ for name in ("RNN", "LSTM"):
 # - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
 #   states. It is more than the RNN's at every length but, up to 512 tokens, less than the LSTM's.
 #   For long texts twice the length takes four times the memory. (The arithmetic cannot be avoided,
-#   the table can: fused kernels, such as the one behind `F.scaled_dot_product_attention`, compute
-#   it piece by piece, and their memory grows with $T$ alone; Dao et al., 2022.)
+#   the table can: fused kernels compute it piece by piece, as `F.scaled_dot_product_attention` may
+#   do, and their memory grows with $T$ alone; Dao et al., 2022.)
 # - **When time crosses depends on the program.** By the table attention does more arithmetic at
 #   every length. Still the RNN takes longer up to about 2,000 tokens. Its steps are slow, but not
 #   because they wait: the LSTM's wait as well, and the LSTM is ahead of attention much earlier.

@@ -1452,8 +1452,8 @@ for name, make in contenders.items():
 # Look at the last epochs of *one word at a time*: how does its accuracy on dev move, and how does
 # its loss? Where accuracy stands still, compare with section 2. On the made-up language it has
 # reached what is possible without context. On Czech it could still improve; if its loss keeps
-# falling there, it learns what holds for the words of training alone: it **overfits**. Each run
-# keeps the model of its best epoch on dev.
+# falling there, its progress holds for the words of training alone: it **overfits**. Each run keeps
+# the model of its best epoch on dev.
 #
 # ## 10. The scoreboard
 #
