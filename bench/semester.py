@@ -40,6 +40,7 @@ from bench.semester_end import (
 )
 from bench.semester_run import Semester, exercises_of, look
 from grader.course.report import Row, rows
+from grader.course.wording import plural
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 N_STUDENTS, N_LESSONS = 200, 7
@@ -96,7 +97,7 @@ def begin(semester: Semester) -> None:
     dates = [f"{t.stem},{due(week):%Y-%m-%d %H:%M}+00:00" for week, t in enumerate(semester.texts)]
     (semester.root / "due.csv").write_text("\n".join(["lesson,due", *dates]) + "\n")
     told = semester.verb("deadlines", "due.csv")
-    semester.hold(f"{len(dates)} rows set" in told, told)
+    semester.hold(f"{plural(len(dates), 'row')} set" in told, told)
 
 
 def a_week(semester: Semester, week: int) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 from bench.semester_class import way
 from bench.semester_run import Semester
 from grader.course.report import rows
+from grader.course.wording import plural
 
 KEPT: Final = (("submitted", "ipynb"), ("autograded", "ipynb"), ("feedback", "html"))
 
@@ -65,7 +66,7 @@ def hand_back(semester: Semester) -> None:
         with zipfile.ZipFile(out) as archive:
             semester.hold(len(set(archive.namelist())) == len(sent), f"{text.stem}: pages")
     semester.counts["pages released through the exchange"] = by_exchange
-    semester.hold(f"Feedback released: {by_exchange} pages" in told, told)
+    semester.hold(f"Feedback released: {plural(by_exchange, 'page')}" in told, told)
 
 
 def look_at_the_backups(semester: Semester) -> None:

@@ -68,7 +68,7 @@ class Semester:
     def grade(self, *words: str) -> str:
         """Grade, and check that a large class does not flood the terminal."""
         told = self.verb("grade", *words)
-        match = re.search(r"Graded (\d+) submissions", told)
+        match = re.search(r"Graded (\d+) submissions?", told)
         self.counts["submissions graded"] += int(match[1]) if match else 0
         self.hold(told.count("\n") <= LINES, f"grade printed {told.count(chr(10))} lines")
         return told

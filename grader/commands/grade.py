@@ -19,6 +19,7 @@ from grader.course.report import table, write_report
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.summary import summary
+from grader.course.wording import plural
 from grader.errors import UsageError
 from grader.grading import changes
 from grader.grading.batch import Run
@@ -123,7 +124,7 @@ def grade(
         failures = [f"{line(student)}'s {lesson}: {FAILED}" for student, lesson in errors]
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
-    print("\n".join([f"Graded {len(done)} submissions.", *told, "", *lines]))
+    print("\n".join([f"Graded {plural(len(done), 'submission')}.", *told, "", *lines]))
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
     print("\n".join(_first(failures)), end="\n" if failures else "")

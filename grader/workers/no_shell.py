@@ -9,19 +9,14 @@ import IPython
 from IPython.core import debugger
 from IPython.display import display
 
+from grader.workers.inert import Inert
 
-class Nothing:
+
+class Nothing(Inert):
     """Stands for the shell and for all that it gives: whatever is asked of it, it does nothing.
 
     It is false and empty: libraries that ask for a shell then go on without one.
     """
-
-    def __call__(self, *_args: object, **_kwargs: object) -> Self:
-        """Return nothing, whatever is called."""
-        return self
-
-    def __getattr__(self, _name: str) -> Self:
-        return self
 
     def __setattr__(self, _name: str, _value: object) -> None:
         pass

@@ -9,10 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, Self
 
+from grader.workers.inert import Inert
+
 SAYS: Final = "which is not installed where grading runs"
 
 
-class NotInstalled:
+class NotInstalled(Inert):
     """Stands for a library and for all that it gives, whatever is asked of it.
 
     It can decorate, annotate, and be called for what nobody needs. It is no number and no tensor,
@@ -21,14 +23,9 @@ class NotInstalled:
 
     __iter__ = None  # or Python would ask for one item after another
 
-    def __call__(self, *given: Any, **_named: object) -> Any:
-        """Return what it decorates or prepares, else itself."""
-        return given[0] if len(given) == 1 and callable(given[0]) else self
-
-    def __getattr__(self, name: str) -> Self:
-        if name.startswith("__"):  # Python and numpy ask for these to learn what it is
-            raise AttributeError(name)
-        return self
+    def __call__(self, *given: Any, **named: object) -> Any:
+        """Return what it decorates or prepares; what takes more computes something."""
+        return super().__call__(*given, **named) if len(given) == 1 else self
 
     def __setattr__(self, _name: str, _value: object) -> None:
         pass
@@ -43,15 +40,6 @@ class NotInstalled:
         return self
 
     __ror__ = __or__
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        pass
 
     def __mro_entries__(self, _bases: tuple[object, ...]) -> tuple[type, ...]:
         return ()

@@ -11,9 +11,11 @@ import sys
 from collections.abc import Iterator, MutableSequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import torch
+
+from grader.workers.inert import Inert
 
 NAMES: Final = ("torch", "torchgen", "functorch")
 # What honest work loads late: printing tensors, derivatives by vmap, devices, saving, timing.
@@ -74,33 +76,11 @@ def unchanged(function: Any = None, *_args: object, **_named: object) -> Any:
     return unchanged if function is None else function
 
 
-class NoCompiler(ModuleType):
-    """What torch asks of its compiler where there is none: to leave code as it is.
-
-    Whatever is asked of it is a part of it. A part is false, changes no function that it is given,
-    and no setting where it is entered.
-    """
+class NoCompiler(Inert, ModuleType):
+    """What torch asks of its compiler where there is none: to leave code and settings alone."""
 
     __path__: MutableSequence[str] = []  # noqa: RUF012 (a package without modules, as its base has it)
     error_on_nested_fx_trace = False
-
-    def __getattr__(self, name: str) -> Self:
-        if name.startswith("__"):  # Python asks for these
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, function: Any = None, *_args: object, **_named: object) -> Any:
-        """Return a function as it is; without one, a decorator that does."""
-        return function if callable(function) else self
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        pass
 
 
 def _put(name: str, module: ModuleType) -> None:

@@ -243,7 +243,7 @@ def students_can_have_the_new_lesson(walk: Walk) -> None:
 
 def the_change_is_judged(walk: Walk) -> None:
     assert f"judged anew, because this changed: {DEARER}" in walk.said
-    assert "Graded 1 submissions." in walk.said
+    assert "Graded 1 submission." in walk.said
     assert COMMENT in walk.page_of("ada", FIRST)
     walk.run(POINTS)
     points = {(r["student"], r["exercise"]): r["points"] for r in walk.rows("all-points.csv")}

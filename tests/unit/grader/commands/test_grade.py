@@ -52,6 +52,12 @@ def test_a_grader_error_is_told_with_where_its_reason_is_and_what_to_run(
     assert "run make grade again." in told
 
 
+def test_one_submission_is_not_called_submissions(course, monkeypatch, capsys):
+    monkeypatch.setattr(grade, "run_engine", engine(Status.GRADED, 2.0))
+    assert main(["grade"]) == 0
+    assert "Graded 1 submission." in capsys.readouterr().out
+
+
 def test_one_due_date_is_not_called_rows(course, capsys):
     (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-01\n")
     assert main(["deadlines", "due.csv"]) == 0
