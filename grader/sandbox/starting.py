@@ -278,10 +278,13 @@ def wait_for(connections: Collection[socket.socket]) -> list[socket.socket]:
 
 
 def send(connection: socket.socket, what: Any, descriptors: Collection[int] = ()) -> None:
-    """Send a value, with copies of descriptors, to a process that runs no student code."""
+    """Send a value, with copies of descriptors, to a process that runs no student code.
+
+    In one call: who is killed in it has said nothing, or all.
+    """
     body = pickle.dumps(what)
-    socket.send_fds(connection, [LENGTH.pack(len(body))], list(descriptors))
-    connection.sendall(body)
+    whole = LENGTH.pack(len(body)) + body
+    connection.sendall(whole[socket.send_fds(connection, [whole], list(descriptors)) :])
 
 
 def receive(connection: socket.socket) -> tuple[Any, list[int]]:

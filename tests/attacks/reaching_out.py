@@ -272,8 +272,8 @@ EARLY = [
     Attack("exits before the first exercise", "a cell costs more than itself",
            ["import os\nos._exit(0)"], right=True, status=("crashed",), score=1.0),
     Attack("killed by a limit of its own, eight times over", "a kill is nobody's fault: never a zero, tried for ever",
-           [f"import resource, time\nresource.setrlimit(resource.RLIMIT_CPU, (0, 0))\n"
-            f"while time.process_time() < {n}.5: pass" for n in range(1, 9)],
+           ["import resource, time\nresource.setrlimit(resource.RLIMIT_CPU, (0, 0))\n"
+            "while time.process_time() < 1.2: pass"] * 8,  # a limit of 0 kills after one second
            right=True, score=1.0),
     Attack("links to the solutions", "a link in the private folder shows what it points to",
            ["import os\nos.symlink('/', 'there')\nprint(os.listdir('there'))"]),

@@ -94,3 +94,19 @@ def test_tasks_end_with_their_watcher() -> None:
     descriptor = running.process.descriptor
     assert descriptor is None or starting.readable(descriptor)
     running.release()
+
+
+class KilledAfterOneCall(socket.socket):
+    """A connection whose process is gone before its second call that would send something."""
+
+    def sendall(self, data: object, *_flags: int) -> None:
+        assert not data, "it is dead already"
+
+
+def test_who_is_killed_after_one_call_has_sent_a_whole_value_and_not_its_length_alone():
+    ours, theirs = socket.socketpair()
+    with KilledAfterOneCall(fileno=ours.detach()) as killed, theirs:
+        starting.send(killed, {"asked": 7}, [killed.fileno()])
+        value, (copied,) = starting.receive(theirs)
+    os.close(copied)
+    assert value == {"asked": 7}
