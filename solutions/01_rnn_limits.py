@@ -688,10 +688,10 @@ for name, run, model in ended:
 # back to the first symbol, through 39 flat slopes. `w_x` shows it, which meets no other input than
 # that symbol: its gradient is below a ten-thousandth of the last layer's.
 #
-# Clipping prevents the leaps. So does a tenth of the rate, but it makes all steps short, and in 150
-# of them it learns less. (Here the two are closer than they seem: nearly every gradient was longer
-# than 1.) Neither can lengthen a gradient that has vanished: for that, the network itself has to
-# change.
+# Clipping prevents the leaps. So does a tenth of the rate, but there every step is a tenth as long,
+# and 150 of them teach less. (Clipping, too, shortened most steps here: more than half of the
+# gradients were longer than 1.) Neither can lengthen a gradient that has vanished: for that, the
+# network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #

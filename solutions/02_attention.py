@@ -139,7 +139,7 @@ check.additive_scores(
 # dictionary: every key matches a little or a lot, and what comes back is the average of all
 # **values**, weighted by the match. So the result moves smoothly when the query does, and there is
 # a gradient from which a network can learn what to ask. Below, a hard look-up gives the value of
-# the nearest key, $k$; the soft one gives each key the score $-4 (q - k)^2$.
+# the nearest key; the soft one gives key $k$ the score $-4 (q - k)^2$.
 
 # %% tags=["skip-grading", "folded"]
 pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
