@@ -500,8 +500,8 @@ pictures.square(move, title="M for a shift of 2 (D = 12)")
 # **"look two places back" is a matrix that attention can hold.** Whether it learns it, section 11
 # will show.
 #
-# It is not alone there. What meets in attention is word *and* position, so with $A = w_q^\top w_k$
-# each score is a sum of four:
+# But positions never meet alone. What attention compares is word *and* position, so with
+# $A = w_q^\top w_k$ each score is a sum of four:
 #
 # $$(x_p + PE_p)^\top A\,(x_s + PE_s) = \underbrace{x_p^\top A\,x_s}_{\text{what · what}} +
 # \underbrace{x_p^\top A\,PE_s}_{\text{what · where}} +
