@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from utils.errors import UserError
-from utils.notebook.source import MAGIC, Definition
+from utils.notebook.source import MAGIC, Definition, scope_of
 
 NEEDED = ("make_model", "batches", "train_step", "dev_accuracy", "settings")
 KNOWN = {*dir(builtins), "__name__", "__file__"}
@@ -92,8 +92,8 @@ class Part:
     @cached_property
     def names(self) -> frozenset[str]:
         """Return the names that it gives a value."""
-        table = symtable.symtable(ast.unparse(self.statement), "<cell>", "exec")
-        return frozenset(symbol.get_name() for symbol in table.get_symbols() if _is_given(symbol))
+        symbols = scope_of(self.statement).get_symbols()
+        return frozenset(symbol.get_name() for symbol in symbols if _is_given(symbol))
 
     @cached_property
     def uses(self) -> set[str]:

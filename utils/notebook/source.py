@@ -39,7 +39,7 @@ class Definition:
     @property
     def uses(self) -> set[str]:
         """Return the global names that it reads, in functions too, but no local variables."""
-        return set(_globals_read(symtable.symtable(ast.unparse(self.statement), "<cell>", "exec")))
+        return set(_globals_read(scope_of(self.statement)))
 
 
 def source_of(notebook: Path, name: str) -> str:
@@ -74,6 +74,28 @@ def _why_undefined(notebook: Path, name: str) -> str:
         if not _statements(cell) and begins.search(_text_of(cell)):
             return f"the cell that defines {name} has a syntax error"
     return f"it does not define {name}"
+
+
+def scope_of(statement: ast.stmt) -> symtable.SymbolTable:
+    """Return the compiler's table of the names of a statement that stands alone in a module.
+
+    From Python 3.12 on the compiler puts a list's own variables into the scope around it, as if
+    the notebook had them. It leaves generators alone, so lists are looked at as generators.
+    """
+    copy = ast.parse(ast.unparse(statement))
+    return symtable.symtable(ast.unparse(_AsGenerators().visit(copy)), "<cell>", "exec")
+
+
+class _AsGenerators(ast.NodeTransformer):
+    """Turns lists, sets and dictionaries that are made in a loop into generators."""
+
+    def visit(self, node: ast.AST) -> Any:
+        """Take a loop's place, and look inside."""
+        if isinstance(node, ast.DictComp):
+            node = ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
+        elif isinstance(node, (ast.ListComp, ast.SetComp)):
+            node = ast.GeneratorExp(node.elt, node.generators)
+        return self.generic_visit(node)
 
 
 def _globals_read(scope: symtable.SymbolTable) -> Iterator[str]:
