@@ -1532,8 +1532,13 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 #
 # On an Intel Xeon *rotary* trained on 46,500 words per second with one core and 52,400 with two,
 # the two-layer LSTM on 50,400 and 47,300 (`bench/tagging_speed.py` in the course's repository):
-# cores can share the positions of a sentence, but not an LSTM's steps. What the whole treebank,
-# 473,000 words, and a GPU make of all this, your own run will show.
+# cores can share the positions of a sentence, but not an LSTM's steps.
+#
+# On an NVIDIA H200, with D = 256, four layers and 15 epochs, all seven learned from the same 68,000
+# words in 82 seconds, *rotary* at 101,000 words per second. One seed of each came out in much the
+# same way: 77.6% one word at a time, 81.2 *no positions*, 81.3 *sinusoidal*, 88.2 *rotary*, 88.3
+# the LSTM, 88.9 *rotary with neighbours* (`bench/gpu.py`). What the whole treebank, 473,000 words,
+# makes of this, your own run will show.
 # </details>
 #
 # ### What a warm-up is for
@@ -1941,8 +1946,10 @@ print(write_predictions("predictions.txt", final))
 #
 # Your `train_step` computes in bfloat16 on a GPU. Two more things are worth a try there:
 # `torch.compile`, and attention in one fused kernel (`F.scaled_dot_product_attention`). What
-# each buys depends on the machine and on the size: `make bench` in the course's repository measures
-# it, side by side with `nn.TransformerEncoder`.
+# each buys depends on the size. On an NVIDIA H200, bfloat16 alone made this lesson's networks no
+# faster: they trained at 0.8 to 1.05 times float32's speed. With D = 1024, 12 layers and 64
+# sentences of 512 tokens, one step in bfloat16 took 214 ms with attention as you wrote it, 132 with
+# the fused kernel, and 80 compiled as well; with `nn.TransformerEncoder`, not compiled, 108.
 #
 # Several GPUs share a batch: each computes a part, and gradients are added up before the step. That
 # needs one process for each GPU. A notebook cannot start them once it has used the GPU itself, so

@@ -71,10 +71,13 @@ def contest(record: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
 
 
 def _seeds(ax: Axes, rows: Sequence[Sequence[float]], colour: int) -> None:
-    """Draw each seed of each row. Of a row far below all others the mean is written instead."""
+    """Draw each seed of each row, but of a row that lies apart below the others write the mean.
+
+    It lies apart if it is further from the next one than that is from the highest.
+    """
     means = [sum(row) / len(row) for row in rows]
     low = sorted(means)[min(1, len(means) - 1)]
-    floor = low - (max(means) - low) / 2
+    floor = low - (max(means) - low)
     for place, (row, middle) in enumerate(zip(rows, means, strict=True)):
         if middle < floor:
             ax.text(0.02, place, f"← {middle:.1f}", transform=ax.get_yaxis_transform(),

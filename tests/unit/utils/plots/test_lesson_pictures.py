@@ -68,6 +68,51 @@ def test_tables_with_far_neighbours_come_first_and_seeds_that_never_learn_are_le
     assert "random rows   5.0    0.10: 35; sinusoidal, base 10   1.0    1.00: 80" in alt
 
 
+def test_every_number_of_a_table_beside_a_picture_stands_at_its_row_below_its_header(shown):
+    row = {"steps until 90%": [30], "distance of neighbours": 5.0, "cosine of neighbours": 0.1}
+    nearer = {**row, "distance of neighbours": 2.0, "cosine of neighbours": 0.7}
+    positions.neighbours_and_speed({"learned": nearer, "random rows": row})
+    (ax,) = shown[0][1]
+    at = {text.get_text(): text.get_position() for text in ax.texts}
+    assert {at[number][1] for number in ("5.0", "0.10")} == {0}
+    assert {at[number][1] for number in ("2.0", "0.70")} == {1}
+    assert at["distance"][0] == at["5.0"][0] == at["2.0"][0]
+    assert at["cosine"][0] == at["0.10"][0] == at["0.70"][0]
+
+
+def test_of_the_columns_of_a_table_the_sines_steps_alone_are_drawn(shown):
+    positions.speeds(torch.tensor([0.5, 9.0, 0.05, 8.0]), torch.tensor([6.0, 60.0]))
+    alt, (steps, turns) = shown[0]
+    assert steps.lines[0].get_xydata().tolist() == [[0, 0.5], [2, pytest.approx(0.05)]]
+    assert turns.lines[0].get_xydata().tolist() == [[0, 6], [2, 60]]
+    assert "from 0.5 in column 0 to 0.05 in column 2" in alt
+
+
+def test_a_contender_far_below_all_others_is_written_and_the_others_are_drawn(shown):
+    shares = {"words alone": [0.1, 0.3], "sinusoids": [0.8, 0.84], "rotary": [0.9, 0.92]}
+    training.contest({name: {"ambiguous": row} for name, row in shares.items()})
+    alt, (ax,) = shown[0]
+    drawn = [line.get_xydata().tolist() for line in ax.lines]
+    assert drawn == [[[80, 1], [84, 1]], [[90, 2], [92, 2]]]
+    written = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert written["← 20.0"] == 0
+    assert "words alone 20.0%; sinusoids 82.0%; rotary 91.0%" in alt
+
+
+def test_contenders_that_lie_close_together_are_all_drawn(shown):
+    shares = {"words alone": [0.81, 0.82], "sinusoids": [0.82, 0.84], "rotary": [0.85, 0.86]}
+    training.contest({name: {"overall": row} for name, row in shares.items()})
+    assert len(shown[0][1][0].lines) == 3
+
+
+def test_doubts_are_drawn_as_whole_percentages(shown):
+    training.doubts({"none": [0.014, 0.2], "head 1": [0.876, 0.5]}, ["uk", "jesí"])
+    alt, (ax, *_) = shown[0]
+    assert ax.images[0].get_array().tolist() == [[1, 20], [88, 50]]
+    assert sorted(text.get_text() for text in ax.texts) == ["1", "20", "50", "88"]
+    assert "none 20%; head 1 88%" in alt
+
+
 def test_accuracy_is_told_within_and_past_the_trained_length(shown):
     positions.beyond({"learned": torch.tensor([[1.0, 0.8, 0.2]])}, first=2, trained=4)
     assert "learned: 0.90 within, 0.20 past it" in shown[0][0]
