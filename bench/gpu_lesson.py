@@ -1,8 +1,8 @@
 """Lesson 06 from top to bottom, as a script: a part of `bench.gpu`.
 
 Its cells run in order in one namespace, as in the notebook, without Jupyter and without pictures.
-The contest's runs are made one by one, so that each is a figure of its own. Then each network is
-trained once more with everything in float32.
+The contest's runs are made one by one, so that each is a figure of its own. At the end each network
+is trained once more with everything in float32.
 """
 
 import contextlib
@@ -154,10 +154,10 @@ def figures(place: Place, known: Found) -> Figures:
     yield "dictionaries", lesson.look_ups
     for name in contenders:
         yield name, partial(aside, partial(lesson.row, name))
-    for name in contenders:
-        yield name + FLOAT32, partial(aside, partial(lesson.in_float32, name, known))
     yield REST, partial(aside, lesson.rest)
     yield WHOLE, partial(whole, known, contenders)
+    for name in contenders:
+        yield name + FLOAT32, partial(aside, partial(lesson.in_float32, name, known))
 
 
 def whole(known: Found, contenders: list[str]) -> float:

@@ -47,14 +47,14 @@ def training(place: Place, known: Found) -> Figures:
     run = partial(pair, place, partial(training_task, bf16=True), known=known)
     for name in (SOLUTION, *BACKENDS):
         yield BF16 + name, partial(run, name)
+    for name in (SOLUTION, FUSED, TUNED, TORCH + COMPILED):
+        title = f"the lesson's size, {BF16}{name}"
+        yield title, partial(run, name, size=TOY if place.toy else LESSON)
     yield BF16 + BEST, lambda: run(best(known) + COMPILED)
     for name in (TORCH + COMPILED, SOLUTION + COMPILED):
         yield BF16 + name, partial(run, name)
     for name in (SOLUTION, FUSED):
         yield FLOAT32 + name, partial(pair, place, training_task, name)
-    for name in (SOLUTION, FUSED, TUNED, TORCH + COMPILED):
-        title = f"the lesson's size, {BF16}{name}"
-        yield title, partial(run, name, size=TOY if place.toy else LESSON)
 
 
 def padded(place: Place, known: Found) -> Figures:
