@@ -7,6 +7,7 @@ folders are empty for that process. What torch loads only when it is used is loa
 
 import importlib.util
 import linecache
+import logging
 import sys
 from collections.abc import Iterator, MutableSequence
 from pathlib import Path
@@ -44,6 +45,7 @@ def load_the_rest() -> None:
         _put(name, NoCompiler(name))
     _put(SPREAD, ModuleType(SPREAD))
     vars(sys.modules[SPREAD])["DTensor"] = type("DTensor", (), {})
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # a GPU is not missed
     for name in LATE:
         importlib.import_module(name)
     vars(torch)["compile"] = unchanged

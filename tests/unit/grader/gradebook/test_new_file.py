@@ -4,6 +4,7 @@ import os
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from grader.gradebook.server import open_gradebook
 
 def content(path: Path) -> list[str]:
     """Every table's making, however it is spaced, and every row."""
-    with sqlite3.connect(path) as at:
+    with closing(sqlite3.connect(path)) as at:
         return sorted("".join(line.split()) for line in at.iterdump())
 
 

@@ -156,11 +156,21 @@ def test_a_cell_that_asserts_and_defines_twice_ends_with_its_last_definition(run
 DEEP = "x = ' 1'" + ".strip()" * 900
 
 
+def tree_may_be_deep():
+    """From Python 3.13 on the compiler takes from a tree what it takes from a text."""
+    try:
+        compile(ast.parse(DEEP), "tree", "exec")
+    except RecursionError:
+        return False
+    return True
+
+
 def test_a_cell_that_is_nested_too_deeply_for_a_tree_runs_as_a_text(run):
     namespace, failed = run(f"{DEEP}\ny = 2")
     assert (namespace["x"], namespace["y"], failed) == ("1", 2, [])
 
 
+@pytest.mark.skipif(tree_may_be_deep(), reason="this Python's trees go as deep as its texts")
 def test_such_a_cell_ends_where_it_fails(run):
     namespace, failed = run(f"z = 1\n1 / 0\n{DEEP}")
     assert namespace["z"] == 1

@@ -114,7 +114,7 @@ def seek():
         for line in maps:
             start, end = (int(part, 16) for part in line.split()[0].split("-"))
             memory.seek(start if " rw" in line else 0)
-            if " rw" in line and re.search(b"98765[4]321", memory.read(end - start)):
+            if " rw" in line and re.search(b"73049[5]186", memory.read(end - start)):
                 return "found"
     return "not found"
 def padding_mask(tokens, pad): raise ValueError(seek())
@@ -124,7 +124,7 @@ def causal_mask(size): raise ValueError(seek())
 
 def test_a_hidden_case_is_not_in_the_process_before_its_exercises_turn():
     steps = [{"source": SEEKS, "exercise": "", "cases": []}]
-    for exercise, size in (("padding_mask", 3), ("causal_mask", "987654321")):
+    for exercise, size in (("padding_mask", 3), ("causal_mask", "730495186")):
         case = dict(probes()[exercise].cases[0].params) if size == 3 else {"size": size}
         steps.append({"source": "", "exercise": exercise, "cases": [case]})
     with Pool(1, Limits(), isolate=False) as pool:
