@@ -88,9 +88,9 @@ for word, tag in told.opening(treebank.train):
 # %% [markdown]
 # **All sizes in one cell.** They are chosen by what this machine has. On a CPU they are small: the
 # whole notebook takes about two minutes with the made-up language and three with Czech,
-# more on a busy machine, and most of it in sections 9, 12 and 13. On a GPU they are larger, and all
-# sentences are used: on an NVIDIA H200 section 9 took 82 seconds for 68,000 Czech words, which
-# makes about ten minutes for the whole treebank. Change one of them by its name, for example
+# more on a busy machine, and most of it in sections 9, 12 and 13. On a GPU they are larger, on an
+# NVIDIA one with all sentences: on an H200 section 9 took 82 seconds for 68,000 Czech words, which
+# would make about ten minutes for the whole treebank. Change one of them by its name, for example
 # `replace(settings_for(device), most_sentences=3000)`, and run everything below again (**Run → Run
 # Selected Cell and All Below**). `help(Settings)` explains each.
 
