@@ -28,6 +28,9 @@ for code in sys.argv[1:]:
         print(code, type(error).__name__, error)
 """
 USED = {
+    "a compiler for GPUs without a GPU, untold": (
+        "assert not torch.utils.cpp_extension.logger.isEnabledFor(30)"
+    ),
     "printing": "repr((x, m, x.double(), x > 0.5))",
     "an optimiser": "o = torch.optim.AdamW(m.parameters()); m(x).sum().backward(); o.step()",
     "another optimiser": "torch.optim.LBFGS(m.parameters()).step(lambda: m(x).sum())",
