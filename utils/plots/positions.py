@@ -210,11 +210,15 @@ def neighbours_and_speed(kinds: Mapping[str, Mapping[str, Any]]) -> None:
         ax.plot(steps, rows, marker, color=colour, ms=4, alpha=0.7)
         apart, cosine = found["distance of neighbours"], found["cosine of neighbours"]
         labels.append(f"{name}   {apart:.1f}   {cosine:5.2f}")
-        for place, text in ((1.08, f"{apart:.1f}"), (1.25, f"{cosine:.2f}")):
-            ax.text(place, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center")
-    for place, header in ((1.08, "distance"), (1.25, "cosine")):
-        ax.text(place, 1.02, header, transform=ax.transAxes, ha="center", fontweight="bold")
-    ax.text(1.165, 1.08, "two neighbours:", transform=ax.transAxes, ha="center", fontweight="bold")
+        # points from the axes: a share of their width is not known until all is laid out
+        offset: dict[str, Any] = {"ha": "center", "va": "center"}
+        offset |= {"xycoords": "axes fraction", "textcoords": ("offset points", "data")}
+        ax.annotate(f"{apart:.1f}", (1, 0), (35, row), **offset)
+        ax.annotate(f"{cosine:.2f}", (1, 0), (90, row), **offset)
+    bold: dict[str, Any] = {"ha": "center", "va": "center", "fontweight": "bold"}
+    bold |= {"xycoords": "axes fraction", "textcoords": "offset points"}
+    for right, up, header in ((35, 8, "distance"), (90, 8, "cosine"), (62, 26, "two neighbours:")):
+        ax.annotate(header, (1, 1), (right, up), **bold)
     ax.set_yticks(range(len(kinds)), [name for name, _ in far_first])
     ax.invert_yaxis()
     ax.set(xlabel="training steps", xlim=(0, None))
