@@ -24,9 +24,9 @@ from torch.nn import functional as F
 
 from utils import drawn, plots
 from utils.experiments import buggy
+from utils.experiments import word_order_task as task
 from utils.experiments.recorded import recorded
 from utils.experiments.train import train
-from utils.experiments.word_order_task import redraw
 from utils.notebook.carry import carry
 from utils.checks import check
 from utils.notebook.lend import lend
@@ -87,8 +87,8 @@ for name, value in found.items():
 # %% [markdown]
 # Mean 5, variance 9, so the root is 3: the entry 10 becomes $5/3 \approx 1.667$. The last line has
 # a gain of 2 for the third entry and a bias of 0.5 for the fourth. Before training all gains are
-# one and all biases zero. All tokens share them, so a gain stresses a *feature*, wherever it is
-# large, and never one word: that is attention's task.
+# one and all biases zero. All tokens share them, so a gain makes one *feature* louder in all words
+# alike. Singling out a word is attention's task.
 #
 # **Predict:** what is the result for a token a hundred times as large? A thousandth as large? And
 # for one whose entries are all equal? ($\varepsilon = 10^{-5}$, torch's default.)
@@ -278,9 +278,9 @@ check.FeedForward(
 # </details>
 #
 # What is it for? Take sentences of two words, from a vocabulary of 16 words of two kinds. Attention
-# with one head reads them, and a linear layer behind it says whether both words are of one kind.
-# Guessing gets half of the 256 sentences right. **Predict:** what share will this model get right?
-# With a feed-forward between the two? And if that has no ReLU?
+# with one head reads them, and from the output of the *first* word a linear layer says whether both
+# are of one kind. Guessing gets half of the 256 sentences right. **Predict:** what share will this
+# model get right? With a feed-forward between the two? And if that has no ReLU?
 
 # %% tags=["skip-grading"]
 guess("right with attention alone", None)
@@ -311,14 +311,14 @@ for name, part in (between | {"one without ReLU": flat}).items():
 print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.2f}")
 
 # %% [markdown]
-# One head gives a mean of two values, and a linear layer reads a mean as something between its
-# readings of the two. If it read each word beside itself as "alike", it would read everything
-# between two of them so too, and never call a pair "different". So something has to be given up.
-# If the pairs of one kind are all called "different", all others can be right: three quarters, and
-# about that is what you see. Two linear layers are one,
-# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the
-# two words can count together. (The softmax of attention bends as well: four heads take four means,
-# and the last line shows that they are enough here.)
+# One head gives the first word $w\,v_1 + (1 - w)\,v_2$, so the linear layer's score for "alike" is
+# $w\,s_1 + (1 - w)\,s_2$, where $s$ is a word's score beside itself. It lies between $s_1$ and
+# $s_2$. If each word is to be alike to itself, every $s$ is positive, so every mixture is, and no
+# pair is ever called "different". Something has to be given up. If the pairs of one kind are all
+# called "different", all others can be right: three quarters, and about that is what you see. Two
+# linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little.
+# ReLU bends, and now the two words can count together. (The softmax of attention bends as well:
+# four heads take four means, and the last line shows that they are enough here.)
 #
 # ## 3. The way past: residuals at depth
 #
@@ -594,8 +594,9 @@ check.EncoderLayer(
 #
 # ## 5. Post-norm and pre-norm at twelve layers
 #
-# **Predict:** twelve layers, fresh weights. In which order do the vectors grow with depth? And does
-# the first layer get a larger gradient in one of them, or about the same?
+# **Predict:** twelve layers, fresh weights. With which order do tokens grow longer from layer to
+# layer: pre-norm, post-norm or both? And does the first layer get a larger gradient with one of
+# them, or about the same?
 
 # %% tags=["skip-grading"]
 ORDERS = ("post-norm", "pre-norm", "both")
@@ -670,7 +671,8 @@ plots.show(fig, about="Size of a token and gradient of the weights by layer, mea
 # Gradients at the start are a hint; what counts is training. Encoders of 2 and of 12 layers learned
 # lesson 04's task (name the group of the word two places back) for 300 steps at five learning
 # rates, with the rate at its full height at once, or rising to it over 100 steps: a **warm-up**.
-# That takes a quarter of an hour, so it was recorded, with three seeds of everything.
+# Their word tables were redrawn first; section 7 says why. That takes a quarter of an hour, so it
+# was recorded, with three seeds of everything.
 #
 # **Predict** for 12 layers: what is the largest of 0.0001, 0.0003, 0.001, 0.003 and 0.01 at which
 # post-norm still learns without a warm-up (more than 0.8 right with all three seeds)? And with one?
@@ -1067,10 +1069,44 @@ check.test_padding(
 # with the batch in the opposite order.
 # </details>
 #
+# ### Before you train it
+#
+# The words of your encoder come from your `TokenEmbedding`: torch's $N(0, 1)$, times $\sqrt{D}$.
+# With words as long as that lesson 04's model stalled. Does an encoder, which has norms? Two layers
+# learn the same task (name the group of the word two places back; a bag of words gives 0.39): as
+# built; with the word table redrawn from $N(0, 1/D)$; with positions eight times as long instead.
+# **Predict** what share each gets right.
+
+# %% tags=["skip-grading"]
+guess("right, as built", None)
+guess("right, words redrawn", None)
+guess("right, positions longer", None)
+
+
+# %% tags=["skip-grading", "measured"]
+def right_two_back(redrawn: bool, longer: float) -> float:
+    """Share of the tags that an encoder of two layers names after 300 steps."""
+    torch.manual_seed(0)
+    encoder = TransformerEncoder(task.VOCABULARY, 32, n_heads=4, n_layers=2, d_ff=64, dropout=0.0)
+    if redrawn:
+        task.redraw(encoder.embedding, 32**-0.5)
+    encoder.positions.pe *= longer
+    tagger = nn.Sequential(encoder, nn.Linear(32, task.N_TAGS))
+    task.train(tagger, seed=0, steps=300, rate=0.003)
+    return task.accuracy(tagger, task.LENGTH)
+
+
+ways = {"as built": (False, 1), "words redrawn": (True, 1), "positions longer": (False, 8)}
+for name, way in ways.items():
+    print(f"right, {name}:", said(f"right, {name}", right_two_back(*way)))
+
+# %% [markdown]
+# As built it learns no order: positions of length $\sqrt{D/2} = 4$ drown in words of length
+# $D = 32$. Either change mends it. So before you train, redraw the word table; lesson 06 does.
+#
 # ## 8. Where the parameters are
 #
-# The base encoder of the paper has $D = 512$, 8 heads, 6 layers and $F = 2048$; say 10,000 words.
-# Where are most of its parameters, and what share is it?
+# The base encoder of the paper has $D = 512$, 8 heads, 6 layers and $F = 2048$.
 #
 # ### Exercise: `predict_feed_forward_share`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -1178,6 +1214,9 @@ check.count_parameters(
 # Within one module, `parameters()` gives each tensor once, even if two parts share it. An
 # `nn.ModuleList` of all attentions is one module.
 # </details>
+#
+# Now the whole base encoder, with 10,000 words: where are most of its parameters, and what share of
+# all is it?
 
 # %% tags=["skip-grading"]
 base = TransformerEncoder(10_000)
@@ -1441,7 +1480,8 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 
 # %% [markdown]
 # Which of the two is faster depends on the machine: look at yours. On an Intel Xeon the LSTM took
-# longer at every length, on an AMD EPYC the encoder did. On neither was it five times.
+# 1.4 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
+# day. On neither was it five times.
 #
 # On both the encoder's time grew faster with the length. Attention's scores cost the square of the
 # length, but they are a small part here: for each token a layer makes $12 D^2$ multiplications for
@@ -1535,7 +1575,7 @@ guess("influence left at distance 15, LSTM", None)
 def encoder_influences(seed: int, length: int = 16) -> Tensor:
     torch.manual_seed(seed)
     encoder = TransformerEncoder(100, 64, 4, 2, 128, dropout=0.0).eval()
-    redraw(encoder.embedding, 64**-0.5)  # as in lesson 04: torch's own draw drowns positions
+    task.redraw(encoder.embedding, 64**-0.5)  # torch's own draw drowns positions: section 7
     ids = torch.randint(2, 100, (length,))
     pairs = [[influence(encoder, ids, s, t) for s in range(length)] for t in range(length)]
     return torch.tensor(pairs)
@@ -1603,6 +1643,7 @@ print(summary())
 #   teach nothing. A missing residual shows in gradients, part by part, not in shapes.
 # - Post-norm keeps tokens at one size. With two layers it needed no warm-up here. With twelve it
 #   learned without one at a single rate, 0.001. Pre-norm lets tokens grow and needs a final norm.
+# - Redraw the word table before you train: with torch's draw the encoder learned no order.
 # - The feed-forward holds two thirds of a layer's parameters, and about half of those of the base
 #   encoder with 10,000 words.
 # - Your encoder and torch's are the same function.
@@ -1614,7 +1655,8 @@ print(summary())
 #    What becomes of the left plot, without residuals and with them? And if what each of $N$
 #    networks adds is divided by $\sqrt{N}$?
 # 2. A fresh encoder does not care about distance. Train yours on lesson 04's task of looking two
-#    words back, and draw section 12's picture again: what has become of it?
+#    words back (redrawn, as in section 7), and draw section 12's picture again: what has become of
+#    it?
 # 3. Take one layer out of a trained encoder, or swap two. How much of its accuracy is lost, and is
 #    it the first layers or the last that can be spared?
 #
