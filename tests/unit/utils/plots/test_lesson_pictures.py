@@ -80,6 +80,17 @@ def test_every_number_of_a_table_beside_a_picture_stands_at_its_row_below_its_he
     assert at["cosine"][0] == at["0.10"][0] == at["0.70"][0]
 
 
+def test_no_number_or_header_beside_a_picture_is_cut_off(shown):
+    row = {"steps until 90%": [30], "distance of neighbours": 5.0, "cosine of neighbours": -0.22}
+    positions.neighbours_and_speed(dict.fromkeys(["sinusoidal, centred, stretched"], row))
+    (ax,) = shown[0][1]
+    fig = ax.figure
+    fig.canvas.draw()  # once, as a lesson's picture is drawn
+    written = [text.get_window_extent() for text in ax.texts]
+    assert all(fig.bbox.x0 <= box.x0 and box.x1 <= fig.bbox.x1 for box in written)
+    assert all(fig.bbox.y0 <= box.y0 and box.y1 <= fig.bbox.y1 for box in written)
+
+
 def test_of_the_columns_of_a_table_the_sines_steps_alone_are_drawn(shown):
     positions.speeds(torch.tensor([0.5, 9.0, 0.05, 8.0]), torch.tensor([6.0, 60.0]))
     alt, (steps, turns) = shown[0]
