@@ -62,6 +62,7 @@ Masking = Literal[
     "an index",
     "rows by an index",
     "first sentence",
+    "first query",
     "first ones",
     "lowest score, then zeroed",
     "first key of an empty row",
@@ -183,6 +184,7 @@ def _first_ones(mask: Tensor) -> Tensor:
 
 _FILLED: dict[Masking, _Filled] = {
     "first sentence": _Filled(lambda mask: mask[:1].expand_as(mask)),
+    "first query": _Filled(lambda mask: mask[..., :1, :]),
     "first ones": _Filled(_first_ones),
     "inverted": _Filled(torch.logical_not),
     "inverted, nan": _Filled(torch.logical_not, zeroed=_nothing),

@@ -12,6 +12,7 @@ from utils.checks.lessons.attention.answers.mask import (
     large_score_mistakes,
     many_query_mistakes,
     mask_mistakes,
+    mask_of_the_first_query,
     mask_on_the_values,
     query_mask_mistakes,
 )
@@ -192,6 +193,7 @@ ATTENTION = (
     *half_guarded_mistakes(attention_variant),
     *infinity_mistakes(attention_variant),
     *query_mask_mistakes(attention_variant)[:1],
+    mask_of_the_first_query(attention_variant),
     padded_queries_closed(attention_variant),
     *large_score_mistakes(attention_variant),
     *many_query_mistakes(attention_variant),

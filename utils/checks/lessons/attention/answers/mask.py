@@ -359,6 +359,17 @@ def many_query_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     )
 
 
+def mask_of_the_first_query(variant: Variant) -> Mistake:
+    """Return the mistake of taking what the first query may see for what all may see."""
+    return Mistake(
+        "mask_of_the_first_query",
+        "What the first query may see is taken for what every query may see.",
+        "In a mask (B, T, S) each query has a row of its own, as in a causal mask. (B, 1, S) is the "
+        "same for all by broadcasting, without an index.",
+        variant(masking="first query"),
+    )
+
+
 def query_mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     """Return the mistakes with a mask whose last two axes are exchanged."""
     return tuple(

@@ -10,7 +10,11 @@ from utils.checks.authoring.common_mistakes import no_forward
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.first import LAWS
-from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.attention.answers.mask import (
+    mask_mistakes,
+    mask_of_the_first_query,
+    query_mask_mistakes,
+)
 from utils.checks.lessons.attention.answers.rows import padded_queries_closed
 from utils.checks.lessons.attention.answers.scores import (
     axis_mistakes,
@@ -37,6 +41,22 @@ class _AddedToWhatItSaw(SelfAttentionVariant):
         mixed, weights = super().forward(x, mask)
         layer: Any = self.w_v
         return layer(mixed + x), weights
+
+
+class _AddedWhereItFits(SelfAttentionVariant):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        output, weights = super().forward(x, mask)
+        return output + x if output.shape == x.shape else output, weights
+
+
+class _ThroughAFourthLayer(SelfAttentionVariant):
+    def __init__(self, d_model: int, d_k: int, d_v: int) -> None:
+        super().__init__(d_model, d_k, d_v)
+        self.w_o = nn.Linear(d_v, d_v, bias=self.bias)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        output, weights = super().forward(x, mask)
+        return self.w_o(output), weights
 
 
 _OWN_LAYER = "Queries, keys and values each go through their own projection."
@@ -180,6 +200,21 @@ FORM = (
         "w_v.",
         _AddedToWhatItSaw,
     ),
+    Mistake(
+        "x_added_where_it_fits",
+        "Where d_v is d_model, x is added to the output.",
+        "Residuals come in lesson 05. Here the output is the weights times the values, whatever "
+        "the sizes.",
+        _AddedWhereItFits,
+    ),
+    Mistake(
+        "through_a_fourth_layer",
+        "The output goes through another layer that is trained: only w_q, w_k and w_v are asked "
+        "for.",
+        "A layer after the sum over the values comes in lesson 03, where it joins the heads. Here "
+        "the output is the weights times the values.",
+        _ThroughAFourthLayer,
+    ),
     *(
         Mistake(name, *_NO_LAYER, self_attention_variant(layer=layer))
         for name, layer in (
@@ -247,6 +282,7 @@ CLASS = (
     *length_mistakes(self_attention_variant, queries=False),
     *MASKS,
     *query_mask_mistakes(self_attention_variant),
+    mask_of_the_first_query(self_attention_variant),
     padded_queries_closed(self_attention_variant),
     *result_mistakes(self_attention_variant),
 )

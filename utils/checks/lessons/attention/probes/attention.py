@@ -135,10 +135,21 @@ def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
     for name, size in (("w_q", d_k), ("w_k", d_k), ("w_v", d_v)):
         require_linear(module, name, width, size, bias=False)
     weights = {f"{name}.weight": i[name] for name in ("w_q", "w_k", "w_v")}
+    given = _for_layers_nobody_asked_for(module) | weights
     if "earlier" in i:
-        call_with(module, weights, i["earlier"]["x"], i["earlier"]["mask"])
-    seen = weights_first(settled(lambda: call_with(module, weights, i["x"], i["mask"]), None))
+        call_with(module, given, i["earlier"]["x"], i["earlier"]["mask"])
+    seen = weights_first(settled(lambda: call_with(module, given, i["x"], i["mask"]), None))
     return seen | (trained_alone(module, weights) if i["trained"] else {})
+
+
+def _for_layers_nobody_asked_for(module: nn.Module) -> dict[str, Tensor]:
+    """Make fixed numbers for all linear layers: a draw would be another in each answer."""
+    return {
+        f"{layer}.{name}": torch.linspace(-1, 1, old.numel(), dtype=old.dtype).view(old.shape)
+        for layer, part in module.named_modules()
+        if isinstance(part, nn.Linear)
+        for name, old in part.named_parameters(recurse=False)
+    }
 
 
 def trained_alone(module: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, object]:

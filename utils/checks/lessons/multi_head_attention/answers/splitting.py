@@ -177,6 +177,12 @@ SPLIT_MISTAKES = (
         lambda x, n_heads: x.unflatten(-1, (-1, n_heads)),
     ),
     Mistake(
+        "size_before_count_cut_anew",
+        "The axes were in the order (B, T, Dh, H) when they were reshaped to (B, H, T, Dh).",
+        "The heads have to change places with the positions, and nothing is left to reshape.",
+        _split(cut=_cut_anew(0, 2, 3, 1)),
+    ),
+    Mistake(
         "transposed_then_viewed",
         "Positions and features were swapped before cutting.",
         "Cut the last axis first, while the features of a token still lie side by side.",

@@ -122,11 +122,28 @@ def _sequence_for_step(x: Tensor, h_0: Tensor, *weights: Tensor) -> tuple[Tensor
     return torch.stack(states[1:], 1), states[-1]
 
 
+def _sentences_for_steps(x: Tensor, h_0: Tensor, *weights: Tensor) -> tuple[Tensor, Tensor]:
+    h, rows = h_0[:1], []
+    for sentence in x:
+        h = reference_cell(sentence, h, *weights)
+        rows.append(h)
+    states = torch.stack(rows)
+    return states, states[:, -1]
+
+
 EXERCISES = by_id(
     Exercise(
         PROBES["rnn_forward"],
         forward_oracle,
         (
+            Mistake(
+                "sentences_for_steps",
+                "The loop runs over the sentences: each call reads all tokens of one, and its "
+                "state goes on to the next sentence.",
+                "x is (B, T, I), and a loop over a tensor runs along its first axis. A step reads "
+                "x[:, t], one token of every sentence.",
+                _sentences_for_steps,
+            ),
             Mistake(
                 "one_tensor_for_all_states",
                 "All states are equal to the last one: the same tensor is stored every time.",
