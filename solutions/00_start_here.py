@@ -117,9 +117,10 @@ check.stable_softmax(naive_softmax)
 #
 # - The **idea** of an exercise decides: half of its cases right, half of the points. No points if
 #   the simplest case fails.
-# - One fifth of an exercise's points is for what is **also asked** (an empty row, other number
-#   types, an error for sizes that do not fit, inputs left as they were), divided equally among
-#   these demands. The verdict says what is missing.
+# - Most exercises **also ask** for something beside it (an empty row, other number types, an error
+#   for sizes that do not fit, inputs left as they were). To miss all of that costs a fifth of what
+#   the idea has earned, to miss half of it a tenth. Of 2 points, half of the idea earns 1, or 0.8
+#   if nothing else is met. The verdict says what is missing.
 # - Grading adds **hidden cases** of the same kinds, with other sizes and numbers. They weigh at
 #   least as much as those you see: an answer that only knows the visible ones gets half at most.
 #
@@ -253,7 +254,7 @@ def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
     """Mean over the true positions of each sequence.
 
     Args:
-        x: (B, T, D); what stands at padding is finite, too.
+        x: (B, T, D), finite numbers, at padding as well.
         mask: (B, T), boolean, True at real positions.
 
     Returns:

@@ -451,8 +451,9 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 # `x @ w` does one large one. What a small product costs depends on the routine: torch's LSTM takes
 # as many steps as `nn.RNN`, does four times its arithmetic, and can still be the faster one.
 #
-# All of this ran on one core. Many cores could share the work of `x @ w`. They could not share
-# 2,048 steps that wait for one another.
+# On one core, then, these times are the price of many small calls, not of waiting. Waiting shows
+# where there are many cores: they could share the work of `x @ w`, but not 2,048 steps that need
+# each other's results.
 #
 # ## 5. Limit 3: gradients have a long way back
 #
@@ -561,7 +562,7 @@ check.gradient_through_time(
 # ### Five radii
 #
 # The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
-# direction. So $\rho$ is all that there is to say about the matrix; the rest is up to the inputs.
+# direction. As far as lengths go, $\rho$ is all that there is to say about the matrix.
 # The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak inputs
 # (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each divided by
 # its length at the last step.
@@ -576,6 +577,7 @@ guess("gradients below a hundredth", None)
 # %% tags=["skip-grading", "measured", "folded"]
 radii, steps, units = (0.5, 0.9, 1.0, 1.1, 1.5), 60, 64
 kinds = {"no input": 0.0, "weak inputs (0.1)": 0.1, "inputs of size 1": 1.0}
+slopes: dict[float, list[float]] = {size: [] for size in kinds.values()}  # means, of each radius
 
 
 def gradient_lengths(radius: float, size: float) -> Tensor:
@@ -583,8 +585,10 @@ def gradient_lengths(radius: float, size: float) -> Tensor:
     torch.manual_seed(0)
     w_h, w_x = recurrence.turning_matrix(units, radius), torch.randn(units, 8) / 8**0.5
     x, zeros = size * torch.randn(1, steps, 8), torch.zeros(1, units)
-    numbers = (number.double() for number in (x, zeros, w_x, w_h, zeros[0]))  # some are tiny
+    numbers = [number.double() for number in (x, zeros, w_x, w_h, zeros[0])]  # some are tiny
     norms = gradient_through_time(*numbers)
+    states, _ = rnn_forward(*numbers)
+    slopes[size].append(float((1 - states**2).mean()))
     return norms / norms[-1]
 
 
@@ -601,36 +605,39 @@ for ax, (kind, size) in zip(axes, kinds.items(), strict=True):
 axes[0].set_ylabel("length of the gradient\n(1 at the last step)")
 axes[2].legend(loc="upper right", ncols=2)
 plots.show(fig, about="Gradient length, logarithmic, against steps back: radii and inputs.")
+
+# %% tags=["skip-grading", "measured", "folded"]
 print("50 steps back:    ", "".join(f"{f'ρ = {radius}':>8}" for radius in radii))
 for kind, lengths in far.items():
     print(f"{kind:<18}", "".join(f"{length:8.0e}" for length in lengths))
-
-# %% tags=["skip-grading", "measured"]
+print("\nmean slope of tanh, all steps:")
+for kind, size in kinds.items():
+    print(f"{kind:<18}", "".join(f"{slope:8.2f}" for slope in slopes[size]))
 lengths = [length for of_kind in far.values() for length in of_kind]  # all 15
-print("grown:", said("gradients that have grown", sum(length > 1.01 for length in lengths)))
+print("\ngrown:", said("gradients that have grown", sum(length > 1.01 for length in lengths)))
 print("below 0.01:", said("gradients below a hundredth", sum(n < 1e-2 for n in lengths)))
 
 # %% [markdown]
 # With no input the state stays at zero, where the slope of $\tanh$ is 1. The saying is exact there:
 # $\rho^k$ after $k$ steps, and $1.5^{50}$ is more than half a billion.
 #
-# With inputs it is only half true. Inputs move the states away from zero, the slopes fall below 1,
-# and they count in every step. With a radius below 1, gradients vanish all the faster. A radius
-# above 1 **allows** them to explode: with weak inputs only $\rho = 1.5$ still does, a little, and
-# with inputs of size 1 even that vanishes. Units that are *saturated*, near -1 or 1 where $\tanh$
-# is flat, pass next to nothing back, whatever the matrix.
+# With inputs it is only half true: states are not zero, and slopes below 1 count in every step. A
+# radius below 1 makes gradients vanish all the faster. One above 1 **allows** them to explode, but
+# it stretches states as well: however weak the inputs, states grow until $\tanh$ is flat enough to
+# stop them. With weak inputs and $\rho = 1.5$ the mean slope is 0.66, about $1/\rho$, and what was
+# a factor of half a billion is 10. Inputs of size 1 flatten $\tanh$ further, and even $\rho = 1.5$
+# vanishes. Units that are *saturated*, near -1 or 1, pass next to nothing back, whatever the
+# matrix.
 #
 # ### Against explosions: clipping
 #
 # When a gradient is too long, shorten it and keep its direction:
 # $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$.
 #
-# The task: read one symbol, then 39 steps of silence (inputs of 0), then name the symbol. In
-# silence no input pushes the units into saturation, so with $\rho = 1.5$ long gradients are
-# possible. The optimiser is plain gradient descent: the longer the gradient, the longer the step.
-#
-# As a control, the same without clipping at a tenth of the learning rate: there every step is
-# short.
+# The task: read one symbol, then 39 steps of silence (inputs of 0), then name the symbol. With
+# $\rho = 1.5$ the state that the symbol leaves grows until $\tanh$ stops it, so gradients come back
+# longer, if nowhere near $1.5^{39}$ times. The optimiser is plain gradient descent: a step is the
+# gradient times the learning rate. As a control, the same without clipping at a tenth of the rate.
 #
 # **Predict:** what do a few very long steps do to the network, even if all later ones are short?
 # (The loss is cross-entropy with the natural logarithm, in nats: guessing gives
@@ -671,27 +678,34 @@ fig.legend(*handles, loc="outside right")
 ends = [run.losses[-1] for run in runs_by_clip["no clipping"]]
 print("in the end, without clipping:", said("loss without clipping", sum(ends) / len(ends)))
 plots.show(fig, about="Training loss of three seeds: without clipping, with it, at a tenth.")
-print(f"{'gradient before clipping':>52}{'final':>6}{'states':>11}{'gradient used':>21}")
-print(f"{'first':>35}{'median':>10}{'loss':>13}{'saturated':>11}{'w_x':>9}{'last layer':>12}")
+print("                                     step    final     states  different       gradient of")
+print("                            median  longest   loss  saturated       ends   w_x, last layer")
 for name, run, model in ended:
+    clip, rate = ways[name.partition(",")[0]]
+    lengths = [rate * min(norm, clip) for norm in run.norms]
     saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
+    ends = recurrence.different_ends(model.reader, length=40)
     of_w_x, of_last = model.reader.w_x.grad.norm(), model.to_logits.weight.grad.norm()
     print(
-        f"{name:29}{run.norms[0]:6.0f}{median(run.norms):10.1f}{run.losses[-1]:13.2f}"
-        f"{saturated:11.0%}{of_w_x:9.0e}{of_last:12.1f}"
+        f"{name:29}{median(lengths):5.2f}{max(lengths):9.2f}{run.losses[-1]:7.2f}"
+        f"{saturated:11.0%}{ends:11}{of_w_x:9.0e}{of_last:9.1f}"
     )
 
 # %% [markdown]
-# Without clipping the first step is a leap, by a gradient with a norm of 12 to 22. In the end about
-# a third of the states or more are saturated (how many differs from machine to machine), where
-# clipping leaves 5 or 6%. Later gradients are about 1 long, but next to nothing of that has come
-# back to the first symbol, through 39 flat slopes. `w_x` shows it, which meets no other input than
-# that symbol: its gradient is below a ten-thousandth of the last layer's.
+# Without clipping the first step is a leap, a dozen times as long as a clipped one or more. After
+# such leaps about a third of the states or more are saturated (how many differs from machine to
+# machine), where clipping leaves 5 or 6%. Flat slopes do two things.
 #
-# Clipping prevents the leaps. So does a tenth of the rate, but there every step is a tenth as long,
-# and 150 of them teach less. (Clipping, too, shortened most steps here: more than half of the
-# gradients were longer than 1.) Neither can lengthen a gradient that has vanished: for that, the
-# network itself has to change.
+# - Forwards, symbols become one: of eight, two to four different states are left at the end. The
+#   last layer goes on learning from these, so the loss beats guessing: it tells groups of symbols
+#   apart, and has to guess within a group.
+# - Backwards, nothing arrives that could part a group again. `w_x` meets no other input than the
+#   symbol, and its gradient is a hundred-thousandth of the last layer's, or less.
+#
+# Clipping bounds every step; here it shortened more than half of them. A tenth of the rate bounds
+# none: most of its steps are short and teach less, and the longest are still two to three times as
+# long as a clipped one. Where they come, the loss jumps. Neither can lengthen a gradient that has
+# vanished: for that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -743,8 +757,9 @@ print("more is left in", said("more gradient left after 50 steps", more))
 # ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through. Is it the open gate that
 # carries it? In the last curve the way back through $h$ is cut. Along $c$ alone 0.06 arrives, not
 # far from $0.95^{50} = 0.09$; with both ways it is 0.3. The open gate keeps a way free, and at
-# every step more joins it through $h$. And the plain network was helped: it starts with $\rho = 1$,
-# torch's own `nn.RNN` with less.
+# every step more joins it through $h$. With a bias of 5 the curve even rises to 3: the gates pass
+# nearly all, and what joins is not bounded by 1. (So LSTMs are clipped, too.) And the plain network
+# was helped: it starts with $\rho = 1$, torch's own `nn.RNN` with less.
 #
 # **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
 # place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.

@@ -151,7 +151,8 @@ pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 # $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, \text{value}_s$$
 #
 # Scores of 2 and 0 give weights of 0.88 and 0.12; with the values 10 and 20 the context is 11.2.
-# Here the encoder's states serve as keys and as values. The new state asks the next query:
+# Here the encoder's states serve as keys and as values, and the decoder's new state is the next
+# query:
 
 # %% tags=["skip-grading"]
 drawn.way("looking back")
@@ -177,11 +178,11 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
 
     Args:
         scores: (B, S).
-        values: (B, S, D).
+        values: (B, S, Dv).
         mask: (B, S), boolean, True where a position may be attended to; None allows all.
 
     Returns:
-        context: (B, D).
+        context: (B, Dv).
         weights: (B, S); 0 where the mask is False. Each row sums to one, or is all zeros if nothing
             is allowed in it; gradients have no NaN there either.
     """
@@ -191,7 +192,7 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     weights = scores.softmax(-1)
     if mask is not None:
         weights = weights.masked_fill(~mask, 0.0)  # a row with nothing allowed was NaN
-    context = (weights.unsqueeze(1) @ values).squeeze(1)  # (B, 1, S) @ (B, S, D)
+    context = (weights.unsqueeze(1) @ values).squeeze(1)  # (B, 1, S) @ (B, S, Dv)
     return context, weights
     # END SOLUTION
 
@@ -203,19 +204,19 @@ check.attend(
     attend,
     points=3,
     hidden=[
-        dict(case="one position", B=3, S=1, D=4),
-        dict(case="one sentence", demand="a batch of one", B=1, S=4, D=3),
-        dict(case="holes in the middle", B=4, S=7, D=5, mask="random"),
+        dict(case="one position", B=3, S=1, Dv=4),
+        dict(case="one sentence", demand="a batch of one", B=1, S=4, Dv=3),
+        dict(case="holes in the middle", B=4, S=7, Dv=5, mask="random"),
         dict(
             case="nothing allowed, float64",
             demand="a row with nothing allowed",
             B=5,
             S=4,
-            D=2,
+            Dv=2,
             mask="empty",
             dtype="float64",
         ),
-        dict(case="huge scores and padding", B=2, S=9, D=3, mask="padding", scale=1e4),
+        dict(case="huge scores and padding", B=2, S=9, Dv=3, mask="padding", scale=1e4),
     ],
 )
 # END HIDDEN TESTS
@@ -240,8 +241,8 @@ check.attend(
 # ## 3. The experiment: reversing a sequence
 #
 # The task of lesson 01: read symbols, write them in reverse order. Two models learn it. The second
-# decoder looks back, **through your two functions**. At each step the context stands beside the
-# symbol just written when that is read, and beside the new state when the next one is chosen, which
+# decoder looks back, **through your two functions**. It uses the context twice at each step: with
+# the last symbol, to make the new state, and with the new state, to choose the next symbol. That
 # takes more parameters. Both see the same batches in the same order, as many steps, with short
 # sequences first.
 #
@@ -433,7 +434,9 @@ check.multiplicative_scores(
 #
 # **Predict:** the same task and steps, with your `multiplicative_scores` in place of
 # `additive_scores`. Will the model learn it too? The additive model's loss first fell below 0.1 at
-# the step that the cell prints. At which step will the product's? ("never" is an answer, too.)
+# the step that the cell prints. At which step will the product's? ("never" is an answer, too.) Mind
+# that the task gets harder on the way: sequences grow by one symbol every dozen steps, and have all
+# 20 from step 210 on.
 
 # %% tags=["skip-grading", "measured"]
 below = (step for step, loss in enumerate(losses["attention", 20]) if loss < 0.1)
@@ -462,8 +465,9 @@ below = (step for step, loss in enumerate(losses["multiplicative", 20]) if loss 
 print("below 0.1 at step", said("step of a loss below 0.1", next(below, "never")))
 
 # %% [markdown]
-# The product learns it too, if more slowly in this run. Its line is narrower, with the same kind of
-# encoder: many rows look at one column almost alone, others at two. States that have read their
+# The product learns it too, if more slowly in this run. (Many of the loss's jumps are steps in
+# length: step 55, say, is the first with seven symbols.) Its line is narrower, with the same kind
+# of encoder: many rows look at one column almost alone, others at two. States that have read their
 # neighbours allow a wide line, and do not force one.
 #
 # Which is faster when many queries ask many keys? For every pair of them the sum makes $A$ = 32
@@ -832,7 +836,7 @@ for query in (2, 5):  # the weights of the last panel
 # word look at padding.
 #
 # **A good place to rest.** You have the product, its scale and its masks. In the second half a
-# sentence looks at itself. It uses no model trained above.
+# sentence looks at itself, and no model trained so far is needed.
 #
 # ## 7. Self-attention, followed by hand
 #
@@ -843,7 +847,7 @@ for query in (2, 5):  # the weights of the last panel
 # $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
 #
 # ($X$ has a word in each row, so the matrices multiply from the right: one row per input entry, one
-# column per output entry. That is the transpose of lesson 01's, and of what `nn.Linear` keeps.)
+# column per output entry. Lesson 01, section 1 of this one and `nn.Linear` keep the transpose.)
 #
 # Follow one sentence of six words, with vectors and matrices made by hand so that each number
 # means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
@@ -1070,26 +1074,29 @@ for name, result in (("inputs", from_inputs), ("projections", from_projections))
 print("from the inputs:", said("matrices that learn", learning[0]))
 
 # %% [markdown]
-# Without projections only likeness counts: *the* finds *the*, and "looks for" and "offers" are the
-# same thing, so that who asks whom makes no difference to the score. $W_q$ and $W_k$ get no
-# gradient: they stay as random as they began, and no error message says so. A parameter without a
-# gradient is worth looking for in any model that trains "well enough".
+# Without projections a score is the product of two words' own vectors, which is large if they are
+# alike, or long: *the* finds *the*, but *key* finds *robot*, whose vector is longer, as much as
+# itself. And "looks for" and "offers" are the same thing, so that who asks whom makes no difference
+# to the score. $W_q$ and $W_k$ get no gradient: they stay as random as they began, and no error
+# message says so. A parameter without a gradient is worth looking for in any model that trains
+# "well enough".
 #
 # ## 8. Order
 #
-# A claim: "without positions, two orders of the same words give identical attention patterns." Let
-# robot and key change places. (So that every word can be told from every other, the second *the* is
-# now an *a*.) **Predict:** is the claim right? And which words get another output vector?
+# A claim: "without positions, two orders of the same words give identical attention patterns." Take
+# *the red robot lost a key* and *a key lost the red robot*. (So that every word can be told from
+# every other, the second *the* is now an *a*.) **Predict:** is the claim right? And how many of the
+# six words get another output vector in the second sentence than in the first?
 
 # %% tags=["skip-grading"]
 guess("the claim", None, choices=("right", "wrong"))
-guess("words with another output", None)  # a list of numbers, from 0; [] for none
+guess("words with another output", None)  # how many of the six
 
 # %% tags=["skip-grading"]
 names = [*words[:4], "a", words[5]]
 told_apart = X.clone()
 told_apart[4] = 0.5 * article  # an article too, but not the same one
-order = torch.tensor([0, 1, 5, 3, 4, 2])
+order = torch.tensor([4, 5, 3, 0, 1, 2])
 swapped = [names[i] for i in order]
 with torch.no_grad():
     output, weights = module(told_apart[None])
@@ -1105,11 +1112,12 @@ moved = weights[:, order][:, :, order]
 moved_output = output[:, order]
 print(f"patterns as they stand differ by up to  {(weights - weights_swapped).abs().max():.2f}")
 print(f"patterns reordered, by up to            {(moved - weights_swapped).abs().max():.2f}")
+print(f"outputs as they stand differ by up to   {(output - output_swapped).abs().max():.2f}")
 print(f"outputs reordered, by up to             {(moved_output - output_swapped).abs().max():.2f}")
 kind = "right" if torch.allclose(weights, weights_swapped, atol=1e-5) else "wrong"
 print("the claim is", said("the claim", kind))
-new = ((moved_output - output_swapped).abs().amax(-1)[0] > 1e-5).nonzero().flatten()
-print("another output for words", said("words with another output", order[new].tolist()))
+new = int(((moved_output - output_swapped).abs().amax(-1) > 1e-5).sum())
+print("words with another output:", said("words with another output", new))
 
 # %% [markdown]
 # Wrong as stated. The patterns are not identical but **permuted**: reorder the words, and rows,
@@ -1195,7 +1203,8 @@ print("distance 0:", said("distance 0", blind))
 
 # %% [markdown]
 # Attention by itself is blind to order. With a vector for each place it is not, and an RNN never
-# was. (A causal mask tells places apart, too.) Lesson 04 gives words a place.
+# was. (A causal mask tells places apart, too: each sees one word more than the place before.)
+# Lesson 04 gives words a place.
 #
 # ## 9. Read a heat map, find a bug
 #
@@ -1604,8 +1613,8 @@ for name in ("RNN", "LSTM"):
 #   do, and their memory grows with $T$ alone; Dao et al., 2022.)
 # - **When time crosses depends on the program.** By the table attention does more arithmetic at
 #   every length. Still the RNN takes longer up to about 2,000 tokens. Its steps are slow, but not
-#   because they wait: the LSTM's wait as well, and the LSTM is ahead of attention much earlier.
-#   (One core cannot show what waiting costs where many could work at once.)
+#   because they wait: the LSTM's wait as well, and beyond about 512 tokens it is ahead of
+#   attention. (One core cannot show what waiting costs where many could work at once.)
 # - **How much slower an LSTM is** depends on program, machine, width and batch. On a CPU the LSTM
 #   runs in one fused routine (few operations, however long the text) and the simpler RNN does not,
 #   so that the one with four times the arithmetic wins. Measure, and say where.
@@ -1626,7 +1635,8 @@ print(summary())
 #   permuted: order is not seen.
 # - **Limit 2:** no output waits for another. The price is work that grows with $T^2$, and here
 #   memory too.
-# - **Limit 3:** the gradient reaches every word in one step, in a layer before training.
+# - **Limit 3:** from any word to any other the gradient takes one step. So in a layer before
+#   training, distance does not shrink it.
 # - A wrong attention may train. What finds it: rows that sum to one, gradients that reach every
 #   parameter, and examples worked out by hand.
 #

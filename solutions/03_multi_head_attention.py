@@ -71,8 +71,8 @@ for look in (torch.tensor([0.5, 0.5]), torch.tensor([0.7, 0.3])):
 
 # %% [markdown]
 # With equal weights it does not: *which* symbols are there survives, *where* they are does not.
-# With uneven weights the order is in the numbers. But something has to read it out of them: could a
-# *linear* layer? Section 6 tries that.
+# With uneven weights the order is in the numbers. But something has to read it out of them: can a
+# *linear* layer? Section 6 answers that.
 #
 # The way out is to look twice, with two sets of weights, and keep the two results apart. That is
 # all that "multi-head" means.
@@ -366,7 +366,7 @@ drawn.way("heads")
 # - four layers, and nothing else that is trained;
 # - all heads share one mask, which has no axis for them;
 # - in train mode `nn.Dropout` acts on the weights before they meet the values, and you return the
-#   weights from before it;
+#   weights from before it (so of your attention you need the weights; its output knows no dropout);
 # - if H does not divide D, raise a `ValueError` that names both numbers.
 #
 # (While this is graded, right functions stand in for yours: an earlier error costs nothing here.)
@@ -648,7 +648,9 @@ print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / 
 # They are not free. The products take as many multiplications, because Dh shrinks as H grows. But
 # each head has a (T, S) table of weights, which has to be filled, put through a softmax, read again
 # and, in training, kept. Memory for the tables grows in step with H. So does time, once the tables
-# outweigh the products; on some machines even faster, and we have not looked for the reason.
+# outweigh the products. Where this was measured, it grew more than that from 16 to 64 heads: after
+# use, tables of 64 MiB go back to the system, which has to clear each new one. (Where the program
+# was told to keep such memory, four times the tables took about four times as long.)
 #
 # And what does fusing save? **Predict:** 16 heads, sentences of 16 and of 256 words, one core. How
 # many times as long as your block's way does the list of section 2 take?
@@ -724,17 +726,18 @@ pictures.where_heads_write(
 # three.
 #
 # Does that matter? Section 6 trains a model without `w_o`, in which a linear layer comes right
-# after. In an encoder layer (lesson 05) the sum with x comes right after, and there is no such
-# layer: without `w_o`, head 0 could change nothing but the first Dh features.
+# after. In an encoder layer (lesson 05) none does: the output is added to x. There, without `w_o`,
+# head 0 could change nothing but the first Dh features.
 #
 # ## 6. One head against several
 #
-# Now the drawers, with your attention and D = 32. Every number of a drawer and every symbol has a
-# vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is the sum
-# of its number's and its symbol's. A question is the sum of two vectors from two further tables:
-# one for its first drawer, one for its second. A linear layer reads both symbols off the output.
-# There are five models: 1, 2 and 8 heads; one head with a hidden layer *behind* it; and two heads
-# with `w_o` fixed to the identity.
+# Now the drawers, with your attention and D = 32. Eight drawers (S = 8) are filled at random, and
+# four questions (T = 4) are asked about each filling. Every number of a drawer and every symbol has
+# a vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is the
+# sum of its number's and its symbol's. A question is the sum of two vectors from two further
+# tables: one for its first drawer, one for its second. A linear layer reads both symbols off the
+# output. There are five models: 1, 2 and 8 heads; one head with a hidden layer *behind* it; and
+# two heads with `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head get both symbols right? (There are six symbols: guessing gets
 # one right in 17% and both in 3%.) And will the hidden layer help?
@@ -781,12 +784,27 @@ for name in ("1 head", "1 head + hidden"):
 # exactly the same number of parameters, and so do eight, with only four features each. Without
 # `w_o` nothing is lost here.
 #
-# The fourth column is a warning against saying too much. With a hidden layer after it, one head
-# *can* answer both, though not every run finds out how. **Predict:** how large is its largest
-# weight, on average? Half of it on each drawer would not do, as you saw at the start.
+# No training would help the one head. As long as the question alone sets its weights, *no* linear
+# layer names the symbol in the drawer with the smaller one without errors.
+#
+# <details><summary>Why none does</summary>
+#
+# Let the two drawers have weights $a > b$, and let symbol $s$, at weight 1, add $L_{sc}$ to the
+# logit of answer $c$. The symbol of the drawer with weight $b$ is wanted. With $x$ in the first
+# drawer and $y$ in the second, the logit of $y$ must be larger than that of $x$; with $x$ and $y$
+# the other way round, smaller. Add the two conditions: what is the same in both (biases, the other
+# drawers) cancels, and $(a - b)\,(L_{xy} + L_{yx} - L_{xx} - L_{yy}) > 0$ is left. So
+# $L_{xy} + L_{yx} > L_{xx} + L_{yy}$. Now put $x$ into both drawers, then $y$ into both. This gives
+# $(a + b)\,(L_{xx} + L_{yy} - L_{xy} - L_{yx}) > 0$, the opposite. So of these four fillings, at
+# least one is read wrongly, whatever the two symbols are.
+# </details>
+#
+# With a hidden layer behind it, one head *can* answer both (the fourth column), though not every
+# run finds out how. **Predict:** how large is its largest weight, on average? Half of it on each
+# drawer would not do, as you saw at the start.
 
 # %% tags=["skip-grading"]
-guess("largest weight, 1 head + hidden", None)  # mean over the questions
+guess("largest weight, 1 head + hidden", None)  # mean over the four questions of one table
 
 # %% tags=["skip-grading", "measured"]
 question = lookups.lookup_batch(1, seed=4)
@@ -812,10 +830,11 @@ for run, model in enumerate(models["1 head"]):
 
 # %% [markdown]
 # One head alone ends in one of two ways here: in one run all its weight lies on one drawer, in the
-# other four on both, with more on one of the two. With a hidden layer behind it, the head looks at
-# both, at one *clearly more* than at the other. The order is then in the two shares, and a layer
-# that is not linear can read it from there. (That it does so is our reading; the cell shows the
-# shares only.) Two heads need no such code: each keeps its own look, and a linear layer reads both.
+# other four on both, with more on the one whose symbol it gets right. With a hidden layer behind
+# it, the head looks at both, at one *clearly more* than at the other. The order is then in the two
+# shares, and a layer that is not linear can read it from there. (That it does so is our reading;
+# the cell shows the shares only.) Two heads need no such code. Each keeps its own look, and a
+# linear layer reads both.
 #
 # ### Do more heads look at more drawers?
 #

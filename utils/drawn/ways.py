@@ -65,8 +65,9 @@ LOOKING_BACK = Way(
     "A decoder that looks back at every state of the encoder",
     "The decoder's state is the query (B, Dq). It is scored against the encoder's states (B, S, "
     "Dk), the keys: scores (B, S), made weights (B, S) by a softmax. Weights times the same "
-    "states, as values, give the context (B, Dk), which the decoder cell reads beside the symbol "
-    "just written. Its new state and the context give the next symbol; then it is the query.",
+    "states, as values (B, S, Dv), give the context (B, Dv), which the decoder cell reads beside "
+    "the symbol just written. Its new state and the context give the next symbol; then it is the "
+    "query.",
     {
         "query": Box(0, 0, "state = query", "data"), "scores": Box(1.1, 0, "scores"),
         "softmax": Box(2.3, 0, "softmax (S)"),
@@ -79,7 +80,7 @@ LOOKING_BACK = Way(
         ("query", "scores", "(B, Dq)"), ("encoder", "states", "(B, S, Dk)"),
         ("states", "scores", "keys (B, S, Dk)"), ("scores", "softmax", "(B, S)"),
         ("softmax", "mix", "weights (B, S)"), ("states", "mix", "values"),
-        ("mix", "cell", "context (B, Dk)"), ("written", "cell", ""), ("cell", "state", "(B, Dq)"),
+        ("mix", "cell", "context (B, Dv)"), ("written", "cell", ""), ("cell", "state", "(B, Dq)"),
         ("state", "next", "logits (B, V)"), ("mix", "next", ""),
     ],
 )  # fmt: skip

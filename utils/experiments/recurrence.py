@@ -60,6 +60,20 @@ class RecurrentReader(nn.Module):
         return self.rnn_forward(x, h_0, self.w_x, self.w_h, self.b)
 
 
+def different_ends(reader: RecurrentReader, length: int, n_symbols: int = 8) -> int:
+    """Count the different states in which a reader ends after one symbol and then silence.
+
+    Args:
+        reader: x (B, T, I) -> last state (B, Hd), with I = n_symbols.
+        length: T, the symbol's step included.
+        n_symbols: number of symbols; if the reader keeps all apart, it is what comes back.
+
+    """
+    symbols = torch.eye(n_symbols).unsqueeze(1)  # (B, 1, I), each once
+    ends = reader.states(F.pad(symbols, (0, 0, 0, length - 1)))[:, -1]  # (B, Hd)
+    return len({tuple(end) for end in ends.round(decimals=1).tolist()})  # not rounding
+
+
 class LSTMReader(nn.Module):
     """Torch's LSTM as a reader.
 

@@ -13,6 +13,7 @@ from utils.experiments.recurrence import (
     RecurrentReader,
     as_batch,
     decoder_step,
+    different_ends,
     draw_copying,
     draw_recall,
     first_state,
@@ -47,6 +48,21 @@ def last_input_only(x, h_0, w_x, w_h, b):
 
 def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
+
+
+def test_a_reader_that_keeps_symbols_apart_ends_in_a_state_for_each():
+    torch.manual_seed(3)
+    reader = RecurrentReader(torch_forward, 5, 9, radius=1.0)
+    assert different_ends(reader, length=4, n_symbols=5) == 5
+
+
+def test_a_reader_that_forgets_or_confuses_symbols_has_fewer_ends():
+    torch.manual_seed(3)
+    reader = RecurrentReader(torch_forward, 5, 9, radius=0.1)
+    assert different_ends(reader, length=9, n_symbols=5) == 1
+    with torch.no_grad():
+        reader.w_x[:, 1] = reader.w_x[:, 0]
+    assert different_ends(reader, length=1, n_symbols=5) == 4
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 1.5])

@@ -40,7 +40,7 @@ def attend_oracle(
     return context[:, 0], weights[:, 0]
 
 
-# (scores, weights, values) -> context: (B, S), (B, S) and (B, S, D) to (B, D), if it is right.
+# (scores, weights, values) -> context: (B, S), (B, S) and (B, S, Dv) to (B, Dv), if it is right.
 _CONTEXTS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "weighted": lambda scores, weights, values: (weights[:, None] @ values)[:, 0],
     "by scores": lambda scores, weights, values: (scores[:, None] @ values)[:, 0],
@@ -130,27 +130,27 @@ CONTEXTS = tuple(
         (
             "context_keeps_an_axis",
             "axis kept",
-            "The context keeps an axis of size one: (B, 1, D).",
+            "The context keeps an axis of size one: (B, 1, Dv).",
             "You added that axis for the product. Where do you remove it again?",
         ),
         (
             "weights_without_an_axis",
             "no axis",
-            "(B, S) times (B, S, D) is (B, B, D): the weights of all sentences meet the values of "
-            "each.",
+            "(B, S) times (B, S, Dv) is (B, B, Dv): the weights of all sentences meet the values "
+            "of each.",
             "One sentence's weights are a single row, (1, S). Where do the weights need an axis?",
         ),
         (
             "summed_over_features",
             "over features",
-            "The sum runs over D, the entries of a value, not over the S values, so the result is "
+            "The sum runs over Dv, the entries of a value, not over the S values, so the result is "
             "(B, S).",
             _ONE_WEIGHT_EACH,
         ),
         (
             "summed_over_batch",
             "over batch",
-            "The sum runs over the batch and mixes the sentences: (S, D).",
+            "The sum runs over the batch and mixes the sentences: (S, Dv).",
             _ONE_WEIGHT_EACH,
         ),
         (
@@ -162,7 +162,7 @@ CONTEXTS = tuple(
         (
             "not_summed",
             "not summed",
-            "The values are weighted but not added up, so the result is (B, S, D).",
+            "The values are weighted but not added up, so the result is (B, S, Dv).",
             _ONE_WEIGHT_EACH,
         ),
         (

@@ -81,7 +81,7 @@ def _attend_inputs(mask: str = "none", **params: Any) -> Inputs:
     size, length = params["B"], params["S"]
     return {
         "scores": draw.normal(size, length),
-        "values": draw.normal(size, length, params["D"], scale=1.0),
+        "values": draw.normal(size, length, params["Dv"], scale=1.0),
         "mask": draw.mask(mask, size, length),
     }
 
@@ -211,21 +211,21 @@ PROBES = by_exercise(
         _attend_inputs,
         lambda answer, i: weights_first(answer(i["scores"], i["values"], i["mask"]), "context"),
         (
-            case("without a mask", required=True, B=2, S=5, D=3),
-            case("the same sizes, with a mask", B=2, S=5, D=3, mask="random"),
-            case("padding at the end", B=3, S=6, D=2, mask="padding"),
-            case("the same sizes, without a mask", B=3, S=6, D=2),
-            case("padding and large scores", B=3, S=5, D=4, mask="padding", scale=300.0),
-            case("one key allowed", B=4, S=6, D=2, mask="keep-one", scale=3e4),
+            case("without a mask", required=True, B=2, S=5, Dv=3),
+            case("the same sizes, with a mask", B=2, S=5, Dv=3, mask="random"),
+            case("padding at the end", B=3, S=6, Dv=2, mask="padding"),
+            case("the same sizes, without a mask", B=3, S=6, Dv=2),
+            case("padding and large scores", B=3, S=5, Dv=4, mask="padding", scale=300.0),
+            case("one key allowed", B=4, S=6, Dv=2, mask="keep-one", scale=3e4),
             case(
                 "a row with nothing allowed",
                 demand="a row with nothing allowed",
                 B=4,
                 S=5,
-                D=3,
+                Dv=3,
                 mask="empty",
             ),
-            case("float64", demand="float64", B=2, S=4, D=3, mask="random", dtype="float64"),
+            case("float64", demand="float64", B=2, S=4, Dv=3, mask="random", dtype="float64"),
         ),
         forbidden=SHORTCUTS,
         kernels=KERNELS,
