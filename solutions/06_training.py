@@ -51,7 +51,7 @@ from utils.training.torchrun import run_script
 from utils.experiments.word_order_task import redraw
 from utils.treebank.predictions import write_predictions
 from utils.training.attention_seen import attention_of
-from utils.training.looks import Look, of_favourites, of_heads, on_prepositions
+from utils.training.looks import KINDS, Look, by_kind, of_favourites, of_heads, on_prepositions
 from utils.training.probing import examples, probe
 from utils.training import told
 from utils.training.silence import silenced
@@ -1467,7 +1467,7 @@ for name, make in contenders.items():
 # %% [markdown]
 # Look at *one word at a time*: how does its accuracy on dev move, and how does its loss? On the
 # made-up language one epoch takes it to what is possible without context (section 2). After that
-# its loss goes on falling, but on dev it ends more than a point lower: what it learns now holds
+# its loss goes on falling, but on dev it ends more than a point lower: what it picks up now holds
 # for the words of training alone. It **overfits**. Does it on Czech, too? Each run keeps the model
 # of its best epoch on dev, here the first.
 #
@@ -1602,8 +1602,7 @@ short = {
     "rising: your noam_rate": [short_run(rate) for rate in rates],
     "no rise, the same fall": [short_run(rate) for rate in twins],
 }
-heights = [rate(warm_up) for rate, warm_up in zip(rates, WARM_UPS, strict=True)]
-pictures.warm_ups(WARM_UPS, heights, short, N_STEPS)
+pictures.warm_ups(WARM_UPS, rates, short, N_STEPS)
 rising, flat = short.values()
 best, *level = told.level(dict(zip(WARM_UPS, rising, strict=True)), 0.01)
 print("best:", said("best warm-up", best, also=level), "  within a point of it:", level or "none")
@@ -1625,15 +1624,11 @@ print(*told.of_warm_ups(WARM_UPS, rising, flat), sep="\n")
 
 
 # %% tags=["skip-grading", "measured", "folded"]
-def case_of(tag: str) -> str:
-    return tag.partition("|")[2]
-
-
-cases, tables = sorted({case_of(tag) for tag in tag_names} - {""}), {}
+cases, tables = sorted({told.case_of(tag) for tag in tag_names} - {""}), {}
 for name in ("one word at a time", "rotary"):
     tagged = tag_sentences(models[name], words_of(treebank.test), lexicon, tag_names)
     pairs = Counter(
-        (case_of(gold), case_of(guess))
+        (told.case_of(gold), told.case_of(guess))
         for golds, guesses in zip(tags_of(treebank.test), tagged, strict=True)
         for gold, guess in zip(golds, guesses, strict=True)
     )
@@ -1657,21 +1652,13 @@ guess("heads that look at prepositions", None)  # of settings.n_layers * setting
 
 # %% tags=["skip-grading", "measured", "folded"]
 def telling(sentence: list[tuple[str, str]]) -> dict[str, list[int]]:
-    """Places of words behind a preposition that the encoder gets right, by what they show."""
+    """Places of words that only the encoder gets right, both, or that have no case."""
     words = [word for word, _ in sentence]
     alone, seen = (
         tag_sentences(models[name], [words], lexicon, tag_names)[0]
         for name in ("one word at a time", "rotary")
     )
-    found = {kind: [] for kind in ("only rotary", "both", "no case")}
-    first = next(told.prepositions(sentence), len(words))
-    for i, (word, tag) in enumerate(sentence):
-        if i > first and seen[i] == tag and not tag.startswith("ADP"):
-            if not case_of(tag):
-                found["no case"].append(i)
-            elif len(examiner.tags[word]) > 1:
-                found["both" if alone[i] == tag else "only rotary"].append(i)
-    return found
+    return by_kind(sentence, alone, seen, examiner.tags)
 
 
 def heads_of(words: list[str]) -> Tensor:
@@ -1682,7 +1669,7 @@ def heads_of(words: list[str]) -> Tensor:
 
 
 # %% tags=["skip-grading", "measured"]
-looks: dict[str, list[Look]] = {"only rotary": [], "both": [], "no case": []}
+looks: dict[str, list[Look]] = {kind: [] for kind in KINDS}
 for sentence in treebank.test:
     if 6 <= len(sentence) <= 20:
         weights = heads_of([word for word, _ in sentence])  # (layers x H, T, T)
@@ -1690,15 +1677,12 @@ for sentence in treebank.test:
             looks[kind] += [Look(sentence, place, weights[:, place]) for place in found]
 means, chance = on_prepositions(looks["only rotary"])
 best = int(means.argmax())
-print("Weight on prepositions, from words that only rotary gets right, that both do,")
-print("and from words without a case:")
 print(*of_heads(looks, settings.n_heads), sep="\n")
 above = said("heads that look at prepositions", int((means > chance).sum()))
 print(f"of {len(means)} heads, more than by chance where only rotary is right: {above}\n")
 layer, head = divmod(best, settings.n_heads)
-print("Where a sentence has prepositions of the word's case and others, one of its case is")
-print(f"the favourite of layer {layer + 1}, head {head + 1}, for")
-print(*of_favourites(looks, best), sep="\n")
+name = f"layer {layer + 1}, head {head + 1}"
+print(*of_favourites(looks, best, name), sep="\n")
 
 # %% [markdown]
 # On the made-up language every head does so. But so does the control: from ambiguous words that
@@ -1717,7 +1701,7 @@ print(*of_favourites(looks, best), sep="\n")
 choices = [look for look in looks["only rotary"] if look.has_choice]
 look = min(choices or looks["only rotary"], key=lambda look: len(look.sentence))
 words, place = [word for word, _ in look.sentence], look.place
-title = f"Layer {layer + 1}, head {head + 1}, the one that looks at prepositions most"
+title = f"{name.capitalize()}, the one that looks at prepositions most"
 pictures.one_head(heads_of(words)[best], words, place, title)
 print(f"{words[place]}: {look.sentence[place][1]}")
 print(told.of_a_head(look.weights[best].tolist(), look.sentence, place))

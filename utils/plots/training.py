@@ -1,6 +1,6 @@
 """The pictures of lesson 06. Descriptions are made from what is drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -89,12 +89,14 @@ def _seeds(ax: Axes, rows: Sequence[Sequence[float]], colour: int) -> None:
     ax.margins(x=0.3)
 
 
-def warm_ups(steps: Sequence[int], heights: Sequence[float], shares: Curves, trained: int) -> None:
+def warm_ups(
+    steps: Sequence[int], rates: Sequence[Callable[[int], float]], shares: Curves, trained: int
+) -> None:
     """Show what short runs got right, against the steps in which their rate rose.
 
     Args:
         steps: the steps of each warm-up.
-        heights: the highest rate with each warm-up.
+        rates: (step) -> learning rate, with each warm-up highest at its last step.
         shares: name -> the share right for each warm-up.
         trained: steps of training.
 
@@ -104,16 +106,15 @@ def warm_ups(steps: Sequence[int], heights: Sequence[float], shares: Curves, tra
     plots.lines(ax, steps, percent, xscale="log", ylim=(0, 104), title=f"After {trained} steps",
                 xlabel="warm-up (steps), and below it the highest rate",
                 ylabel="right tags on dev (%)")  # fmt: skip
-    named = [f"{step}\n{height:.3f}" for step, height in zip(steps, heights, strict=True)]
-    ax.set_xticks(steps, named)
+    highest = [f"{rate(step):.3f}" for step, rate in zip(steps, rates, strict=True)]
+    ax.set_xticks(steps, [f"{step}\n{rate}" for step, rate in zip(steps, highest, strict=True)])
     ax.minorticks_off()
     told = (
         f"{name} " + ", ".join(f"{y:.0f}% at {x}" for x, y in zip(steps, row, strict=True))
         for name, row in percent.items()
     )
-    rates = ", ".join(f"{height:.3f}" for height in heights)
     plots.show(fig, alt="Right tags against the steps of the warm-up: " + "; ".join(told)
-                        + f". The highest rates: {rates}.")  # fmt: skip
+                        + f". The highest rates: {', '.join(highest)}.")  # fmt: skip
 
 
 def text_sizes(sizes: Sequence[int], shares: Curves) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from utils.training.told import Tagged, prepositions
+from utils.training.told import Known, Tagged, case_of, prepositions
 
+KINDS = ONLY, BOTH, NO_CASE = "only rotary", "both", "no case"  # who gets a word right; or no case
 WIDTH = 14  # characters of a column
 
 
@@ -51,7 +52,35 @@ class Look:
         return max(self.found, key=lambda at: float(self.weights[head, at]))
 
     def _case(self, place: int) -> str:
-        return self.sentence[place][1].partition("|")[2]
+        return case_of(self.sentence[place][1])
+
+
+def by_kind(
+    sentence: Tagged, alone: Sequence[str], seen: Sequence[str], tags: Known
+) -> dict[str, list[int]]:
+    """Sort the words behind a preposition that *rotary* gets right; prepositions do not count.
+
+    Args:
+        sentence: words with their right tags.
+        alone: what *one word at a time* says.
+        seen: what *rotary* says.
+        tags: the tags that a word had in training.
+
+    Returns:
+        Places of ambiguous words with a case that only *rotary* gets right, of those that both get
+        right, and of words without a case.
+
+    """
+    found: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    first = next(prepositions(sentence), len(sentence))
+    for place, (word, tag) in enumerate(sentence):
+        if place <= first or seen[place] != tag or tag.startswith("ADP"):
+            continue
+        if not case_of(tag):
+            found[NO_CASE].append(place)
+        elif len(tags.get(word, ())) > 1:
+            found[BOTH if alone[place] == tag else ONLY].append(place)
+    return found
 
 
 def on_prepositions(looks: Sequence[Look]) -> tuple[Tensor, float]:
@@ -69,6 +98,8 @@ def of_heads(groups: Mapping[str, Sequence[Look]], n_heads: int) -> Iterator[str
         n_heads: H, heads of each layer.
 
     """
+    yield "Weight on prepositions, from words that only rotary gets right, that both do,"
+    yield "and from words without a case:"
     seen = {name: on_prepositions(looks) for name, looks in groups.items() if looks}
     yield _row("", seen)
     yield _row("words", [f"{len(groups[name]):,}" for name in seen])
@@ -82,7 +113,7 @@ def _row(title: str, entries: Iterator[str] | Sequence[str] | Mapping[str, objec
     return f"{title:18}" + "".join(f"{entry:>{WIDTH}}" for entry in entries)
 
 
-def of_favourites(groups: Mapping[str, Sequence[Look]], head: int) -> Iterator[str]:
+def of_favourites(groups: Mapping[str, Sequence[Look]], head: int, title: str) -> Iterator[str]:
     """Say how often a head's favourite preposition takes the word's case, and what others do.
 
     Only sentences with a choice count, `Look.has_choice`.
@@ -90,8 +121,11 @@ def of_favourites(groups: Mapping[str, Sequence[Look]], head: int) -> Iterator[s
     Args:
         groups: name -> looks.
         head: the head's number, layer after layer.
+        title: which head it is, in words.
 
     """
+    yield "Where a sentence has prepositions of the word's case and others, one of its case is"
+    yield f"the favourite of {title}, for"
     for name, looks in groups.items():
         some = [look for look in looks if look.has_choice]
         if some:
