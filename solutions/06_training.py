@@ -241,8 +241,8 @@ check.build_vocab(
 # 1. The **lexicon** numbers every word of every file. This one number is all that batches carry:
 #    your `collate` and `tag_sentences`, below, know no other.
 # 2. `WithAffixes` (the course's) turns it into six ids: the word's own and its five features'.
-# 3. Of these, only a word in `vocab`, which training has at least `min_count` times, has an id of
-#    its own. Any other gets that of "unknown", and the ids of its letters.
+# 3. Only a word in `vocab`, which training has at least `min_count` times, has an id of its own.
+#    Any other gets that of "unknown", beside the ids of its features.
 #
 # So nothing is learned from test words. In training one word in ten is made unknown on purpose:
 # the model has to manage with letters and neighbours then.
@@ -1810,10 +1810,10 @@ print("faults that show:", said("faults that move the logits", shown))
 # %% [markdown]
 # Did accuracy show all three? The padding shows mask and heads at once, without training. Heads,
 # since a bare `view` gives each head a stretch of the padded row (lesson 03): beside a longer
-# sentence the row is longer, and the cuts fall elsewhere. It cannot show scale, which is wrong
-# whatever stands beside the sentence: for that you need another implementation to compare with
-# (lessons 03 and 05 took torch's). That is why this course checks your blocks by observing them
-# and not by training them.
+# sentence the row is longer, and the cuts fall elsewhere. Padding cannot show scale, which is
+# wrong whatever stands beside the sentence: for that you need another implementation to compare
+# with (lessons 03 and 05 took torch's). That is why this course checks your blocks by observing
+# them and not by training them.
 #
 # ## 13. How much text does it take?
 #
