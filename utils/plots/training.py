@@ -1,6 +1,6 @@
 """The pictures of lesson 06. Descriptions are made from what is drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -89,11 +89,14 @@ def _seeds(ax: Axes, rows: Sequence[Sequence[float]], colour: int) -> None:
     ax.margins(x=0.3)
 
 
-def warm_ups(steps: Sequence[int], shares: Curves, trained: int) -> None:
+def warm_ups(
+    steps: Sequence[int], rates: Sequence[Callable[[int], float]], shares: Curves, trained: int
+) -> None:
     """Show what short runs got right, against the steps in which their rate rose.
 
     Args:
         steps: the steps of each warm-up.
+        rates: (step) -> learning rate, with each warm-up highest at its last step.
         shares: name -> the share right for each warm-up.
         trained: steps of training.
 
@@ -101,14 +104,17 @@ def warm_ups(steps: Sequence[int], shares: Curves, trained: int) -> None:
     fig, ax = plt.subplots(figsize=(6.5, 3))
     percent = {name: [100 * share for share in row] for name, row in shares.items()}
     plots.lines(ax, steps, percent, xscale="log", ylim=(0, 104), title=f"After {trained} steps",
-                xlabel="warm-up (steps)", ylabel="right tags on dev (%)")  # fmt: skip
-    ax.set_xticks(steps, [str(step) for step in steps])
+                xlabel="warm-up (steps), and below it the highest rate",
+                ylabel="right tags on dev (%)")  # fmt: skip
+    highest = [f"{rate(step):.3f}" for step, rate in zip(steps, rates, strict=True)]
+    ax.set_xticks(steps, [f"{step}\n{rate}" for step, rate in zip(steps, highest, strict=True)])
     ax.minorticks_off()
     told = (
         f"{name} " + ", ".join(f"{y:.0f}% at {x}" for x, y in zip(steps, row, strict=True))
         for name, row in percent.items()
     )
-    plots.show(fig, alt="Right tags against the steps of the warm-up: " + "; ".join(told) + ".")
+    plots.show(fig, alt="Right tags against the steps of the warm-up: " + "; ".join(told)
+                        + f". The highest rates: {', '.join(highest)}.")  # fmt: skip
 
 
 def text_sizes(sizes: Sequence[int], shares: Curves) -> None:

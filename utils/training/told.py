@@ -29,6 +29,11 @@ def prepositions(sentence: Tagged) -> Iterator[int]:
     return (place for place, (_, tag) in enumerate(sentence) if tag.startswith("ADP"))
 
 
+def case_of(tag: str) -> str:
+    """Return the case that a tag names, "" if it names none."""
+    return tag.partition("|")[2]
+
+
 def of_kinds(
     sentences: Sequence[Tagged], tags: Known, found: Sequence[Sequence[str]]
 ) -> Iterator[str]:
@@ -115,7 +120,7 @@ def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
     nearer = f"though {sentence[nearest][0]} stands nearer"
     where = "the nearest preposition before it" if seen == nearest else nearer
     says = f"For {word} the head gives {row[seen]:.0%} to {preposition}, {where}"
-    takes, has = (sentence[at][1].partition("|")[2] or "no case" for at in (seen, place))
+    takes, has = (case_of(sentence[at][1]) or "no case" for at in (seen, place))
     if takes == has:
         return f"{says}. Both are {has}."
     return f"{says}. {preposition} takes {takes}, but {word} is {has}: no explanation, then."

@@ -105,9 +105,9 @@ def fit(
 ) -> History:
     """Train a model in place and leave it as it was after its best epoch.
 
-    A bar shows loss, dev accuracy and words per second; TQDM_DISABLE=1 hides it. A run that was
-    stopped resumes from its checkpoint when you start it again with the same settings; the
-    checkpoint is removed when the run is done.
+    A bar shows loss, dev accuracy and words per second (of this epoch, and when it is done of all
+    so far); TQDM_DISABLE=1 hides it. A run that was stopped resumes from its checkpoint when you
+    start it again with the same settings; the checkpoint is removed when the run is done.
 
     Args:
         model: ids (B, T) -> logits; moved to the device.
@@ -203,7 +203,7 @@ class Run:
         self.history.losses += losses
         measured = Epoch(sum(losses) / len(losses), accuracy(self.model), seconds, words)
         self.history.epochs.append(measured)
-        bar.set_postfix(self._shown(losses[-1], words / seconds))
+        bar.set_postfix(self._shown(losses[-1], self.history.words_per_second))
         if self.history.best is measured:
             self.best = copied(self.model)
 

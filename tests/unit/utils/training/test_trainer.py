@@ -191,6 +191,12 @@ def test_the_bar_shows_loss_accuracy_and_speed_and_can_be_hidden(capsys, monkeyp
     assert capsys.readouterr() == ("", "")
 
 
+def test_the_bar_ends_with_the_speed_over_all_epochs(capsys):
+    history = run(title="rotary")[-1]
+    speed = f"words/s={history.words_per_second:,.0f}"
+    assert capsys.readouterr().out.strip().endswith(speed)
+
+
 def test_curves_can_be_drawn_after_each_epoch():
     seen = []
     run(after_epoch=lambda history: seen.append(len(history.epochs)))
