@@ -998,7 +998,7 @@ check.SelfAttention(
     points=4,
     hidden=[
         dict(case="one word", B=3, T=1, D=4, d_k=2, d_v=5),
-        dict(case="longer sentences with padding", B=4, T=9, D=8, d_k=3, d_v=8, mask="padding"),
+        dict(case="values as wide as the input, and padding", B=4, T=9, D=7, d_k=3, mask="padding"),
         dict(
             case="a second call with another mask",
             B=3,

@@ -364,8 +364,8 @@ def mask_of_the_first_query(variant: Variant) -> Mistake:
     return Mistake(
         "mask_of_the_first_query",
         "What the first query may see is taken for what every query may see.",
-        "In a mask (B, T, S) each query has a row of its own, as in a causal mask. (B, 1, S) is the "
-        "same for all by broadcasting, without an index.",
+        "In a mask (B, T, S) each query has a row of its own, as in a causal mask. One row that is "
+        "meant for all, (B, 1, S), is broadcast without an index.",
         variant(masking="first query"),
     )
 

@@ -114,10 +114,13 @@ def _attention_inputs(mask: str = "none", H: int | None = None, **params: Any) -
 def _self_attention_inputs(
     mask: str = "none", earlier: str = "", trained: bool = False, **params: Any
 ) -> Inputs:
-    """Draw what a module is called with, after a call with other numbers if `earlier` is a mask."""
+    """Draw what a module is called with, after a call with other numbers if `earlier` is a mask.
+
+    Values are as wide as the inputs where no d_v is given.
+    """
     draw = Draw(mask=mask, **params)
     size, length, width = params["B"], params["T"], params["D"]
-    d_k, d_v = params["d_k"], params["d_v"]
+    d_k, d_v = params["d_k"], params.get("d_v", width)
     before = {"earlier": _self_attention_inputs(earlier, **params)} if earlier else {}
     return before | {
         "x": draw.normal(size, length, width),
