@@ -1287,7 +1287,7 @@ for name, table in compared.items():
         for part, (places, known) in new.items()
     ]
     print(f"{name:23}" + "".join(columns))
-print("right: accuracy, ten seeds,", where)
+print("right: accuracy, ten seeds", where, sep="\n")
 
 # %% [markdown]
 # Rows 6 and 11 of the clocks with bases 10,000, 10 and 0.5 are such sums, but for 0.01 at most, and

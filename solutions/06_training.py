@@ -1612,9 +1612,9 @@ print(*told.of_warm_ups(WARM_UPS, rising, flat), sep="\n")
 
 # %% [markdown]
 # A rate that is too high ruins both twins. At the next height only the run with the rise learns.
-# Lower rates need no rise here; nor did two layers in lesson 05, up to its highest, 0.01. With a
-# CPU's sizes the rise decides at three times as much. (A deeper post-norm encoder needs it
-# sooner: twelve layers at 0.003 did; Xiong et al., 2020.) And a warm-up much longer than the run
+# Lower rates need no rise here; nor did two layers in lesson 05, up to its highest, 0.01. With the
+# settings for a CPU, it is at 0.03 that the rise decides. (A deeper post-norm encoder needs it
+# sooner: twelve layers did at 0.003; Xiong et al., 2020.) And a warm-up much longer than the run
 # costs accuracy: with 1,024 steps the rate has hardly begun to rise when the run ends, while its
 # twin is fine.
 #
