@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from utils.checks.framework.points import left_of_the_idea
+
 MOST_JSON: Final = 200_000  # characters
 MOST_TEXT: Final = 600  # characters of one sentence
 MOST_CASES: Final = 60
@@ -54,6 +56,12 @@ class ShownVerdict:
     def missed(self) -> list[str]:
         """What was asked beside the idea and is missed."""
         return [demand for demand, met in self.demands.items() if not met]
+
+    @property
+    def idea_earned(self) -> float:
+        """The share of the points that the idea earned, before what is missed took its part."""
+        met = len(self.demands) - len(self.missed)
+        return min(1.0, self.earned / left_of_the_idea(met, len(self.demands)))
 
 
 def read_verdict(text: object) -> ShownVerdict | None:

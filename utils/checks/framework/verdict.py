@@ -8,8 +8,7 @@ from typing import Any
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case, Mistake
 from utils.checks.framework.observation import ProblemKind
-
-IDEA = 0.8  # share of the points for the idea; what is asked beside it shares the rest
+from utils.checks.framework.points import left_of_the_idea
 
 
 @dataclass(frozen=True)
@@ -97,9 +96,8 @@ class Verdict:
         is asked beside the idea decides a fifth of that.
 
         """
-        idea = _share(self.core)
         met = self.demands.values()
-        return idea * (IDEA + (1 - IDEA) * sum(met) / len(met)) if met else idea
+        return _share(self.core) * left_of_the_idea(sum(met), len(met))
 
     @property
     def passed(self) -> bool:

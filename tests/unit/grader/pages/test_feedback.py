@@ -21,6 +21,8 @@ from tests.unit.grader.pages.graded_class import (
     stub,
     wrong,
 )
+from utils.checks.framework.exercise import Case
+from utils.checks.framework.verdict import CaseResult, Finding, Verdict
 
 ATTEND = "scaled_dot_product_attention"  # 5 points
 
@@ -93,6 +95,36 @@ def test_a_wrong_exercise_shows_both_causes_hints_what_was_seen_and_the_code(mad
     assert "Case “plain”: 3 of 4 entries differ. x[0]: expected 1, got 2" in text
     assert part.select_one("details.code:not([open]) pre").get_text() == "my = 'code'"
     assert part.select_one("a[href$='02_attention.ipynb#cell-id=scaled_dot_product_attention']")
+
+
+def half_right(exercise, points, *, simplest_fails=False):
+    """Of two cases of the idea one fails; of what is also asked one of two is missed."""
+    finding = Finding("values", "x", "3 of 4 entries differ.")
+    results = (
+        CaseResult(Case("plain", required=True), finding if simplest_fails else None),
+        CaseResult(Case("large"), finding),
+        CaseResult(Case("an empty row", demand="an empty row"), None),
+        CaseResult(Case("float64", demand="float64"), finding),
+    )
+    return Verdict(exercise, results, points=points)
+
+
+def test_a_page_says_how_points_come_about(made):
+    made.add("ada", half_right(ATTEND, 5))
+    text = words(written(made).find(id=ATTEND))
+    assert "Also asked, and missed: float64." in text
+    assert (
+        "The cases of the idea earn 2.5 of 5 points, and 0.25 of these are lost with what was also "
+        "asked." in text
+    )
+
+
+def test_where_nothing_is_earned_nobody_is_told_what_else_was_asked(made):
+    made.add("ada", half_right(ATTEND, 5, simplest_fails=True))
+    text = words(written(made).find(id=ATTEND))
+    assert "float64 " not in text.partition("✓")[0]
+    assert "Also asked" not in text
+    assert "The cases of the idea" not in text
 
 
 def test_what_is_right_is_folded(made):
