@@ -122,7 +122,7 @@ check.stable_softmax(naive_softmax)
 # | the idea is right, nothing that is also asked | 1.6 |
 # | half of the idea's cases are right | 1.0, or 0.8 with nothing else |
 #
-# If the simplest case fails, there are none. (Grading tries more cases than you see: section 5.)
+# If the simplest case fails, there are none.
 #
 # And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
 # on with the course's part in place of yours. You get no points for it, and can come back at
@@ -401,8 +401,8 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # learn alone or work on Windows, there is no such menu: the checks tell you all you need, and your
 # instructor says where notebooks go.
 #
-# Grading adds **hidden cases** of the same kinds, with other sizes and numbers. They weigh at least
-# as much as those you see: an answer that only knows the visible ones gets half at most.
+# Grading adds **hidden cases** of the same kinds, with other sizes and numbers: an answer that only
+# knows the visible ones gets half of the points at most.
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -396,16 +396,14 @@ for length in (1, 10, 100, 1000):
     print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
 
 # %% [markdown]
-# One step of the cell is several operations (product, sums, tanh), and torch records one product of
-# a batch as several, so these are more than the steps you counted. What matters is how they grow:
-# with each token for the recurrent network, and not at all for attention.
+# One step of the cell is several operations, so these are more than the steps you counted. What
+# matters is how they grow: with each token for the recurrent network, not at all for attention.
 #
 # ### Timed
 #
-# The count says what has to wait, on any machine. A time on one core cannot show waiting, for there
-# all work is done one thing after another: it shows what many small calls cost. Waiting costs where
-# there are many cores. They could share the work of `x @ w`, but not 2,048 steps that need each
-# other's results.
+# The count says what has to wait, on any machine. Times on one core show something else: what many
+# small calls cost. (Waiting costs where there are many cores: they could share the work of `x @ w`,
+# but not 2,048 steps that need each other's results.)
 #
 # **Predict:** `x @ w` multiplies all T tokens with a matrix in one call; a recurrent network does
 # at least that much work. How many times longer does it take for 2,048 tokens?
@@ -549,8 +547,7 @@ check.gradient_through_time(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# `torch.autograd.grad(total, tensors)` gives the gradient with respect to each tensor of a list,
-# also to tensors in the middle of the computation, and touches no `.grad`.
+# `torch.autograd.grad` as above, with the list of all states. It touches no `.grad`.
 # </details>
 # <details><summary>Hint 2: which tensors</summary>
 #
@@ -571,10 +568,9 @@ check.gradient_through_time(
 # ### Five radii
 #
 # The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
-# direction. As far as lengths go, $\rho$ is all that there is to say about the matrix.
-# The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak inputs
-# (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each divided by
-# its length at the last step.
+# direction. The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak
+# inputs (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each
+# divided by its length at the last step.
 #
 # **Predict:** it is often said that gradients vanish for $\rho < 1$ and explode for $\rho > 1$. How
 # many of the 15 are longer 50 steps back than at the end? How many are below a hundredth?
@@ -714,9 +710,8 @@ for name, run, model in ended:
 # - Backwards, nothing arrives that could part a group again: the gradient of `w_x` is a
 #   hundred-thousandth of the last layer's, or less.
 #
-# Clipping bounds every step; here it shortened more than half of them. A tenth of the rate bounds
-# none: most of its steps are short and teach less, and the longest are still two to three times as
-# long as a clipped one. Where they come, the loss jumps. Neither can lengthen a gradient that has
+# Clipping bounds every step. A tenth of the rate bounds none: most of its steps are short and teach
+# less, and where a long one comes, the loss jumps. Neither can lengthen a gradient that has
 # vanished: for that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
@@ -824,8 +819,7 @@ for name, make in makers.items():
 #
 # In training the right answer is known, so the decoder reads the *right* previous token, not the
 # one that it wrote: **teacher forcing**. So all that the decoder reads is known before it starts.
-# (With source $x$ and answer $y$, the decoder models $p(y_t \mid y_1 \dots y_{t-1}, x)$. In
-# training $y_1 \dots y_{t-1}$ are the right tokens; once trained, it has only its own.)
+# (With source $x$ and answer $y$, the decoder models $p(y_t \mid y_1 \dots y_{t-1}, x)$.)
 
 # %% tags=["skip-grading"]
 drawn.way("recurrent")
@@ -1056,13 +1050,12 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 # too little for a decoder without help. Running free, the model often gets the first symbol right
 # (not in the answer printed above) and soon is little better than guessing. (At the last place it
 # is even worse: a decoder that stops early has no symbol there.) No sequence is right as a whole.
-# (Section 3's network copied more, but had 48 bits to keep, where 20 symbols of 16 kinds are 80: of
-# these it names 0.44 after 200 steps, and with this encoder in its place 0.37. Measured apart.) Is
-# that limit 1 again, now with gates, or too short a training? Lesson 02 trains longer and with a
-# larger state, and gives the same network a second way to its source.
+# (Section 3's network copied more, but of 48 bits. 20 symbols of 16 kinds are 80: of these it names
+# 0.44 after 200 steps, this encoder 0.37. Measured apart.) Is that limit 1 again, now with gates,
+# or too short a training? Lesson 02 trains longer and with a larger state, and gives the same
+# network a second way to its source.
 #
-# Teacher-forced numbers flatter the model. One wrong token misleads a free-running
-# decoder in what follows, while teacher forcing sets it right at each step. What is used is the
+# Teacher-forced numbers flatter the model, which is set right at each step. What is used is the
 # free-running model, so that is the number to report.
 
 # %% tags=["skip-grading"]

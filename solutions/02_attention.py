@@ -325,11 +325,10 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 
 # %% [markdown]
 # The plain model knows something of the first symbols that it has to write, and soon does little
-# better than guessing. (At the last place it is worse: where it has stopped early, there is no
-# symbol.) Are its 64 numbers too few, or its steps? So train it longer, and train one with a state
-# four times as wide. That takes minutes and was recorded, with three seeds of everything
-# (`python -m bench reversal`). **Predict:** with 13 times the steps, what share of the symbols will
-# the plain model of this lesson get right?
+# better than guessing. Are its 64 numbers too few, or its steps? So train it longer, and train one
+# with a state four times as wide. That takes minutes and was recorded, with three seeds of
+# everything (`python -m bench reversal`). **Predict:** with 13 times the steps, what share of the
+# symbols will the plain model of this lesson get right?
 
 # %% tags=["skip-grading"]
 guess("share right after 4,000 steps", None)
@@ -346,10 +345,9 @@ print(where)
 
 # %% [markdown]
 # Some of it was training: a state of 64 gets a sixth of the symbols after the lesson's 300 steps, a
-# quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole sequence. (Each
-# point is a run of its own, whose sequences grow over the whole run.) The wider state is behind in
-# the end, so the picture does not say what a state *can* hold. It says that with attention, where
-# the source need not fit into the state, 300 steps are enough for 99%.
+# quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole sequence. The wider
+# state is behind in the end, so the picture does not say what a state *can* hold. It says that with
+# attention, where the source need not fit into the state, 300 steps are enough for 99%.
 #
 # Where does the model with attention look?
 
@@ -506,9 +504,9 @@ print("additive at 512:", said("times as long, additive at 512", float(f"{ratio:
 
 # %% [markdown]
 # The sum has fewer multiplications, and is far slower. Its table (T, S, A) has 8.4 million entries
-# ($512 \cdot 512 \cdot 32$), 34 MB, written and read again for the sum, for tanh and for the product
-# with $v$. $Q K^\top$ is one call, and writes the $512 \cdot 512$ scores alone. From here on we
-# multiply. But the product has a flaw, which shows when vectors get long.
+# ($512 \cdot 512 \cdot 32$), 34 MB, written and read again for the sum, for tanh and for the
+# product with $v$. $Q K^\top$ is one call, and writes the $512 \cdot 512$ scores alone. From here
+# on we multiply. But the product has a flaw, which shows when vectors get long.
 #
 # ## 5. What long vectors do to the product
 #
@@ -944,8 +942,8 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 drawn.attention_by_hand(words, Q, K, V, query=3)
 
 # %% [markdown]
-# (Without the division the 0.03 shrinks to 0.00, and *the* gives one half to each of the two,
-# however long the vectors. Under the causal mask the first *the* has itself alone.)
+# (Without the division the 0.03 shrinks to 0.00; *the* gives one half each, however long the
+# vectors. Under the causal mask the first *the* has itself alone.)
 #
 # *lost* was told of one that acts. *robot* was told that it is described, and so was *key*, which
 # is wrong: attention saw that there is an adjective, not that it stands beside the robot. Both
@@ -1094,8 +1092,8 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 # ## 8. Order
 #
 # A claim: "without positions, two orders of the same words give identical attention patterns." Take
-# *the red robot lost a key* and *a key lost the red robot*. (So that every word can be told from
-# every other, the second *the* is now an *a*.) **Predict:** compare the patterns cell by cell, row
+# *the red robot lost a key* and *a key lost the red robot*. (The second *the* is now an *a*, so
+# that all words differ.) **Predict:** compare the patterns cell by cell, row
 # 0 with row 0: is the claim right? Then word by word, *robot* with *robot*: how many of the six
 # have a *different* output vector?
 
@@ -1374,8 +1372,7 @@ check.predict_bug_of_symptom(
 # if it draws random numbers, let it seed first. Compute what you expect on paper or with torch's
 # products and softmax, not by calling an attention (torch's are off limits, yours may share the
 # fault), and compare with a tolerance. (Let Dv = Dk: then an attention that takes its values from
-# the keys runs through, and your numbers have to catch it.) The broken ones stay hidden, as they do
-# in life.
+# the keys runs through, and your numbers have to catch it.)
 
 
 # %% exercise="test_attention"
