@@ -113,16 +113,16 @@ check.stable_softmax(naive_softmax)
 # numbers expected and found; **what this usually means**; and where to look. If no known mistake
 # fits, **what was seen** narrows the fault down. The rest is yours.
 #
-# How points are given:
+# The **idea** of an exercise earns most of its points. Some cases **also ask** for something beside
+# it, such as an empty row or another number type. An exercise of 2 points gives:
 #
-# - The **idea** of an exercise decides: half of its cases right, half of the points. No points if
-#   the simplest case fails.
-# - Most exercises **also ask** for something beside it (an empty row, other number types, an error
-#   for sizes that do not fit, inputs left as they were). To miss all of that costs a fifth of what
-#   the idea has earned, to miss half of it a tenth. Of 2 points, half of the idea earns 1, or 0.8
-#   if nothing else is met. The verdict says what is missing.
-# - Grading adds **hidden cases** of the same kinds, with other sizes and numbers. They weigh at
-#   least as much as those you see: an answer that only knows the visible ones gets half at most.
+# | | points |
+# |---|---|
+# | all is right | 2.0 |
+# | the idea is right, nothing that is also asked | 1.6 |
+# | half of the idea's cases are right | 1.0, or 0.8 with nothing else |
+#
+# If the simplest case fails, there are none.
 #
 # And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
 # on with the course's part in place of yours. You get no points for it, and can come back at
@@ -133,10 +133,10 @@ check.stable_softmax(naive_softmax)
 # *2 points · difficulty 2 of 5 · 6 minutes*
 #
 # Write a softmax that works for scores of 10,000 and for scores of minus infinity, which will stand
-# for "not allowed" from lesson 02 on. If a whole slice is minus infinity, nothing is allowed there,
-# and all its weights are 0. You will train through such functions, so the gradient must be free of
-# NaN as well. Use `exp` and `sum`: torch's own softmax is off limits here, and so are `log_softmax`
-# and `logsumexp`.
+# for "not allowed" from lesson 02 on. One softmax runs over a *slice*: the entries along `dim`,
+# such as a row. If a whole slice is minus infinity, nothing is allowed there, and all its weights
+# are 0. You will train through such functions, so the gradient must be free of NaN as well. Use
+# `exp` and `sum`: torch's own softmax is off limits here, and so are `log_softmax` and `logsumexp`.
 
 
 # %% exercise="stable_softmax"
@@ -210,7 +210,9 @@ check.stable_softmax(
 # <details><summary>Hint 2: the special case</summary>
 #
 # A slice of minus infinity alone has minus infinity as its largest entry, and subtracting that
-# gives NaN. Which number could you subtract instead? And what is the sum then?
+# gives NaN. Which number could you subtract instead? And what is the sum then? (Change what you
+# divide *by*, not the quotient: `torch.where` chooses a result, but the way back also goes through
+# the branch that was not chosen, and 0 times NaN is NaN.)
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
@@ -398,6 +400,9 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # **Submit** beside this lesson. You may submit as often as you like: the last one counts. If you
 # learn alone or work on Windows, there is no such menu: the checks tell you all you need, and your
 # instructor says where notebooks go.
+#
+# Grading adds **hidden cases** of the same kinds, with other sizes and numbers: an answer that only
+# knows the visible ones gets half of the points at most.
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -178,12 +178,12 @@ check.rnn_forward(
 #
 # ### A look inside
 #
-# Two sentences that differ in their first word alone. Each word has a random vector, the weights
-# are random too, and nothing is trained. (`turning_matrix` makes recurrent weights that turn every
-# state and shorten it to 0.9 of its length.)
+# Two sentences of 13 words that differ in their first word alone. Each word has a random vector,
+# the weights are random too, and nothing is trained. (`turning_matrix` makes recurrent weights that
+# turn every state and shorten it to 0.9 of its length.)
 #
-# **Predict:** the first words differ. After how many words, the first one included, is less than a
-# twentieth of that difference left in the state?
+# **Predict:** after the first word the two states differ. After which word (1 to 13) is less than a
+# twentieth of that first difference left?
 
 # %% tags=["skip-grading"]
 guess("words until less than a twentieth is left", None)
@@ -227,9 +227,9 @@ print("below 0.05 after word", said("words until less than a twentieth is left",
 # alone a linear layer has to name all of them. (A symbol enters as a vector of zeros with a single
 # 1, *one-hot*, so I = 8.) Guessing gives 1/8.
 #
-# **Predict:** a state of 16 numbers, and sequences of 2, 4, 8, 16, 32 symbols. In principle, 32
-# symbols are 96 bits, and 16 numbers of 32 bits have room for 512. Where does copying break down?
-# And what do 64 numbers change?
+# **Predict:** a state of 16 numbers, sequences of 2, 4, 8, 16, 32 symbols, and 150 training steps
+# for each. In principle, 32 symbols are 96 bits, and 16 numbers of 32 bits have room for 512. Where
+# does copying break down? And what do 64 numbers change?
 
 # %% tags=["skip-grading"]
 # At which length does a state of 16 first get more symbols wrong than right: 2, 4, 8, 16 or 32?
@@ -284,8 +284,8 @@ plots.show(fig, about="Share of symbols copied correctly by length, and by place
 # The right picture shows *which* symbols are lost: the oldest. (Limit 3, below, may have a part in
 # this.)
 #
-# Is that the state's fault, or was training too short? **Predict:** 16 symbols again, and four
-# times as many steps. What share of the symbols will each of the two states get right?
+# Is that the state's fault, or was training too short? **Predict:** 16 symbols again, and 600 steps
+# in place of 150. What share of the symbols will each of the two states get right?
 
 # %% tags=["skip-grading"]
 guess("share right with 64 numbers and 600 steps", None)
@@ -317,8 +317,7 @@ for n_units in copied:
 # - A recurrent layer: the outputs are the states $h_1, \dots, h_T$, and $h_t$ is computed from
 #   $x_t$ and $h_{t-1}$.
 # - A self-attention layer (you will write one in lesson 02): output $t$ is a weighted mean over
-#   all inputs, and the weights come from products of inputs (first projected, but that is for
-#   lesson 02).
+#   all inputs, and the weights come from products of inputs.
 #
 # ### Exercise: `predict_rnn_steps`
 # *1 point · difficulty 1 of 5 · 1 minute*
@@ -397,11 +396,14 @@ for length in (1, 10, 100, 1000):
     print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
 
 # %% [markdown]
-# One step of the cell is several operations (product, sums, tanh), and torch records one product of
-# a batch as several, so these are more than the steps you counted. What matters is how they grow:
-# with each token for the recurrent network, and not at all for attention.
+# One step of the cell is several operations, so these are more than the steps you counted. What
+# matters is how they grow: with each token for the recurrent network, not at all for attention.
 #
 # ### Timed
+#
+# The count says what has to wait, on any machine. Times on one core show something else: what many
+# small calls cost. (Waiting costs where there are many cores: they could share the work of `x @ w`,
+# but not 2,048 steps that need each other's results.)
 #
 # **Predict:** `x @ w` multiplies all T tokens with a matrix in one call; a recurrent network does
 # at least that much work. How many times longer does it take for 2,048 tokens?
@@ -451,31 +453,36 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 # `x @ w` does one large one. What a small product costs depends on the routine: torch's LSTM takes
 # as many steps as `nn.RNN`, does four times its arithmetic, and can still be the faster one.
 #
-# On one core, then, these times are the price of many small calls, not of waiting. Waiting shows
-# where there are many cores: they could share the work of `x @ w`, but not 2,048 steps that need
-# each other's results.
-#
 # ## 5. Limit 3: gradients have a long way back
 #
 # To learn that token 1 matters for the state after token 60, the gradient has to come back through
-# 59 steps: **backpropagation through time**. With $s$ for the sum of the last state's entries, the
-# chain rule says what one step back does to its gradient (for a single sequence, whose state is a
-# column):
+# 59 steps: **backpropagation through time**. Take a single unit with the recurrent weight $w$. A
+# step back multiplies the gradient by $w\,(1 - h_t^2)$, where $1 - h_t^2 \le 1$ is the slope of
+# $\tanh$. With $w = 0.9$, at most $0.9^{59} = 0.002$ is left. With many units $w$ becomes
+# $W_h^{\top}$, and $\odot$ multiplies entry by entry ($s$ is the sum of the last state's entries):
 #
 # $$\frac{\partial\, s}{\partial h_{t-1}}
 #   = W_h^{\top} \Big((1 - h_t^2) \odot \frac{\partial\, s}{\partial h_t}\Big)$$
 #
-# The same matrix every time, and a factor $1 - h_t^2 \le 1$, the slope of $\tanh$. What a matrix
-# does when it is applied again and again depends on its **spectral radius** $\rho$: the largest
-# absolute value among its eigenvalues.
+# It is the same matrix every time. What it does when it is applied again and again depends on its
+# **spectral radius** $\rho$: the largest absolute value among its eigenvalues.
+#
+# torch gives such gradients, also for a tensor in the middle of a computation, whose `.grad` stays
+# empty after `backward()`:
+#
+# ```python
+# a = torch.tensor([1.0, 2.0], requires_grad=True)
+# middle = a * a
+# torch.autograd.grad((3 * middle).sum(), [middle, a])  # (tensor([3., 3.]), tensor([6., 12.]))
+# ```
 #
 # ### Exercise: `gradient_through_time`
 # *4 points · difficulty 4 of 5 · 12 minutes*
 #
 # Measure it: run the network, and find the gradient of the sum of $h_T$ with respect to the state
-# after each step. How long is each (2-norm, over batch and units together)? The norms need no
-# gradient of their own. Leave the arguments as they were: their `.grad` and `requires_grad` must
-# not change.
+# after each step. How long is each (2-norm, over batch and units together)? The norms are only
+# looked at: nobody will ask for a gradient *of them*. Leave the arguments as they were: their
+# `.grad` and `requires_grad` must not change.
 
 
 # %% exercise="gradient_through_time"
@@ -540,8 +547,7 @@ check.gradient_through_time(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# `torch.autograd.grad(total, tensors)` gives the gradient with respect to each tensor of a list,
-# also to tensors in the middle of the computation, and touches no `.grad`.
+# `torch.autograd.grad` as above, with the list of all states. It touches no `.grad`.
 # </details>
 # <details><summary>Hint 2: which tensors</summary>
 #
@@ -562,10 +568,9 @@ check.gradient_through_time(
 # ### Five radii
 #
 # The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
-# direction. As far as lengths go, $\rho$ is all that there is to say about the matrix.
-# The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak inputs
-# (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each divided by
-# its length at the last step.
+# direction. The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak
+# inputs (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each
+# divided by its length at the last step.
 #
 # **Predict:** it is often said that gradients vanish for $\rho < 1$ and explode for $\rho > 1$. How
 # many of the 15 are longer 50 steps back than at the end? How many are below a hundredth?
@@ -577,7 +582,7 @@ guess("gradients below a hundredth", None)
 # %% tags=["skip-grading", "measured", "folded"]
 radii, steps, units = (0.5, 0.9, 1.0, 1.1, 1.5), 60, 64
 kinds = {"no input": 0.0, "weak inputs (0.1)": 0.1, "inputs of size 1": 1.0}
-slopes: dict[float, list[float]] = {size: [] for size in kinds.values()}  # means, of each radius
+slopes: dict[float, list[float]] = {size: [] for size in kinds.values()}  # of each radius
 
 
 def gradient_lengths(radius: float, size: float) -> Tensor:
@@ -588,7 +593,7 @@ def gradient_lengths(radius: float, size: float) -> Tensor:
     numbers = [number.double() for number in (x, zeros, w_x, w_h, zeros[0])]  # some are tiny
     norms = gradient_through_time(*numbers)
     states, _ = rnn_forward(*numbers)
-    slopes[size].append(float((1 - states**2).mean()))
+    slopes[size].append(float((1 - states[:, -50:] ** 2).square().mean().sqrt()))
     return norms / norms[-1]
 
 
@@ -610,7 +615,7 @@ plots.show(fig, about="Gradient length, logarithmic, against steps back: radii a
 print("50 steps back:    ", "".join(f"{f'ρ = {radius}':>8}" for radius in radii))
 for kind, lengths in far.items():
     print(f"{kind:<18}", "".join(f"{length:8.0e}" for length in lengths))
-print("\nmean slope of tanh, all steps:")
+print("\nslope of tanh, last 50 steps (root of the mean square, which counts for lengths):")
 for kind, size in kinds.items():
     print(f"{kind:<18}", "".join(f"{slope:8.2f}" for slope in slopes[size]))
 lengths = [length for of_kind in far.values() for length in of_kind]  # all 15
@@ -624,10 +629,10 @@ print("below 0.01:", said("gradients below a hundredth", sum(n < 1e-2 for n in l
 # With inputs it is only half true: states are not zero, and slopes below 1 count in every step. A
 # radius below 1 makes gradients vanish all the faster. One above 1 **allows** them to explode, but
 # it stretches states as well: however weak the inputs, states grow until $\tanh$ is flat enough to
-# stop them. With weak inputs and $\rho = 1.5$ the mean slope is 0.66, about $1/\rho$, and what was
-# a factor of half a billion is 10. Inputs of size 1 flatten $\tanh$ further, and even $\rho = 1.5$
-# vanishes. Units that are *saturated*, near -1 or 1, pass next to nothing back, whatever the
-# matrix.
+# stop them. With weak inputs and $\rho = 1.5$ the slope is 0.70: a step back stretches by about
+# $1.5 \cdot 0.70 = 1.05$, and what was a factor of half a billion is 10. Inputs of size 1 flatten
+# $\tanh$ further, and even $\rho = 1.5$ vanishes. Units that are *saturated*, near -1 or 1, pass
+# next to nothing back, whatever the matrix.
 #
 # ### Against explosions: clipping
 #
@@ -635,9 +640,13 @@ print("below 0.01:", said("gradients below a hundredth", sum(n < 1e-2 for n in l
 # $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$.
 #
 # The task: read one symbol, then 39 steps of silence (inputs of 0), then name the symbol. With
-# $\rho = 1.5$ the state that the symbol leaves grows until $\tanh$ stops it, so gradients come back
-# longer, if nowhere near $1.5^{39}$ times. The optimiser is plain gradient descent: a step is the
-# gradient times the learning rate. As a control, the same without clipping at a tenth of the rate.
+# $\rho = 1.5$ gradients grow on the way back, but $\tanh$ keeps them far below $1.5^{39}$. Plain
+# gradient descent for 150 steps: a step is the gradient times the learning rate. As a control, the
+# same without clipping at a tenth of the rate.
+#
+# The table below the plots has a line for each run: how long its steps were (median and longest),
+# the final loss, the share of saturated states (beyond 0.95 or -0.95), in how many *different*
+# states the eight symbols end, and the last gradients of `w_x` and of the layer that names.
 #
 # **Predict:** what do a few very long steps do to the network, even if all later ones are short?
 # (The loss is cross-entropy with the natural logarithm, in nats: guessing gives
@@ -696,28 +705,33 @@ for name, run, model in ended:
 # such leaps about a third of the states or more are saturated (how many differs from machine to
 # machine), where clipping leaves 5 or 6%. Flat slopes do two things.
 #
-# - Forwards, symbols become one: of eight, two to four different states are left at the end. The
-#   last layer goes on learning from these, so the loss beats guessing: it tells groups of symbols
-#   apart, and has to guess within a group.
-# - Backwards, nothing arrives that could part a group again. `w_x` meets no other input than the
-#   symbol, and its gradient is a hundred-thousandth of the last layer's, or less.
+# - Forwards, symbols become one: eight end in two to four different states. The loss still beats
+#   guessing, for the last layer tells these groups apart.
+# - Backwards, nothing arrives that could part a group again: the gradient of `w_x` is a
+#   hundred-thousandth of the last layer's, or less.
 #
-# Clipping bounds every step; here it shortened more than half of them. A tenth of the rate bounds
-# none: most of its steps are short and teach less, and the longest are still two to three times as
-# long as a clipped one. Where they come, the loss jumps. Neither can lengthen a gradient that has
+# Clipping bounds every step. A tenth of the rate bounds none: most of its steps are short and teach
+# less, and where a long one comes, the loss jumps. Neither can lengthen a gradient that has
 # vanished: for that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
 # An LSTM keeps a second state $c_t$, and changes it by gates between 0 and 1:
 #
-# $$c_t = f_t \odot c_{t-1} + i_t \odot g_t$$
+# $$f_t = \sigma(W_f\, x_t + U_f\, h_{t-1} + b_f) \qquad
+#   c_t = f_t \odot c_{t-1} + i_t \odot g_t \qquad h_t = o_t \odot \tanh(c_t)$$
 #
-# ($g_t$ is what is new, and $i_t$ how much of it is let in.) The next step and the next layer read
-# $h_t = o_t \odot \tanh(c_t)$, with a third gate $o_t$. On the straight way from $c_t$ back to
-# $c_{t-1}$ there is neither a matrix nor a $\tanh$, only the *forget gate*
-# $f_t = \sigma(\dots + b_f)$, where $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. An LSTM is often
-# said to solve vanishing gradients.
+# $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. The gates $i_t$ and $o_t$ are made like the *forget
+# gate* $f_t$, with weights of their own; $g_t$, what is new, with $\tanh$ in place of $\sigma$. Two
+# ways lead from step to step, and gradients come back on both:
+#
+# ```
+# c_{t-1} ────────── × f_t ── + ─→ c_t    only the forget gate: no matrix, no tanh
+#                             ↑     ↓
+# h_{t-1} ─→ gates and new ───┘    h_t    matrices and slopes, as before
+# ```
+#
+# An LSTM is often said to solve vanishing gradients.
 #
 # **Predict:** before training, does an LSTM as torch makes it carry a gradient farther than a plain
 # tanh network with $\rho = 1$? (Both have 32 units, and gradients are measured at the inputs: do
@@ -757,12 +771,13 @@ print("more is left in", said("more gradient left after 50 steps", more))
 # ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through. Is it the open gate that
 # carries it? In the last curve the way back through $h$ is cut. Along $c$ alone 0.06 arrives, not
 # far from $0.95^{50} = 0.09$; with both ways it is 0.3. The open gate keeps a way free, and at
-# every step more joins it through $h$. With a bias of 5 the curve even rises to 3: the gates pass
-# nearly all, and what joins is not bounded by 1. (So LSTMs are clipped, too.) And the plain network
-# was helped: it starts with $\rho = 1$, torch's own `nn.RNN` with less.
+# every step more joins it through $h$. With a bias of 5 the curve even rises, to 3 at 59 steps
+# back: the gates pass nearly all, and what joins is not bounded by 1. (So LSTMs are clipped, too.)
+# And the plain network was helped: it starts with $\rho = 1$, torch's own `nn.RNN` with less.
 #
 # **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
-# place of silence: one symbol, then 19 steps of noise, then name the symbol. Guessing gives 0.125.
+# place of silence: one symbol, then 19 steps of noise, then name the symbol. 200 training steps.
+# Guessing gives 0.125.
 
 # %% tags=["skip-grading"]
 guess("share right, LSTM as torch makes it", None)
@@ -804,8 +819,7 @@ for name, make in makers.items():
 #
 # In training the right answer is known, so the decoder reads the *right* previous token, not the
 # one that it wrote: **teacher forcing**. So all that the decoder reads is known before it starts.
-# (With source $x$ and answer $y$, the decoder models $p(y_t \mid y_1 \dots y_{t-1}, x)$. In
-# training $y_1 \dots y_{t-1}$ are the right tokens; once trained, it has only its own.)
+# (With source $x$ and answer $y$, the decoder models $p(y_t \mid y_1 \dots y_{t-1}, x)$.)
 
 # %% tags=["skip-grading"]
 drawn.way("recurrent")
@@ -885,8 +899,8 @@ for row in range(2):
 # ### Exercise: `greedy_decode`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# Once trained, it has no right answer to read, and the decoder runs freely: it reads `bos`, takes
-# the token with the largest **logit** (the score before softmax, one for each of V tokens), reads
+# Once trained, the decoder has no right answer to read and runs freely: it reads `bos`, takes the
+# token with the largest **logit** (the score before softmax, one for each of V tokens), reads
 # that token next, and stops when it takes `eos`. This is **auto-regressive** decoding. It is
 # *greedy* because it never looks ahead.
 
@@ -947,11 +961,11 @@ check.greedy_decode(
 #
 # ### Reversing 20 and 40 symbols
 #
-# Now with GRUs, gated networks with a single state. Two of them read the source, one from each end,
-# with 32 numbers each. (An id picks a row of a learned table, its *embedding*: the same as one-hot
-# times a matrix.) A linear layer and a tanh turn these 64 into the decoder's first state. Three
-# seeds for each length, and sequences grow during training. Measured on sequences that were never
-# seen:
+# Now with GRUs: like LSTMs, but with two gates and $h$ as their only state. Two of them read the
+# source, one from each end, with 32 numbers each. (An id picks a row of a learned table, its
+# *embedding*: the same as one-hot times a matrix.) A linear layer and a tanh turn these 64 into the
+# decoder's first state. Three seeds for each length, 200 training steps, and sequences grow during
+# training. Measured on sequences that were never seen:
 #
 # - **token accuracy**: the share of symbols that are right; guessing gives 1/16;
 # - **sequence accuracy**: the share of answers in which *every* symbol is right;
@@ -1033,14 +1047,15 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 
 # %% [markdown]
 # All that the decoder knows of the source is a state of 64 numbers, and after 200 steps it carries
-# too little for a decoder that gets no help. Running free, the model often gets the first symbol
-# right (not in the answer printed above) and soon is little better than guessing. (At the last
-# place it is even worse: a decoder that stops early has no symbol there.) No sequence is right as a
-# whole. Is that limit 1 again, now with gates, or too short a training? Lesson 02 trains longer and
-# with a larger state, and gives the same network a second way to its source.
+# too little for a decoder without help. Running free, the model often gets the first symbol right
+# (not in the answer printed above) and soon is little better than guessing. (At the last place it
+# is even worse: a decoder that stops early has no symbol there.) No sequence is right as a whole.
+# (Section 3's network copied more, but of 48 bits. 20 symbols of 16 kinds are 80: of these it names
+# 0.44 after 200 steps, this encoder 0.37. Measured apart.) Is that limit 1 again, now with gates,
+# or too short a training? Lesson 02 trains longer and with a larger state, and gives the same
+# network a second way to its source.
 #
-# Teacher-forced numbers flatter the model. One wrong token misleads a free-running
-# decoder in what follows, while teacher forcing sets it right at each step. What is used is the
+# Teacher-forced numbers flatter the model, which is set right at each step. What is used is the
 # free-running model, so that is the number to report.
 
 # %% tags=["skip-grading"]

@@ -109,7 +109,8 @@ _NAN = Mistake(
     "gradient_is_nan",
     "The result is right, but its gradient has a NaN: one training step would spread it.",
     "The gradient still goes through a NaN or an infinity that is removed later. Keep it from "
-    "coming up in the first place.",
+    "coming up in the first place: torch.where on the result is too late, since the way back goes "
+    "through both of its branches.",
 )
 _IN_PART = Mistake(
     "gradient_in_part",
