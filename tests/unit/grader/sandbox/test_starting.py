@@ -58,7 +58,7 @@ def all_ended(supervisor: Supervisor) -> dict[int, Ended]:
 
 def test_tasks_end_as_they_would_here_and_are_copies_of_the_other_process() -> None:
     told = [b"", b"sleep", b"die", bytes(3 << 20), b"return"]
-    with another_process() as elsewhere, Supervisor(Limits(wall_seconds=1)) as supervisor:
+    with another_process() as elsewhere, Supervisor(Limits(wall_seconds=4)) as supervisor:
         numbers = [start(supervisor, elsewhere, some) for some in told]
         ended = all_ended(supervisor)
     statuses = [str(ended[number].status) for number in numbers]

@@ -267,3 +267,4 @@ def test_other_files_are_read_as_they_are(begun: Course) -> None:
     assert model(files, "")["type"] == "directory"
     assert not (begun.learn / NAME).exists()
     assert model(files, f"{SECOND}/{SECOND}.ipynb")["type"] == "notebook"
+    files.notary.store.close()  # else its database is open when later tests run
