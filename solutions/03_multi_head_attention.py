@@ -366,8 +366,8 @@ drawn.way("heads")
 # - four layers, and nothing else that is trained;
 # - all heads share one mask, which has no axis for them;
 # - in train mode `nn.Dropout` acts on the weights before they meet the values; but what you return
-#   are the weights as they were, with nothing dropped (so of your attention you need the weights;
-#   its output knows no dropout);
+#   are the weights as they were, with nothing dropped (so you need your attention's weights, not
+#   its output);
 # - if H does not divide D, raise a `ValueError` that names both numbers.
 #
 # (While this is graded, right functions stand in for yours: an earlier error costs nothing here.)
@@ -1076,8 +1076,7 @@ print("breaking the law:", said("faults that break the law", broken))
 # the heads cut by `view` it falls to about 90%: with four heads, a word sees only the quarter of
 # the padded row that it stands in, and the topic stands in the first. On real text nobody knows
 # that 100% was possible, and 90% looks like a fine tagger. So accuracy shows one of three faults,
-# and only to someone who knows the answer. The law on the right shows all three at once. It needs
-# no right answer to compare with.
+# and only to someone who knows the answer. The law on the right shows all three at once.
 #
 # The checks of this course are full of such laws: rows sum to one, padding changes nothing, a
 # sentence alone gives what it gives in company. No single law finds every fault, so there are many.

@@ -398,8 +398,7 @@ print("neighbours:", said("product of neighbours, without the minus", one[13].it
 # angles of hundreds of thousands of radians), so the product depends on the distance alone. It is
 # still a clock, with other hands. You look at a hand once per position. If it turns by 5.6 radians
 # in between, you cannot tell that from turning back by 0.7: wagon wheels in a film seem to roll
-# backwards for the same reason. It is called **aliasing**. So the formula without its minus sign
-# gives a clock whose hands have all kinds of speeds, most of them fast, forwards or backwards.
+# backwards for the same reason. It is called **aliasing**.
 #
 # What is lost is something else. In the right table a position looks almost like its neighbours. In
 # this one it does not. Is that bad? Section 11 lets a model decide.
@@ -920,7 +919,7 @@ print(f"all scores have a standard deviation of {added.std():.2f} and {turned.st
 # %% [markdown]
 # With rotary positions **the score depends on what the two words are and how far apart they stand,
 # and in which order**, and never on where in the sentence. With added positions, what and where
-# mix: at one distance scores vary as much as all of them together. Moreover, rotary turns no
+# mix. Moreover, rotary turns no
 # values: what is passed on is the word alone, as it was. Move both on with the first slider, and
 # apart with the second:
 
@@ -1252,7 +1251,7 @@ for kind in ("sinusoidal", "learned", "rotary"):
 # - *Minus sign lost:* the best of the added ones just past the trained length (0.47), worse than
 #   the right table further on (0.33).
 # - *ALiBi:* as good on long sentences as on short ones, as its authors promise; but it was not good
-#   on those, and had nothing to lose.
+#   on those.
 # - *Rotary:* carries over best (0.92, then 0.88).
 #
 # ### Which rows has training asked about?
@@ -1346,10 +1345,10 @@ print(
 # Far away, but not anywhere: at 42 and more places further on. (In training no distance was more
 # than 15.) Two places back is a distance of $-2$, and the peak at 42 is 44 steps from it. In 44
 # steps the first hand, at one radian a step, makes seven turns, so to this hand the two distances
-# look alike: the wagon wheel of section 6. (Three turns take 19 steps: there is a small peak at
-# 17.) The other distances from 16 to 41 get next to nothing. Among those that it knows, the model
-# still looks at the right word. With base 10 this does not happen here: all ten recorded seeds stay
-# at 0.95 or more throughout. So try another base before you say that a model does not carry over.
+# look alike: the wagon wheel of section 6. The other distances from 16 to 41 get next to nothing.
+# Among those that it knows, the model still looks at the right word. With base 10 this does not
+# happen here: all ten recorded seeds stay at 0.95 or more throughout. So try another base before
+# you say that a model does not carry over.
 #
 # ## 13. And does the factor matter?
 #
@@ -1395,7 +1394,7 @@ ended = sum(run[-1] for run in balance["rotary, long words"]) / len(SEEDS)
 print("rotary, long words:", said("at the end, rotary with long words", ended))
 
 # %% [markdown]
-# Short words are learned a little sooner here (D = 32, one layer). Long words stall, with rotary as
+# Short words are learned a little sooner here. Long words stall, with rotary as
 # well. The learned table was slow because its rows began short, 0.1 beside words of 5.7: begun as
 # long as the sinusoids, it is as fast as rotary.
 #
@@ -1477,7 +1476,7 @@ print(summary())
 #    they did not quite. Which distances look alike under each base? Would base 10 still do for
 #    1,000 words?
 # 2. Add base 0.3 to section 12's table: of rows 6 and 11 only 0.05 lies outside, yet 0.37 of their
-#    tags are right, and 0.99 with base 0.5. Where between them does it stop? How large do the
+#    tags are right, and 0.99 with base 0.5. How large do the
 #    weights of the sum get, and what does a large weight do to scores that are only roughly right?
 # 3. ALiBi makes the nearest words loudest. What becomes of its curve in section 11 with a bias that
 #    is largest at distance two? And what does the model without positions know once it has a causal

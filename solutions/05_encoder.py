@@ -319,9 +319,9 @@ print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.
 # "different". So if each word is called alike to itself, so is every pair. Something has to be
 # given up. If the pairs of one kind are all called "different", all others can be right: three
 # quarters, and about that is what you see. Two linear layers are one,
-# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the two
-# words can count together. (The softmax of attention bends as well: four heads take four means, and
-# the last line shows that they are enough here.)
+# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the
+# two words can count together. (The softmax of attention bends as well: four heads take four means,
+# and the last line shows that they are enough here.)
 #
 # ## 3. The way past: residuals at depth
 #
@@ -1484,13 +1484,13 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 
 # %% [markdown]
 # Which of the two is faster depends on the machine: look at yours. On an Intel Xeon the LSTM took
-# 1.4 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
+# 1.3 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
 # day. On neither was it five times.
 #
-# On both the encoder's time grew faster with the length. Attention's scores cost the square of the
-# length, but they are a small part here: for each token a layer makes $12 D^2$ multiplications for
-# its matrices and $2TD$ for attention, which at 512 tokens are a seventh of all. The square wins in
-# the end. At $T = 6D$ it is half of all.
+# On both the encoder's time grew faster with the length, as a rule. Attention's scores cost the
+# square of the length, but they are a small part here: for each token a layer makes $12 D^2$
+# multiplications for its matrices and $2TD$ for attention, which at 512 tokens are a seventh of
+# all. The square wins in the end. At $T = 6D$ it is half of all.
 #
 # What no single core can show: the LSTM must do its steps one after another, however many
 # processors wait. The encoder does all tokens at once: more cores can make it faster, and a GPU has
