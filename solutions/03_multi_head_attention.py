@@ -167,7 +167,8 @@ check.fuse_heads(
 # Here is a sentence whose cells carry labels: the tens say which token, the units which feature.
 # Token 2, feature 5 is 25. Two heads of three features are wanted.
 #
-# **Predict:** `x.view(1, 2, 4, 3)` has the right shape, (B, H, T, Dh). What is in its first head?
+# **Predict:** `x.view(1, 2, 4, 3)` has the right shape, (B, H, T, Dh). How many
+# of the four tokens have numbers in its first head?
 
 # %% tags=["skip-grading"]
 guess("tokens in the first head of a view", None)  # how many of the four
@@ -298,8 +299,7 @@ check.merge_heads(
 # ### A list, a fused projection, or one large attention
 #
 # Do the list and the fused projection give the same numbers? And *one large attention* with the
-# very same matrices, without cutting: is it the same if only the dimensions match? **Predict**
-# both.
+# very same matrices, without cutting: is that the same? **Predict** both.
 
 # %% tags=["skip-grading"]
 ALIKE = ("the same", "different")
@@ -365,8 +365,9 @@ drawn.way("heads")
 #
 # - four layers, and nothing else that is trained;
 # - all heads share one mask, which has no axis for them;
-# - in train mode `nn.Dropout` acts on the weights before they meet the values, and you return the
-#   weights from before it (so of your attention you need the weights; its output knows no dropout);
+# - in train mode `nn.Dropout` acts on the weights before they meet the values; but what you return
+#   are the weights as they were, with nothing dropped (so you need your attention's weights, not
+#   its output);
 # - if H does not divide D, raise a `ValueError` that names both numbers.
 #
 # (While this is graded, right functions stand in for yours: an earlier error costs nothing here.)
@@ -414,8 +415,8 @@ class MultiHeadAttention(nn.Module):
             mask: (B, T, S), (B, 1, S) or (1, T, S), True where a query may look; shared by heads.
 
         Returns:
-            output (B, T, D), which is w_o(0) for a query that may look nowhere, and
-            weights (B, H, T, S), before dropout.
+            output (B, T, D); a query that may look nowhere finds zeros, and w_o acts on them too;
+            weights (B, H, T, S), as they were before dropout.
         """
         # BEGIN SOLUTION
         q = split_heads(self.w_q(query), self.n_heads)  # (B, H, T, Dh)
@@ -648,9 +649,7 @@ print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / 
 # They are not free. The products take as many multiplications, because Dh shrinks as H grows. But
 # each head has a (T, S) table of weights, which has to be filled, put through a softmax, read again
 # and, in training, kept. Memory for the tables grows in step with H. So does time, once the tables
-# outweigh the products. Where this was measured, it grew more than that from 16 to 64 heads: after
-# use, tables of 64 MiB go back to the system, which has to clear each new one. (Where the program
-# was told to keep such memory, four times the tables took about four times as long.)
+# outweigh the products. Where this was measured, it grew more than fourfold from 16 to 64 heads.
 #
 # And what does fusing save? **Predict:** 16 heads, sentences of 16 and of 256 words, one core. How
 # many times as long as your block's way does the list of section 2 take?
@@ -719,7 +718,8 @@ pictures.where_heads_write(
 )
 
 # %% [markdown]
-# With one head, the one matrix $w_o w_v$ does the work of both. With four, each head mixes words by
+# With one head, it makes no difference whether $w_o$ acts on the average of the values or on each
+# value before they are averaged: so it can be part of $w_v$. With four, each head averages by
 # weights of its own. Its part of `w_o` (Dh columns) times its part of `w_v` (Dh rows) is a (D, D)
 # matrix for that head alone, and one `w_v` cannot hold four of these. The picture shows what `w_o`
 # gives: every head can write into every feature. Without it, head 0 can only write into the first
@@ -733,17 +733,17 @@ pictures.where_heads_write(
 #
 # Now the drawers, with your attention and D = 32. Eight drawers (S = 8) are filled at random, and
 # four questions (T = 4) are asked about each filling. Every number of a drawer and every symbol has
-# a vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is the
-# sum of its number's and its symbol's. A question is the sum of two vectors from two further
-# tables: one for its first drawer, one for its second. A linear layer reads both symbols off the
-# output. There are five models: 1, 2 and 8 heads; one head with a hidden layer *behind* it; and
+# a vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is a
+# sum: drawer 3 holding red is number[3] + symbol[red]. So is a question, from two further tables:
+# "3 then 5" is first[3] + second[5]. A linear layer reads both symbols off the output. There are
+# five models: 1, 2 and 8 heads; one head with a hidden layer *behind* it; and
 # two heads with `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head get both symbols right? (There are six symbols: guessing gets
 # one right in 17% and both in 3%.) And will the hidden layer help?
 
 # %% tags=["skip-grading"]
-# shares from 0 to 1, the middle one of five runs
+# shares from 0 to 1, the median of five runs
 guess("both right, 1 head", None)
 guess("both right, 1 head + hidden", None)
 
@@ -784,8 +784,10 @@ for name in ("1 head", "1 head + hidden"):
 # exactly the same number of parameters, and so do eight, with only four features each. Without
 # `w_o` nothing is lost here.
 #
-# No training would help the one head. As long as the question alone sets its weights, *no* linear
-# layer names the symbol in the drawer with the smaller one without errors.
+# No training would help the one head. Suppose that its weights depend on the two drawer numbers
+# asked for and not on the symbols inside, say always 0.6 and 0.4. A linear layer can name the
+# symbol that comes with 0.6. But *none* names the one that comes with 0.4 without errors, however
+# long one trains.
 #
 # <details><summary>Why none does</summary>
 #
@@ -804,7 +806,7 @@ for name in ("1 head", "1 head + hidden"):
 # drawer would not do, as you saw at the start.
 
 # %% tags=["skip-grading"]
-guess("largest weight, 1 head + hidden", None)  # mean over the four questions of one table
+guess("largest weight, 1 head + hidden", None)  # mean over the four questions of one filling
 
 # %% tags=["skip-grading", "measured"]
 question = lookups.lookup_batch(1, seed=4)
@@ -839,10 +841,10 @@ for run, model in enumerate(models["1 head"]):
 # ### Do more heads look at more drawers?
 #
 # A common claim: several heads "force the model to attend to more words". So *how many drawers*
-# does a head look at? If its weights lie evenly on $n$ drawers, $e$ to the power of their entropy
-# (with natural logarithms) is $n$; uneven weights count as fewer. **Predict:** is the number larger
-# with one head, or for each of two? And for two heads taken together (for the mean of their
-# weights)?
+# does a head look at? Count $e$ to the power of its weights' entropy (with natural logarithms):
+# weights of 0.5 and 0.5 count as 2 drawers, 0.7 and 0.3 as 1.8, 0.9 and 0.1 as 1.4. **Predict:** is
+# the number larger with one head, or for each of two? And for two heads taken together (for the
+# mean of their weights)?
 
 # %% tags=["skip-grading"]
 guess("drawers looked at, 1 head", None)
@@ -880,9 +882,9 @@ for name, five in models.items():
 # Nothing forces heads apart: with the same numbers in their part of `w_q` and `w_k`, two look at
 # the very same words. And more heads do not mean more drawers: one head looks at three on average
 # (at one in one run, at three and a half in the others), two together at two, one each, and eight
-# together at nearly four. (Crumbs of weight count for much here: the one head has nine tenths of
-# its weight on the two drawers asked for.) What two heads make possible is to look at one word
-# *sharply* and at another one, too.
+# together at nearly four. (Crumbs count for much here: 0.48 and 0.39 on the two drawers asked for,
+# as above, and the rest spread evenly over the other six count as 3.4.) What two heads make
+# possible is to look at one word *sharply* and at another one, too.
 #
 # ## 7. Switching heads off
 #
@@ -890,7 +892,7 @@ for name, five in models.items():
 # head is gone. **Predict** for a model with two heads: what is lost when one goes? And with eight?
 
 # %% tags=["skip-grading"]
-# share right of the symbol that suffers most, whichever head is off
+# of all heads switched off in turn and both symbols, the lowest share right
 guess("worst symbol, one of 2 heads off", None)
 guess("worst symbol, one of 8 heads off", None)
 
@@ -1028,9 +1030,9 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
 # - softmax over the queries in place of the keys;
 # - the mask accepted and ignored.
 #
-# There is also a law to try, which needs no tags: tag a sentence alone, tag it again in a padded
-# batch. The logits of its tags must not change, beyond rounding. **Predict:** how many of the three
-# faults cost more than two points of accuracy? How many break the law?
+# There is also a law to try, which needs no right answers: tag a sentence alone, tag it again in a
+# padded batch. The logits of its tags must not change, beyond rounding. **Predict:** how many of
+# the three faults cost more than two points of accuracy? How many break the law?
 
 # %% tags=["skip-grading"]
 guess("faults seen in the accuracy", None)
@@ -1071,11 +1073,10 @@ print("breaking the law:", said("faults that break the law", broken))
 
 # %% [markdown]
 # With softmax over the wrong axis, or with the mask ignored, accuracy is as good as perfect. With
-# the heads cut by `view` it falls to about 90%: a word then sees only the quarter of the padded row
-# that it stands in, and the topic stands in the first. On real text nobody knows that 100% was
-# possible, and 90% looks like a fine tagger. So accuracy shows one of three faults, and only to
-# someone who knows the answer. The law on the right shows all three at once. It needs no
-# right answer to compare with.
+# the heads cut by `view` it falls to about 90%: with four heads, a word sees only the quarter of
+# the padded row that it stands in, and the topic stands in the first. On real text nobody knows
+# that 100% was possible, and 90% looks like a fine tagger. So accuracy shows one of three faults,
+# and only to someone who knows the answer. The law on the right shows all three at once.
 #
 # The checks of this course are full of such laws: rows sum to one, padding changes nothing, a
 # sentence alone gives what it gives in company. No single law finds every fault, so there are many.

@@ -90,8 +90,9 @@ for name, value in found.items():
 # one and all biases zero. All tokens share them, so a gain makes one *feature* louder in all words
 # alike. Singling out a word is attention's task.
 #
-# **Predict:** what is the result for a token a hundred times as large? A thousandth as large? And
-# for one whose entries are all equal? ($\varepsilon = 10^{-5}$, torch's default.)
+# **Predict:** what becomes of the 10 in a token a hundred times as large, where it is 1000? In one
+# a thousandth as large, where it is 0.01? And what of a token whose entries are all equal?
+# ($\varepsilon = 10^{-5}$, torch's default.)
 
 # %% tags=["skip-grading"]
 guess("the 10, from a token a hundred times as large", None)
@@ -280,7 +281,8 @@ check.FeedForward(
 # What is it for? Take sentences of two words, from a vocabulary of 16 words of two kinds. Attention
 # with one head reads them, and from the output of the *first* word a linear layer says whether both
 # are of one kind. Guessing gets half of the 256 sentences right. **Predict:** what share will this
-# model get right? With a feed-forward between the two? And if that has no ReLU?
+# model get right? With a feed-forward between attention and the linear layer? And if that has no
+# ReLU?
 
 # %% tags=["skip-grading"]
 guess("right with attention alone", None)
@@ -311,14 +313,15 @@ for name, part in (between | {"one without ReLU": flat}).items():
 print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.2f}")
 
 # %% [markdown]
-# One head gives the first word $w\,v_1 + (1 - w)\,v_2$, so the linear layer's score for "alike" is
-# $w\,s_1 + (1 - w)\,s_2$, where $s$ is a word's score beside itself. It lies between $s_1$ and
-# $s_2$. If each word is to be alike to itself, every $s$ is positive, so every mixture is, and no
-# pair is ever called "different". Something has to be given up. If the pairs of one kind are all
-# called "different", all others can be right: three quarters, and about that is what you see. Two
-# linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little.
-# ReLU bends, and now the two words can count together. (The softmax of attention bends as well:
-# four heads take four means, and the last line shows that they are enough here.)
+# Say *dog* and *run* are of different kinds, and the linear layer scores "alike" (above zero: yes):
+# 3 for (dog, dog), 2 for (run, run). One head gives the first word $w\,v_1 + (1 - w)\,v_2$, so
+# (dog, run) scores $3w + 2(1 - w)$. That lies between 2 and 3: above zero, though it should be
+# "different". So if each word is called alike to itself, so is every pair. Something has to be
+# given up. If the pairs of one kind are all called "different", all others can be right: three
+# quarters, and about that is what you see. Two linear layers are one,
+# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the
+# two words can count together. (The softmax of attention bends as well: four heads take four means,
+# and the last line shows that they are enough here.)
 #
 # ## 3. The way past: residuals at depth
 #
@@ -334,6 +337,7 @@ print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.
 
 # %% tags=["skip-grading"]
 # gradient at depth 32 over gradient at depth 1 (mean of three seeds)
+# 1: nothing is lost; 10: it grew tenfold; a number as small as 1e-6 is possible
 guess("gradient left without norms, no residuals", None)
 guess("gradient left without norms, residuals", None)
 guess("gradient left with norms, no residuals", None)
@@ -389,9 +393,9 @@ plots.show(fig, about="Gradient at the first input against depth, mean of three 
 # Without norms the claim holds *for these initial weights* (the left axis is logarithmic). With a
 # residual there is a straight way through: the derivative of $x + f(x)$ is one plus something.
 # Without it each network shrinks the gradient, and 32 of them leave nothing. Now the right plot: a
-# norm brings what a network shrank back to size, on the way forward and on the way back. In each
-# run a third of the gradient or more is left at depth 32. Are residuals needed where there are
-# norms?
+# norm divides by the spread. Vectors that a network shrank to a tenth are multiplied by ten, and
+# so is their gradient on the way back. In each run a third of the gradient or more is left at depth
+# 32. Are residuals needed where there are norms?
 #
 # **Predict:** train such stacks, all with norms, to name the word that they were given (20 words,
 # 60 steps). Guessing costs $\ln 20 \approx 3$. From which depth on is the loss without residuals
@@ -458,8 +462,9 @@ plots.show(
 # With one network the residual costs something (0.27 against 0.14). With four the two are level.
 # With twelve it decides: 0.1 against more than 1. At 24 the stack without residuals ends where
 # guessing ends. The right plot suggests why: all words leave a fresh stack of that depth as nearly
-# the same vector (a cosine of almost 1), and what cannot be told apart cannot be named. So the
-# claim is half of the truth. Norms keep the gradient's size; residuals keep the words apart.
+# the same vector (a cosine of almost 1; each network adds the same biases to all, and after ReLU no
+# number is negative), and what cannot be told apart cannot be named. So the claim is half of the
+# truth. Norms keep the gradient's size; residuals keep the words apart.
 #
 # ## 4. The encoder layer
 #
@@ -675,7 +680,8 @@ plots.show(fig, about="Size of a token and gradient of the weights by layer, mea
 # was recorded, with three seeds of everything.
 #
 # **Predict** for 12 layers: what is the largest of 0.0001, 0.0003, 0.001, 0.003 and 0.01 at which
-# post-norm still learns without a warm-up (more than 0.8 right with all three seeds)? And with one?
+# post-norm still learns without a warm-up (more than 0.8 right with all three seeds)? And what with
+# a warm-up?
 
 # %% tags=["skip-grading"]
 guess("largest rate for post-norm, at once", None)
@@ -698,9 +704,7 @@ print(where)
 # post-norm without one learns at a single rate of the five, 0.001. At 0.003 its three seeds end at
 # 0.24, 0.35 and 0.44; blind guessing gives 0.25, and a bag of words 0.39 (lesson 04). With a
 # warm-up it learns at 0.003 and 0.01. Pre-norm needs none. (At low rates a warm-up costs steps:
-# look at 0.001.) Xiong et al. (2020) blame large gradients in the last layers of a fresh post-norm
-# encoder. Above they were 1.4 times those of pre-norm; whether that is enough, this picture does
-# not tell. The paper's encoder is post-norm, and its rate starts low: lesson 06 has the rule.
+# look at 0.001.) The paper's encoder is post-norm, and its rate starts low: lesson 06 has the rule.
 #
 # ## 6. A layer with a hole
 #
@@ -1480,23 +1484,21 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 
 # %% [markdown]
 # Which of the two is faster depends on the machine: look at yours. On an Intel Xeon the LSTM took
-# 1.4 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
+# 1.3 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
 # day. On neither was it five times.
 #
-# On both the encoder's time grew faster with the length. Attention's scores cost the square of the
-# length, but they are a small part here: for each token a layer makes $12 D^2$ multiplications for
-# its matrices and $2TD$ for attention, which at 512 tokens are a seventh of all. The square wins in
-# the end. At $T = 6D$ it is half of all.
+# On both the encoder's time grew faster with the length, as a rule. Attention's scores cost the
+# square of the length, but they are a small part here: for each token a layer makes $12 D^2$
+# multiplications for its matrices and $2TD$ for attention, which at 512 tokens are a seventh of
+# all. The square wins in the end. At $T = 6D$ it is half of all.
 #
 # What no single core can show: the LSTM must do its steps one after another, however many
 # processors wait. The encoder does all tokens at once: more cores can make it faster, and a GPU has
 # thousands. (Try it: set `torch.set_num_threads` to what you have, and `clock=time.perf_counter`.)
 #
-# On a GPU it can be five times, and it can be a third. On an NVIDIA H200, four sentences of 500
-# tokens, width 256, two layers of LSTM with 256 units each way took 2.7 (bfloat16) to 3.9 times
-# (float32) as long as six layers of this encoder, and 4.7 to 6.4 times as long as torch's. With 128
-# units each way the LSTM took a third of this encoder's time, with a sixth of its parameters. So of
-# any such number ask: at which sizes, against whose code, on what machine?
+# On a GPU it can be five times, and it can be a third: on an NVIDIA H200 both were measured, by the
+# LSTM's width and by whose encoder stood beside it. So of any such number ask: at which sizes,
+# against whose code, on what machine?
 #
 # ## 12. How far can a token see?
 #
