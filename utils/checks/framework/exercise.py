@@ -78,8 +78,9 @@ def hidden_case(entry: Mapping[str, Any]) -> Case:
     """
     if not isinstance(entry.get("case"), str):
         raise ValueError(f"a hidden case needs a name, case='...': {dict(entry)!r}")
-    rest = {key: value for key, value in entry.items() if key not in ("case", "demand")}
-    return Case(entry["case"], rest, hidden=True, demand=entry.get("demand", ""))
+    rest = {key: value for key, value in entry.items() if key not in ("case", "demand", "weight")}
+    weight, demand = entry.get("weight", 1.0), entry.get("demand", "")
+    return Case(entry["case"], rest, weight=weight, hidden=True, demand=demand)
 
 
 @dataclass(frozen=True)

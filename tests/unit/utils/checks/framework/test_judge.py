@@ -208,6 +208,12 @@ def test_an_unknown_exercise_suggests_the_nearest():
         _ = check.pading_mask
 
 
+def test_a_hidden_case_may_weigh_more_and_its_weight_is_no_parameter():
+    heavy = hidden_case({"case": "large numbers", "weight": 3.0, "B": 2})
+    assert (heavy.weight, dict(heavy.params)) == (3.0, {"B": 2})
+    assert hidden_case({"case": "small numbers"}).weight == 1.0
+
+
 def test_a_hidden_case_without_a_name_is_refused():
     with pytest.raises(ValueError, match="needs a name"):
         hidden_case({"B": 2})

@@ -40,6 +40,12 @@ def test_a_weak_fill_beside_scores_far_below_zero_loses_points_and_is_named(fill
     assert "get weight" in verdict.mistake.message
 
 
+def test_the_formula_that_the_lesson_has_just_shown_to_overflow_earns_little():
+    verdict = graded("stable_softmax", lambda x, dim=-1: x.exp() / x.exp().sum(dim, keepdim=True))
+    assert verdict.mistake.name == "no_shift"
+    assert 0 < verdict.earned < 0.4
+
+
 def test_the_lowest_number_in_the_place_of_minus_infinity_earns_all():
     assert graded("stable_softmax", softmax_with(torch.finfo(torch.float32).min)).passed
 
