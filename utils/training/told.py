@@ -52,7 +52,7 @@ def of_kinds(
     ]
     counts = Counter(word for word, _ in pairs if len(tags.get(word, ())) > 1)
     few = [word for word, _ in counts.most_common(FEW)]
-    names = "unknown words", "words with one tag", "other ambiguous words"
+    names = "unknown words", "words with one tag in training", "other ambiguous words"
     named = " ".join(few[:NAMED]) + " ..." * (len(few) > NAMED)
     often = f"the {len(few)} most frequent ambiguous words ({named})"
     hits: defaultdict[str, list[bool]] = defaultdict(list)
@@ -122,7 +122,7 @@ def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
     says = f"For {word} the head gives {row[seen]:.0%} to {preposition}, {where}"
     takes, has = (case_of(sentence[at][1]) or "no case" for at in (seen, place))
     if takes == has:
-        return f"{says}. Both are {has}."
+        return f"{says}. {word} and {preposition} are {has}."
     return f"{says}. {preposition} takes {takes}, but {word} is {has}: no explanation, then."
 
 
