@@ -37,7 +37,7 @@ from utils.notebook.lend import lend
 from utils import drawn
 from utils.plots import training as pictures
 from utils.plots.sentences import show_tags
-from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes
+from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, as_ids
 from utils.treebank.taggers import Examiner, Scores, most_frequent_tag, with_suffixes
 from utils.training.live_plot import LiveCurves
 from utils.treebank.loader import load_treebank, tags_of, words_of
@@ -275,12 +275,7 @@ longest = max(map(len, [*train, *treebank.dev, *treebank.test]))
 
 # %% tags=["skip-grading", "measured"]
 print(f"{len(vocab):,} words known, {len(lexicon):,} in the lexicon, {len(tag_names)} tags")
-one = max((word for word, _ in treebank.dev[0]), key=len)
-not_in_train = next(word for word in chain(*words_of(treebank.test)) if word not in examiner.tags)
-for word in (one, not_in_train):
-    number = lexicon[word]
-    row = dict(zip(affixes(word), features[number].tolist(), strict=True))
-    print(f"{word}: {number} in the lexicon; word id {int(word_ids[number])}, features {row}")
+print(*as_ids(treebank.dev, vocab, lexicon, word_ids, features), sep="\n")
 lengths = [len(ids) for ids, _ in train_pairs]
 print(f"sentences of {min(lengths)} to {max(lengths)} words, {mean(lengths):.0f} on average")
 
@@ -1640,13 +1635,7 @@ print(*told.of_warm_ups(WARM_UPS, rising, flat), sep="\n")
 cases, tables = sorted({told.case_of(tag) for tag in tag_names} - {""}), {}
 for name in ("one word at a time", "rotary"):
     tagged = tag_sentences(models[name], words_of(treebank.test), lexicon, tag_names)
-    pairs = Counter(
-        (told.case_of(gold), told.case_of(guess))
-        for golds, guesses in zip(tags_of(treebank.test), tagged, strict=True)
-        for gold, guess in zip(golds, guesses, strict=True)
-    )
-    answers = [*cases, ""]  # "": a tag without a case
-    tables[name] = torch.tensor([[float(pairs[g, answer]) for answer in answers] for g in cases])
+    tables[name] = torch.tensor(told.cases_said(cases, tags_of(treebank.test), tagged))
 pictures.confusion(tables, cases)
 
 # %% [markdown]

@@ -64,6 +64,28 @@ def of_kinds(
             yield f"{right:4.0%} of {kind}, {share:.0%} of the text"
 
 
+def cases_said(
+    cases: Sequence[str], gold: Sequence[Sequence[str]], said: Sequence[Sequence[str]]
+) -> list[list[float]]:
+    """Count how often each case was taken for which.
+
+    Args:
+        cases: the cases in question.
+        gold: the right tags of each sentence.
+        said: the tags that a model gave.
+
+    Returns:
+        A row for each right case, a column for each case that was said; the last: none was.
+
+    """
+    pairs = Counter(
+        (case_of(right), case_of(tag))
+        for rights, tags in zip(gold, said, strict=True)
+        for right, tag in zip(rights, tags, strict=True)
+    )
+    return [[float(pairs[right, tag]) for tag in (*cases, "")] for right in cases]
+
+
 def of_warm_ups(
     steps: Sequence[int], rising: Sequence[float], flat: Sequence[float]
 ) -> Iterator[str]:

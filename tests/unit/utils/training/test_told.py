@@ -56,3 +56,9 @@ def test_kinds_of_words_are_told_apart():
 def test_who_is_within_the_margin_of_the_best_is_level_with_it_and_the_best_comes_first():
     shares = {"far": 0.9, "near": 0.985, "best": 0.989, "at the margin": 0.979}
     assert told.level(shares, 0.01) == ["best", "near"]
+
+
+def test_cases_are_counted_by_what_was_said_for_them_and_the_last_column_is_no_case():
+    gold, said = [["N|Gen", "N|Acc", "P"]], [["N|Acc", "N|Acc", "N|Gen"]]
+    assert told.cases_said(["Acc", "Gen"], gold, said) == [[1, 0, 0], [1, 0, 0]]
+    assert told.cases_said(["Gen"], [["N|Gen"]], [["ADV"]]) == [[0, 1]]
