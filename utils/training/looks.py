@@ -1,6 +1,6 @@
 """At which prepositions heads look from a word, and whether these can explain the word's case."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -114,9 +114,9 @@ def _row(title: str, entries: Iterator[str] | Sequence[str] | Mapping[str, objec
 
 
 def of_favourites(groups: Mapping[str, Sequence[Look]], head: int, title: str) -> Iterator[str]:
-    """Say how often a head's favourite preposition takes the word's case, and what others do.
+    """Say how often the preposition that a head gives most has the word's case: its favourite.
 
-    Only sentences with a choice count, `Look.has_choice`.
+    Beside it stand two simpler choices. Only sentences with a choice count, `Look.has_choice`.
 
     Args:
         groups: name -> looks.
@@ -124,18 +124,19 @@ def of_favourites(groups: Mapping[str, Sequence[Look]], head: int, title: str) -
         title: which head it is, in words.
 
     """
-    yield "Where a sentence has prepositions of the word's case and others, one of its case is"
-    yield f"the favourite of {title}, for"
-    for name, looks in groups.items():
-        some = [look for look in looks if look.has_choice]
-        if some:
-            favourite = _share([look.favourite(head) in look.fitting for look in some])
-            nearest = _share([look.nearest in look.fitting for look in some])
-            blindly = _share([len(look.fitting) / len(look.found) for look in some])
-            yield (
-                f"{name}: {favourite} of {len(some):,} words "
-                f"(the nearest before the word {nearest}, any {blindly})"
-            )
+    some = {name: [look for look in looks if look.has_choice] for name, looks in groups.items()}
+    some = {name: looks for name, looks in some.items() if looks}
+    yield "Where only some of a sentence's prepositions have the word's case, how often has it"
+    yield f"the favourite of {title}, the nearest before the word, a blind pick?"
+    yield _row("", some)
+    yield _row("words", [f"{len(looks):,}" for looks in some.values()])
+    choices: dict[str, Callable[[Look], float]] = {
+        "the favourite": lambda look: look.favourite(head) in look.fitting,
+        "nearest before it": lambda look: look.nearest in look.fitting,
+        "a blind pick": lambda look: len(look.fitting) / len(look.found),
+    }
+    for name, hits in choices.items():
+        yield _row(name, [_share([hits(look) for look in looks]) for looks in some.values()])
 
 
 def _share(hits: Sequence[float]) -> str:

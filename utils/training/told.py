@@ -52,7 +52,7 @@ def of_kinds(
     ]
     counts = Counter(word for word, _ in pairs if len(tags.get(word, ())) > 1)
     few = [word for word, _ in counts.most_common(FEW)]
-    names = "unknown words", "words with one tag", "other ambiguous words"
+    names = "unknown words", "words with one tag in training", "other ambiguous words"
     named = " ".join(few[:NAMED]) + " ..." * (len(few) > NAMED)
     often = f"the {len(few)} most frequent ambiguous words ({named})"
     hits: defaultdict[str, list[bool]] = defaultdict(list)
@@ -62,6 +62,28 @@ def of_kinds(
         if hits[kind]:
             right, share = sum(hits[kind]) / len(hits[kind]), len(hits[kind]) / len(pairs)
             yield f"{right:4.0%} of {kind}, {share:.0%} of the text"
+
+
+def cases_said(
+    cases: Sequence[str], gold: Sequence[Sequence[str]], said: Sequence[Sequence[str]]
+) -> list[list[float]]:
+    """Count how often each case was taken for which.
+
+    Args:
+        cases: the cases in question.
+        gold: the right tags of each sentence.
+        said: the tags that a model gave.
+
+    Returns:
+        A row for each right case, a column for each case that was said; the last: none was.
+
+    """
+    pairs = Counter(
+        (case_of(right), case_of(tag))
+        for rights, tags in zip(gold, said, strict=True)
+        for right, tag in zip(rights, tags, strict=True)
+    )
+    return [[float(pairs[right, tag]) for tag in (*cases, "")] for right in cases]
 
 
 def of_warm_ups(
@@ -122,7 +144,7 @@ def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
     says = f"For {word} the head gives {row[seen]:.0%} to {preposition}, {where}"
     takes, has = (case_of(sentence[at][1]) or "no case" for at in (seen, place))
     if takes == has:
-        return f"{says}. Both are {has}."
+        return f"{says}. {word} and {preposition} are {has}."
     return f"{says}. {preposition} takes {takes}, but {word} is {has}: no explanation, then."
 
 

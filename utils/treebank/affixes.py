@@ -7,8 +7,8 @@ affixes. No tag is used, and nothing is learned about a word that occurs only in
 word id is that of the unknown word, and affixes come from the training words.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import Any
 
 import torch
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 PADDING, UNKNOWN = 0, 1
 SUFFIXES = (2, 3, 4)  # letters
 PREFIX = 3
+LONG = 3  # letters: a longer word has endings to show
 BEGIN = "^"  # put before a word, so that a short word's suffix differs from a long word's
 
 Vocabulary = Mapping[str, int]
@@ -90,6 +91,33 @@ def affix_tables(
             found = zip(kinds, affixes(word), strict=True)
             features[index] = torch.tensor([kind.get(affix, UNKNOWN) for kind, affix in found])
     return word_ids, features
+
+
+def as_ids(
+    sentences: Sequence[Sequence[tuple[str, str]]],
+    vocab: Vocabulary,
+    lexicon: Vocabulary,
+    word_ids: Tensor,
+    features: Tensor,
+) -> Iterator[str]:
+    """Say what stands for the first longer word of the vocabulary, and for the first that it lacks.
+
+    Args:
+        sentences: words with their right tags.
+        vocab: word -> id of its own.
+        lexicon: word -> number.
+        word_ids: (L,), the word's own id for each number.
+        features: (L, F), the ids of its affixes.
+
+    """
+    words = [word for sentence in sentences for word, _ in sentence]
+    for has in (True, False):
+        fit = (word for word in words if len(word) > LONG and (word in vocab) is has)
+        for word in islice(fit, 1):
+            number = lexicon[word]
+            parts = dict(zip(affixes(word), features[number].tolist(), strict=True))
+            own = int(word_ids[number])
+            yield f"{word}: {number} in the lexicon; word id {own}, features {parts}"
 
 
 class WithAffixes(nn.Module):

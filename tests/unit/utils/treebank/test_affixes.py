@@ -5,7 +5,14 @@ import torch
 from torch import nn
 
 from bench.lesson_code import solution
-from utils.treebank.affixes import WithAffixes, affix_tables, affix_vocabularies, affixes, shape
+from utils.treebank.affixes import (
+    WithAffixes,
+    affix_tables,
+    affix_vocabularies,
+    affixes,
+    as_ids,
+    shape,
+)
 
 build_vocab = solution()["build_vocab"]
 
@@ -108,3 +115,13 @@ def test_the_tables_move_with_the_model_and_are_no_parameters():
     assert model.word_ids.device.type == model.features.device.type == "meta"
     assert {name for name, _ in model.named_parameters()} == {"tagger.weight", "tagger.bias"}
     assert set(model.state_dict()) == {"tagger.weight", "tagger.bias"}
+
+
+def test_a_word_that_the_vocabulary_lacks_has_no_id_of_its_own():
+    vocab, lexicon = {"u": 2, "hrady": 5}, {"u": 2, "hrady": 3, "lesa": 4}
+    sentences = [[("u", "ADP|Gen"), ("hrady", "N|Acc")], [("lesa", "N|Gen"), ("?", "P")]]
+    word_ids = torch.tensor([0, 1, 2, 5, 1])
+    features = torch.tensor([[0] * 5, [1] * 5, [1] * 5, [7, 1, 1, 2, 3], [9, 1, 1, 1, 3]])
+    known, new = as_ids(sentences, vocab, lexicon, word_ids, features)
+    assert known.startswith("hrady: 3 in the lexicon; word id 5, features {'dy': 7, 'ady': 1,")
+    assert new.startswith("lesa: 4 in the lexicon; word id 1, features {'sa': 9,")
