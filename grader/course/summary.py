@@ -7,10 +7,11 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
+from grader.course.misplaced import misplaced
 from grader.course.report import Row, rows
 from grader.course.safe_text import line
 
-MOST_LESSONS: Final = 12
+MOST_LESSONS: Final = 7
 MOST_NAMED: Final = 8
 NOT_GRADED: Final = "not graded"
 
@@ -47,15 +48,21 @@ class Overview:
 def summary(course: GradingCourse) -> list[str]:
     """Return counts by status, the lessons' means, and who needs a look."""
     found = [overview for x in course.lessons if (overview := _overview(course, x)).rows]
+    told = _to_look_at(found, misplaced(course))
     if not found:
-        return ["Nothing is graded yet."]
+        return ["Nothing is graded yet.", *told]
+    return [*_table(found), *told]
+
+
+def _table(found: list[Overview]) -> list[str]:
+    """Return a line for each lesson, and how many submissions have which status."""
     head = f"{'':28}{'graded':>6}{'late':>6}{'mean':>9}"
     more = len(found) - MOST_LESSONS
     lines = [head, *(overview.line for overview in found[:MOST_LESSONS])]
     lines += [f"... and {more} lessons more"] if more > 0 else []
     counts = Counter(status for overview in found for status in overview.statuses.values())
     told = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    return [*lines, f"Submissions: {told}.", *_to_look_at(found)]
+    return [*lines, f"Submissions: {told}."]
 
 
 def _overview(course: GradingCourse, lesson: Lesson) -> Overview:
@@ -67,15 +74,15 @@ def _overview(course: GradingCourse, lesson: Lesson) -> Overview:
     return Overview(lesson, found, statuses)
 
 
-def _to_look_at(found: list[Overview]) -> list[str]:
-    """Return a line for each status that is not "graded": how many, and the first names."""
+def _to_look_at(found: list[Overview], noticed: list[str]) -> list[str]:
+    """Return what was noticed, and a line for each status but "graded", with the first names."""
     by_status: dict[str, list[str]] = {}
     for overview in found:
         for student, status in overview.statuses.items():
             if status != "graded":
                 by_status.setdefault(status, []).append(f"{line(student)} {overview.lesson.name}")
-    lines = ["Needs a look:"] if by_status else []
+    lines = ["Needs a look:"] if by_status or noticed else []
     for status, names in by_status.items():
         more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         lines.append(f"  {status}: {', '.join(names[:MOST_NAMED])}{more}")
-    return lines
+    return [*lines, *(f"  {notice}" for notice in noticed)]

@@ -35,6 +35,7 @@ def status_of(monkeypatch):
 
     monkeypatch.setattr(module, "rows", lambda course, lesson: found)
     monkeypatch.setattr(module, "read_copy", copy)
+    monkeypatch.setattr(module, "misplaced", lambda course: [])
     return statuses
 
 
