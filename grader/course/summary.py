@@ -8,8 +8,10 @@ from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.course.misplaced import misplaced
+from grader.course.notices import notices
 from grader.course.report import Row, rows
 from grader.course.safe_text import line
+from grader.course.wording import first
 
 MOST_LESSONS: Final = 7
 MOST_NAMED: Final = 8
@@ -48,7 +50,7 @@ class Overview:
 def summary(course: GradingCourse) -> list[str]:
     """Return counts by status, the lessons' means, and who needs a look."""
     found = [overview for x in course.lessons if (overview := _overview(course, x)).rows]
-    told = _to_look_at(found, misplaced(course))
+    told = _to_look_at(found, [*misplaced(course), *notices(course)])
     if not found:
         return ["Nothing is graded yet.", *told]
     return [*_table(found), *told]
@@ -83,6 +85,5 @@ def _to_look_at(found: list[Overview], noticed: list[str]) -> list[str]:
                 by_status.setdefault(status, []).append(f"{line(student)} {overview.lesson.name}")
     lines = ["Needs a look:"] if by_status or noticed else []
     for status, names in by_status.items():
-        more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        lines.append(f"  {status}: {', '.join(names[:MOST_NAMED])}{more}")
+        lines.append(f"  {status}: {first(names, MOST_NAMED)}")
     return [*lines, *(f"  {notice}" for notice in noticed)]

@@ -36,6 +36,7 @@ def status_of(monkeypatch):
     monkeypatch.setattr(module, "rows", lambda course, lesson: found)
     monkeypatch.setattr(module, "read_copy", copy)
     monkeypatch.setattr(module, "misplaced", lambda course: [])
+    monkeypatch.setattr(module, "notices", lambda course: [])
     return statuses
 
 
@@ -56,3 +57,10 @@ def test_means_and_counts_leave_out_what_has_no_score(status_of):
 
 def test_a_class_without_trouble_needs_no_look(status_of):
     assert "Needs a look" not in "\n".join(summary(Course()))
+
+
+def test_what_was_noticed_needs_a_look_even_where_nothing_is_graded(status_of, monkeypatch):
+    monkeypatch.setattr(module, "notices", lambda course: ["score by hand differs"])
+    assert summary(Course())[-2:] == ["Needs a look:", "  score by hand differs"]
+    monkeypatch.setattr(module, "rows", lambda course, lesson: [])
+    assert summary(Course())[1:] == ["Needs a look:", "  score by hand differs"]
