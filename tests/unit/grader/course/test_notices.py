@@ -1,5 +1,7 @@
 """What a person should know of the gradebook is told, and no longer when it is settled."""
 
+from datetime import datetime
+
 import pytest
 
 from grader.course.notices import notices
@@ -8,6 +10,7 @@ from grader.grading.graded import Graded
 from tests.unit.grader.pages.graded_class import LESSON, grade_of, outcome, stub
 
 WHEN = "2026-11-19 10:30:00 UTC"
+LONG_AGO, FAR_AHEAD = datetime(2020, 1, 1), datetime(2090, 1, 1)
 
 
 @pytest.fixture
@@ -66,3 +69,34 @@ def test_of_many_scores_by_hand_the_first_are_named_and_the_others_counted(made,
     (told,) = notices(made.course)
     assert told.count("yours 0.5") == 3
     assert ", and 2 more." in told
+
+
+def due(made, when):
+    with made.course.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=when)
+
+
+def test_hand_ins_without_a_time_are_told_when_their_lesson_was_due(made, hand_in):
+    hand_in("ada")
+    hand_in("nick", when="")
+    due(made, LONG_AGO)
+    assert notices(made.course) == [
+        f"no time recorded, counted as on time: nick {LESSON}. A time in timestamp.txt beside the "
+        "notebook counts, such as 2026-10-05 23:10 UTC"
+    ]
+    hand_in("nick")
+    assert notices(made.course) == []
+
+
+@pytest.mark.parametrize("when", [None, FAR_AHEAD], ids=["no due date", "due later"])
+def test_a_hand_in_without_a_time_is_not_told_where_nobody_can_be_late(made, hand_in, when):
+    hand_in("nick", when="")
+    due(made, when)
+    assert notices(made.course) == []
+
+
+def test_within_an_extension_a_hand_in_without_a_time_is_not_told(made, hand_in):
+    hand_in("nick", when="")
+    due(made, LONG_AGO)
+    made.change("nick", lambda submission: setattr(submission, "extension", FAR_AHEAD - LONG_AGO))
+    assert notices(made.course) == []
