@@ -1,10 +1,12 @@
 """A class at a glance: at most 40 lines on the terminal, however large the class is."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from grader.authoring.lesson import Lesson
+from grader.course.absent import absent
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.course.misplaced import misplaced
@@ -15,6 +17,7 @@ from grader.course.wording import first
 
 MOST_LESSONS: Final = 7
 MOST_NAMED: Final = 8
+MOST_ABSENT: Final = 3
 NOT_GRADED: Final = "not graded"
 
 
@@ -24,12 +27,14 @@ class Overview:
 
     Attributes:
         statuses: student -> status, of those who submitted.
+        absent: who of the roster did not.
 
     """
 
     lesson: Lesson
     rows: list[Row]
     statuses: dict[str, str]
+    absent: Sequence[str]
 
     @property
     def counted(self) -> list[Row]:
@@ -39,17 +44,21 @@ class Overview:
 
     @property
     def line(self) -> str:
-        """How many submitted and were late, and the mean."""
+        """How many submitted and were late, the mean, and who submitted nothing."""
         totals = [row.total for row in self.counted]
         mean = f"{sum(totals) / len(totals):.2f}" if totals else "-"
         late = sum(row.seconds_late > 0 for row in self.rows)
         told = f"{self.lesson.name:<28}{len(self.rows):>6}{late:>6}{mean:>9}"
-        return f"{told} of {self.lesson.points:g}"
+        names = first([line(student) for student in self.absent], MOST_ABSENT)
+        rest = f"   nothing handed in: {names}" if names else ""
+        return f"{told} of {self.lesson.points:g}{rest}"
 
 
 def summary(course: GradingCourse) -> list[str]:
     """Return counts by status, the lessons' means, and who needs a look."""
-    found = [overview for x in course.lessons if (overview := _overview(course, x)).rows]
+    missed = absent(course)
+    overviews = (_overview(course, x, missed.get(x.name, ())) for x in course.lessons)
+    found = [overview for overview in overviews if overview.rows]
     told = _to_look_at(found, [*misplaced(course), *notices(course)])
     if not found:
         return ["Nothing is graded yet.", *told]
@@ -67,13 +76,13 @@ def _table(found: list[Overview]) -> list[str]:
     return [*lines, f"Submissions: {told}."]
 
 
-def _overview(course: GradingCourse, lesson: Lesson) -> Overview:
+def _overview(course: GradingCourse, lesson: Lesson, missed: Sequence[str]) -> Overview:
     found = rows(course, lesson)
     statuses = {}
     for row in found:
         copy = read_copy(course.folder, row.student, lesson.name)
         statuses[row.student] = copy.status if copy is not None else NOT_GRADED
-    return Overview(lesson, found, statuses)
+    return Overview(lesson, found, statuses, missed)
 
 
 def _to_look_at(found: list[Overview], noticed: list[str]) -> list[str]:
