@@ -14,6 +14,7 @@ from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
+from grader.course.misplaced import misplaced
 from grader.course.penalties import settle
 from grader.course.report import table, write_report
 from grader.course.safe_text import line
@@ -66,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             "Nothing has been submitted yet. To see grading at work on a made-up class: make demo"
         )
+        for told in misplaced(course):
+            print(told)
         return 0
     return grade(course, submissions, arguments)
 

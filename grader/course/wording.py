@@ -1,5 +1,6 @@
 """How counts and spans of time are written, on pages, in tables and on the terminal."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 
@@ -14,3 +15,9 @@ def span(length: timedelta) -> str:
     days, hours, rest = minutes // 1440, minutes // 60 % 24, minutes % 60
     units = [(days, "day"), (hours, "hour"), (rest if not days else 0, "minute")]
     return " ".join(plural(count, word) for count, word in units if count)
+
+
+def first(items: Sequence[str], most: int) -> str:
+    """Write the first of a list and how many are left out: "ada, ben, and 3 more"."""
+    more = f", and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more

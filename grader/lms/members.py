@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from grader.course.absent import ROSTER
 from grader.course.course import GradingCourse
 from grader.course.private import write_private
 from grader.errors import CourseError
@@ -72,7 +73,7 @@ def _doubles(found: Sequence[Student], listed: Sequence[Student]) -> list[str]:
 
 
 def _file(course: GradingCourse) -> Path:
-    return course.folder / "lms" / "roster.json"
+    return course.folder / ROSTER
 
 
 def _remembered(course: GradingCourse) -> list[Student]:

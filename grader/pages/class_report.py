@@ -8,6 +8,8 @@ from typing import Final
 
 from markupsafe import Markup
 
+from grader.course.safe_text import line
+from grader.course.wording import first
 from grader.pages.charts import histogram, stacked_bar
 from grader.pages.feedback_page import FeedbackPage, LessonToShow, ShownExercise, State
 from grader.pages.similarity import Pair
@@ -15,6 +17,7 @@ from grader.pages.similarity import Pair
 STUCK_BELOW: Final = 0.5  # of the points
 HARD_BELOW: Final = 0.5  # of the students
 MOST_CAUSES: Final = 15
+MOST_ABSENT: Final = 20
 
 
 @dataclass(frozen=True)
@@ -66,16 +69,28 @@ class ExerciseSummary:
 
 @dataclass(frozen=True)
 class LessonReport:
-    """One lesson of the class report; the pages are of all students with a graded copy."""
+    """One lesson of the class report; the pages are of all students with a graded copy.
+
+    Attributes:
+        pairs: similar answers; None if they cannot be compared.
+        absent: who of the roster handed in nothing.
+
+    """
 
     lesson: LessonToShow
     pages: tuple[FeedbackPage, ...]
     pairs: tuple[Pair, ...] | None
+    absent: tuple[str, ...] = ()
 
     @property
     def scored(self) -> list[FeedbackPage]:
         """The pages with a score."""
         return [page for page in self.pages if page.is_scored]
+
+    @property
+    def absent_named(self) -> str:
+        """The first who handed in nothing, and how many more."""
+        return first([line(student) for student in self.absent], MOST_ABSENT)
 
     @property
     def median(self) -> float:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
+from grader.course.absent import absent
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import is_entered
 from grader.course.safe_text import line
@@ -49,7 +50,10 @@ def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Pat
 
     """
     unread: list[str] = []
-    found = [_lesson_report(course, lesson, unread) for lesson in lessons]
+    missed = absent(course)
+    found = [
+        _lesson_report(course, lesson, missed.get(lesson.name, ()), unread) for lesson in lessons
+    ]
     reports = [report for report in found if report.pages]
     if not reports:
         raise CourseError("Nothing is graded yet, so there is nothing to report: run make grade.")
@@ -91,10 +95,13 @@ def _page_name(student: str) -> str:
     return f"{cut}-{hashlib.sha256(data).hexdigest()[:16]}.html"
 
 
-def _lesson_report(course: GradingCourse, lesson: Lesson, unread: list[str]) -> LessonReport:
+def _lesson_report(
+    course: GradingCourse, lesson: Lesson, missed: Sequence[str], unread: list[str]
+) -> LessonReport:
     shown = lesson_to_show(lesson)
     pages = tuple(_pages(course, lesson, unread))
-    return LessonReport(shown, pages, _pairs(lesson, pages) if can_compare() else None)
+    pairs = _pairs(lesson, pages) if can_compare() else None
+    return LessonReport(shown, pages, pairs, tuple(missed))
 
 
 def _pages(course: GradingCourse, lesson: Lesson, unread: list[str]) -> Iterator[FeedbackPage]:

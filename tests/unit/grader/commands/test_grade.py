@@ -64,3 +64,21 @@ def test_one_due_date_is_not_called_rows(course, capsys):
     told = capsys.readouterr().out
     assert "1 row set;" in told
     assert "Students are shown the dates in course.toml, which differ." in told
+
+
+def test_a_hand_in_in_a_misspelt_lesson_is_told_beside_those_that_are_graded(
+    course, monkeypatch, capsys
+):
+    (course.folder / "submitted" / "dora" / "01_dubling").mkdir(parents=True)
+    monkeypatch.setattr(grade, "run_engine", engine(Status.GRADED, 2.0))
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert "Needs a look:\n  not read: submitted/dora/01_dubling (no such lesson; did" in told
+
+
+def test_a_hand_in_without_a_lessons_folder_is_told_where_there_is_no_other(course, capsys):
+    (course.folder / "submitted" / "ada" / LESSON).rmdir()
+    (course.folder / "submitted" / "ada" / f"{LESSON}.ipynb").touch()
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert f"not read: submitted/ada/{LESSON}.ipynb (its place is submitted/ada/{LESSON}/)" in told

@@ -35,6 +35,9 @@ def status_of(monkeypatch):
 
     monkeypatch.setattr(module, "rows", lambda course, lesson: found)
     monkeypatch.setattr(module, "read_copy", copy)
+    monkeypatch.setattr(module, "misplaced", lambda course: [])
+    monkeypatch.setattr(module, "notices", lambda course: [])
+    monkeypatch.setattr(module, "absent", lambda course: {})
     return statuses
 
 
@@ -55,3 +58,21 @@ def test_means_and_counts_leave_out_what_has_no_score(status_of):
 
 def test_a_class_without_trouble_needs_no_look(status_of):
     assert "Needs a look" not in "\n".join(summary(Course()))
+
+
+def test_what_was_noticed_needs_a_look_even_where_nothing_is_graded(status_of, monkeypatch):
+    monkeypatch.setattr(module, "notices", lambda course: ["score by hand differs"])
+    assert summary(Course())[-2:] == ["Needs a look:", "  score by hand differs"]
+    monkeypatch.setattr(module, "rows", lambda course, lesson: [])
+    assert summary(Course())[1:] == ["Needs a look:", "  score by hand differs"]
+
+
+def test_who_handed_in_nothing_is_named_on_the_lessons_line_and_many_are_counted(
+    status_of, monkeypatch
+):
+    missed = {"00_lesson": ["dora", "e\x1b"], "01_lesson": [f"t{n:03}" for n in range(500)]}
+    monkeypatch.setattr(module, "absent", lambda course: missed)
+    lines = summary(Course())
+    assert lines[1].endswith(r" of 10   nothing handed in: dora, e\x1b")
+    assert lines[2].endswith(" of 10   nothing handed in: t000, t001, t002, and 497 more")
+    assert lines[3].endswith(" of 10")

@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from grader.cli import main
+from grader.course.absent import ROSTER
 from grader.course.graded_copies import NOT_ENTERED
 from grader.errors import CourseError
 from grader.pages import reports
@@ -100,6 +101,18 @@ def test_each_exercise_has_its_distribution(six):
     assert row.svg["aria-label"] == "2 right, 3 wrong, 1 not written"
     assert "33%" in words(row)
     assert "1.67 of 5" in words(row)
+
+
+def test_who_of_the_roster_handed_in_nothing_is_told_and_many_are_counted(six):
+    assert "Nothing handed in" not in words(report(six))
+    path = six.course.folder / ROSTER
+    path.parent.mkdir()
+    path.write_text(json.dumps([{"id": name} for name in ("ada", "zoe", "<b>")]))
+    assert "Nothing handed in: <b>, zoe." in words(report(six))
+    path.write_text(json.dumps([{"id": f"s{n:03}"} for n in range(100)]))
+    told = words(report(six))
+    assert "s018, s019, and 80 more." in told
+    assert "s020" not in told
 
 
 def test_who_is_stuck_where_is_told(six):

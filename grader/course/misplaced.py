@@ -1,0 +1,74 @@
+"""Hand-ins that were put where grading does not look, and so would be missed in silence."""
+
+import os
+from collections.abc import Collection, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from grader.course.course import GradingCourse
+from grader.course.safe_text import line
+from grader.errors import nearest
+
+MOST_ENTRIES: Final = 50  # of a student's folder that are looked at, as of a hand-in collected
+MOST_LINES: Final = 3
+PLACE: Final = "submitted/<student>/<lesson>/<lesson>.ipynb"
+
+
+def misplaced(course: GradingCourse) -> list[str]:
+    """Return a line for what in submitted/ is not read: the first, then how many more.
+
+    Folders are listed, one level each; nothing is opened and no link is followed. Hidden names are
+    the system's, or what grading and collecting put there for a moment.
+    """
+    found = list(_misplaced(course))
+    shown = found if len(found) <= MOST_LINES else found[: MOST_LINES - 1]
+    lines = [f"not read: {line(path)} ({reason})" for path, reason in shown]
+    if more := len(found) - len(shown):
+        lines.append(f"not read: {more:,} more; a hand-in's place is {PLACE}")
+    return lines
+
+
+def _misplaced(course: GradingCourse) -> Iterator[tuple[str, str]]:
+    lessons = [lesson.name for lesson in course.lessons]
+    refused = set(course.left_out())  # named already, with their own reason
+    for entry in _entries(course.folder / "submitted"):
+        if ascii(entry.name) in refused:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _of_student(entry, lessons)
+        elif _is_notebook(entry):
+            yield f"submitted/{entry.name}", f"its place is {PLACE}"
+
+
+def _of_student(folder: os.DirEntry[str], lessons: Collection[str]) -> Iterator[tuple[str, str]]:
+    for entry in _entries(Path(folder.path), MOST_ENTRIES):
+        where = f"submitted/{folder.name}/{entry.name}"
+        if _is_notebook(entry):
+            yield where, _home(folder.name, entry.name, lessons)
+        elif entry.name not in lessons and not entry.is_file(follow_symlinks=False):
+            question = nearest(entry.name, lessons)
+            yield where, "no such lesson" + question.replace("Did", "; did", 1)
+
+
+def _home(student: str, notebook: str, lessons: Collection[str]) -> str:
+    """Return where a notebook belongs that lies in no lesson's folder."""
+    if student in lessons:
+        return f"its place is {PLACE}"
+    lesson = Path(notebook).stem
+    own = lesson if lesson in lessons else "<lesson>"
+    return f"its place is submitted/{line(student)}/{own}/"
+
+
+def _is_notebook(entry: os.DirEntry[str]) -> bool:
+    return entry.name.lower().endswith(".ipynb") and not entry.is_dir(follow_symlinks=False)
+
+
+def _entries(folder: Path, most: int | None = None) -> list[os.DirEntry[str]]:
+    """Return what is not hidden in a folder, ordered by name; nothing if it cannot be listed."""
+    try:
+        with os.scandir(folder) as found:
+            seen = list(islice((e for e in found if not e.name.startswith(".")), most))
+    except OSError:
+        return []
+    return sorted(seen, key=lambda entry: entry.name)
