@@ -14,6 +14,7 @@ from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
+from grader.course.nothing_submitted import where_hand_ins_go
 from grader.course.penalties import settle
 from grader.course.report import table, write_report
 from grader.course.safe_text import line
@@ -55,7 +56,12 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Grade what is new, and return the exit code."""
+    """Grade what is new, and return the exit code.
+
+    Raises:
+        CourseError: also if the gradebook has hand-ins, and their folder none.
+
+    """
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     lessons = chosen_lessons(course, arguments.lesson)
@@ -63,9 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         collect(course, lessons)
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
-        print(
-            "Nothing has been submitted yet. To see grading at work on a made-up class: make demo"
-        )
+        print(where_hand_ins_go(course))
         return 0
     return grade(course, submissions, arguments)
 

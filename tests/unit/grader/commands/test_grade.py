@@ -1,5 +1,6 @@
 """What `make grade` and `deadlines` print of a run: warnings, failures and counts."""
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from grader.cli import main
 from grader.commands import grade
 from grader.course.course import GradingCourse
+from grader.errors import PROGRAM
 from grader.grading.batch import Run
 from grader.grading.outcome import Status, Summary
-from tests.unit.grader.lms.downloads import LESSON, small_course
+from tests.unit.grader.lms.downloads import LESSON, small_course, with_grades
 
 KEY = ("ada", LESSON)
 
@@ -64,3 +66,35 @@ def test_one_due_date_is_not_called_rows(course, capsys):
     told = capsys.readouterr().out
     assert "1 row set;" in told
     assert "Students are shown the dates in course.toml, which differ." in told
+
+
+def test_before_a_hand_in_the_folder_the_layout_and_collect_are_named(course, capsys):
+    shutil.rmtree(course.folder / "submitted")
+    assert main(["grade", LESSON]) == 0
+    told = capsys.readouterr().out
+    assert f"no hand-in is in {course.folder / 'submitted'}." in told
+    assert f"submitted/NAME/LESSON/LESSON.ipynb, such as submitted/ada/{LESSON}/{LESSON}." in told
+    assert f"{PROGRAM} collect canvas|moodle ZIP" in told
+
+
+def test_before_a_hand_in_no_gradebook_is_made_to_look_into(course, capsys):
+    shutil.rmtree(course.folder / "submitted")
+    (course.folder / "gradebook.db").unlink()
+    assert main(["grade"]) == 0
+    assert "Nothing has been submitted yet" in capsys.readouterr().out
+    assert not (course.folder / "gradebook.db").exists()
+
+
+@pytest.mark.parametrize("state", ["is missing", "has none"])
+def test_where_the_gradebook_has_hand_ins_and_their_folder_none_it_is_refused(
+    course, capsys, state
+):
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ada")
+    with_grades(course, {"ada": (3.0, 0.5)})
+    shutil.rmtree(course.folder / "submitted")
+    if state == "has none":
+        (course.folder / "submitted").mkdir()
+    assert main(["grade"]) == 1
+    told = capsys.readouterr().err
+    assert f"has 1 hand-in, but the folder {course.folder / 'submitted'} {state}. Put it" in told

@@ -2,16 +2,14 @@
 
 import csv
 import stat
-import warnings
 import zipfile
 
 import pytest
-from sqlalchemy.exc import SAWarning
 
 from grader.cli import main
 from grader.lms.claims import READERS
 from grader.lms.feedback import answer_to
-from tests.unit.grader.lms.downloads import LESSON, notebook, small_course, write_zip
+from tests.unit.grader.lms.downloads import LESSON, notebook, small_course, with_grades, write_zip
 
 TITLE = "01 Doubling (4711)"
 CANVAS = '''\
@@ -25,22 +23,6 @@ CANVAS = '''\
 "Student, Test",900,,,One,,,
 '''
 POINTS = {"ada": (3.0, 0.5), "b,en": (2.0, 0.0), "=cleo": (0.0, 0.5), "dan2": (1.0, 0.0)}
-
-
-def with_grades(course, points):
-    """Enter a lesson with two exercises and points for some students."""
-    with course.gradebook() as gradebook, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
-        gradebook.add_assignment(LESSON)
-        gradebook.add_notebook(LESSON, LESSON)
-        for name, most in (("double", 3), ("predict_sum", 0.5)):
-            cell = {"max_score": most, "cell_type": "code"}
-            gradebook.add_grade_cell(f"test_{name}", LESSON, LESSON, **cell)
-        for student, (one, two) in points.items():
-            gradebook.add_submission(LESSON, student, timestamp="2026-11-22 12:00:00 UTC")
-            for name, score in (("double", one), ("predict_sum", two)):
-                gradebook.find_grade(f"test_{name}", LESSON, LESSON, student).auto_score = score
-        gradebook.db.commit()
 
 
 @pytest.fixture
