@@ -1,12 +1,14 @@
 """Grades and feedback out of the gradebook, in each learning system's form, and back again."""
 
 import csv
+import re
 import stat
 import zipfile
 
 import pytest
 
 from grader.cli import main
+from grader.errors import PROGRAM
 from grader.lms.claims import READERS
 from grader.lms.feedback import answer_to
 from tests.unit.grader.lms.downloads import LESSON, notebook, small_course, with_grades, write_zip
@@ -108,6 +110,32 @@ def test_moodle_gets_emails_and_id_numbers_and_names_who_has_neither(course, cap
     assert ["M4", "dan@uni.example", "Dan", "Müller", ""] in rows
     assert len(rows) == 6
     assert "no email or Moodle ID number: eve." in capsys.readouterr().out
+
+
+NEEDED = {
+    "canvas": ["--template canvas.csv", f"canvas_user_id: {PROGRAM} roster class.csv"],
+    "moodle": [f"email or moodle_id_number; Moodle's list .*: {PROGRAM} roster class.csv"],
+    "canvas --template canvas.csv": ["sis_login_id, by which", f"{PROGRAM} roster class.csv"],
+}
+
+
+@pytest.mark.parametrize("form", NEEDED)
+def test_a_table_that_leaves_everyone_out_is_refused_with_what_the_roster_needs(
+    tmp_path, monkeypatch, capsys, form
+):
+    monkeypatch.chdir(tmp_path)
+    course = small_course(tmp_path)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("zoe")
+    with_grades(course, {"zoe": (3.0, 0.5)})
+    (tmp_path / "canvas.csv").write_text(CANVAS, encoding="utf-8")
+    (tmp_path / "x.csv").write_text("grades of before")
+    assert main(["export", *form.split(), "--out", "x.csv"]) == 1
+    told = capsys.readouterr().err
+    assert "x.csv was not written: nobody would be in it." in told
+    assert "zoe." in told
+    assert all(re.search(part, told) for part in NEEDED[form])
+    assert (tmp_path / "x.csv").read_text() == "grades of before"
 
 
 def test_plain_tables_have_status_and_points_by_lesson_and_by_exercise(course):
