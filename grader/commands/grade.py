@@ -120,21 +120,31 @@ def grade(
             raise UsageError("nbgrader's own engine grades on this machine: leave out --cluster.")
         print(unisolated("--engine nbgrader"), file=sys.stderr)
         done, failures = _by_nbgrader(course, submissions, arguments)
-        told = []
+        told, n_left = [], 0
     else:
         result = run_engine(course, submissions, arguments)
-        done, told = list(result.outcomes), _told(result)
+        done, told, n_left = list(result.outcomes), _told(result), len(result.left)
         errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
         failures = [f"{line(student)}'s {lesson}: {FAILED}" for student, lesson in errors]
+    unchanged = "" if done else _unchanged(len(submissions), n_left)
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
-    print("\n".join([f"Graded {plural(len(done), 'submission')}.", *told, "", *lines]))
+    print("\n".join([f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *lines]))
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
     print("\n".join(_first(failures)), end="\n" if failures else "")
     with only_grader(course.folder, course.db_url):
         write_feedback(course, without_page(course, submissions))
     return 1 if failures else 0
+
+
+def _unchanged(n_chosen: int, n_left: int) -> str:
+    """Return why nothing was graded, as far as `_told` does not say it."""
+    if not n_chosen:
+        return " None of the lessons and students chosen has a hand-in."
+    if n_chosen == n_left:
+        return ""
+    return " No hand-in has changed since it was graded; --regrade grades all again."
 
 
 def _told(result: Run, most: int = 7) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Final
 
 from grader.authoring.lesson import Lesson
@@ -10,8 +11,11 @@ from grader.course.graded_copies import read_copy
 from grader.course.report import Row, rows
 from grader.course.safe_text import line
 
-MOST_LESSONS: Final = 12
+MOST_LESSONS: Final = 10
 MOST_NAMED: Final = 8
+MOST_REASONS: Final = 2  # lines
+MOST_REASON: Final = 180  # characters
+MALFORMED: Final = "malformed"
 NOT_GRADED: Final = "not graded"
 
 
@@ -21,12 +25,14 @@ class Overview:
 
     Attributes:
         statuses: student -> status, of those who submitted.
+        reasons: student -> why there was nothing to run, of those whose notebook is malformed.
 
     """
 
     lesson: Lesson
     rows: list[Row]
     statuses: dict[str, str]
+    reasons: dict[str, str]
 
     @property
     def counted(self) -> list[Row]:
@@ -60,11 +66,13 @@ def summary(course: GradingCourse) -> list[str]:
 
 def _overview(course: GradingCourse, lesson: Lesson) -> Overview:
     found = rows(course, lesson)
-    statuses = {}
+    statuses, reasons = {}, {}
     for row in found:
         copy = read_copy(course.folder, row.student, lesson.name)
         statuses[row.student] = copy.status if copy is not None else NOT_GRADED
-    return Overview(lesson, found, statuses)
+        if copy is not None and copy.status == MALFORMED and copy.notes:
+            reasons[row.student] = copy.notes[0]
+    return Overview(lesson, found, statuses, reasons)
 
 
 def _to_look_at(found: list[Overview]) -> list[str]:
@@ -78,4 +86,18 @@ def _to_look_at(found: list[Overview]) -> list[str]:
     for status, names in by_status.items():
         more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         lines.append(f"  {status}: {', '.join(names[:MOST_NAMED])}{more}")
+        lines += _reasons(found) if status == MALFORMED else []
     return lines
+
+
+def _reasons(found: list[Overview]) -> list[str]:
+    """Return lines on why hand-ins are malformed: of many, the first and where the others' are."""
+    told = [
+        f"    {line(student)} {overview.lesson.name}: {line(shorten(reason, MOST_REASON))}"
+        for overview in found
+        for student, reason in overview.reasons.items()
+    ]
+    if len(told) > MOST_REASONS:
+        rest = len(told) - MOST_REASONS + 1
+        told[MOST_REASONS - 1 :] = [f"    and {rest} more, whose feedback pages say why"]
+    return told

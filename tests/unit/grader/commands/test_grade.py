@@ -98,3 +98,44 @@ def test_where_the_gradebook_has_hand_ins_and_their_folder_none_it_is_refused(
     assert main(["grade"]) == 1
     told = capsys.readouterr().err
     assert f"has 1 hand-in, but the folder {course.folder / 'submitted'} {state}. Put it" in told
+
+
+def nothing_graded(*_arguments: object) -> Run:
+    """Stand in for the engine where everything is graded already."""
+    return Run()
+
+
+def test_where_nothing_has_changed_the_option_that_grades_again_is_named(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", nothing_graded)
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert "Graded 0 submissions. No hand-in has changed since it was graded; --regrade" in told
+
+
+def test_where_nothing_chosen_is_handed_in_that_is_told_and_no_regrading(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", nothing_graded)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ben")
+    assert main(["grade", "--student", "ben"]) == 0
+    told = capsys.readouterr().out
+    assert "Graded 0 submissions. None of the lessons and students chosen has a hand-in." in told
+    assert "--regrade" not in told
+
+
+def test_what_nbgraders_engine_graded_is_told_once_and_not_as_unchanged(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", lambda *_arguments: Run(left=[KEY]))
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert "Graded 0 submissions.\n1 graded by nbgrader's own engine are left" in told
+
+
+def test_a_release_of_no_page_sends_nobody_to_fetch_one(course, capsys):
+    assert main(["release"]) == 0
+    told = capsys.readouterr().out
+    assert told == f"No feedback was released.\nNot graded yet: ada's {LESSON}. Run make grade.\n"
