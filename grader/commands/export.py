@@ -25,7 +25,8 @@ MOST_SHOWN = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("form", choices=FORMS, help="what to write")
+    form = f"what to write: {', '.join(FORMS)}"
+    parser.add_argument("form", choices=FORMS, metavar="FORM", help=form)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to")
     parser.add_argument(
         "--lesson", action="append", default=[], help="only this one; repeatable; else all graded"

@@ -65,7 +65,23 @@ def test_one_due_date_is_not_called_rows(course, capsys):
     assert main(["deadlines", "due.csv"]) == 0
     told = capsys.readouterr().out
     assert "1 row set;" in told
+
+
+def test_dates_that_students_are_shown_otherwise_are_told_with_what_to_write(course, capsys):
+    (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-01\n")
+    (course.folder / "course.toml").write_text("")
+    assert main(["deadlines", "due.csv"]) == 0
+    told = capsys.readouterr().out
     assert "Students are shown the dates in course.toml, which differ." in told
+
+
+def test_without_settings_it_is_told_where_to_make_the_file_that_shows_dates(course, capsys):
+    (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-01\n")
+    assert main(["deadlines", "due.csv"]) == 0
+    told = capsys.readouterr().out
+    assert "Students are shown no dates: there is no course.toml. To show these,\n" in told
+    assert f"make the file {course.folder / 'course.toml'} and write there:\n[due]\n" in told
+    assert "which differ" not in told
 
 
 def test_before_a_hand_in_the_folder_the_layout_and_collect_are_named(course, capsys):
