@@ -104,6 +104,13 @@ def _verify_time_zone() -> None:
         ) from None
 
 
+def _meant(chosen: str) -> str:
+    """Return what to type instead; nbgrader's words for handing out look like our handing back."""
+    if "assign" in chosen:
+        return "bundle hands lessons out to students, and release hands feedback back to them."
+    return advice(chosen, COMMANDS)
+
+
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
     """Read the words of a command line; only the chosen command's module adds its arguments.
 
@@ -117,8 +124,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     chosen = words[0] if words else ""
     if not chosen.startswith("-") and chosen not in ("", *COMMANDS):
         raise UsageError(
-            f"There is no command {chosen!r}. {advice(chosen, COMMANDS)} What each does: {PROGRAM} "
-            "--help"
+            f"There is no command {chosen!r}. {_meant(chosen)} What each does: {PROGRAM} --help"
         )
     parsers = {
         name: commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")

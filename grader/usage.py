@@ -2,9 +2,10 @@
 
 import argparse
 import re
+from collections.abc import Iterator
 from typing import Final, NoReturn
 
-from grader.errors import advice, nearest
+from grader.errors import MOST_SHOWN, advice, nearest
 
 # What argparse says, and what a person is told.
 _MISSING: Final = re.compile(r"the following arguments are required: (?P<names>.+)")
@@ -35,9 +36,16 @@ class Parser(argparse.ArgumentParser):
         question = nearest(word, options, OPTIONS_ALIKE)
         return f"There is no option {word}. {question}".rstrip()
 
+    def _shown(self, names: str) -> Iterator[str]:
+        """Yield the names of what is missing, with what can stand there if that is a few words."""
+        choices = {x.metavar: list(map(str, x.choices)) for x in self._actions if x.choices}
+        for name in names.split(", "):
+            words = choices.get(name, ())
+            yield f"{name} ({', '.join(words)})" if 0 < len(words) <= MOST_SHOWN else name
+
     def _sentence(self, message: str) -> str:
         if found := _MISSING.fullmatch(message):
-            return f"Something is missing: {found['names']}."
+            return f"Something is missing: {', '.join(self._shown(found['names']))}."
         if found := _NO_VALUE.fullmatch(message):
             return f"{found['name']} needs a value after it."
         if found := _NO_CHOICE.fullmatch(message):

@@ -25,8 +25,10 @@ COMPANIONS = {WITH_PREDICTIONS: (predictions.FILE,)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("system", choices=sorted(READERS), help="where the download is from")
-    parser.add_argument("zip", type=Path, help="the download of all hand-ins, a ZIP file")
+    systems = sorted(READERS)
+    origin = f"where the download is from: {', '.join(systems)}"
+    parser.add_argument("system", choices=systems, metavar="SYSTEM", help=origin)
+    parser.add_argument("zip", type=Path, metavar="ZIP", help="the download of all hand-ins")
     parser.add_argument(
         "--lesson", help="take notebooks of this lesson alone; else each notebook tells its own"
     )

@@ -52,10 +52,16 @@ def _for_students(root: Path, known: list[Row]) -> list[str]:
     if counts == shown:
         return []
     lines = [f"{lesson} = {due.astimezone().isoformat()}" for lesson, due in counts.items()]
-    return [
-        "",
+    told = [
         f"Students are shown the dates in {FILE}, which differ. To show these,",
         "write there:",
+    ]
+    if not (file := root / FILE).exists():
+        told = [f"Students are shown no dates: there is no {FILE}. To show these,"]
+        told += [f"make the file {file} and write there:"]
+    return [
+        "",
+        *told,
         "[due]",
         *lines,
         "",

@@ -1,19 +1,22 @@
 """`python -m grader export`: grades and feedback in the form that a learning system takes."""
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
+from grader.course.grades import Grade
 from grader.course.private import keep_private, replace_privately, write_private
 from grader.course.safe_text import csv_text, line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
 from grader.lms.class_list import read_csv
-from grader.lms.columns import all_grades, columns
+from grader.lms.columns import Column, all_grades, columns
 from grader.lms.members import members
+from grader.lms.roster import Student
 
 FEEDBACK = "feedback-zip"
 FORMS = ("canvas", "moodle", "csv", FEEDBACK)
@@ -22,7 +25,8 @@ MOST_SHOWN = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("form", choices=FORMS, help="what to write")
+    form = f"what to write: {', '.join(FORMS)}"
+    parser.add_argument("form", choices=FORMS, metavar="FORM", help=form)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to")
     parser.add_argument(
         "--lesson", action="append", default=[], help="only this one; repeatable; else all graded"
@@ -71,23 +75,36 @@ def _write_grades(
     course: GradingCourse, chosen: list[Lesson], arguments: argparse.Namespace
 ) -> list[str]:
     found = members(course, arguments.roster)
-    students = found.students
     known = all_grades(course, chosen)
     if not known:
         raise CourseError("Nothing is graded yet, so there is nothing to export: run make grade.")
     filled = columns(chosen, known, per_exercise=arguments.per_exercise)
-    if arguments.form == "csv":
-        table = tables.plain(students, known, filled)
-    elif arguments.form == "moodle":
-        table = tables.moodle(students, filled)
-    elif arguments.template is None:
-        table = canvas_table.new(students, filled)
-    else:
-        titles = _titles(arguments.title, chosen)
-        template = canvas_table.Template(read_csv(arguments.template), titles)
-        table = canvas_table.like(template, students, filled)
+    table = _table(arguments, chosen, found.students, known, filled)
+    notes = [*found.notes, *table.notes]
+    if not table.count:  # a file of headings alone would replace one with grades
+        told = "\n".join([f"{arguments.out} was not written: nobody would be in it.", *notes])
+        raise CourseError(f"{told}\n{table.needs}")
     write_private(arguments.out, csv_text(table.rows))
-    return [f"{arguments.out}: {', '.join(known)}.", *found.notes, *table.notes]
+    return [f"{arguments.out}: {', '.join(known)}.", *notes]
+
+
+def _table(
+    arguments: argparse.Namespace,
+    chosen: list[Lesson],
+    students: Sequence[Student],
+    known: Mapping[str, Sequence[Grade]],
+    filled: Sequence[Column],
+) -> tables.Table:
+    """Return the table of the form that is asked for."""
+    if arguments.form == "csv":
+        return tables.plain(students, known, filled)
+    if arguments.form == "moodle":
+        return tables.moodle(students, filled)
+    if arguments.template is None:
+        return canvas_table.new(students, filled)
+    titles = _titles(arguments.title, chosen)
+    template = canvas_table.Template(read_csv(arguments.template), titles)
+    return canvas_table.like(template, students, filled)
 
 
 def _titles(texts: list[str], chosen: list[Lesson]) -> dict[str, str]:

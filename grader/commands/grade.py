@@ -15,6 +15,7 @@ from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.misplaced import misplaced
+from grader.course.nothing_submitted import where_hand_ins_go
 from grader.course.penalties import settle
 from grader.course.report import table, write_report
 from grader.course.safe_text import line
@@ -56,7 +57,12 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Grade what is new, and return the exit code."""
+    """Grade what is new, and return the exit code.
+
+    Raises:
+        CourseError: also if the gradebook has hand-ins, and their folder none.
+
+    """
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     lessons = chosen_lessons(course, arguments.lesson)
@@ -64,9 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         collect(course, lessons)
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
-        print(
-            "Nothing has been submitted yet. To see grading at work on a made-up class: make demo"
-        )
+        print(where_hand_ins_go(course))
         for told in misplaced(course):
             print(told)
         return 0
@@ -119,21 +123,31 @@ def grade(
             raise UsageError("nbgrader's own engine grades on this machine: leave out --cluster.")
         print(unisolated("--engine nbgrader"), file=sys.stderr)
         done, failures = _by_nbgrader(course, submissions, arguments)
-        told = []
+        told, n_left = [], 0
     else:
         result = run_engine(course, submissions, arguments)
-        done, told = list(result.outcomes), _told(result)
+        done, told, n_left = list(result.outcomes), _told(result), len(result.left)
         errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
         failures = [f"{line(student)}'s {lesson}: {FAILED}" for student, lesson in errors]
+    unchanged = "" if done else _unchanged(len(submissions), n_left)
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
-    print("\n".join([f"Graded {plural(len(done), 'submission')}.", *told, "", *lines]))
+    print("\n".join([f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *lines]))
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
     print("\n".join(_first(failures)), end="\n" if failures else "")
     with only_grader(course.folder, course.db_url):
         write_feedback(course, without_page(course, submissions))
     return 1 if failures else 0
+
+
+def _unchanged(n_chosen: int, n_left: int) -> str:
+    """Return why nothing was graded, as far as `_told` does not say it."""
+    if not n_chosen:
+        return " None of the lessons and students chosen has a hand-in."
+    if n_chosen == n_left:
+        return ""
+    return " No hand-in has changed since it was graded; --regrade grades all again."
 
 
 def _told(result: Run, most: int = 7) -> list[str]:

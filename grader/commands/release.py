@@ -58,9 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _told(course: GradingCourse, done: HandedBack) -> list[str]:
     if not (done.released or done.not_by_exchange or done.not_graded or done.failures):
         return ["Nothing has been submitted yet, so there is no feedback to release."]
-    pages = plural(len(done.released), "page")
-    lines = [f"Feedback released: {pages}. Students read them with Fetch"]
-    lines += ["Feedback in the Assignment List."]
+    lines = ["No feedback was released."]
+    if done.released:
+        pages = plural(len(done.released), "page")
+        lines = [f"Feedback released: {pages}. Students read them with Fetch"]
+        lines += ["Feedback in the Assignment List."]
     if done.not_by_exchange:
         lines.append(
             f"Not handed in through the exchange, so not handed back there: "

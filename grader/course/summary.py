@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Final
 
 from grader.authoring.lesson import Lesson
@@ -18,6 +19,9 @@ from grader.course.wording import first
 MOST_LESSONS: Final = 7
 MOST_NAMED: Final = 8
 MOST_ABSENT: Final = 3
+MOST_REASONS: Final = 2  # lines
+MOST_REASON: Final = 180  # characters
+MALFORMED: Final = "malformed"
 NOT_GRADED: Final = "not graded"
 
 
@@ -28,6 +32,7 @@ class Overview:
     Attributes:
         statuses: student -> status, of those who submitted.
         absent: who of the roster did not.
+        reasons: student -> why there was nothing to run, of those whose notebook is malformed.
 
     """
 
@@ -35,6 +40,7 @@ class Overview:
     rows: list[Row]
     statuses: dict[str, str]
     absent: Sequence[str]
+    reasons: dict[str, str]
 
     @property
     def counted(self) -> list[Row]:
@@ -78,11 +84,13 @@ def _table(found: list[Overview]) -> list[str]:
 
 def _overview(course: GradingCourse, lesson: Lesson, missed: Sequence[str]) -> Overview:
     found = rows(course, lesson)
-    statuses = {}
+    statuses, reasons = {}, {}
     for row in found:
         copy = read_copy(course.folder, row.student, lesson.name)
         statuses[row.student] = copy.status if copy is not None else NOT_GRADED
-    return Overview(lesson, found, statuses, missed)
+        if copy is not None and copy.status == MALFORMED and copy.notes:
+            reasons[row.student] = copy.notes[0]
+    return Overview(lesson, found, statuses, missed, reasons)
 
 
 def _to_look_at(found: list[Overview], noticed: list[str]) -> list[str]:
@@ -95,4 +103,18 @@ def _to_look_at(found: list[Overview], noticed: list[str]) -> list[str]:
     lines = ["Needs a look:"] if by_status or noticed else []
     for status, names in by_status.items():
         lines.append(f"  {status}: {first(names, MOST_NAMED)}")
+        lines += _reasons(found) if status == MALFORMED else []
     return [*lines, *(f"  {notice}" for notice in noticed)]
+
+
+def _reasons(found: list[Overview]) -> list[str]:
+    """Return lines on why hand-ins are malformed: of many, the first and where the others' are."""
+    told = [
+        f"    {line(student)} {overview.lesson.name}: {line(shorten(reason, MOST_REASON))}"
+        for overview in found
+        for student, reason in overview.reasons.items()
+    ]
+    if len(told) > MOST_REASONS:
+        rest = len(told) - MOST_REASONS + 1
+        told[MOST_REASONS - 1 :] = [f"    and {rest} more, whose feedback pages say why"]
+    return told

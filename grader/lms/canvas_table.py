@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from grader.course.safe_text import Value, line
-from grader.errors import CourseError
+from grader.errors import PROGRAM, CourseError
 from grader.lms.columns import Column
 from grader.lms.roster import Student
 from grader.lms.tables import Row, Table, few, left_out, points_of
@@ -26,6 +26,14 @@ KEYS: Final = (
     ("sis_login_id", "SIS Login ID"),
     ("id", "SIS Login ID"),
 )
+NEEDS: Final = (
+    "Give Canvas's own exported gradebook, --template canvas.csv, or the class with a column "
+    f"canvas_user_id: {PROGRAM} roster class.csv"
+)
+NEEDS_KEYS: Final = (
+    "Give the class with a column canvas_user_id, sis_user_id or sis_login_id, by which its lines "
+    f"are known: {PROGRAM} roster class.csv"
+)
 
 
 def new(students: Sequence[Student], columns: Sequence[Column]) -> Table:
@@ -39,7 +47,8 @@ def new(students: Sequence[Student], columns: Sequence[Column]) -> Table:
         ids = [_sortable(s), s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
         rows.append([*ids, *points_of(s.id, columns)])
     notes = ["Without --template, Canvas makes a new assignment for each column."]
-    return Table(rows, [*notes, *left_out(students, known, "Canvas user id")])
+    notes += left_out(students, known, "Canvas user id")
+    return Table(rows, notes, len(known), NEEDS)
 
 
 @dataclass(frozen=True)
@@ -119,8 +128,9 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
             there.append(student.id)
             rows.append([*about, *points_of(student.id, columns)])
     missing = [student.id for student in students if student.id not in there]
-    return Table(rows, [*notes, *_told("In Canvas, not in the roster", strangers),
-                        *_told("In the roster, not in Canvas's export", missing)])  # fmt: skip
+    notes += _told("In Canvas, not in the roster", strangers)
+    notes += _told("In the roster, not in Canvas's export", missing)
+    return Table(rows, notes, len(there), NEEDS_KEYS)
 
 
 class _Owners:

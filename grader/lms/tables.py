@@ -5,21 +5,35 @@ Moodle asks which column holds what, and maps students by email or ID number.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from grader.course.grades import Grade
 from grader.course.safe_text import Value, line
+from grader.errors import PROGRAM
 from grader.lms.columns import Column
 from grader.lms.roster import Student
 
 Row = list[Value]
+NEEDS: Final = (
+    "Give the class with a column email or moodle_id_number; Moodle's list of participants serves "
+    f"too: {PROGRAM} roster class.csv"
+)
 
 
 @dataclass
 class Table:
-    """Rows for a CSV file, and sentences on what is not in them."""
+    """Rows for a CSV file, and sentences on what is not in them.
+
+    Attributes:
+        count: how many lines are a student's.
+        needs: what helps if none is.
+
+    """
 
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
+    count: int = 0
+    needs: str = ""
 
 
 def moodle(students: Sequence[Student], columns: Sequence[Column]) -> Table:
@@ -31,7 +45,8 @@ def moodle(students: Sequence[Student], columns: Sequence[Column]) -> Table:
         first, last = student.names
         about: Row = [student.moodle_id_number, student.email, first, last]
         rows.append([*about, *points_of(student.id, columns)])
-    return Table(rows, left_out(students, known, "email or Moodle ID number"))
+    notes = left_out(students, known, "email or Moodle ID number")
+    return Table(rows, notes, len(known), NEEDS)
 
 
 def plain(
@@ -47,7 +62,7 @@ def plain(
     for column in columns:
         there = [grade for grade in grades[column.lesson] if grade.student in about]
         rows += [_plain(grade, column, about[grade.student]) for grade in there]
-    return Table(rows)
+    return Table(rows, count=len(rows) - 1, needs=f"Look at who is in the class: {PROGRAM} roster")
 
 
 def _plain(grade: Grade, column: Column, student: Student) -> Row:

@@ -251,7 +251,7 @@ def test_the_command_sets_what_a_file_says_and_shows_what_holds(tmp_path, monkey
     assert "2026-12-01" in shown
     assert "zoe: 2026-12-02" in shown
     assert shown.count("no due date") == len(NAMES) - 1
-    assert "To show these,\nwrite there:\n[due]\n00_start_here = 2026-12-01T" in shown
+    assert "write there:\n[due]\n00_start_here = 2026-12-01T" in shown
     wanted = "\n".join(shown.splitlines()[-2:])
     (tmp_path / "course.toml").write_text(wanted)
     assert main(["deadlines"]) == 0

@@ -1,5 +1,6 @@
 """What `make grade` and `deadlines` print of a run: warnings, failures and counts."""
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from grader.cli import main
 from grader.commands import grade
 from grader.course.course import GradingCourse
+from grader.errors import PROGRAM
 from grader.grading.batch import Run
 from grader.grading.outcome import Status, Summary
-from tests.unit.grader.lms.downloads import LESSON, small_course
+from tests.unit.grader.lms.downloads import LESSON, small_course, with_grades
 
 KEY = ("ada", LESSON)
 
@@ -63,6 +65,13 @@ def test_one_due_date_is_not_called_rows(course, capsys):
     assert main(["deadlines", "due.csv"]) == 0
     told = capsys.readouterr().out
     assert "1 row set;" in told
+
+
+def test_dates_that_students_are_shown_otherwise_are_told_with_what_to_write(course, capsys):
+    (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-01\n")
+    (course.folder / "course.toml").write_text("")
+    assert main(["deadlines", "due.csv"]) == 0
+    told = capsys.readouterr().out
     assert "Students are shown the dates in course.toml, which differ." in told
 
 
@@ -82,3 +91,85 @@ def test_a_hand_in_without_a_lessons_folder_is_told_where_there_is_no_other(cour
     assert main(["grade"]) == 0
     told = capsys.readouterr().out
     assert f"not read: submitted/ada/{LESSON}.ipynb (its place is submitted/ada/{LESSON}/)" in told
+
+
+def test_without_settings_it_is_told_where_to_make_the_file_that_shows_dates(course, capsys):
+    (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-01\n")
+    assert main(["deadlines", "due.csv"]) == 0
+    told = capsys.readouterr().out
+    assert "Students are shown no dates: there is no course.toml. To show these,\n" in told
+    assert f"make the file {course.folder / 'course.toml'} and write there:\n[due]\n" in told
+    assert "which differ" not in told
+
+
+def test_before_a_hand_in_the_folder_the_layout_and_collect_are_named(course, capsys):
+    shutil.rmtree(course.folder / "submitted")
+    assert main(["grade", LESSON]) == 0
+    told = capsys.readouterr().out
+    assert f"no hand-in is in {course.folder / 'submitted'}." in told
+    assert f"submitted/NAME/LESSON/LESSON.ipynb, such as submitted/ada/{LESSON}/{LESSON}." in told
+    assert f"{PROGRAM} collect canvas|moodle ZIP" in told
+
+
+def test_before_a_hand_in_no_gradebook_is_made_to_look_into(course, capsys):
+    shutil.rmtree(course.folder / "submitted")
+    (course.folder / "gradebook.db").unlink()
+    assert main(["grade"]) == 0
+    assert "Nothing has been submitted yet" in capsys.readouterr().out
+    assert not (course.folder / "gradebook.db").exists()
+
+
+@pytest.mark.parametrize("state", ["is missing", "has none"])
+def test_where_the_gradebook_has_hand_ins_and_their_folder_none_it_is_refused(
+    course, capsys, state
+):
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ada")
+    with_grades(course, {"ada": (3.0, 0.5)})
+    shutil.rmtree(course.folder / "submitted")
+    if state == "has none":
+        (course.folder / "submitted").mkdir()
+    assert main(["grade"]) == 1
+    told = capsys.readouterr().err
+    assert f"has 1 hand-in, but the folder {course.folder / 'submitted'} {state}. Put it" in told
+
+
+def nothing_graded(*_arguments: object) -> Run:
+    """Stand in for the engine where everything is graded already."""
+    return Run()
+
+
+def test_where_nothing_has_changed_the_option_that_grades_again_is_named(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", nothing_graded)
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert "Graded 0 submissions. No hand-in has changed since it was graded; --regrade" in told
+
+
+def test_where_nothing_chosen_is_handed_in_that_is_told_and_no_regrading(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", nothing_graded)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ben")
+    assert main(["grade", "--student", "ben"]) == 0
+    told = capsys.readouterr().out
+    assert "Graded 0 submissions. None of the lessons and students chosen has a hand-in." in told
+    assert "--regrade" not in told
+
+
+def test_what_nbgraders_engine_graded_is_told_once_and_not_as_unchanged(
+    course, monkeypatch, capsys
+):
+    monkeypatch.setattr(grade, "run_engine", lambda *_arguments: Run(left=[KEY]))
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert "Graded 0 submissions.\n1 graded by nbgrader's own engine are left" in told
+
+
+def test_a_release_of_no_page_sends_nobody_to_fetch_one(course, capsys):
+    assert main(["release"]) == 0
+    told = capsys.readouterr().out
+    assert told == f"No feedback was released.\nNot graded yet: ada's {LESSON}. Run make grade.\n"

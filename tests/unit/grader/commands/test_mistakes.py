@@ -60,6 +60,11 @@ NUMBER = "write a whole number above 0"
 UNKNOWN_LESSON = "There is no lesson '01_dubling'. Did you mean 01_doubling?"
 MISTAKES = {
     "grad": "There is no command 'grad'. Did you mean grade?",
+    **dict.fromkeys(
+        ("release_assignment", "generate_assignment", "assign"),
+        "bundle hands lessons out to students, and release hands feedback back to them. What each",
+    ),
+    "release_feedback": "Did you mean release?",
     "zzz": f"What each does: {PROGRAM} --help",
     "": f"Something is missing: COMMAND. What can follow: {PROGRAM} --help",
     **{f"{verb} --forse": f"There is no option --forse.*{OPTIONS.format(verb)}" for verb in COMMANDS
@@ -95,18 +100,19 @@ MISTAKES = {
     "roster nofile.csv": "nofile.csv cannot be read: No such file or directory. Check its name",
     "roster gradebook.db": "Save it as CSV in UTF-8",
     "roster a.csv b.csv": f"b.csv is one too many. {HELP.format('roster')}",
-    "collect": f"Something is missing: system, zip. {HELP.format('collect')}",
-    "collect canvs x.zip": "system 'canvs' is unknown. Did you mean canvas?",
-    "collect canvas": "Something is missing: zip.",
+    "collect": f"Something is missing: SYSTEM (canvas, moodle), ZIP. {HELP.format('collect')}",
+    "collect canvs x.zip": "SYSTEM 'canvs' is unknown. Did you mean canvas?",
+    "collect canvas": "Something is missing: ZIP.",
     "collect canvas x.zip --roster no.csv": "Check its name, then run the same command",
     "collect canvas x.zip --roster gradebook.db": "Save it as CSV in UTF-8",
     "collect canvas x.zip --roster roster.csv": "There is no file x.zip. Give the ZIP file",
     "collect canvas roster.csv --roster roster.csv": "Download it again",
     "collect canvas . --roster roster.csv": "cannot be read as a ZIP file",
     "collect canvas x.zip --lesson 01_dubling": UNKNOWN_LESSON,
-    "export": f"Something is missing: form, --out. {HELP.format('export')}",
+    "export": "Something is missing: FORM (canvas, moodle, csv, feedback-zip), --out. "
+              f"{HELP.format('export')}",
     "export csv": "Something is missing: --out.",
-    "export cvs --out x": "form 'cvs' is unknown. Did you mean csv?",
+    "export cvs --out x": "FORM 'cvs' is unknown. Did you mean csv?",
     "export csv --out x": "Nothing is graded yet, so there is nothing to export: run make grade.",
     "export csv --out x --lesson 01_dubling": UNKNOWN_LESSON,
     "export csv --out x --roster no.csv": "Check its name, then run the same command",

@@ -7,6 +7,7 @@ from grader.course.graded_copies import GradedCopy
 from grader.course.report import Row
 from grader.course.summary import summary
 
+NOTES = ("The file is no notebook.", "x" * 200)
 STATUSES = ("timed out", "crashed", "malformed", "grader error", "not graded")
 
 
@@ -31,7 +32,7 @@ def status_of(monkeypatch):
 
     def copy(_folder, student, _lesson):
         status = statuses.get(student, "graded")
-        return None if status == "not graded" else GradedCopy(status, "", (), ())
+        return None if status == "not graded" else GradedCopy(status, "", NOTES, ())
 
     monkeypatch.setattr(module, "rows", lambda course, lesson: found)
     monkeypatch.setattr(module, "read_copy", copy)
@@ -76,3 +77,19 @@ def test_who_handed_in_nothing_is_named_on_the_lessons_line_and_many_are_counted
     assert lines[1].endswith(r" of 10   nothing handed in: dora, e\x1b")
     assert lines[2].endswith(" of 10   nothing handed in: t000, t001, t002, and 497 more")
     assert lines[3].endswith(" of 10")
+
+
+def test_of_a_malformed_hand_in_the_reason_is_told(status_of, monkeypatch):
+    monkeypatch.setattr(Course, "lessons", Course.lessons[:1])
+    status_of["s003"] = "malformed"
+    assert summary(Course())[-1] == "    s003 00_lesson: The file is no notebook."
+
+
+def test_of_many_malformed_hand_ins_it_is_told_where_the_reasons_are(status_of):
+    status_of["s003"] = "malformed"
+    assert summary(Course())[-1] == "    and 29 more, whose feedback pages say why"
+
+
+def test_only_malformed_hand_ins_have_their_reason_there(status_of):
+    status_of |= {"s001": "crashed", "s002": "grader error", "s003": "not graded"}
+    assert "no notebook" not in "\n".join(summary(Course()))

@@ -2,6 +2,7 @@
 
 import json
 import stat
+import warnings
 import zipfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -9,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+from sqlalchemy.exc import SAWarning
 
 from grader.course.course import GradingCourse
 from tests.unit.course_files import LESSON_WITHOUT_PLOT, make_course
@@ -77,3 +80,19 @@ def small_course(folder: Path, roster: str = ROSTER) -> GradingCourse:
     (folder / "roster.csv").write_text(roster, encoding="utf-8")
     (folder / "gradebook.db").write_bytes(empty_gradebook())
     return GradingCourse(folder, folder)
+
+
+def with_grades(course: GradingCourse, points: Mapping[str, tuple[float, float]]) -> None:
+    """Enter a lesson with two exercises and points for some students."""
+    with course.gradebook() as gradebook, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
+        gradebook.add_assignment(LESSON)
+        gradebook.add_notebook(LESSON, LESSON)
+        for name, most in (("double", 3), ("predict_sum", 0.5)):
+            cell = {"max_score": most, "cell_type": "code"}
+            gradebook.add_grade_cell(f"test_{name}", LESSON, LESSON, **cell)
+        for student, (one, two) in points.items():
+            gradebook.add_submission(LESSON, student, timestamp="2026-11-22 12:00:00 UTC")
+            for name, score in (("double", one), ("predict_sum", two)):
+                gradebook.find_grade(f"test_{name}", LESSON, LESSON, student).auto_score = score
+        gradebook.db.commit()

@@ -1,17 +1,17 @@
 """Grades and feedback out of the gradebook, in each learning system's form, and back again."""
 
 import csv
+import re
 import stat
-import warnings
 import zipfile
 
 import pytest
-from sqlalchemy.exc import SAWarning
 
 from grader.cli import main
+from grader.errors import PROGRAM
 from grader.lms.claims import READERS
 from grader.lms.feedback import answer_to
-from tests.unit.grader.lms.downloads import LESSON, notebook, small_course, write_zip
+from tests.unit.grader.lms.downloads import LESSON, notebook, small_course, with_grades, write_zip
 
 TITLE = "01 Doubling (4711)"
 CANVAS = '''\
@@ -25,22 +25,6 @@ CANVAS = '''\
 "Student, Test",900,,,One,,,
 '''
 POINTS = {"ada": (3.0, 0.5), "b,en": (2.0, 0.0), "=cleo": (0.0, 0.5), "dan2": (1.0, 0.0)}
-
-
-def with_grades(course, points):
-    """Enter a lesson with two exercises and points for some students."""
-    with course.gradebook() as gradebook, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
-        gradebook.add_assignment(LESSON)
-        gradebook.add_notebook(LESSON, LESSON)
-        for name, most in (("double", 3), ("predict_sum", 0.5)):
-            cell = {"max_score": most, "cell_type": "code"}
-            gradebook.add_grade_cell(f"test_{name}", LESSON, LESSON, **cell)
-        for student, (one, two) in points.items():
-            gradebook.add_submission(LESSON, student, timestamp="2026-11-22 12:00:00 UTC")
-            for name, score in (("double", one), ("predict_sum", two)):
-                gradebook.find_grade(f"test_{name}", LESSON, LESSON, student).auto_score = score
-        gradebook.db.commit()
 
 
 @pytest.fixture
@@ -126,6 +110,32 @@ def test_moodle_gets_emails_and_id_numbers_and_names_who_has_neither(course, cap
     assert ["M4", "dan@uni.example", "Dan", "Müller", ""] in rows
     assert len(rows) == 6
     assert "no email or Moodle ID number: eve." in capsys.readouterr().out
+
+
+NEEDED = {
+    "canvas": ["--template canvas.csv", f"canvas_user_id: {PROGRAM} roster class.csv"],
+    "moodle": [f"email or moodle_id_number; Moodle's list .*: {PROGRAM} roster class.csv"],
+    "canvas --template canvas.csv": ["sis_login_id, by which", f"{PROGRAM} roster class.csv"],
+}
+
+
+@pytest.mark.parametrize("form", NEEDED)
+def test_a_table_that_leaves_everyone_out_is_refused_with_what_the_roster_needs(
+    tmp_path, monkeypatch, capsys, form
+):
+    monkeypatch.chdir(tmp_path)
+    course = small_course(tmp_path)
+    with course.gradebook() as gradebook:
+        gradebook.add_student("zoe")
+    with_grades(course, {"zoe": (3.0, 0.5)})
+    (tmp_path / "canvas.csv").write_text(CANVAS, encoding="utf-8")
+    (tmp_path / "x.csv").write_text("grades of before")
+    assert main(["export", *form.split(), "--out", "x.csv"]) == 1
+    told = capsys.readouterr().err
+    assert "x.csv was not written: nobody would be in it." in told
+    assert "zoe." in told
+    assert all(re.search(part, told) for part in NEEDED[form])
+    assert (tmp_path / "x.csv").read_text() == "grades of before"
 
 
 def test_plain_tables_have_status_and_points_by_lesson_and_by_exercise(course):

@@ -170,6 +170,16 @@ def test_our_own_failure_shows_no_score(made):
     assert "not your fault" in words(page.main)
 
 
+def test_what_is_told_of_the_whole_notebook_is_not_repeated_at_each_exercise(made):
+    printed = {"output_type": "stream", "name": "stdout", "text": "It is no notebook.\n"}
+    other = printed | {"text": "Only here.\n"}
+    notes = ("It is no notebook.",)
+    made.add("ada", status="malformed", notes=notes, extra_outputs=(printed, other))
+    said = words(written(made))
+    assert said.count("It is no notebook.") == 1
+    assert said.count("Only here.") > 1
+
+
 def test_the_notes_on_a_notebook_are_shown(made):
     made.add("ada", status="timed out", notes=("Grading stopped at the time limit.",))
     page = written(made)
