@@ -103,11 +103,15 @@ class ForkServer:
         """Whether it ended by itself, since it could make no process; ask once it is closed."""
         return self.worked and self._process.returncode > 0
 
-    def watcher(self) -> "Watcher":
+    def watcher(self, *, just_started: bool = False) -> "Watcher":
         """Ask for a watcher, which is there once the server is warm.
 
+        Args:
+            just_started: the server is new. If it has ended already, its watcher says so when one
+                takes its result, as that of a server that ends a moment later.
+
         Raises:
-            ConnectionError: the server has ended.
+            ConnectionError: the server has ended, and is not new.
 
         """
         (jobs, ours), (results, theirs) = os.pipe(), os.pipe()
@@ -115,8 +119,9 @@ class ForkServer:
         try:
             send(self._connection, None, [jobs, theirs])
         except ConnectionError:
-            watcher.close()
-            raise
+            if not just_started:
+                watcher.close()
+                raise
         finally:
             os.close(jobs)
             os.close(theirs)
@@ -237,7 +242,7 @@ class Pool:
         self._early_ends = self._given_up = 0
         self._folder = tempfile.TemporaryDirectory(prefix="jobs-", dir=scratch)  # mode 700
         self._server = self._new_server()  # it warms up meanwhile
-        self._watchers = [self._server.watcher() for _ in range(n_watchers)]
+        self._watchers = [self._server.watcher(just_started=True) for _ in range(n_watchers)]
 
     def __enter__(self) -> Self:
         return self
@@ -354,7 +359,7 @@ class Pool:
             if self._given_up == MOST_GIVEN_UP:
                 raise NotStarted(TOO_FEW) from None
             self._server = self._new_server()
-            return self._server.watcher()
+            return self._server.watcher(just_started=True)
 
     def _new_server(self) -> ForkServer:
         return ForkServer(self._limits, isolate=self._isolate, program=self._program)

@@ -26,7 +26,7 @@ FINISHED = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, "")
 class Prompt:
     """Stands in for a watcher that has ended each job by the time one looks."""
 
-    def __init__(self):
+    def __init__(self, **_how):
         self.results, self._end = os.pipe()
         self.job, self.heard = None, time.monotonic()
 
@@ -175,6 +175,23 @@ def test_where_fork_servers_give_up_that_is_told_before_every_job_is_lost_to_it(
 def test_what_a_terminal_sends_to_its_processes_reaches_no_grading_process():
     with Pool(1, Limits(), program=CANNOT_START) as pool:
         assert os.getpgid(pool.pid) != os.getpgid(0)
+
+
+def test_a_server_that_has_ended_before_it_is_asked_for_watchers_is_told_as_one_that_cannot_start(
+    monkeypatch,
+):
+    def ended(pool):
+        server = new_server(pool)
+        server._process.wait()
+        return server
+
+    new_server = Pool._new_server
+    monkeypatch.setattr(Pool, "_new_server", ended)
+    with (
+        Pool(2, Limits(), program=CANNOT_START) as pool,
+        pytest.raises(NotStarted, match="could not start"),
+    ):
+        next(pool.run([Job(0, PRINTS)]))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's children are read from /proc")
