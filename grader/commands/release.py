@@ -10,7 +10,7 @@ from grader.course.handing_back import HandedBack, hand_back
 from grader.course.penalties import settle
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
-from grader.course.wording import plural
+from grader.course.wording import first, plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from grader.pages.feedback import without_page, write_feedback
@@ -74,6 +74,4 @@ def _told(course: GradingCourse, done: HandedBack) -> list[str]:
 
 
 def _shown(found: list[tuple[str, str]]) -> str:
-    named = ", ".join(f"{line(student)}'s {lesson}" for student, lesson in found[:MOST_SHOWN])
-    more = len(found) - MOST_SHOWN
-    return f"{named} and {more} more" if more > 0 else named
+    return first([f"{line(student)}'s {lesson}" for student, lesson in found], MOST_SHOWN)

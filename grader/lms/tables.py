@@ -9,6 +9,7 @@ from typing import Final
 
 from grader.course.grades import Grade
 from grader.course.safe_text import Value, line
+from grader.course.wording import first
 from grader.errors import PROGRAM
 from grader.lms.columns import Column
 from grader.lms.roster import Student
@@ -92,5 +93,4 @@ def left_out(students: Sequence[Student], known: Sequence[Student], what: str) -
 
 def few(names: Sequence[str], most: int = 12) -> str:
     """Return the first names, fit for a terminal."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(line, names[:most])) + more
+    return first(list(map(line, names)), most)

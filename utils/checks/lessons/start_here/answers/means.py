@@ -270,6 +270,14 @@ EXERCISES = by_id(
                 lambda x, mask: (x * mask).sum(1) / mask.sum(1, keepdim=True),
             ),
             Mistake(
+                "count_without_an_axis_for_the_depth",
+                "The sums are (B, D) and the counts (B,): sizes are matched from the last axis, so "
+                "the counts' B meets D.",
+                "The counts need a last axis, of size one, to line up with the sums: keepdim=True "
+                "keeps the axis that a sum runs over.",
+                lambda x, mask: (x * mask[..., None]).sum(1) / mask.sum(1),
+            ),
+            Mistake(
                 "over_the_depth",
                 "The sum runs over D, not over the positions.",
                 "Which axis of (B, T, D) counts the positions?",
