@@ -120,7 +120,7 @@ check.stable_softmax(naive_softmax)
 # |---|---|
 # | all is right | 2.0 |
 # | the idea is right, nothing that is also asked | 1.6 |
-# | half of the idea's cases are right | 1.0, or 0.8 with nothing else |
+# | half of the idea is right | 1.0, or 0.8 with nothing else |
 #
 # If the simplest case fails, there are none.
 #
