@@ -26,6 +26,11 @@ def test_a_word_has_a_choice_if_some_prepositions_take_its_case_and_others_do_no
     assert look(place).has_choice is choice
 
 
+def test_a_word_without_a_case_has_no_choice_even_if_a_preposition_takes_none():
+    sentence = [("na", "ADP"), ("u", "ADP|Gen"), ("vidím", "VERB")]
+    assert not Look(sentence, 2, torch.tensor([[0.5, 0.5, 0.0]])).has_choice
+
+
 def test_the_nearest_preposition_stands_before_the_word():
     assert (look(1).nearest, look(3).nearest) == (0, 2)
     assert look(0).nearest == 0
