@@ -24,10 +24,11 @@ from utils.notebook.lend import lend
 from utils.progress.guesses import guess, said, summary
 
 # %% [markdown]
-# This is where the course goes. The upper half of the picture is the model that you will have
-# built: it reads a sentence and gives each word a tag. The lower half shows what its layers are
-# made of. The numbers are lessons. Lesson 01 is about what came before, and its limits. In this and
-# later diagrams blue is data, orange is learned, grey computes, and green adds.
+# The picture below shows where the course leads. Its upper half is the model that you will have
+# built in the end: it reads a sentence and gives each word a tag. Its lower half shows what the
+# layers of that model are made of. The numbers say in which lesson you build a part. (Lesson 01
+# is about what came before, and its limits.) In this and later diagrams blue is data, orange is
+# learned, grey computes, and green adds.
 
 # %% tags=["skip-grading"]
 drawn.way("course")
@@ -63,8 +64,8 @@ def naive_softmax(x: Tensor, dim: int = -1) -> Tensor:
 naive_softmax(torch.tensor([1.0, 2.0]))
 
 # %% [markdown]
-# **Predict, before you run the experiment:** the scores 1 and 2 give 0.27 and 0.73. What will
-# `naive_softmax` give for 102 beside 101?
+# **Predict, before you run the experiment:** `naive_softmax` gives the scores 1 and 2 the weights
+# 0.27 and 0.73. If the scores are 101 and 102, which weight will it give to 102?
 #
 # You will meet such questions in every lesson. Put your guess in place of `None`, a number or a few
 # words in quotes, and run the cell: the result will be shown beside it. A guess is never graded,
@@ -83,7 +84,7 @@ print("the weight of 102:", found)
 # A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that.
 # Anything larger becomes infinity, and infinity divided by infinity is "not a number". The true
 # answer has not moved at all: adding 100 to every score multiplies numerator and denominator by
-# $e^{100}$.
+# $e^{100}$, which cancels. In the picture, follow the thin curve to the place where it ends.
 
 # %% tags=["skip-grading"]
 scores = torch.arange(0, 121, dtype=torch.float32)
@@ -113,21 +114,22 @@ check.stable_softmax(naive_softmax)
 # numbers expected and found; **what this usually means**; and where to look. If no known mistake
 # fits, **what was seen** narrows the fault down. The rest is yours.
 #
-# The **idea** of an exercise earns most of its points. Some cases **also ask** for something beside
-# it, such as an empty row or another number type. An exercise of 2 points gives:
+# Most points of an exercise are for its **idea**. Some cases **also ask** for something beyond
+# the idea, such as an empty row or another number type. For an exercise of 2 points:
 #
-# | | points |
+# | what is right | points |
 # |---|---|
-# | all is right | 2.0 |
-# | the idea is right, nothing that is also asked | 1.6 |
-# | half of the idea is right | 1.0, or 0.8 with nothing else |
+# | everything | 2.0 |
+# | the idea, but nothing that is also asked | 1.6 |
+# | half of the idea, and all that is also asked | 1.0 |
+# | half of the idea, and nothing else | 0.8 |
 #
-# If the simplest case fails, there are none.
+# If the simplest case fails, there are no points.
 #
-# And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
-# on with the course's part in place of yours. You get no points for it, and can come back at
-# any time. If a later cell uses a part of yours that is not right yet, a line above its result
-# says so.
+# And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then
+# goes on with the course's function in place of yours. You get no points for that, but you can
+# come back and write your own at any time. And if a later cell uses a function of yours that is
+# not right yet, a line above the result says so.
 #
 # ### Exercise: `stable_softmax`
 # *2 points · difficulty 2 of 5 · 6 minutes*
@@ -212,8 +214,8 @@ check.stable_softmax(
 #
 # A slice of minus infinity alone has minus infinity as its largest entry, and subtracting that
 # gives NaN. Which number could you subtract instead? And what is the sum then? (Change what you
-# divide *by*, not the quotient: `torch.where` chooses a result, but the way back also goes through
-# the branch that was not chosen, and 0 times NaN is NaN.)
+# divide *by*, not the quotient. `torch.where` can replace a NaN in the result, but the backward
+# pass also goes through the branch that was not chosen, and 0 times NaN is NaN.)
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
@@ -226,8 +228,8 @@ check.stable_softmax(
 # Sentences have different lengths; a batch is a rectangle. The gap is filled with padding, and a
 # mask says which positions are real: `True` is real, everywhere in this course.
 #
-# **Predict:** three sentences lie in rows of five positions. The second has two words, every real
-# entry is 1, and the rest of its row is filled with zeros. What does `x.mean(1)` give for it?
+# **Predict:** a batch holds three sentences, in rows of five positions. Every word is the number
+# 1, and padding is 0. The second sentence has two words. What does `x.mean(1)` give for it?
 
 # %% tags=["skip-grading"]
 guess("plain mean of two words", None)
@@ -368,10 +370,10 @@ check.pairwise_dot(
 # Swap the last two axes of `b`, and leave its batch axis alone.
 # </details>
 #
-# ### A use for it
+# ### What a dot product says about two points
 #
-# Six points, evenly spread on a circle of radius 1, each compared with all of them. **Predict:**
-# what is the dot product of two neighbours? And of two opposite points?
+# Take six points, evenly spread on a circle of radius 1, and compare each of them with all six.
+# **Predict:** what is the dot product of two neighbours? And of two opposite points?
 
 # %% tags=["skip-grading"]
 guess("dot product of neighbours", None)
@@ -398,9 +400,9 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # ## 5. Hand in
 #
 # Save the notebook (`Ctrl` + `S`), open **Assignment List** in the Nbgrader menu, and press
-# **Submit** beside this lesson. You may submit as often as you like: the last one counts. If you
-# learn alone or work on Windows, there is no such menu: the checks tell you all you need, and your
-# instructor says where notebooks go.
+# **Submit** beside this lesson. You may submit as often as you like: the last one counts. There
+# is no such menu if you learn alone (the checks tell you all you need) or work on Windows (your
+# instructor says where notebooks go).
 #
 # Grading adds **hidden cases** of the same kinds, with other sizes and numbers: an answer that only
 # knows the visible ones gets half of the points at most.
@@ -411,8 +413,9 @@ print(summary())
 # %% [markdown]
 # ## Recap
 #
-# - An exercise is a stub, a check and hints. The check names a mistake that it knows.
-# - Softmax may be shifted by any number per slice; the largest entry makes it safe.
+# - An exercise is a stub, a check and hints. If the check knows a mistake, it names it.
+# - Softmax does not change if one number is subtracted from all scores of a slice; subtracting
+#   the largest makes it safe.
 # - Padding is removed from sums *and* from counts.
 # - All pairs of dot products are one matrix product.
 #

@@ -178,9 +178,10 @@ check.rnn_forward(
 #
 # ### A look inside
 #
-# Two sentences of 13 words that differ in their first word alone. Each word has a random vector,
-# the weights are random too, and nothing is trained. (`turning_matrix` makes recurrent weights that
-# turn every state and shorten it to 0.9 of its length.)
+# Let the network read two sentences of 13 words that differ in their first word alone. Each word
+# has a random vector, the weights are random too, and nothing is trained. (`turning_matrix` makes
+# recurrent weights that turn every state and shorten it to 0.9 of its length.) The upper picture
+# shows the states of one sentence, the lower one how far those of the other differ.
 #
 # **Predict:** after the first word the two states differ. After which word (1 to 13) is less than a
 # twentieth of that first difference left?
@@ -216,9 +217,9 @@ fading = int((sizes < 0.05).int().argmax()) + 1
 print("below 0.05 after word", said("words until less than a twentieth is left", fading))
 
 # %% [markdown]
-# The recurrent weights alone would leave $0.9^5 = 0.59$ of the difference after six words. Only
-# 0.04 is left: the rest is tanh, which is flat where a unit is near -1 or 1. But this network is
-# untrained. How much does training help?
+# After six words, five steps after the first, the recurrent weights alone would leave
+# $0.9^5 = 0.59$ of the difference. Only 0.04 is left. What takes the rest away is tanh, which is
+# flat where a unit is near -1 or 1. But this network is untrained. How much does training help?
 #
 # ## 3. Limit 1: all of the past in one vector
 #
@@ -227,9 +228,9 @@ print("below 0.05 after word", said("words until less than a twentieth is left",
 # alone a linear layer has to name all of them. (A symbol enters as a vector of zeros with a single
 # 1, *one-hot*, so I = 8.) Guessing gives 1/8.
 #
-# **Predict:** a state of 16 numbers, sequences of 2, 4, 8, 16, 32 symbols, and 150 training steps
-# for each. In principle, 32 symbols are 96 bits, and 16 numbers of 32 bits have room for 512. Where
-# does copying break down? And what do 64 numbers change?
+# **Predict:** the state has 16 numbers, the sequences have 2, 4, 8, 16 or 32 symbols, and there
+# are 150 training steps for each length. (In principle there is room: 32 symbols are 96 bits, and
+# 16 numbers of 32 bits hold 512.) Where does copying break down? And what do 64 numbers change?
 
 # %% tags=["skip-grading"]
 # At which length does a state of 16 first get more symbols wrong than right: 2, 4, 8, 16 or 32?
@@ -280,9 +281,9 @@ print("state of 16, more wrong than right:", said("length at which copying break
 plots.show(fig, about="Share of symbols copied correctly by length, and by place for 32 symbols.")
 
 # %% [markdown]
-# Means of three seeds, which hardly differ. A larger state moves the edge but does not remove it.
-# The right picture shows *which* symbols are lost: the oldest. (Limit 3, below, may have a part in
-# this.)
+# The curves are means of three seeds, which hardly differ. With a larger state copying breaks
+# down later, but it still breaks down. The right picture shows *which* symbols are lost: the
+# oldest. (Limit 3, below, may have a part in this.)
 #
 # Is that the state's fault, or was training too short? **Predict:** 16 symbols again, and 600 steps
 # in place of 150. What share of the symbols will each of the two states get right?
@@ -310,7 +311,7 @@ for n_units in copied:
 # ## 4. Limit 2: one step after another
 #
 # How long does a computation take if you may do any number of things at once? Then only *waiting*
-# counts: what needs a result has to wait until it is there. Count it like this: **one step
+# counts: whatever needs a result has to wait for it. So count in steps, like this: **one step
 # computes any number of a layer's outputs, as long as none of them needs another output of the
 # same layer.**
 #
@@ -396,14 +397,15 @@ for length in (1, 10, 100, 1000):
     print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
 
 # %% [markdown]
-# One step of the cell is several operations, so these are more than the steps you counted. What
-# matters is how they grow: with each token for the recurrent network, not at all for attention.
+# One step of the cell is several operations, and so is one attention. That is why these numbers
+# are larger than the steps that you counted. What matters is how they grow: with each token for
+# the recurrent network, not at all for attention.
 #
 # ### Timed
 #
-# The count says what has to wait, on any machine. Times on one core show something else: what many
-# small calls cost. (Waiting costs where there are many cores: they could share the work of `x @ w`,
-# but not 2,048 steps that need each other's results.)
+# The count holds on any machine. The times below, measured on one core, show something else: what
+# many small calls cost. (Waiting would show on many cores. They could share the work of `x @ w`,
+# but not that of 2,048 steps that need each other's results.)
 #
 # **Predict:** `x @ w` multiplies all T tokens with a matrix in one call; a recurrent network does
 # at least that much work. How many times longer does it take for 2,048 tokens?
@@ -449,26 +451,31 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 
 # %% [markdown]
 # A recurrent network has only about twice the arithmetic of `x @ w`, and an LSTM about eight times.
-# They take longer than that because they do thousands of small products, one after another, where
-# `x @ w` does one large one. What a small product costs depends on the routine: torch's LSTM takes
-# as many steps as `nn.RNN`, does four times its arithmetic, and can still be the faster one.
+# The measured ratios are larger, because these networks do thousands of small products, one after
+# another, where `x @ w` does one large one. What a small product costs depends on the routine:
+# torch's LSTM takes as many steps as `nn.RNN`, does four times its arithmetic, and can still be
+# the faster one.
 #
 # ## 5. Limit 3: gradients have a long way back
 #
-# To learn that token 1 matters for the state after token 60, the gradient has to come back through
-# 59 steps: **backpropagation through time**. Take a single unit with the recurrent weight $w$. A
-# step back multiplies the gradient by $w\,(1 - h_t^2)$, where $1 - h_t^2 \le 1$ is the slope of
-# $\tanh$. With $w = 0.9$, at most $0.9^{59} = 0.002$ is left. With many units $w$ becomes
-# $W_h^{\top}$, and $\odot$ multiplies entry by entry ($s$ is the sum of the last state's entries):
+# To learn that token 1 matters for the state after token 60, the gradient has to come back
+# through 59 steps: **backpropagation through time**.
+#
+# Take a single unit with the recurrent weight $w$. One step back multiplies the gradient by
+# $w\,(1 - h_t^2)$, where $1 - h_t^2 \le 1$ is the slope of $\tanh$. With $w = 0.9$, at most
+# $0.9^{59} = 0.002$ of it is left.
+#
+# With many units, the matrix $W_h^{\top}$ takes the place of $w$. Let $s$ be the sum of the last
+# state's entries, and let $\odot$ multiply entry by entry:
 #
 # $$\frac{\partial\, s}{\partial h_{t-1}}
 #   = W_h^{\top} \Big((1 - h_t^2) \odot \frac{\partial\, s}{\partial h_t}\Big)$$
 #
-# It is the same matrix every time. What it does when it is applied again and again depends on its
-# **spectral radius** $\rho$: the largest absolute value among its eigenvalues.
+# Every step back uses the same matrix. What it does when it is applied again and again depends on
+# its **spectral radius** $\rho$: the largest absolute value among its eigenvalues.
 #
-# torch gives such gradients, also for a tensor in the middle of a computation, whose `.grad` stays
-# empty after `backward()`:
+# `torch.autograd.grad` gives such gradients, even for a tensor in the middle of a computation,
+# whose `.grad` stays empty after `backward()`:
 #
 # ```python
 # a = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -479,9 +486,9 @@ print("your rnn_forward, in times of x @ w:", said("times as long as x @ w", rou
 # ### Exercise: `gradient_through_time`
 # *4 points · difficulty 4 of 5 · 12 minutes*
 #
-# Measure it: run the network, and find the gradient of the sum of $h_T$ with respect to the state
-# after each step. How long is each (2-norm, over batch and units together)? The norms are only
-# looked at: nobody will ask for a gradient *of them*. Leave the arguments as they were: their
+# Run the network, and find the gradient of the sum of $h_T$ with respect to the state after each
+# step. Give the length of each of these gradients (its 2-norm, over batch and units together).
+# Nobody will ask for a gradient *of* these lengths. Leave the arguments as they were: their
 # `.grad` and `requires_grad` must not change.
 
 
@@ -568,9 +575,10 @@ check.gradient_through_time(
 # ### Five radii
 #
 # The recurrent matrices below turn every vector and stretch it by exactly $\rho$, whatever its
-# direction. The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with weak
-# inputs (standard deviation 0.1) and with inputs of standard deviation 1: 15 gradients, each
-# divided by its length at the last step.
+# direction. The radii are 0.5, 0.9, 1.0, 1.1 and 1.5. Each is tried with no input at all, with
+# weak inputs (standard deviation 0.1) and with inputs of standard deviation 1. That makes 15
+# gradients, each divided by its length at the last step. In the plots, read each curve from left
+# to right: back in time.
 #
 # **Predict:** it is often said that gradients vanish for $\rho < 1$ and explode for $\rho > 1$. How
 # many of the 15 are longer 50 steps back than at the end? How many are below a hundredth?
@@ -626,13 +634,15 @@ print("below 0.01:", said("gradients below a hundredth", sum(n < 1e-2 for n in l
 # With no input the state stays at zero, where the slope of $\tanh$ is 1. The saying is exact there:
 # $\rho^k$ after $k$ steps, and $1.5^{50}$ is more than half a billion.
 #
-# With inputs it is only half true: states are not zero, and slopes below 1 count in every step. A
-# radius below 1 makes gradients vanish all the faster. One above 1 **allows** them to explode, but
-# it stretches states as well: however weak the inputs, states grow until $\tanh$ is flat enough to
-# stop them. With weak inputs and $\rho = 1.5$ the slope is 0.70: a step back stretches by about
+# With inputs it is only half true: states are not zero, and slopes below 1 count in every step.
+# So a radius below 1 makes gradients vanish all the faster. A radius above 1 **allows** them to
+# explode, but it stretches states as well: however weak the inputs, states grow until $\tanh$ is
+# flat enough to stop them.
+#
+# With weak inputs and $\rho = 1.5$ the slope is 0.70: a step back stretches by about
 # $1.5 \cdot 0.70 = 1.05$, and what was a factor of half a billion is 10. Inputs of size 1 flatten
-# $\tanh$ further, and even $\rho = 1.5$ vanishes. Units that are *saturated*, near -1 or 1, pass
-# next to nothing back, whatever the matrix.
+# $\tanh$ further, and even with $\rho = 1.5$ the gradient vanishes. Units near -1 or 1 are called
+# *saturated*: they pass next to nothing back, whatever the matrix.
 #
 # ### Against explosions: clipping
 #
@@ -640,17 +650,22 @@ print("below 0.01:", said("gradients below a hundredth", sum(n < 1e-2 for n in l
 # $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$.
 #
 # The task: read one symbol, then 39 steps of silence (inputs of 0), then name the symbol. With
-# $\rho = 1.5$ gradients grow on the way back, but $\tanh$ keeps them far below $1.5^{39}$. Plain
-# gradient descent for 150 steps: a step is the gradient times the learning rate. As a control, the
-# same without clipping at a tenth of the rate.
+# $\rho = 1.5$ gradients grow on the way back, but $\tanh$ keeps them far below $1.5^{39}$. We
+# train with 150 steps of plain gradient descent, where a step is the gradient times the learning
+# rate: without clipping, with clipping and, as a control, at a tenth of the rate without
+# clipping.
 #
-# The table below the plots has a line for each run: how long its steps were (median and longest),
-# the final loss, the share of saturated states (beyond 0.95 or -0.95), in how many *different*
-# states the eight symbols end, and the last gradients of `w_x` and of the layer that names.
+# The plots show the losses. The table has a line for each run:
+#
+# - how long its steps were (median and longest);
+# - the final loss;
+# - the share of saturated states (beyond 0.95 or -0.95);
+# - in how many *different* states the eight symbols end;
+# - the last gradients of `w_x` and of the layer that names the symbol.
 #
 # **Predict:** what do a few very long steps do to the network, even if all later ones are short?
-# (The loss is cross-entropy with the natural logarithm, in nats: guessing gives
-# $\ln 8 \approx 2.08$.)
+# Say it as a number: the loss in the end, without clipping. (The loss is cross-entropy with the
+# natural logarithm, in nats: guessing gives $\ln 8 \approx 2.08$.)
 
 # %% tags=["skip-grading"]
 # The loss in the end, without clipping (mean of three seeds); guessing gives 2.08
@@ -701,18 +716,19 @@ for name, run, model in ended:
     )
 
 # %% [markdown]
-# Without clipping the first step is a leap, a dozen times as long as a clipped one or more. After
-# such leaps about a third of the states or more are saturated (how many differs from machine to
-# machine), where clipping leaves 5 or 6%. Flat slopes do two things.
+# Without clipping the first step is a leap, at least a dozen times as long as a clipped one.
+# After such leaps about a third of the states or more are saturated (how many differs from
+# machine to machine); with clipping only 5 or 6% are. Where states are saturated, slopes are
+# flat. That has two effects:
 #
-# - Forwards, symbols become one: eight end in two to four different states. The loss still beats
-#   guessing, for the last layer tells these groups apart.
+# - Forwards, symbols merge: the eight end in two to four different states. The loss still beats
+#   guessing, because the last layer tells these groups apart.
 # - Backwards, nothing arrives that could part a group again: the gradient of `w_x` is a
 #   hundred-thousandth of the last layer's, or less.
 #
-# Clipping bounds every step. A tenth of the rate bounds none: most of its steps are short and teach
-# less, and where a long one comes, the loss jumps. Neither can lengthen a gradient that has
-# vanished: for that, the network itself has to change.
+# Clipping bounds every step. Training at a tenth of the rate bounds none: most of its steps are
+# short and teach less, and where a long one comes, the loss jumps. And neither of the two can
+# lengthen a gradient that has vanished. For that, the network itself has to change.
 #
 # ### Against vanishing: the LSTM
 #
@@ -721,9 +737,9 @@ for name, run, model in ended:
 # $$f_t = \sigma(W_f\, x_t + U_f\, h_{t-1} + b_f) \qquad
 #   c_t = f_t \odot c_{t-1} + i_t \odot g_t \qquad h_t = o_t \odot \tanh(c_t)$$
 #
-# $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. The gates $i_t$ and $o_t$ are made like the *forget
-# gate* $f_t$, with weights of their own; $g_t$, what is new, with $\tanh$ in place of $\sigma$. Two
-# ways lead from step to step, and gradients come back on both:
+# $\sigma(z) = 1 / (1 + e^{-z})$ is the sigmoid. The gates $i_t$ and $o_t$ are computed like the
+# *forget gate* $f_t$, with weights of their own. So is the new content $g_t$, with $\tanh$ in
+# place of $\sigma$. Two paths lead from step to step, and gradients come back along both:
 #
 # ```
 # c_{t-1} ────────── × f_t ── + ─→ c_t    only the forget gate: no matrix, no tanh
@@ -767,17 +783,21 @@ print("more is left in", said("more gradient left after 50 steps", more))
 # %% [markdown]
 # It depends on the gate. torch starts with $b_f$ near 0, and $\sigma(0)$ is one half. A gate that
 # lets half through at each step leaves $0.5^{50} \approx 10^{-15}$. More is left here, because
-# gates vary around one half, and there is a second way back, through $h$. Gates that begin open
-# ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through. Is it the open gate that
-# carries it? In the last curve the way back through $h$ is cut. Along $c$ alone 0.06 arrives, not
-# far from $0.95^{50} = 0.09$; with both ways it is 0.3. The open gate keeps a way free, and at
-# every step more joins it through $h$. With a bias of 5 the curve even rises, to 3 at 59 steps
-# back: the gates pass nearly all, and what joins is not bounded by 1. (So LSTMs are clipped, too.)
-# And the plain network was helped: it starts with $\rho = 1$, torch's own `nn.RNN` with less.
+# gates vary around one half, and because there is a second way back, through $h$. Gates that
+# begin open ($\sigma(3) = 0.95$, $\sigma(5) = 0.99$) let the gradient through.
 #
-# **Predict:** does that decide what is learned? The same task as before, with noise of size 1 in
-# place of silence: one symbol, then 19 steps of noise, then name the symbol. 200 training steps.
-# Guessing gives 0.125.
+# Is it really the open gate that carries the gradient? In the last curve the way back through $h$
+# is cut. Along $c$ alone 0.06 arrives, not far from $\sigma(3)^{50} = 0.09$; with both ways it is
+# 0.3. So the open gate keeps one way free, and at every step more joins it through $h$. With a
+# bias of 5 the curve even rises, to 3 at 59 steps back: the gates pass nearly all, and what joins
+# is not bounded by 1. (That is why LSTMs are clipped, too.)
+#
+# The comparison favours the plain network: it starts with $\rho = 1$, and torch's own `nn.RNN`
+# starts with less.
+#
+# **Predict:** does that decide what is learned? The task is the same, but shorter, and with noise
+# of size 1 in place of silence: read one symbol, then 19 steps of noise, then name the symbol.
+# There are 200 training steps. Guessing gives 0.125.
 
 # %% tags=["skip-grading"]
 guess("share right, LSTM as torch makes it", None)
@@ -810,15 +830,17 @@ for name, make in makers.items():
 #
 # ## 6. From sequence to sequence
 #
-# In translation, source and answer differ in length. Two recurrent networks can do it: an
-# **encoder** reads the source, and its last state becomes the first state of a **decoder**, which
-# writes the answer token by token. At each step it reads the token that it has just written.
+# In translation, source and answer differ in length. Two recurrent networks can deal with that:
+# an **encoder** reads the source, and its last state becomes the first state of a **decoder**,
+# which writes the answer token by token. At each step the decoder reads the token that it has
+# just written.
 #
-# Two tokens are not words: the **begin** token starts the decoder, and by writing the **end**
-# token it says that it is done.
+# Two tokens are not words: the **begin** token starts the decoder, and the decoder writes the
+# **end** token to say that it is done.
 #
 # In training the right answer is known, so the decoder reads the *right* previous token, not the
-# one that it wrote: **teacher forcing**. So all that the decoder reads is known before it starts.
+# one that it wrote. This is **teacher forcing**: all that the decoder reads is known before it
+# starts.
 # (With source $x$ and answer $y$, the decoder models $p(y_t \mid y_1 \dots y_{t-1}, x)$.)
 
 # %% tags=["skip-grading"]
@@ -961,11 +983,12 @@ check.greedy_decode(
 #
 # ### Reversing 20 and 40 symbols
 #
-# Now with GRUs: like LSTMs, but with two gates and $h$ as their only state. Two of them read the
-# source, one from each end, with 32 numbers each. (An id picks a row of a learned table, its
-# *embedding*: the same as one-hot times a matrix.) A linear layer and a tanh turn these 64 into the
-# decoder's first state. Three seeds for each length, 200 training steps, and sequences grow during
-# training. Measured on sequences that were never seen:
+# Now train such a pair. It is made of GRUs, which are like LSTMs, but have two gates, and $h$ as
+# their only state. Two GRUs read the source, one from each end, with 32 numbers each. A linear
+# layer and a tanh turn these 64 into the decoder's first state. (An id picks a row of a learned
+# table, its *embedding*: the same as one-hot times a matrix.) There are three seeds for each
+# length and 200 training steps, and sequences grow during training. We measure on sequences that
+# were never seen:
 #
 # - **token accuracy**: the share of symbols that are right; guessing gives 1/16;
 # - **sequence accuracy**: the share of answers in which *every* symbol is right;
@@ -1046,14 +1069,18 @@ axes[0].set_ylabel("share right\n(mean of three seeds)")
 plots.show(fig, about="Share of right symbols by place in the answer, mean of three seeds.")
 
 # %% [markdown]
-# All that the decoder knows of the source is a state of 64 numbers, and after 200 steps it carries
-# too little for a decoder without help. Running free, the model often gets the first symbol right
-# (not in the answer printed above) and soon is little better than guessing. (At the last place it
-# is even worse: a decoder that stops early has no symbol there.) No sequence is right as a whole.
-# (Section 3's network copied more, but of 48 bits. 20 symbols of 16 kinds are 80: of these it names
-# 0.44 after 200 steps, this encoder 0.37. Measured apart.) Is that limit 1 again, now with gates,
-# or too short a training? Lesson 02 trains longer and with a larger state, and gives the same
-# network a second way to its source.
+# All that the decoder knows of the source is a state of 64 numbers, and after 200 steps this
+# state carries too little for a decoder without help. Running free, the model often gets the
+# first symbol right (not in the answer printed above), and soon it is little better than
+# guessing. (At the last place it is even worse: a decoder that stops early has no symbol there.)
+# No sequence is right as a whole.
+#
+# Is that limit 1 again, now with gates, or too short a training? Lesson 02 trains longer and with
+# a larger state, and gives the same network a second way to its source.
+#
+# (Section 3's network copied more, but its 16 symbols of 8 kinds are only 48 bits. The 20 symbols
+# of 16 kinds here are 80: measured apart, after 200 steps, a linear layer names 0.44 of these
+# from that network's state, and 0.37 from this encoder's.)
 #
 # Teacher-forced numbers flatter the model, which is set right at each step. What is used is the
 # free-running model, so that is the number to report.
@@ -1068,9 +1095,9 @@ print(summary())
 # - **Limit 1:** all of the past goes through one vector of fixed size. After equal training the
 #   smaller state had copied less, and the oldest symbols were lost first.
 # - **Limit 2:** T tokens take T steps in a row, however many processors there are.
-# - **Limit 3:** going back k steps multiplies the gradient k times. A matrix that shrinks every
-#   direction makes it vanish; one that stretches allows it to explode, and saturated units make it
-#   vanish all the same.
+# - **Limit 3:** going back k steps multiplies the gradient by the matrix and by slopes of tanh, k
+#   times. A matrix that shrinks every direction makes the gradient vanish; one that stretches
+#   allows it to explode, and saturated units make it vanish all the same.
 # - Clipping cures explosions, not vanishing. An LSTM carries gradients far while its forget gates
 #   are open; as torch makes it, they start half shut.
 # - Teacher forcing gives the decoder the right token at every step; what counts is how it does

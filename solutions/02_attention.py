@@ -47,10 +47,11 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 #
 # $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
 #
-# The hidden layer has $A$ units; $v$, one number for each, turns them into the score. (This $v$ is
-# a vector of weights. From section 5 on, v is for *values*.) This score is *additive*: query and
-# key meet in a sum. The decoder asks, the encoder's states answer: two sequences, whose lengths may
-# differ. That is **cross-attention**.
+# The hidden layer has $A$ units, and $v$ has one weight for each of them. (From section 5 on, v
+# is for *values*.) The score is called *additive*, because query and key meet in a sum.
+#
+# The decoder asks, and the encoder's states answer. These are two sequences, whose lengths may
+# differ: that is **cross-attention**.
 #
 # ### Exercise: `additive_scores`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -134,9 +135,12 @@ check.additive_scores(
 #
 # A Python dictionary gives the value of the one key that *equals* the query. Attention is a soft
 # dictionary: every key matches a little or a lot, and what comes back is the average of all
-# **values**, weighted by the match. So the result moves smoothly when the query does, and there is
-# a gradient from which a network can learn what to ask. Below, a hard look-up gives the value of
-# the nearest key; the soft one gives key $k$ the score $-4 (q - k)^2$.
+# **values**, weighted by the match. So a small change of the query changes the result only a
+# little, and there is a gradient from which a network can learn what to ask.
+#
+# Compare the two curves below. A hard look-up jumps from the value of one nearest key to that of
+# the next; the soft one, which gives key $k$ the score $-4 (q - k)^2$, passes smoothly between
+# them.
 
 # %% tags=["skip-grading", "folded"]
 pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
@@ -161,8 +165,7 @@ drawn.way("looking back")
 # are 0, and so is the context. (Where all scores are equal, the context is lesson 00's
 # `masked_mean`.)
 #
-# A value has **Dv** entries. From section 5 on, **T** queries ask at once, and have Dk entries like
-# the keys: $d_k$ in formulas, `d_k` in code. D is `d_model`.
+# A value has **Dv** entries.
 #
 # ### Exercise: `attend`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -240,16 +243,17 @@ check.attend(
 #
 # ## 3. The experiment: reversing a sequence
 #
-# The task of lesson 01: read symbols, write them in reverse order. Two models learn it. The second
-# decoder looks back, **through your two functions**. It uses the context twice at each step: with
-# the last symbol, to make the new state, and with the new state, to choose the next symbol. That
-# takes more parameters. Both see the same batches in the same order, as many steps, with short
-# sequences first.
+# The task is that of lesson 01: read symbols, and write them in reverse order. Two models learn
+# it: a plain one, as in lesson 01, and one whose decoder looks back **through your two
+# functions**. That decoder uses the context twice at each step: together with the last symbol, to
+# make the new state, and together with the new state, to choose the next symbol. This takes more
+# parameters. Both models see the same batches in the same order, for the same number of steps,
+# with short sequences first.
 #
 # **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
 # symbol? Its second? Draw the picture: output positions downwards, input positions to the right.
-# And how many symbols will each of the two models get right, now with 300 steps? (In lesson 01 the
-# plain one had 200.)
+# And what share of the symbols will each of the two models get right, now with 300 steps? (In
+# lesson 01 the plain one had 200.)
 
 # %% tags=["skip-grading"]
 # Input positions count from 0. How much of what it writes is right (a share from 0 to 1)?
@@ -305,9 +309,9 @@ guess("share right at 40, attention", None)
 compare(40)
 
 # %% [markdown]
-# These are new sequences, and each model reads what it wrote itself. Guessing would get 1 symbol in
-# 16 right (6.25%). With a third more steps, attention is as good at twice the length. Where does
-# the plain model fail?
+# Both models were tested on new sequences, running free: each reads what it wrote itself.
+# Guessing would get 1 symbol in 16 right (6.25%). With a third more steps, attention is as good
+# at twice the length. At which output positions does the plain model fail?
 
 # %% tags=["skip-grading", "measured", "folded"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
@@ -325,10 +329,10 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 
 # %% [markdown]
 # The plain model knows something of the first symbols that it has to write, and soon does little
-# better than guessing. Are its 64 numbers too few, or its steps? So train it longer, and train one
-# with a state four times as wide. That takes minutes and was recorded, with three seeds of
-# everything (`python -m bench reversal`). **Predict:** with 13 times the steps, what share of the
-# symbols will the plain model of this lesson get right?
+# better than guessing. Does it have too few numbers in its state (64), or too few steps? To find
+# out, train it longer, and train one with a state four times as wide. That takes minutes, so it
+# was recorded, with three seeds of everything (`python -m bench reversal`). **Predict:** with 13
+# times the steps, what share of the symbols will the plain model of this lesson get right?
 
 # %% tags=["skip-grading"]
 guess("share right after 4,000 steps", None)
@@ -344,10 +348,11 @@ for name, found in record["models"].items():
 print(where)
 
 # %% [markdown]
-# Some of it was training: a state of 64 gets a sixth of the symbols after the lesson's 300 steps, a
-# quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole sequence. The wider
-# state is behind in the end, so the picture does not say what a state *can* hold. It says that with
-# attention, where the source need not fit into the state, 300 steps are enough for 99%.
+# More training helps the state of 64: it gets a sixth of the symbols right after the lesson's 300
+# steps, a quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole
+# sequence. The wider state gets worse with the longest training (why, we did not look into), so the
+# picture does not say what a state *can* hold. What it says is this: with attention, where the
+# source need not fit into the state, 300 steps are enough for 99%.
 #
 # Where does the model with attention look?
 
@@ -363,10 +368,12 @@ plots.show(
 )
 
 # %% [markdown]
-# No loss was put on the weights: training for the right symbols made the anti-diagonal. The line is
-# a few columns wide. Each encoder state has read its neighbours too, so a look beside the right
-# symbol can be as good. You will read such pictures for the rest of the course: **each row is one
-# question, and sums to one**.
+# No loss told the weights where to be: training for the right symbols was enough to make the
+# anti-diagonal. The line is a few columns wide. Each encoder state has read its neighbours too,
+# so looking beside the right symbol can be as good.
+#
+# You will read such pictures for the rest of the course: **each row is one question, and sums to
+# one**.
 #
 # ## 4. Additive or multiplicative?
 #
@@ -462,15 +469,15 @@ when = "never" if below["multiplicative"] == end else "sooner" if ahead else "la
 print("the product's:", said("the product's loss below 0.1", when))
 
 # %% [markdown]
-# The product learns it too, if more slowly in this run. (Many of the loss's jumps are steps in
-# length: one more symbol every dozen steps, up to step 210.) Its line is narrower, with the same
-# kind of encoder: many rows look at one column almost alone, others at two. States that have read
-# their neighbours allow a wide line, and do not force one.
+# The product learns the task too, if more slowly in this run. (Many of the loss's jumps come
+# where the sequences get longer: by one symbol every dozen steps, up to step 210.) Its line is
+# narrower, with the same kind of encoder: many rows look at one column almost alone, others at
+# two. So states that have read their neighbours allow a wide line, but do not force one.
 #
-# Which is faster when many queries ask many keys? For every pair of them the sum makes $A$ = 32
-# numbers, puts each through tanh and multiplies it by its entry of $v$; the product multiplies 64
-# pairs of entries. **Predict:** how many times slower is the sum than the product, for 512 queries
-# and 512 keys?
+# Which score is faster when many queries ask many keys? For every pair of query and key, the
+# additive score makes $A$ = 32 numbers, puts each through tanh and multiplies it by its entry of
+# $v$; the multiplicative score multiplies 64 pairs of entries. **Predict:** how many times slower
+# is the additive score than the multiplicative one, for 512 queries and 512 keys?
 
 # %% tags=["skip-grading"]
 guess("times as long, additive at 512", None)
@@ -503,10 +510,11 @@ ratio = times["additive"][-1] / times["multiplicative"][-1]
 print("additive at 512:", said("times as long, additive at 512", float(f"{ratio:.2g}")))
 
 # %% [markdown]
-# The sum has fewer multiplications, and is far slower. Its table (T, S, A) has 8.4 million entries
-# ($512 \cdot 512 \cdot 32$), 34 MB, written and read again for the sum, for tanh and for the
-# product with $v$. $Q K^\top$ is one call, and writes the $512 \cdot 512$ scores alone. From here
-# on we multiply. But the product has a flaw, which shows when vectors get long.
+# The additive score has fewer multiplications, and yet it is far slower. Its table (T, S, A) has
+# 8.4 million entries ($512 \cdot 512 \cdot 32$), 34 MB, which are written and read again for the
+# sum, for tanh and for the product with $v$. The multiplicative scores of all pairs come from
+# matrix products, without such a table: only the $512 \cdot 512$ scores are written. From here on
+# we multiply. But the product has a flaw, which shows when vectors get long.
 #
 # ## 5. What long vectors do to the product
 #
@@ -548,17 +556,22 @@ check.predict_score_spread(
 #
 # ### Measured
 #
-# 512 queries, 32 keys each, $d_k$ from 1 to 1024, with and without dividing by $\sqrt{d_k}$.
-# Besides the spread we look at what softmax makes of the scores: the **entropy** of the weights (5
-# bits: all 32 keys alike; 0 bits: one key has everything), and whether a query can still learn.
-# With two keys, a weight changes with its score at the slope $a_1 a_2$:
+# Take 512 queries with 32 keys each, for $d_k$ from 1 to 1024, and score with and without
+# dividing by $\sqrt{d_k}$. Besides the spread we look at two things that softmax makes of the
+# scores:
+#
+# - the **entropy** of the weights: with 5 bits all 32 keys are alike, with 0 bits one key has
+#   everything;
+# - whether a query can still learn. With two keys, a weight changes with its score at the slope
+#   $a_1 a_2$:
 #
 # | weights | slope |
 # |---|---|
 # | 0.5, 0.5 | 0.25 |
 # | 0.999, 0.001 | 0.001 |
 #
-# With many keys, and for the query itself (without the root if nothing is divided):
+# With many keys, the weights $a_i$ change with the query like this (without the root if the
+# scores are not divided):
 #
 # $$\frac{\partial a_i}{\partial q} = \frac{a_i\, (k_i - \bar k)}{\sqrt{d_k}}, \qquad
 # \bar k = \sum_j a_j k_j$$
@@ -603,17 +616,20 @@ for name, rows in seen.items():
     print(f"{name:12} d_k = 1024: mean norm of the gradient {rows[-1][3]:.2f}")
 
 # %% [markdown]
-# Scores of two independent vectors spread like $\sqrt{d_k}$. At $d_k = 1024$ softmax is nearly
-# certain (0.2 of 5 bits) of a key that nobody chose, before anything is learned. More than half of
-# the queries are stuck, and hardly learn. A few, for which two keys compete, get a very large
-# gradient instead, which lifts the mean to 1.8 (with the division: 0.24). Dividing by $\sqrt{d_k}$
-# gives short and long vectors the same start. That is all that *scaled* means in Vaswani et al.
-# (2017):
+# Scores of two independent vectors spread like $\sqrt{d_k}$. Without the division, at
+# $d_k = 1024$, softmax is nearly certain (0.2 of 5 bits) of a key that nobody chose, before
+# anything is learned. More than half of the queries are stuck, and hardly learn. A few, for which
+# two keys compete, get a very large gradient instead, which lifts the mean to 1.8 (with the
+# division: 0.24).
+#
+# Dividing by $\sqrt{d_k}$ gives short and long vectors the same start. That is all that *scaled*
+# means in Vaswani et al. (2017):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# Each of the $T$ rows of $Q$ is a query. Softmax runs along each row of scores: **over the keys**.
-# Follow the data from left to right; the shapes stand on the arrows.
+# Here **T** queries ask at once. Each is a row of $Q$ and has Dk entries, like the keys ($d_k$ in
+# formulas). Softmax runs along each row of scores: **over the keys**. Follow the data through the
+# diagram from left to right; the shapes stand on the arrows.
 
 # %% tags=["skip-grading"]
 drawn.way("attention")
@@ -850,8 +866,8 @@ for query in (2, 5):  # the weights of the last panel
 #
 # $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
 #
-# (Here $W_q$ is (D, Dk) and a word is a row: `x @ W_q`. In lesson 01, in section 1 and in
-# `nn.Linear` the matrix is (out, in), and takes its transpose to the right side: `x @ w.T`.)
+# (Here a word is a row, and $W_q$ is (D, Dk): `x @ W_q`. In lesson 01, in section 1 and in
+# `nn.Linear` the matrix is (out, in), so its transpose stands on the right: `x @ w.T`.)
 #
 # Follow one sentence of six words, with vectors and matrices made by hand so that each number
 # means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
@@ -900,7 +916,8 @@ plots.show(fig, about="X and the three weight matrices above; queries, keys and 
 # %% [markdown]
 # Take the row of *lost* in Q: (2, 0, 3). Its score with *robot*, whose key is (2, 0, 2), is
 # $2 \cdot 2 + 0 + 3 \cdot 2 = 10$; with *key*, it is 4; with all others 0. **Predict** from Q and K
-# alone: where will *the* look? And where will *key* look? Then follow the rows to the right.
+# alone: where will *the* look? And where will *key* look? Then run the cells, and follow both
+# rows through the four pictures, from left to right.
 
 # %% tags=["skip-grading"]
 # Numbers of the words, from 0: the, red, robot, lost, the, key. A list of those looked at most.
@@ -932,11 +949,13 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
       torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
 
 # %% [markdown]
-# Choose another query: click on it, or use the arrow keys. *lost* gives *robot* 0.96 and *key*
-# 0.03. What becomes of the 0.03 without the division? And of *the*, which likes two words equally
-# well? Switch the division off, and move the slider. It only pretends longer vectors: it multiplies
-# all products by $\sqrt{d_k / 3}$, as those of random vectors grew in section 5. Then set the mask
-# to *causal*: whom can the first *the* still ask?
+# Now explore the example. *lost* gives *robot* 0.96 and *key* 0.03. Choose another query: click
+# on it, or use the arrow keys.
+#
+# - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*, which
+#   likes two words equally well? (The slider only imitates longer vectors: it multiplies all
+#   products by $\sqrt{d_k / 3}$, as those of random vectors grew in section 5.)
+# - Set the mask to *causal*: whom can the first *the* still ask?
 
 # %% tags=["skip-grading"]
 drawn.attention_by_hand(words, Q, K, V, query=3)
@@ -945,18 +964,19 @@ drawn.attention_by_hand(words, Q, K, V, query=3)
 # (Without the division the 0.03 shrinks to 0.00; *the* gives one half each, however long the
 # vectors. Under the causal mask the first *the* has itself alone.)
 #
-# *lost* was told of one that acts. *robot* was told that it is described, and so was *key*, which
-# is wrong: attention saw that there is an adjective, not that it stands beside the robot. Both
-# *the* got the same vector, though they stand in different places. Section 8 asks why.
+# What did the words get? *lost* was told that something acts. *robot* was told that it is
+# described, and so was *key*, which is wrong: attention saw that there is an adjective, not that
+# it stands beside the robot. Both *the* got the same vector, though they stand in different
+# places. Section 8 asks why.
 #
-# A network learns the three matrices. Time to make them a module.
+# In a network the three matrices are learned. Time to make a module of them.
 #
 # ### Exercise: `SelfAttention`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# Three layers, and nothing else that is trained. Use your `scaled_dot_product_attention`. (While
-# `SelfAttention` is graded, a right function stands in for yours, so an error there costs you
-# nothing here.)
+# Make three layers, and nothing else that is trained. Use your `scaled_dot_product_attention`.
+# (While `SelfAttention` is graded, a correct `scaled_dot_product_attention` stands in for yours,
+# so an error in yours costs you nothing here.)
 
 
 # %% exercise="SelfAttention"
@@ -1083,11 +1103,12 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 
 # %% [markdown]
 # Without projections a score is the product of two words' own vectors, which is large if they are
-# alike, or long: *the* finds *the*, but *key* finds *robot*, whose vector is longer, as much as
-# itself. And "looks for" and "offers" are the same thing, so that who asks whom makes no difference
-# to the score. $W_q$ and $W_k$ get no gradient: they stay as random as they began, and no error
-# message says so. A parameter without a gradient is worth looking for in any model that trains
-# "well enough".
+# alike, or long. So *the* finds *the*, but *key* finds *robot*, whose vector is longer, as much
+# as itself. What a word looks for and what it offers are now the same, so who asks whom makes no
+# difference to the score.
+#
+# $W_q$ and $W_k$ get no gradient: they stay as random as they began, and no error message says
+# so. Look for parameters without a gradient in any model that trains "well enough".
 #
 # ## 8. Order
 #
@@ -1190,8 +1211,8 @@ check.breaks_equivariance(
 #
 # ### Three layers compared
 #
-# Your attention; the same, after each word got a vector for its place; and an RNN. **Predict:** for
-# which of the three will the distance be 0?
+# Compare three layers: your attention; the same attention, with a vector for its place added to
+# each word; and an RNN. **Predict:** for which of the three will the distance be 0?
 
 # %% tags=["skip-grading"]
 guess("distance 0", None, choices=("self-attention", "attention with places", "RNN", "none"))
@@ -1367,12 +1388,16 @@ check.predict_bug_of_symptom(
 # - the mask is inverted;
 # - the values are taken from the keys.
 #
-# You get points for each of the four that you catch, if you let the right ones pass. Any other
-# error is not a catch. Use small tensors of floating-point numbers. Your test runs more than once:
-# if it draws random numbers, let it seed first. Compute what you expect on paper or with torch's
-# products and softmax, not by calling an attention (torch's are off limits, yours may share the
-# fault), and compare with a tolerance. (Let Dv = Dk: then an attention that takes its values from
-# the keys runs through, and your numbers have to catch it.)
+# You get points for each of the four that you catch, if you let the correct ones pass. Any other
+# error is not a catch.
+#
+# - Use small tensors of floating-point numbers. Your test runs more than once: if it draws random
+#   numbers, let it set a seed first.
+# - Compute what you expect on paper, or with torch's products and softmax, and compare with a
+#   tolerance. Do not call an attention for it: torch's are off limits, and yours may share the
+#   fault.
+# - Let Dv = Dk: then an attention that takes its values from the keys runs without an error, and
+#   your numbers have to catch it.
 
 
 # %% exercise="test_attention"
@@ -1539,13 +1564,14 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 
 # %% [markdown]
 # The RNN's gradient is multiplied by one matrix and one slope of tanh for every word on the way.
-# Here it shrinks faster than the LSTM's, and in lesson 01 it was the other way round: there the
-# matrix started with $\rho = 1$, here it starts as torch makes it, with a radius of 0.59.
-# Attention's path has one step, whatever the distance, so its curve is flat. (The last word itself
-# is ahead, since it is the query too.) In this untrained layer the third limit is gone. What is
-# left shrinks with the number of words, not with the distance: weights sum to one, so in a text
-# twice as long each word gets about half. And a trained attention need not *use* what lies far
-# back; it can.
+# Here it shrinks faster than the LSTM's; in lesson 01 it was the other way round. The reason is
+# the start: there the matrix had $\rho = 1$, here it is as torch makes it, with a radius of 0.59.
+#
+# Attention's path has one step, whatever the distance, so its curve is flat. (The last word
+# itself is ahead, since it is the query too.) In this untrained layer the third limit is gone.
+# The gradient still shrinks with the number of words, but not with the distance: weights sum to
+# one, so in a text twice as long each word gets about half. And a trained attention *can* use
+# what lies far back; it need not.
 #
 # ## 12. What it costs
 #
@@ -1621,18 +1647,20 @@ for name in ("RNN", "LSTM"):
 # %% [markdown]
 # Three things to take from the picture.
 #
-# - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
-#   states. It is more than the RNN's at every length but, up to 512 tokens, less than the LSTM's.
-#   For long texts twice the length takes four times the memory. (The arithmetic cannot be avoided,
-#   the table can: fused kernels compute it piece by piece, as `F.scaled_dot_product_attention` may
-#   do, and their memory grows with $T$ alone; Dao et al., 2022.)
-# - **When time crosses depends on the program.** By the table attention does more arithmetic at
-#   every length. Still the RNN takes longer up to about 2,000 tokens. Its steps are slow, but not
-#   because they wait: the LSTM's wait as well, and beyond about 512 tokens it is ahead of
-#   attention. (One core cannot show what waiting costs where many could work at once.)
-# - **How much slower an LSTM is** depends on program, machine, width and batch. On a CPU the LSTM
-#   runs in one fused routine (which hides its 512 steps) and the simpler RNN does not, so that the
-#   one with four times the arithmetic wins. Measure, and say where.
+# - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps
+#   $T$ states. Attention takes more memory than the RNN at every length but, up to 512 tokens,
+#   less than the LSTM. For long texts twice the length takes four times the memory. (The
+#   arithmetic cannot be avoided, but the table can. A *fused kernel* computes it piece by piece
+#   in one routine, as `F.scaled_dot_product_attention` may do, and its memory grows with $T$
+#   alone; Dao et al., 2022.)
+# - **At which length the times cross depends on the program.** By the table, attention does more
+#   arithmetic at every length. Still the RNN takes longer up to about 2,000 tokens. Its steps are
+#   slow, but not because they wait: the LSTM's steps wait as well, and beyond about 512 tokens
+#   the LSTM is faster than attention. (One core cannot show what waiting costs where many could
+#   work at once.)
+# - **How an LSTM compares** depends on program, machine, width and batch. On a CPU the LSTM runs
+#   in one fused routine (which hides its 512 steps) and the simpler RNN does not. So the one with
+#   four times the arithmetic wins. Measure, and say where.
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -1674,9 +1702,9 @@ print(summary())
 #   translate*, ICLR 2015 (arXiv:1409.0473): additive attention, alignment pictures.
 # - M.-T. Luong, H. Pham, C. D. Manning, *Effective approaches to attention-based neural machine
 #   translation*, EMNLP 2015 (arXiv:1508.04025): multiplicative attention.
-# - A. Vaswani et al., *Attention is all you need*, NIPS 2017 (arXiv:1706.03762): scaled dot product
-#   (3.2.1 with footnote 4), costs per layer (table 1).
+# - A. Vaswani et al., *Attention is all you need*, NeurIPS 2017 (arXiv:1706.03762): scaled dot
+#   product (3.2.1 with footnote 4), costs per layer (table 1).
 # - T. Dao, D. Fu, S. Ermon, A. Rudra, C. Ré, *FlashAttention: Fast and memory-efficient exact
 #   attention with IO-awareness*, NeurIPS 2022 (arXiv:2205.14135).
-# - I. Sutskever, O. Vinyals, Q. V. Le, *Sequence to sequence learning with neural networks*, NIPS
-#   2014 (arXiv:1409.3215): the encoder-decoder, and why reversed inputs helped it.
+# - I. Sutskever, O. Vinyals, Q. V. Le, *Sequence to sequence learning with neural networks*,
+#   NeurIPS 2014 (arXiv:1409.3215): the encoder-decoder, and why reversed inputs helped it.

@@ -46,11 +46,11 @@ scaled_dot_product_attention = carry("02_attention", "scaled_dot_product_attenti
 # ## 1. One softmax, two questions
 #
 # Eight drawers hold one symbol each. A question names two of them, and the answer is what lies in
-# the first and in the second, *in that order*. One look brings back one mixture. Can it answer this
-# question?
+# the first and in the second, *in that order*. One softmax gives one set of weights, so the query
+# gets one mixture of values. Can one mixture answer this question?
 #
-# One softmax gives one set of weights, so the query gets one mixture of values. Suppose that it
-# looks at both drawers alike, 0.5 and 0.5; or at the first a little more, 0.7 and 0.3.
+# Suppose that the query looks at both drawers alike, with weights of 0.5 and 0.5; or at the first
+# a little more, with 0.7 and 0.3.
 #
 # **Predict:** red lies in the first drawer and blue in the second; then they change places. Does
 # the mixture change, with either pair of weights?
@@ -70,9 +70,9 @@ for look in (torch.tensor([0.5, 0.5]), torch.tensor([0.7, 0.3])):
     print("    it changes:", said(f"the mixture changes, {shares}", answer))
 
 # %% [markdown]
-# With equal weights it does not: *which* symbols are there survives, *where* they are does not.
-# With uneven weights the order is in the numbers. But something has to read it out of them: can a
-# *linear* layer? Section 6 answers that.
+# With equal weights the mixture does not change: it tells *which* symbols are there, but not
+# *where* they are. With uneven weights the order is in the numbers. But something has to read it
+# out of them: can a *linear* layer? Section 6 answers that.
 #
 # The way out is to look twice, with two sets of weights, and keep the two results apart. That is
 # all that "multi-head" means.
@@ -298,8 +298,8 @@ check.merge_heads(
 #
 # ### A list, a fused projection, or one large attention
 #
-# Do the list and the fused projection give the same numbers? And *one large attention* with the
-# very same matrices, without cutting: is that the same? **Predict** both.
+# **Predict** two things. Do the list and the fused projection give the same numbers? And does
+# *one large attention* with the very same matrices, without cutting, give them too?
 
 # %% tags=["skip-grading"]
 ALIKE = ("the same", "different")
@@ -336,8 +336,9 @@ for name, other in (("fused projection", fused), ("one large attention", large))
 #
 # ## 4. The whole block
 #
-# Four linear layers and one attention. Queries, keys and values are projected, cut into heads,
-# attended head by head, joined, and projected once more:
+# The block is four linear layers ($w_q$, $w_k$, $w_v$, $w_o$) and one attention. Queries, keys
+# and values are projected and cut into heads. Each head attends by itself. What the heads find is
+# joined, and projected once more:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D_h}}\right) V_h, \qquad
 # \text{output} = w_o\big(\text{head}_0 \,\|\, \dots \,\|\, \text{head}_{H-1}\big)$$
@@ -539,11 +540,11 @@ print(said("four heads look at", places))
 #
 # ## 5. What do several heads cost?
 #
-# **Predict**, before anything is counted: take attention with D = 512 and biases. How many
-# parameters does `MultiHeadAttention(512, 8)` have?
-#
 # ### Exercise: `predict_parameters_8_heads`
 # *1 point · difficulty 1 of 5 · 2 minutes*
+#
+# **Predict**, before anything is counted: take attention with D = 512 and biases. How many
+# parameters does `MultiHeadAttention(512, 8)` have?
 
 
 # %% exercise="predict_parameters_8_heads"
@@ -651,8 +652,9 @@ print("64 heads over 1:", said("times as long with 64 heads", round(times[-1] / 
 # and, in training, kept. Memory for the tables grows in step with H. So does time, once the tables
 # outweigh the products. Where this was measured, it grew more than fourfold from 16 to 64 heads.
 #
-# And what does fusing save? **Predict:** 16 heads, sentences of 16 and of 256 words, one core. How
-# many times as long as your block's way does the list of section 2 take?
+# And what does fusing save? Take 16 heads, sentences of 16 and of 256 words, and one core.
+# **Predict:** how many times as long as the fused projection of your block does the list of
+# section 2 take?
 
 # %% tags=["skip-grading"]
 guess("list over fused, T = 16", None)
@@ -721,9 +723,11 @@ pictures.where_heads_write(
 # With one head, it makes no difference whether $w_o$ acts on the average of the values or on each
 # value before they are averaged: so it can be part of $w_v$. With four, each head averages by
 # weights of its own. Its part of `w_o` (Dh columns) times its part of `w_v` (Dh rows) is a (D, D)
-# matrix for that head alone, and one `w_v` cannot hold four of these. The picture shows what `w_o`
-# gives: every head can write into every feature. Without it, head 0 can only write into the first
-# three.
+# matrix for that head alone, and one `w_v` cannot hold four of these.
+#
+# In the picture, a row is a head, and blue marks the features of the output into which it can
+# write. With `w_o`, every head can write into every feature. Without it, head 0 can only write
+# into the first three.
 #
 # Does that matter? Section 6 trains a model without `w_o`, in which a linear layer comes right
 # after. In an encoder layer (lesson 05) none does: the output is added to x. There, without `w_o`,
@@ -731,13 +735,17 @@ pictures.where_heads_write(
 #
 # ## 6. One head against several
 #
-# Now the drawers, with your attention and D = 32. Eight drawers (S = 8) are filled at random, and
-# four questions (T = 4) are asked about each filling. Every number of a drawer and every symbol has
-# a vector of its own, which is learned (an **embedding**). A drawer, key and value in one, is a
-# sum: drawer 3 holding red is number[3] + symbol[red]. So is a question, from two further tables:
-# "3 then 5" is first[3] + second[5]. A linear layer reads both symbols off the output. There are
-# five models: 1, 2 and 8 heads; one head with a hidden layer *behind* it; and
-# two heads with `w_o` fixed to the identity.
+# Back to the drawers, now with your attention and D = 32. Eight drawers (S = 8) are filled at
+# random, and four questions (T = 4) are asked about each filling.
+#
+# - Every drawer number and every symbol has a vector of its own, which is learned (an
+#   **embedding**).
+# - A drawer, key and value in one, is a sum: drawer 3 holding red is number[3] + symbol[red].
+# - A question is a sum from two further tables: "3 then 5" is first[3] + second[5].
+# - A linear layer reads both symbols off the output.
+#
+# There are five models: with 1, 2 and 8 heads; with one head and a hidden layer *behind* it; and
+# with two heads and `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head get both symbols right? (There are six symbols: guessing gets
 # one right in 17% and both in 3%.) And will the hidden layer help?
@@ -784,10 +792,10 @@ for name in ("1 head", "1 head + hidden"):
 # exactly the same number of parameters, and so do eight, with only four features each. Without
 # `w_o` nothing is lost here.
 #
-# No training would help the one head. Suppose that its weights depend on the two drawer numbers
-# asked for and not on the symbols inside, say always 0.6 and 0.4. A linear layer can name the
-# symbol that comes with 0.6. But *none* names the one that comes with 0.4 without errors, however
-# long one trains.
+# No amount of training would help the one head. Suppose that its weights depend on the two drawer
+# numbers asked for and not on the symbols inside: say, always 0.6 on one drawer and 0.4 on the
+# other. A linear layer can name the symbol in the drawer with 0.6. But *none* names the one in
+# the drawer with 0.4 without errors, however long one trains.
 #
 # <details><summary>Why none does</summary>
 #
@@ -841,10 +849,11 @@ for run, model in enumerate(models["1 head"]):
 # ### Do more heads look at more drawers?
 #
 # A common claim: several heads "force the model to attend to more words". So *how many drawers*
-# does a head look at? Count $e$ to the power of its weights' entropy (with natural logarithms):
-# weights of 0.5 and 0.5 count as 2 drawers, 0.7 and 0.3 as 1.8, 0.9 and 0.1 as 1.4. **Predict:** is
-# the number larger with one head, or for each of two? And for two heads taken together (for the
-# mean of their weights)?
+# does a head look at? We count $e$ to the power of the entropy of its weights (with natural
+# logarithms): weights of 0.5 and 0.5 count as 2 drawers, 0.7 and 0.3 as 1.8, 0.9 and 0.1 as 1.4.
+#
+# **Predict:** how many drawers does one head look at? How many does each of two heads? And how
+# many do two heads look at together (counted for the mean of their weights)?
 
 # %% tags=["skip-grading"]
 guess("drawers looked at, 1 head", None)
@@ -880,11 +889,15 @@ for name, five in models.items():
 
 # %% [markdown]
 # Nothing forces heads apart: with the same numbers in their part of `w_q` and `w_k`, two look at
-# the very same words. And more heads do not mean more drawers: one head looks at three on average
-# (at one in one run, at three and a half in the others), two together at two, one each, and eight
-# together at nearly four. (Crumbs count for much here: 0.48 and 0.39 on the two drawers asked for,
-# as above, and the rest spread evenly over the other six count as 3.4.) What two heads make
-# possible is to look at one word *sharply* and at another one, too.
+# the very same words. And more heads do not mean more drawers:
+#
+# - one head looks at three on average (at one in one run, at three and a half in the others);
+# - two heads look at one each, and at two together;
+# - eight heads look at nearly four together.
+#
+# (Crumbs count for much here. 0.48 and 0.39 on the two drawers asked for, as above, with the rest
+# spread evenly over the other six, count as 3.4.) What two heads make possible is to look at one
+# word *sharply* and at another one, too.
 #
 # ## 7. Switching heads off
 #
@@ -1000,11 +1013,11 @@ check.load_torch_attention(
 #
 # ### Yours against torch's
 #
-# One trap when you compare: torch's `key_padding_mask` is **upside down**. There, `True` means "is
-# padding, ignore"; in this course, and in torch's own `F.scaled_dot_product_attention`, `True`
-# means "may be attended to". A boolean `attn_mask` of `nn.MultiheadAttention` is upside down as
-# well, so a causal mask has to be inverted for it. And torch returns the mean of the weights over
-# the heads, unless you ask for all of them.
+# Beware of a trap when you compare: torch's `key_padding_mask` is **inverted**. There, `True`
+# means "is padding, ignore"; in this course, and in torch's own `F.scaled_dot_product_attention`,
+# `True` means "may be attended to". A boolean `attn_mask` of `nn.MultiheadAttention` is inverted
+# as well, so a causal mask has to be inverted for it, too. And torch returns the mean of the
+# weights over the heads, unless you ask for all of them.
 
 # %% tags=["skip-grading", "folded"]
 for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
@@ -1020,19 +1033,21 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
 # Where it says True everywhere, yours is the same attention, gradients and padding included. Where
 # it says False, one of your pieces is not right yet: the checks above say which.
 #
-# ## 9. Does training accuracy show that attention is wrong?
+# ## 9. Does accuracy show that attention is wrong?
 #
-# Let us break it on purpose and train. The task is tagging: a sentence begins with one of four
-# topic words, and one word in five gets a tag that depends on the topic. All other words always
-# have the same tag. Four models, one right (yours), three with a fault:
+# Let us break attention on purpose and train. The task is tagging: a sentence begins with one of
+# four topic words, and one word in five gets a tag that depends on the topic. All other words
+# always have the same tag. There are four models: a right one (yours) and three with a fault:
 #
 # - heads cut by `view` alone, as in section 3's picture, and joined the same way;
 # - softmax over the queries in place of the keys;
 # - the mask accepted and ignored.
 #
-# There is also a law to try, which needs no right answers: tag a sentence alone, tag it again in a
-# padded batch. The logits of its tags must not change, beyond rounding. **Predict:** how many of
-# the three faults cost more than two points of accuracy? How many break the law?
+# There is also a law to try (an **invariant**), which needs no right answers: tag a sentence alone,
+# then tag it again in a padded batch. The logits of its tags must not change, beyond rounding.
+#
+# **Predict:** how many of the three faults cost more than two points of accuracy? How many break
+# the law?
 
 # %% tags=["skip-grading"]
 guess("faults seen in the accuracy", None)
@@ -1073,22 +1088,27 @@ print("breaking the law:", said("faults that break the law", broken))
 
 # %% [markdown]
 # With softmax over the wrong axis, or with the mask ignored, accuracy is as good as perfect. With
-# the heads cut by `view` it falls to about 90%: with four heads, a word sees only the quarter of
-# the padded row that it stands in, and the topic stands in the first. On real text nobody knows
-# that 100% was possible, and 90% looks like a fine tagger. So accuracy shows one of three faults,
-# and only to someone who knows the answer. The law on the right shows all three at once.
+# the heads cut by `view` it falls to about 90%: with four heads, a word sees only the words in
+# its own quarter of the padded row, and the topic word stands in the first quarter. On real text
+# nobody knows that 100% was possible, and 90% looks like a fine tagger. So accuracy shows one of
+# three faults, and only to someone who knows the answer. The law (the right picture) shows all
+# three at once.
 #
 # The checks of this course are full of such laws: rows sum to one, padding changes nothing, a
 # sentence alone gives what it gives in company. No single law finds every fault, so there are many.
 #
 # ## 10. Three bugs that no shape shows
 #
-# Three programs attend in three heads, and each has a bug. One *pairs heads with the batch*: its
-# split takes pieces of another sentence. One makes its *keys from the query*. The third gives each
-# head of each sentence a copy of the mask, and *repeats it in the wrong order*: a, b, a, b, a, b
-# instead of a, a, a, b, b, b. Two sentences, *a* and *b*, go through each. Each row of the pictures
-# is one change: of the queries, the keys or the mask, of *a* or of *b*. A cell is blue if that
-# change moves the weights of sentence *a* in that head.
+# Three programs attend in three heads, and each has one bug:
+#
+# - *heads paired with the batch*: its split takes pieces of another sentence;
+# - *keys from the query*: its keys are made from the query's input;
+# - *mask repeated in the wrong order*: each head of each sentence gets a copy of the mask, but in
+#   the order a, b, a, b, a, b instead of a, a, a, b, b, b.
+#
+# Two sentences, *a* and *b*, go through each program. Each row of the pictures is one change: of
+# the queries, the keys or the mask, of *a* or of *b*. A cell is blue if that change moves the
+# weights of sentence *a* in that head.
 
 # %% tags=["skip-grading", "folded"]
 moving = {"right": head_bugs.moves()}
@@ -1170,8 +1190,8 @@ print(summary())
 # - One softmax makes one mixture. Heads look several times, and keep what they saw apart.
 # - Heads are slices of the *projected* features of every token: `view`, then `transpose`. `view`
 #   alone keeps the shape and mixes up tokens.
-# - A list of small attentions and one fused projection are the same numbers; one large attention
-#   is not, because it adds scores before the softmax.
+# - A list of small attentions and one fused projection give the same numbers; one large attention
+#   does not, because it adds scores before the softmax.
 # - More heads cost no parameters. They cost memory, a (T, S) table each, and with it time.
 # - `w_o` lets every head write into every feature. With one head it could be folded into `w_v`.
 # - Nothing forces heads to look at different words, or at more of them.

@@ -75,15 +75,16 @@ for word in first:
 #
 # - **Count:** 0, 1, 2, ... The mark grows without end, and at position 500 it is 500 times as long
 #   as at position 1.
-# - **Count up to 1:** $p / T$. Now it is bounded, but one step means 1/10 in one sentence and 1/50
-#   in another. "The next word" has no fixed meaning.
+# - **Count up to 1:** $p / T$ for position $p$. Now the mark is bounded, but one step means 1/10
+#   in one sentence and 1/50 in another. "The next word" has no fixed meaning.
 # - **Binary digits** of $p$. The last digit changes at every step, the one before it at every
 #   second step, and so on: fast columns and slow ones, all between 0 and 1. But they jump. From 7
 #   (0111) to 8 (1000) every digit changes, and two neighbours look like strangers.
 #
-# Vaswani et al. (2017), "the paper" from here on, use a clock with many hands. Like binary digits,
-# it has hands of every speed; unlike them, they move smoothly. Hand $i$ turns by the angle
-# $\omega_i$ for each position. Two columns hold the place of its tip:
+# Vaswani et al. (2017), "the paper" from here on, use a clock with $D/2$ hands. Like the digits
+# of a binary number, some hands are fast and some slow; unlike digits, hands move smoothly. From
+# one position to the next, hand $i$ turns by the angle $\omega_i$. Two columns hold the place of
+# its tip:
 #
 # $$PE_{p,\,2i} = \sin(p\,\omega_i), \qquad PE_{p,\,2i+1} = \cos(p\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/D}$$
@@ -188,7 +189,7 @@ check.sinusoidal_encoding(
 # Your table for D = 16 has eight pairs of columns, so its clock has eight hands. Each dial shows
 # one pair at one position, as angles are drawn in mathematics: the cosine points right, the sine
 # up, and hands start at three o'clock and turn anticlockwise. **Predict:** which dials of the
-# lowest row, position 60, still look like those at the top?
+# lowest row, position 60, look like those at the top?
 
 # %% tags=["skip-grading"]
 guess("dials that look the same at 60", None)  # a list, from 0 to 7; the same up to 20 degrees
@@ -204,9 +205,10 @@ told = said("dials that look the same at 60", same.nonzero().flatten().tolist())
 print("the same at 60 as at 0, up to 20 degrees:", told)
 
 # %% [markdown]
-# Read a row from left to right: that is one position's mark. At 60 the first hand has gone round
-# nine and a half times, and the last three have hardly left their start. The second and the third
-# look unmoved by chance: 60 steps of 0.316 radians are three turns, and 60 of 0.1 almost one.
+# Read a row from left to right: that is one position's mark. At 60 the hand of dial 0 has gone
+# round nine and a half times, and those of dials 5, 6 and 7 have hardly left their start. Dials 1
+# and 2 look unmoved by chance: 60 steps of 0.316 radians are three turns, and 60 of 0.1 almost
+# one.
 #
 # ## 3. How fast, and for how long?
 #
@@ -235,8 +237,8 @@ print("one turn, last pair: ", said("one turn, last pair", round(turn[-1].item()
 # $2\pi \cdot 10000^{1 - 2/D}$ positions, is longer than any sentence here. Section 11 tries smaller
 # numbers.
 #
-# Go through a sentence with the slider for $p$. Then make the base smaller: what do the last hands
-# do?
+# Go through a sentence with the slider for $p$. Then make the **base**, the 10,000 of the
+# formula, smaller: what do the last hands do?
 
 # %% tags=["skip-grading", "folded"]
 drawn.clock()
@@ -263,11 +265,13 @@ told = "neither loses nor gains" if torch.equal(woven, pe) else "loses"
 print("a model", said("another layout", told))
 
 # %% [markdown]
-# The columns are the same, only their order differs. Reorder the features of the words likewise,
-# and the columns of the next layer's weight (out, in): its output is the same. Words and weight are
-# learned, from numbers drawn alike in all columns, so nothing is lost or gained. (Mixing the two
-# layouts in one program is another matter. With rotary positions, this lesson pairs neighbours,
-# columns 2i and 2i + 1, and many libraries pair halves, columns i and i + D/2.)
+# The columns are the same, only in another order. Put the entries of each word's vector into that
+# order too, and the columns of the next layer's weight (out, in): then its output is the same.
+# Training can learn the one arrangement as easily as the other, since words and weight start from
+# numbers drawn alike in all columns. So nothing is lost or gained.
+#
+# Do not mix the two layouts in one program, though: with rotary positions, this lesson pairs
+# neighbours, columns 2i and 2i + 1, and many libraries pair halves, columns i and i + D/2.
 #
 # ## 5. How alike are two positions?
 #
@@ -394,14 +398,16 @@ print("on distance alone:", said("on distance alone, without the minus", alone))
 print("neighbours:", said("product of neighbours, without the minus", one[13].item()))
 
 # %% [markdown]
-# **Measured:** it is not noise. Both of its curves coincide too (up to 0.1, because float32 rounds
-# angles of hundreds of thousands of radians), so the product depends on the distance alone. It is
-# still a clock, with other hands. You look at a hand once per position. If it turns by 5.6 radians
-# in between, you cannot tell that from turning back by 0.7: wagon wheels in a film seem to roll
-# backwards for the same reason. It is called **aliasing**.
+# **Measured:** it is not noise. The two curves without the minus sign coincide too (up to 0.1,
+# because float32 rounds angles of hundreds of thousands of radians). So the product depends on
+# the distance alone, and the table is still a clock, with other hands.
 #
-# What is lost is something else. In the right table a position looks almost like its neighbours. In
-# this one it does not. Is that bad? Section 11 lets a model decide.
+# Now compare the two printed rows. You look at a hand once per position. If it turns by 5.6
+# radians in between, you cannot tell that from turning back by 0.7. Wagon wheels in a film seem
+# to roll backwards for the same reason, which is called **aliasing**.
+#
+# What is lost is something else: in the right table a position looks almost like its neighbours,
+# and in this one it does not. Is that bad? Section 11 lets a model decide.
 #
 # ## 7. Two positions on
 #
@@ -493,20 +499,23 @@ print("one matrix:", said("one matrix for all positions", told))
 pictures.square(move, title="M for a shift of 2 (D = 12)")
 
 # %% [markdown]
-# Two shifts are one longer shift, lengths stay, and back is the transpose: a rotation. Now look at
-# a score. (Vectors are columns here, so the matrices stand on the left: these are the transposes of
-# those in `x @ w_q`.) Since $u \cdot v = u^\top v$ and $(w_q\,PE_p)^\top = PE_p^\top\,w_q^\top$,
+# Two shifts are one longer shift, lengths do not change, and the transpose shifts back: $M$ is a
+# rotation.
+#
+# Now look at the score of a query at position $p$ and a key at position $s$. (Vectors are columns
+# here, so the matrices stand on the left: these are the transposes of those in `x @ w_q`.) Since
+# $u \cdot v = u^\top v$ and $(w_q\,PE_p)^\top = PE_p^\top\,w_q^\top$,
 #
 # $$(w_q\,PE_p) \cdot (w_k\,PE_s) = (w_q\,PE_p)^\top\,w_k\,PE_s
 # = PE_p^\top\,w_q^\top w_k\,PE_s$$
 #
 # With $w_q^\top w_k = M_2$ it becomes $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$. So
-# **"look two places back" is a matrix that attention can hold,** in a head as wide as the model. (A
-# head of $D_h$ columns can hold only $D_h/2$ of the hands.) Whether it learns it, section 12 will
-# show.
+# **"look two places back" is a matrix that attention can hold,** in a head as wide as the model.
+# (A head of $D_h$ columns can hold only $D_h/2$ of the hands.) Section 12 shows whether a model
+# learns it.
 #
-# But positions never meet alone. What attention compares is word *and* position, so with
-# $A = w_q^\top w_k$ each score is a sum of four:
+# But positions never meet alone: attention compares word *plus* position. With $x_p$ for the
+# vector of the word at $p$, and $A = w_q^\top w_k$, each score is a sum of four terms:
 #
 # $$(x_p + PE_p)^\top A\,(x_s + PE_s) = \underbrace{x_p^\top A\,x_s}_{\text{what · what}} +
 # \underbrace{x_p^\top A\,PE_s}_{\text{what · where}} +
@@ -737,11 +746,15 @@ check.TokenEmbedding(
 #
 # Why that factor? Two explanations go round, and they contradict each other. One says that the
 # factor keeps the *positions* from drowning the words, the other that it keeps the *words* from
-# drowning the positions. A row of sinusoids has length $\sqrt{D/2}$: each pair contributes
-# $\sin^2 + \cos^2 = 1$. How long a word's vector is depends on how its table was filled: $D$
-# numbers from $N(0, v)$, with mean 0 and *variance* $v$, have a length of about $\sqrt{D v}$. torch
-# draws from $N(0, 1)$; the paper's own program drew from $N(0, 1/D)$. **Predict** for both, at
-# D = 512: how many times as long as a position is a word after the factor?
+# drowning the positions. So let us compare lengths.
+#
+# - A row of sinusoids has length $\sqrt{D/2}$: each pair contributes $\sin^2 + \cos^2 = 1$.
+# - The length of a word's vector depends on how its table was filled. $D$ numbers from $N(0, v)$,
+#   with mean 0 and *variance* $v$, have a length of about $\sqrt{D v}$. torch draws from
+#   $N(0, 1)$; the paper's own program drew from $N(0, 1/D)$.
+#
+# **Predict** for both draws, at D = 512: after multiplication by $\sqrt{D}$, how many times as
+# long as a position is a word?
 
 # %% tags=["skip-grading"]
 guess("word over position, N(0, 1)", None)
@@ -776,14 +789,14 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 # - With torch's draw a word is longer than a position to begin with. The factor makes it 32 times
 #   as long.
 #
-# So the factor belongs to the way the table is drawn. `nn.Embedding` times $\sqrt{D}$ takes one
-# half from torch and the other from the paper. Lengths are not yet harm: whether a model minds is
-# measured in section 13.
+# So the factor belongs together with the paper's way of drawing the table: `nn.Embedding` times
+# $\sqrt{D}$ takes one half from torch and the other from the paper. Whether unequal lengths do
+# any harm to a model is measured in section 13.
 #
-# Why add, and not put them side by side? Side by side, $W[x; p] = W_x\,x + W_p\,p$: each has a
-# matrix of its own, but vectors get wider, and with them the matrices of every layer. Added, they
-# stay $D$ wide. The price: in $W(x + p)$ both share one matrix, and training has to find directions
-# in which "what" and "where" do not collide.
+# Why *add* word $x$ and position $p$, and not put them side by side? Side by side,
+# $W[x; p] = W_x\,x + W_p\,p$: each has a matrix of its own, but vectors get wider, and with them
+# the matrices of every layer. Added, they stay $D$ wide. The price: in $W(x + p)$ both share one
+# matrix, and training has to find directions in which "what" and "where" do not collide.
 #
 # **A good place to rest.** You have the positions that are added. The second half begins with
 # positions that turn, and then lets all of them compete.
@@ -797,14 +810,16 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 # $$(a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta), \qquad
 # \theta = p\,\omega_i, \quad \omega_i = \mathrm{base}^{-2i/D_h}$$
 #
-# Why does that help? Turning at position $p$ is a matrix $R_p$, and the laws of section 7 hold for
-# it: back is the transpose, and two turns are one longer turn. (Only the minus sign has moved: a
-# pair of $M$ is (sin, cos), and $(a, b)$ is like (cos, sin).) So a turned query and key score
+# Why does that help? Turning at position $p$ is a matrix $R_p$, and the laws of section 7 hold
+# for it: the transpose turns back, and two turns are one longer turn. (Only the minus sign has
+# moved: a pair of $M$ is (sin, cos), and $(a, b)$ is like (cos, sin).) So the score of a turned
+# query and a turned key is
 #
 # $$(R_p\,q) \cdot (R_s\,k) = q^\top R_p^\top R_s\,k = q^\top R_{s-p}\,k,$$
 #
-# and $p$ and $s$ are there as $s - p$ alone. A query at 3 is turned by $3\omega$, a key at 5 by
-# $5\omega$; at 103 and 105 the key is again turned by $2\omega$ more than the query.
+# and depends on $p$ and $s$ through their difference $s - p$ alone. A query at 3 is turned by
+# $3\omega$, a key at 5 by $5\omega$; at 103 and 105 the key is again turned by $2\omega$ more
+# than the query.
 
 # %% tags=["skip-grading", "folded"]
 drawn.way("positions")
@@ -917,11 +932,11 @@ print(f"both moved on by 500 places, scores change by up to {moved:.4f}")
 print(f"all scores have a standard deviation of {added.std():.2f} and {turned.std():.2f}")
 
 # %% [markdown]
-# With rotary positions **the score depends on what the two words are and how far apart they stand,
-# and in which order**, and never on where in the sentence. With added positions, what and where
-# mix. Moreover, rotary turns no
-# values: what is passed on is the word alone, as it was. Move both on with the first slider, and
-# apart with the second:
+# With rotary positions **the score depends on the two words, their distance and their order**,
+# and never on where in the sentence they stand. With added positions, what and where mix.
+# Moreover, rotary positions leave the values as they are: what is passed on is the word alone.
+#
+# Below, move query and key on together with the first slider, and apart with the second:
 
 # %% tags=["skip-grading", "folded"]
 drawn.turned_pair()
@@ -929,10 +944,10 @@ drawn.turned_pair()
 # %% [markdown]
 # ### A bias on the scores: ALiBi
 #
-# T5 adds to each score a number learned for its distance (after Shaw et al., 2018). **ALiBi**, also
-# from 2021, does not even learn it. Before the softmax it subtracts from each score a number that
-# grows with the distance of query $t$ and key $s$. Each head has a slope of its own, so some heads
-# see near words only and others nearly all:
+# The language model T5 adds to each score a number that it learns for each distance (after Shaw
+# et al., 2018). **ALiBi** (2021) does not even learn that number: before the softmax it subtracts
+# from each score one that grows with the distance between query $t$ and key $s$. Each head has a
+# slope of its own, so some heads see near words only and others nearly all:
 #
 # $$b_{h,t,s} = -2^{-8h/H}\,|t - s|, \qquad h = 1, \dots, H$$
 #
@@ -992,13 +1007,15 @@ check.alibi_bias(
 #
 # ## 11. Which positions let a model look two places back?
 #
-# A made-up language of 16 words in four groups. A word's tag is the group of **the word two places
-# before it**; the first two words have none. The model is small: your `TokenEmbedding`, one
-# attention with one head, whose result is added to the words and normalised (lesson 05 builds
-# that), and a linear layer (`utils/experiments/word_order_task.py`). We train it on sentences of 16
-# words. Only the positions differ. Words are drawn from $N(0, 1/D)$, the paper's way; learned
-# positions from $N(0, 0.02^2)$, whatever your own layer starts with. ALiBi gets the steepest head
-# of eight, with a slope of 1/2.
+# The task: a made-up language has 16 words in four groups. A word's tag is the group of **the
+# word two places before it**; the first two words have none. Models are trained on sentences of
+# 16 words.
+#
+# The model is small: your `TokenEmbedding`, one attention with one head, whose result is added to
+# the words and normalised (lesson 05 builds that), and a linear layer
+# (`utils/experiments/word_order_task.py`). Only the positions differ. Words are drawn from
+# $N(0, 1/D)$, the paper's way; learned positions from $N(0, 0.02^2)$, whatever your own layer
+# starts with. ALiBi gets the steepest head of eight, with a slope of 1/2.
 #
 # **Predict:** how well does the model without positions do? Blind guessing is right in a quarter of
 # the cases. Which learns fastest (is right most often, on average over the training): sinusoidal,
@@ -1063,9 +1080,9 @@ print("fastest:", said("learns fastest", max(on_the_way, key=on_the_way.__getite
 #
 # ### What makes one of them faster?
 #
-# The obvious explanation: 16 words make 14 pairs two places apart, and for rotary positions all 14
-# are the same thing to learn. An explanation needs a control. So here are three tables that are
-# added, as the sinusoids are:
+# The obvious explanation for the lead of rotary positions: 16 words make 14 pairs two places
+# apart, and for rotary positions all 14 are the same thing to learn. But an explanation needs a
+# control. So here are three tables that are added, as the sinusoids are:
 #
 # - the one **without the minus sign**, whose neighbours look like strangers;
 # - **random rows**, fixed and never trained, that know nothing of distance at all;
@@ -1099,14 +1116,17 @@ print("faster than the right sinusoids:", said("controls that are faster", faste
 # distances, come close behind. So knowing distances is not needed to learn this fast, and the
 # explanation explains nothing. What then do the fast ones share?
 #
-# Two guesses: in a slow table, neighbours *point the same way* (their cosine is near 1), or they
-# *lie close together*. Two more tables tell these apart. "Centred" takes the mean of all rows from
-# each: (10, 1) and (10, -1) become (0, 1) and (0, -1), with another cosine and the same distance.
-# "Stretched" then makes the centred rows as long as before, (0, 10) and (0, -10): the same cosine,
-# and another distance. Ten seeds of each take minutes, so this
-# picture was recorded; `python -m bench positions` measures it anew. (Its other rows are the same
-# clock with other bases; below 1, every later hand is faster.) **Predict** which of the two tables
-# is learned faster.
+# Two guesses: in a table that is learned slowly, neighbours *point the same way* (their cosine is
+# near 1), or they *lie close together*. Two more tables tell these guesses apart:
+#
+# - **centred**: the mean of all rows is subtracted from each. (10, 1) and (10, -1) become (0, 1)
+#   and (0, -1): another cosine, the same distance;
+# - **stretched**: the centred rows are made as long as before, (0, 10) and (0, -10): the same
+#   cosine, another distance.
+#
+# Ten seeds of each take minutes, so this picture was recorded; `python -m bench positions`
+# measures it anew. (Its other rows are the same clock with other bases; below 1, every later hand
+# is faster.) **Predict** which of the two tables is learned faster.
 
 # %% tags=["skip-grading"]
 guess("learned faster", None, choices=("centred", "stretched"))
@@ -1130,10 +1150,12 @@ print(
 
 # %% [markdown]
 # It is the distance, up to a point. Centring alone buys next to nothing; stretched, the same rows
-# are learned in half the steps. (Stretching moves all rows apart, not neighbours alone.) Where
-# neighbours are 5 apart or more (stretched: 2.4), the picture is mixed: random rows take just as
-# long (a median of 35 steps), base 0.5 mostly 20 or 25. Slow hands put little distance between
-# neighbours: in 16 words they hardly move.
+# are learned in half the steps. (Stretching moves all rows apart, not neighbours alone.) Slow
+# hands put little distance between neighbours: in 16 words they hardly move.
+#
+# More distance does not always help. Stretched neighbours are 2.4 apart. Where they are 5 apart
+# or more, the picture is mixed: random rows take as long as the stretched ones (a median of 35
+# steps), base 0.5 mostly 20 or 25.
 #
 # ### Two positions that training leaves out
 #
@@ -1169,19 +1191,20 @@ for kind in ("random rows", "minus sign lost", "sinusoidal"):
 # the model does worse than by naming the most frequent group. Without the minus sign it does about
 # as well as that. The right table carries over.
 #
-# Is it because its neighbours look alike? No: with base 0.5 they are as much strangers as without
-# the minus sign, and it carries over too. Then what is it? The same question returns past the last
-# position, and section 12 takes both.
+# Does the right table carry over because its neighbours look alike? No: with base 0.5 neighbours
+# are as much strangers as without the minus sign, and that table carries over too. What is the
+# reason, then? The same question returns past the last position, and section 12 takes up both.
 #
 # So the sign matters, and accuracy on the usual task hides it: there every position is trained.
 #
 # ## 12. Beyond the trained length
 #
 # **Claimed in popular texts:** sinusoidal positions work for sentences longer than any in training,
-# because they are a formula. First, where do the models look? Mean weights over many sentences of
-# 32 words (in training they had 16), for the first seed. **Predict:** how much weight does the
-# word two places back get from the rotary model, within the first 16 places? And from the one with
-# a learned table, at places 16 to 31?
+# because they are a formula. First, where do the models look? The picture will show attention
+# weights, averaged over many sentences of 32 words (in training they had 16), for the first seed.
+#
+# **Predict:** how much weight does the word two places back get from the rotary model, within the
+# first 16 places? And from the one with a learned table, at places 16 to 31?
 
 # %% tags=["skip-grading"]
 # mean weight of the word two places back: within the trained length, and past it
@@ -1201,11 +1224,12 @@ print("learned, past it:", said("weight two back past it, learned", past))
 
 # %% [markdown]
 # Three models have a stripe two below the diagonal, found by training. (The first two words have
-# nothing to find, and look anywhere.) Is it the shift of section 7? No: $M_2$ moves *every* row, so
-# with it the sinusoids' stripe would go on past 16. There it fades among others, and the learned
-# table has an even clearer one with no such matrix at all. Both learned to look two places back
-# from the positions they were trained on, and no more. **Predict:** which models can still tag
-# words in sentences of 64? (All tables have 64 rows.)
+# nothing to find, and look anywhere.) Is that stripe the shift of section 7? No: $M_2$ moves
+# *every* row, so with it the sinusoids' stripe would go on past 16. Instead it fades there, among
+# other stripes. And the learned table has an even clearer stripe with no such matrix at all. Both
+# models learned to look two places back from the positions they were trained on, and no more.
+#
+# **Predict:** which models can still tag words in sentences of 64? (All tables have 64 rows.)
 
 # %% tags=["skip-grading"]
 # accuracy at positions 32 to 63
@@ -1256,19 +1280,25 @@ for kind in ("sinusoidal", "learned", "rotary"):
 #
 # ### Which rows has training asked about?
 #
-# What makes a row readable that training never asked about? Think of rows of two numbers. If it
-# asked about (1, 0) and (0, 1), it asked about all of (0.6, 0.8): that is 0.6 of the one and 0.8 of
-# the other. If it asked about (1, 0) only, 0.8 of that row's length lies *outside* what it asked
-# about. In general, take the where · where scores of section 7, $PE_p^\top A\,PE_s$: if a new row
-# is a sum of rows $PE_a$ asked about, its scores, which training never saw, are the same sum of
-# theirs, which it corrected:
+# (For the curious. Nothing later needs this part: if time is short, go on with section 13.)
+#
+# Training *asks about* a row when it shows a tag at that row's position. What makes a row
+# readable that training never asked about?
+#
+# Think of rows of two numbers. If training asked about (1, 0) and (0, 1), it has also covered
+# (0.6, 0.8), which is 0.6 of the one plus 0.8 of the other. If it asked about (1, 0) only, 0.8 of
+# that row's length lies *outside* what it asked about.
+#
+# In general, take the where · where scores of section 7, $PE_p^\top A\,PE_s$. Suppose that a new
+# row $PE_p$ is a sum of rows $PE_a$ that training asked about, with weights $c_a$. Then its
+# scores are the same sum of their scores, and those training has corrected:
 #
 # $$PE_p = \sum_a c_a\,PE_a \quad\Rightarrow\quad
 # PE_p^\top A\,PE_s = \sum_a c_a\,PE_a^\top A\,PE_s$$
 #
-# What cannot be had as such a sum meets a part of $A$ that was never corrected. How much of a row's
-# length is it? `svd` gives directions at right angles from which all rows asked about are made;
-# what a new row has along these is taken away, and what is left is measured.
+# Whatever is not such a sum meets a part of $A$ that was never corrected. How large a share of a
+# row's length is that? `svd` gives directions, at right angles to each other, that span all rows
+# asked about. Take away what a new row has along these directions, and measure what is left.
 
 
 # %% tags=["skip-grading"]
@@ -1301,18 +1331,23 @@ for name, table in compared.items():
 print("right: accuracy, ten seeds", where, sep="\n")
 
 # %% [markdown]
-# Rows 6 and 11 of the three clocks are such sums, but for 0.01 at most, and the model reads them.
-# Without the minus sign 0.72 of their length is outside, with random rows 0.80, and it does not.
+# Look at *6 and 11* first. In the three clocks with a minus sign (bases 10,000, 10 and 0.5) these
+# rows are such sums, but for 0.01 at most, and the model reads them. Without the minus sign 0.72
+# of their length is outside, with random rows 0.80, and the model does not read them.
+#
 # From 16 to 31 about half of a row or more is outside, whatever the table, and none gets half of
 # the tags right. Of the three clocks, those with less outside do better there, and from 32 to 63
-# too. One thing stays unexplained: base 10,000 does better far out than just past 16, with more
-# outside.
+# too. One thing stays unexplained: base 10,000 does better far out than just past 16, although a
+# larger share is outside.
 #
 # Rotary positions add no row, and every place trains the distance two: with base 10 they get 1.00
-# where the sinusoids of base 10 get 0.30. But with base 10,000 even they do not carry over freely:
-# the first words of a longer sentence are tagged less well. Do too many words compete for
-# attention? The learned table faces just as many, and stays right there. **Predict:** where does
-# the rotary model look instead: at words up to 15 places away (near), or further (far)?
+# where the sinusoids of base 10 get 0.30. But with base 10,000 even rotary positions carry over
+# only in part: the first words of a longer sentence are tagged less well. Do too many words
+# compete for attention? No: the learned table faces just as many, and tags those first words
+# well.
+#
+# **Predict:** where does the rotary model look instead, at words up to 15 places away (near) or
+# further (far)?
 
 # %% tags=["skip-grading"]
 guess("looks instead at words", None, choices=("near", "far"))
@@ -1342,15 +1377,17 @@ print(
 )
 
 # %% [markdown]
-# Far away, but not anywhere: at 42 and more places further on. (In training no distance was more
-# than 15.) Two places back is a distance of $-2$, and the peak at 42 is 44 steps from it. In 44
-# steps the first hand, at one radian a step, makes seven turns, so to this hand the two distances
-# look alike: the wagon wheel of section 6. The other distances from 16 to 41 get next to nothing.
-# Among those that it knows, the model still looks at the right word. With base 10 this does not
-# happen here: all ten recorded seeds stay at 0.95 or more throughout. So try another base before
-# you say that a model does not carry over.
+# Far away, but not just anywhere: mostly at words 42 or more places further on. (In training no
+# distance was more than 15.) Look at the peak at 42, the highest of the far ones in two of the
+# three seeds. Two places back is a distance of $-2$, and 42 is 44 steps from it. In 44 steps the
+# first hand, at one radian a step, makes seven turns, so to this hand the two distances look
+# alike: the wagon wheel of section 6. Distances from 16 to 41 get little. Among the distances
+# that it knows, the model still looks at the right word.
 #
-# ## 13. And does the factor matter?
+# With base 10 this does not happen here: all ten recorded seeds stay at 0.95 or more throughout.
+# So try another base before you say that a model does not carry over.
+#
+# ## 13. Does the factor sqrt(D) matter?
 #
 # Back to $\sqrt{D}$. At D = 32 the lengths are:
 #
@@ -1394,17 +1431,19 @@ ended = sum(run[-1] for run in balance["rotary, long words"]) / len(SEEDS)
 print("rotary, long words:", said("at the end, rotary with long words", ended))
 
 # %% [markdown]
-# Short words are learned a little sooner here. Long words stall, with rotary as
-# well. The learned table was slow because its rows began short, 0.1 beside words of 5.7: begun as
-# long as the sinusoids, it is as fast as rotary.
+# With short words the model learns a little sooner here. With long words it stalls, with rotary
+# positions as well. The learned table was slow because its rows started short, 0.1 beside words
+# of 5.7: started at the length of the sinusoids, it is as fast as rotary.
 #
-# Why do long words stall? Two causes are possible. The positions may be **drowned**. Or the softmax
-# is **too sure** from the start, since scores grow with the square of the lengths, and a softmax
-# that is sure hardly passes a gradient (lesson 02). Each has its cure: positions that are as long
-# as the words; a *calm start*, with the first queries and keys made so short that scores begin as
-# small as with section 11's words. The learning rate of 0.01, right for words of length 5.7, may be
-# too high for those of 32, so each cure was also tried at 0.002. **Predict** for 0.002: what brings
-# the sinusoids above 0.9?
+# Why does it stall with long words? Two causes are possible, and each has its cure:
+#
+# - The positions are **drowned**. Cure: *longer positions*, as long as the words.
+# - The softmax is **too sure** from the start, since scores grow with the square of the lengths,
+#   and a softmax that is sure hardly passes a gradient (lesson 02). Cure: a *calm start*, with
+#   queries and keys that begin so short that scores are as small as with section 11's words.
+#
+# The learning rate of 0.01, right for words of length 5.7, may be too high for those of 32, so
+# each cure was also tried at 0.002. **Predict** for 0.002: what brings the sinusoids above 0.9?
 
 # %% tags=["skip-grading"]
 CURES = ("longer positions", "calm start", "each of them alone", "only both")
@@ -1449,12 +1488,12 @@ print(summary())
 #
 # - Attention without a mask sees a bag: permute the words, and the outputs are permuted with them.
 # - Sinusoids are hands of a clock. The first columns are fast. Their products depend on distance
-#   alone, and a shift is a rotation. Attention can hold it; the model here learned less, to look
-#   two places back from the positions it was trained on.
-# - In a slow clock neighbours lie close together, and it is learned more slowly; stretched, the
-#   same rows took half the steps.
-# - A row that training never asked about could be read if it was a sum of rows that it had asked
-#   about (question 2 has an exception). Of what lay outside, the model could make little.
+#   alone, and a shift is a rotation. Attention could hold that rotation; the model here learned
+#   less: to look two places back from the positions it was trained on.
+# - In a clock with slow hands neighbours lie close together, and a model learns with it more
+#   slowly; stretched, the same rows took half the steps.
+# - The model could read a row that training never asked about if the row was a sum of rows that
+#   training had asked about (question 2 has an exception). Of other rows it could make little.
 # - A learned table is as good within the trained length, and knows nothing beyond it.
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
 #   and their order alone.
@@ -1487,8 +1526,8 @@ print(summary())
 #
 # **Sources**
 #
-# - A. Vaswani et al., *Attention is all you need*, NIPS 2017 (arXiv:1706.03762): sinusoids and the
-#   guess that they carry beyond the trained length (3.5), the factor (3.4). Its program,
+# - A. Vaswani et al., *Attention is all you need*, NeurIPS 2017 (arXiv:1706.03762): sinusoids and
+#   the guess that they carry beyond the trained length (3.5), the factor (3.4). Its program,
 #   tensor2tensor (github.com/tensorflow/tensor2tensor), draws words from $N(0, 1/D)$.
 # - J. Gehring et al., *Convolutional sequence to sequence learning*, ICML 2017 (arXiv:1705.03122):
 #   learned positions.

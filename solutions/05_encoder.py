@@ -6,10 +6,11 @@
 # **What it needs:** lessons 02 to 04. **Time:** 145 minutes. **Points:** 17.
 #
 # You have attention in heads, and positions. Three plain parts are missing: a normalisation, a
-# small network for each token, and a connection that leads past every sub-layer. Together they are
-# a layer; six layers are the encoder. In section 10 yours gets the weights of torch's, and both
-# must give the same output. New letters: **F** hidden units of the feed-forward (in shapes; in code
-# `F` is torch's), **N** layers, **V** words.
+# small network for each token, and a connection that leads past attention and past that network.
+# Attention and these three parts make a layer; six layers make the paper's encoder. In section 10
+# you copy the weights of torch's encoder into yours, and both must give the same output. New
+# letters: **F** hidden units of the small network, the feed-forward (in shapes; in code `F` is
+# torch's), **N** layers, **V** words.
 
 # %%
 import time
@@ -49,10 +50,11 @@ TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
 # %% [markdown]
 # ## 1. One token, normalised by hand
 #
-# Layer after layer adds something to a token, a vector of $D$ numbers, so it may get long. Lesson
-# 02 showed what long vectors do to a softmax: it is sure of one key, and its gradient fades. So
-# each token is brought back to one size. **Layer normalisation** takes the token's own mean away,
-# divides by its own spread, and then applies a learned gain $g$ and bias $b$:
+# A token is a vector of $D$ numbers. Layer after layer adds something to it, so it may get long.
+# Lesson 02 showed what long vectors do to a softmax: it becomes sure of one key, and its gradient
+# fades. So each token is brought back to one size. **Layer normalisation** subtracts the token's
+# own mean, divides by its own standard deviation, and then applies a learned gain $g$ and bias
+# $b$:
 #
 # $$y_d = g_d \, \frac{x_d - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_d, \qquad
 # \mu = \frac1D \sum_d x_d, \qquad \sigma^2 = \frac1D \sum_d (x_d - \mu)^2$$
@@ -313,15 +315,18 @@ for name, part in (between | {"one without ReLU": flat}).items():
 print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.2f}")
 
 # %% [markdown]
-# Say *dog* and *run* are of different kinds, and the linear layer scores "alike" (above zero: yes):
-# 3 for (dog, dog), 2 for (run, run). One head gives the first word $w\,v_1 + (1 - w)\,v_2$, so
-# (dog, run) scores $3w + 2(1 - w)$. That lies between 2 and 3: above zero, though it should be
-# "different". So if each word is called alike to itself, so is every pair. Something has to be
-# given up. If the pairs of one kind are all called "different", all others can be right: three
-# quarters, and about that is what you see. Two linear layers are one,
-# $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as little. ReLU bends, and now the
-# two words can count together. (The softmax of attention bends as well: four heads take four means,
-# and the last line shows that they are enough here.)
+# Why is one head not enough? Let *dog* and *run* be of different kinds. Say the linear layer's
+# score for "alike" is 3 for (dog, dog) and 2 for (run, run), both right, since above zero means
+# yes. One head gives the first word $w\,v_1 + (1 - w)\,v_2$, so (dog, run) scores
+# $3w + 2(1 - w)$. That lies between 2 and 3: above zero, though the answer should be no.
+#
+# So if each word is called alike to itself, every other pair is called alike, too, and something
+# has to be given up. If all pairs within one of the two kinds are called "different", all other
+# pairs can be right: three quarters, and about that is what you see.
+#
+# Two linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$, and help as
+# little. ReLU bends, and now the two words can count together. (The softmax of attention bends as
+# well: four heads take four means, and the last line shows that they are enough here.)
 #
 # ## 3. The way past: residuals at depth
 #
@@ -390,16 +395,18 @@ axes[1].set(ylabel="gradient at first input (linear axis)", ylim=(0, None))
 plots.show(fig, about="Gradient at the first input against depth, mean of three seeds.")
 
 # %% [markdown]
-# Without norms the claim holds *for these initial weights* (the left axis is logarithmic). With a
-# residual there is a straight way through: the derivative of $x + f(x)$ is one plus something.
-# Without it each network shrinks the gradient, and 32 of them leave nothing. Now the right plot: a
-# norm divides by the spread. Vectors that a network shrank to a tenth are multiplied by ten, and
-# so is their gradient on the way back. In each run a third of the gradient or more is left at depth
-# 32. Are residuals needed where there are norms?
+# The left plot, without norms (its axis is logarithmic): the claim holds *for these initial
+# weights*. With a residual there is a straight way through: the derivative of $x + f(x)$ is one
+# plus something. Without it each network shrinks the gradient, and 32 of them leave nothing.
 #
-# **Predict:** train such stacks, all with norms, to name the word that they were given (20 words,
-# 60 steps). Guessing costs $\ln 20 \approx 3$. From which depth on is the loss without residuals
-# higher by more than 0.1?
+# The right plot, with norms: a norm divides by the spread. Vectors that a network shrank to a
+# tenth are multiplied by ten, and so is their gradient on the way back. Even without residuals,
+# every run has a third of the gradient or more left at depth 32. So are residuals needed where
+# there are norms?
+#
+# We train such stacks, all with norms, to name the word that they were given (20 words, 60
+# steps). Guessing costs $\ln 20 \approx 3$. **Predict:** from which depth on is the loss without
+# residuals higher by more than 0.1?
 
 # %% tags=["skip-grading"]
 # the first of the depths 1, 4, 12 and 24; 0 for none
@@ -461,10 +468,12 @@ plots.show(
 # %% [markdown]
 # With one network the residual costs something (0.27 against 0.14). With four the two are level.
 # With twelve it decides: 0.1 against more than 1. At 24 the stack without residuals ends where
-# guessing ends. The right plot suggests why: all words leave a fresh stack of that depth as nearly
-# the same vector (a cosine of almost 1; each network adds the same biases to all, and after ReLU no
-# number is negative), and what cannot be told apart cannot be named. So the claim is half of the
-# truth. Norms keep the gradient's size; residuals keep the words apart.
+# guessing ends.
+#
+# The right plot suggests why: all words leave a fresh stack of that depth as nearly the same
+# vector (a cosine of almost 1), and what cannot be told apart cannot be named. (Each network adds
+# the same biases to all words, and after ReLU no number is negative.) So the claim is half of the
+# truth: norms keep the gradient's size, and residuals keep the words apart.
 #
 # ## 4. The encoder layer
 #
@@ -474,6 +483,8 @@ plots.show(
 #
 # $$\text{post-norm:}\quad x \leftarrow \mathrm{norm}(x + f(x)) \qquad\qquad
 # \text{pre-norm:}\quad x \leftarrow x + f(\mathrm{norm}(x))$$
+#
+# Follow $x$ through both drawings: in which one does it reach the end without passing a norm?
 
 # %% tags=["skip-grading"]
 drawn.way("encoder layer")
@@ -673,11 +684,11 @@ plots.show(fig, about="Size of a token and gradient of the weights by layer, mea
 #
 # ### Which learning rates can they stand?
 #
-# Gradients at the start are a hint; what counts is training. Encoders of 2 and of 12 layers learned
-# lesson 04's task (name the group of the word two places back) for 300 steps at five learning
-# rates, with the rate at its full height at once, or rising to it over 100 steps: a **warm-up**.
-# Their word tables were redrawn first; section 7 says why. That takes a quarter of an hour, so it
-# was recorded, with three seeds of everything.
+# Gradients at the start are a hint; what counts is training. So encoders of 2 and of 12 layers
+# were trained on lesson 04's task (name the group of the word two places back) for 300 steps, at
+# five learning rates. The rate was at its full height at once, or rose to it over 100 steps: a
+# **warm-up**. (Their word tables were redrawn first; section 7 says why.) All this takes a
+# quarter of an hour, so it was recorded, with three seeds of everything.
 #
 # **Predict** for 12 layers: what is the largest of 0.0001, 0.0003, 0.001, 0.003 and 0.01 at which
 # post-norm still learns without a warm-up (more than 0.8 right with all three seeds)? And what with
@@ -744,7 +755,8 @@ axes[0].set_ylabel("2-norm")
 plots.show(fig, about="Gradients against layer, logarithmic.")
 
 # %% [markdown]
-# From the third layer on it makes no difference where attention looks. Here is their layer, as a
+# Look at the right plot: from the third layer on, next to no gradient reaches $W_q$ and $W_k$,
+# which means that it makes no difference where attention looks. Here is their layer, as a
 # function of a layer's parts.
 #
 # ### Exercise: `repaired_layer`
@@ -822,11 +834,10 @@ plots.show(fig, about="How alike two tokens are, against layer.")
 
 # %% [markdown]
 # Attention averages, and averages of averages soon make all tokens equal (0.94 after one layer).
-# Then every value is the same, and it makes no difference where attention looks: no gradient. With
-# the residual
-# each token keeps what it was beside what it found. Norms cannot help here: equal vectors of the
-# right size are still equal. (Dong et al. 2021 prove how fast this goes with attention alone, with
-# neither residuals nor feed-forward.)
+# Then every value is the same, and it makes no difference where attention looks: no gradient.
+# With the residual each token keeps what it was, beside what it found. Norms cannot help here:
+# equal vectors of the right size are still equal. (Dong et al. 2021 prove how fast this goes with
+# attention alone, with neither residuals nor feed-forward.)
 #
 # **A good place to rest.** Half of the lesson is behind you: you have a layer, and know what holds
 # it together. Save the notebook, and go on another day if you like.
@@ -1076,9 +1087,14 @@ check.test_padding(
 # ### Before you train it
 #
 # The words of your encoder come from your `TokenEmbedding`: torch's $N(0, 1)$, times $\sqrt{D}$.
-# With words as long as that lesson 04's model stalled. Does an encoder, which has norms? Two layers
-# learn the same task (name the group of the word two places back; a bag of words gives 0.39): as
-# built; with the word table redrawn from $N(0, 1/D)$; with positions eight times as long instead.
+# With words as long as that, lesson 04's model stalled. Does an encoder stall, too, although it
+# has norms? Two layers learn the same task (name the group of the word two places back; a bag of
+# words gives 0.39) in three ways:
+#
+# - as built;
+# - with the word table redrawn from $N(0, 1/D)$;
+# - with positions eight times as long instead.
+#
 # **Predict** what share each gets right.
 
 # %% tags=["skip-grading"]
@@ -1235,9 +1251,9 @@ for words in (10_000, 30_000, 100_000):
     print(f"feed-forward, share of all with {words:,} words: {share:.1%}")
 
 # %% [markdown]
-# "The feed-forward layers hold two thirds of a Transformer's parameters", it is often said. That is
-# right for the layers alone. Of this encoder with its words it is about half, and with 100,000
-# words less than a fifth. Ask "of what?".
+# "The feed-forward layers hold two thirds of a Transformer's parameters", it is often said. That
+# is right for the layers alone. In this encoder, embedding included, they hold about half, and
+# with 100,000 words less than a fifth. So ask: two thirds of what?
 #
 # ## 9. A stack that is not one
 #
@@ -1310,10 +1326,10 @@ check.repaired_stack(
 # ### Exercise: `load_torch_encoder`
 # *2 points · difficulty 3 of 5 · 15 minutes*
 #
-# Write the numbers into the parameters that are there: an optimiser made before must still train
-# them. Afterwards the two encoders are independent: training one must not change the other. Where
-# they differ in depth, raise before anything is copied. torch's encoder has no embedding, so yours
-# keeps its own.
+# Copy the numbers into the parameters that your encoder already has: an optimiser that was made
+# before must still train them. Afterwards the two encoders are independent: training one must not
+# change the other. If they have different numbers of layers, raise the error before anything is
+# copied. torch's encoder has no embedding, so yours keeps its own.
 
 
 # %% exercise="load_torch_encoder"
@@ -1413,19 +1429,22 @@ first, second = (layer.linear1.weight for layer in fresh.layers)
 print("two fresh layers of torch's have equal weights:", torch.equal(first, second))
 
 # %% [markdown]
-# They are the same. Only real tokens were compared, because the outputs at padding are never used.
+# Your encoder and torch's are the same function. (Only real tokens were compared, because the
+# outputs at padding are never used.)
+#
 # One more thing to know about a fresh `nn.TransformerEncoder`: its layers are copies of the one
-# that it is given, so they start equal. Nothing forces them to stay so, but before you train such a
-# stack, initialise its layers anew.
+# that it is given, so they start equal. They need not stay equal in training, but before you
+# train such a stack, initialise its layers anew.
 #
 # ## 11. Time against length
 #
 # "At 500 tokens an LSTM is five times slower than a Transformer" is a common claim about GPUs.
-# Lesson 02 timed one layer of each; here is a whole encoder, on one core of your machine.
-# **Predict:** how many times as long does the LSTM take there, at 32 tokens and at 512? The cell
-# takes the base encoder without its embedding (18.9 million parameters), and an LSTM with two
-# layers in both directions and 512 units in each (10.5 million). It measures one sentence, forward
-# and backward, without dropout.
+# Lesson 02 timed one layer of each; here is a whole encoder, on one core of your machine. The
+# cell takes the base encoder without its embedding (18.9 million parameters), and an LSTM with
+# two layers in both directions and 512 units in each (10.5 million). It measures one sentence,
+# forward and backward, without dropout.
+#
+# **Predict:** how many times as long as the encoder does the LSTM take, at 32 tokens and at 512?
 
 # %% tags=["skip-grading"]
 # time of the LSTM over time of the encoder
@@ -1487,18 +1506,18 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 # 1.3 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
 # day. On neither was it five times.
 #
-# On both the encoder's time grew faster with the length, as a rule. Attention's scores cost the
-# square of the length, but they are a small part here: for each token a layer makes $12 D^2$
-# multiplications for its matrices and $2TD$ for attention, which at 512 tokens are a seventh of
-# all. The square wins in the end. At $T = 6D$ it is half of all.
+# On both machines the encoder's time grew faster with the length than the LSTM's, as a rule.
+# Attention costs the square of the length, but it is a small part here: for each token a layer
+# makes $12 D^2$ multiplications for its matrices and $2TD$ for attention. At 512 tokens the
+# latter are a seventh of all; at $T = 6D$ they are half. The square wins in the end.
 #
 # What no single core can show: the LSTM must do its steps one after another, however many
 # processors wait. The encoder does all tokens at once: more cores can make it faster, and a GPU has
 # thousands. (Try it: set `torch.set_num_threads` to what you have, and `clock=time.perf_counter`.)
 #
-# On a GPU it can be five times, and it can be a third: on an NVIDIA H200 both were measured, by the
-# LSTM's width and by whose encoder stood beside it. So of any such number ask: at which sizes,
-# against whose code, on what machine?
+# On a GPU the LSTM can take five times as long, or a third of the time: on an NVIDIA H200 both
+# were measured, depending on the LSTM's width and on whose encoder it was compared with. So ask
+# of any such number: at which sizes, against whose code, on what machine?
 #
 # ## 12. How far can a token see?
 #
@@ -1563,9 +1582,9 @@ check.influence(
 # both; `train(was_training)`; the norm of the difference at `target`, as `.item()`.
 # </details>
 #
-# **Predict:** draw it for all pairs of a sentence of 16 tokens, for your encoder and for a
-# bidirectional LSTM, both fresh. How do the two pictures differ? (What a token does to itself is
-# left out.)
+# Now measure the influence for all pairs of tokens in a sentence of 16, in your encoder and in a
+# bidirectional LSTM, both fresh. (What a token does to itself is left out.) **Predict:** how do
+# the two pictures differ?
 
 # %% tags=["skip-grading"]
 # influence at distance 15 as a share of that at distance 1

@@ -75,11 +75,13 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # around should beat one that does not, and we can measure by how much.
 #
 # The text is a **treebank**, sentences tagged by hand: Czech-CAC of Universal Dependencies. It is
-# fetched once, verified, and kept: `train` to learn from, `dev` to compare models by, `test` for
-# the last word. Where there is no internet, a **made-up language** takes its place, whose cases
-# share endings, too. In both a preposition demands a case of its noun, which may come some words
-# later, and its tag names that case: *s* (with) is `ADP|Ins`. Some can demand either of two; then
-# the verb tells which. You will read below which of the two languages you have.
+# fetched once, verified, and kept in three parts: `train` to learn from, `dev` to compare models,
+# `test` for the final verdict. Where there is no internet, a **made-up language** takes its
+# place; its cases share endings, too. You will read below which of the two languages you have.
+#
+# In both languages a preposition demands a case of its noun, which may come some words later. The
+# preposition's tag names that case: *s* (with) is `ADP|Ins`. Some prepositions can demand either
+# of two cases; then the verb tells which.
 #
 # `ADJ` adjective, `ADP` preposition, `ADV` adverb, `NOUN` noun, `PUNCT` punctuation, `VERB` verb ·
 # behind `|` the case: `Nom` nominative, `Gen` genitive, `Dat` dative, `Acc` accusative, `Voc`
@@ -91,12 +93,13 @@ for word, tag in told.opening(treebank.train):
     print(f"{word:>14}  {tag}")
 
 # %% [markdown]
-# **All sizes in one cell.** They are chosen by what this machine has. On a CPU they are small: the
-# whole notebook takes about two minutes with the made-up language and three with Czech,
-# more on a busy machine, and most of it in sections 9, 12 and 13. On a GPU they are larger: an
-# H200 took 82 seconds for section 9 with 68,000 words (the treebank has 473,000 to learn from).
-# Change one of them by its name, for example `replace(settings_for(device), most_sentences=3000)`,
-# and run everything below again (**Run → Run Selected Cell and All Below**). `help(Settings)`
+# **All sizes in one cell.** They are chosen to suit this machine. On a CPU they are small: the
+# whole notebook takes about two minutes with the made-up language and three with Czech, more on a
+# busy machine, and most of it in sections 9, 12 and 13. On a GPU they are larger: an H200 took 82
+# seconds for section 9 with 68,000 words (the treebank has 473,000 to learn from).
+#
+# To change a size, name it, for example `replace(settings_for(device), most_sentences=3000)`, and
+# run everything below again (**Run → Run Selected Cell and All Below**). `help(Settings)`
 # explains each.
 
 # %% tags=["skip-grading", "measured"]
@@ -112,9 +115,9 @@ print("\n".join(f"{name:18}{value}" for name, value in vars(settings).items()))
 # %% [markdown]
 # ## 2. Honest baselines first
 #
-# Before any network: how far does a **dictionary** get? It gives each word the tag that it most
-# often had in training, and any other word the most frequent tag. A better one falls back on an
-# unknown word's ending, the longest that it knows.
+# Before any network: how far does a **dictionary** get? It gives each word that it knows the tag
+# that the word most often had in training, and every other word the most frequent tag of all. A
+# better dictionary tags an unknown word by its ending, the longest one that training had.
 #
 # Three numbers for every tagger, all on sentences that nobody learned from: **overall**; on
 # **ambiguous** words, which had more than one tag in training; on **unknown** words, which did not
@@ -240,18 +243,18 @@ check.build_vocab(
 # code): its suffixes of 2, 3 and 4 letters, its prefix of 3, and its shape (`Xx` for *Praha*).
 # Your `build_vocab` numbers these too.
 #
-# How they reach your `Tagger`:
+# How the features reach your `Tagger`:
 #
 # 1. The **lexicon** numbers every word of every file. Batches carry this one number; your
 #    `tag_sentences`, below, gets the lexicon as its `vocab`.
-# 2. `WithAffixes` (the course's) wraps your `Tagger` and turns the number into six ids, the word's
-#    own and its five features'. `train_step` and `tag_sentences` see only the wrapped model, so
-#    they call `model(ids)`.
-# 3. Only a word in `vocab`, which training has at least `min_count` times, has an id of its own.
-#    Any other gets 1, "unknown", beside the ids of its features.
+# 2. `WithAffixes` (the course's) wraps your `Tagger` and turns the number into six ids: the
+#    word's own, and those of its five features. `train_step` and `tag_sentences` see only the
+#    wrapped model, so they call `model(ids)`.
+# 3. Only a word that occurs at least `min_count` times in training is in `vocab` and has an id of
+#    its own. Any other gets 1, "unknown", beside the ids of its features.
 #
-# So nothing is learned from test words. In training one word in ten is made unknown on purpose:
-# the model has to manage with letters and neighbours then.
+# So nothing is learned from test words. In training one word in ten is made unknown on purpose,
+# so that the model learns to manage with letters and neighbours.
 
 # %% tags=["skip-grading"]
 vocab = build_vocab(words_of(train), settings.min_count)
@@ -473,9 +476,10 @@ def batches(generator: torch.Generator) -> list[tuple[Tensor, Tensor, Tensor]]:
 
 
 # %% [markdown]
-# Whatever the 32 sorted by length waste, look at their sizes: the largest batch decides how much
-# memory you need. Do your batches all cost about the same, except perhaps the one with the
-# remainder? If not: did you count with the longest sentence of the batch, or of all sentences?
+# Padding is not all that counts. Look at the sizes of the batches of 32: the largest one decides
+# how much memory you need. Do your batches all cost about the same, except perhaps the one with
+# the remainder? If not: did you count with the longest sentence of the batch, or of all
+# sentences?
 #
 # ## 4. The model, its loss, its score
 
@@ -874,11 +878,12 @@ pictures.schedules(steps, {"the paper's, D = 512": paper, "cosine": cosine})
 # One step of training, in this order: train mode; the batch goes to the device; old gradients are
 # cleared; logits and loss; backward; gradients are clipped by their common norm; the optimiser
 # takes its step; the scheduler sets the rate of the next one. The optimiser below is AdamW: Adam,
-# which gives each weight a step size of its own, with a pull of all weights towards 0.
+# which gives each weight a step size of its own, with **weight decay**, which pulls all weights
+# towards 0.
 #
-# On a GPU (`device.type == "cuda"`) logits and loss are worked out under `torch.autocast` in
-# **bfloat16**: 16 bits, float32's range, two or three digits. The weights themselves stay in
-# float32. Without a GPU, so does everything.
+# On a GPU (`device.type == "cuda"`) logits and loss are computed under `torch.autocast` in
+# **bfloat16**: 16 bits, with float32's range, but only two or three digits. The weights
+# themselves stay in float32. Without a GPU everything is computed in float32.
 
 
 # %% exercise="train_step"
@@ -1012,9 +1017,10 @@ print(f"loss {losses[0]:.2f} at first; ln {len(tag_names)} = {math.log(len(tag_n
 print(f"loss {losses[-1]:.3f} after 60 steps, {right:.0%} of the words right")
 
 # %% [markdown]
-# The first loss is a little above $\ln C$: a fresh model's guesses are not quite equal. And it can
-# learn by heart: the words reach the tags, and gradients reach the words. It shows no more than
-# that. Section 12 looks at faults that even a full training may hide.
+# The first loss is a little above $\ln C$: a fresh model does not give all tags quite the same
+# probability. And the model can learn by heart, so words reach the tags, and gradients reach the
+# words. The test shows no more than that. Section 12 looks at faults that even a full training
+# may hide.
 #
 # ## 7. Using the model
 #
@@ -1339,26 +1345,29 @@ check.Neighbours(
 # 2)`; exchange the axes, call `self.conv`, exchange them back, and add x.
 # </details>
 #
-# **A good place to rest.** All exercises are behind you; what follows are experiments with what you
-# built. Save the notebook, and go on another day if you like: then run everything once more.
+# **A good place to rest.** All exercises are behind you; what follows are experiments with what
+# you built. Save the notebook, and go on another day if you like. When you come back, run all
+# cells up to here again first.
 #
 # ## 9. The contest
 #
-# Seven networks, the same features, batches and settings.
+# Seven networks compete, with the same features, batches and settings:
 #
 # - **one word at a time**: feed-forward layers with residuals and norms, no attention;
-# - **no positions**: your encoder with nothing in their place. It sees which words are there, not
-#   their order (lesson 04);
+# - **no positions**: your encoder without any. It sees which words are there, not their order
+#   (lesson 04);
 # - **bidirectional LSTM**, with as many parameters as your encoder's layers;
-# - **sinusoidal, large words**: your encoder with the paper's positions; all six tables (words and
-#   features) drawn as torch draws them, with a standard deviation of 1;
-# - **sinusoidal**: the same, drawn with one of 0.03, as in all the other contenders. At D = 64 what
-#   is looked up is multiplied by $\sqrt{64} = 8$, and a sum of six independent numbers spreads
-#   $\sqrt 6$ times as far as one: $0.03 \cdot 8 \sqrt 6 \approx 0.6$. Sines and cosines
-#   spread by 0.7, large words by about 20;
-# - **rotary**: the same encoder, but nothing is added; your `RotaryAttention` (base 100) takes the
-#   place of its attention;
-# - **rotary with neighbours**: the same, with your `Neighbours` before each layer.
+# - **sinusoidal, large words**: your encoder with the paper's positions; all six tables (words
+#   and features) drawn as torch draws them, with a standard deviation of 1;
+# - **sinusoidal**: the same encoder, its tables drawn with a standard deviation of 0.03, as in
+#   all the other contenders;
+# - **rotary**: the same as *sinusoidal*, but nothing is added; your `RotaryAttention` (base 100)
+#   takes the place of its attention;
+# - **rotary with neighbours**: the same as *rotary*, with your `Neighbours` before each layer.
+#
+# Why 0.03? At D = 64 what is looked up is multiplied by $\sqrt{64} = 8$, and a sum of six
+# independent numbers spreads $\sqrt 6$ times as far as one: $0.03 \cdot 8 \sqrt 6 \approx 0.6$.
+# Sines and cosines spread by 0.7, large words by about 20.
 #
 # **Predict** which is best, which trains fastest (in words per second), and what share *no
 # positions* gets right.
@@ -1477,8 +1486,10 @@ for name, make in contenders.items():
 # made-up language one epoch takes it to what is possible without context (section 2). After that
 # its loss goes on falling, but on dev it ends more than a point lower: what it picks up now holds
 # for the words of training alone. It **overfits**. (The dip at epoch 2 is chance: other seeds do
-# not have it.) Does it on Czech, too? Each run keeps the model of its best epoch on dev, here the
-# first.
+# not have it.) If you have Czech, look whether it overfits there, too.
+#
+# Each run keeps the model of its best epoch on dev; for this network that was the first, on the
+# made-up language.
 #
 # ## 10. The scoreboard
 #
@@ -1508,12 +1519,17 @@ print(f"All have learned from {sum(lengths):,} words.")
 pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.items()})
 
 # %% [markdown]
-# Read it with three questions. How far above *one word at a time* is the rest? That is what
-# attention, or recurrence, found in the words around. What do positions add: *sinusoidal* against
-# *no positions*? And what do large words cost: *sinusoidal, large words*? (Lesson 04, section 13
-# found two causes that work together: drowned positions, and a softmax that is too sure.) Two
-# things to bear in mind: the settings come from a search for *rotary*, so the others may do worse
-# than they could, by how much was not measured; and speeds are this machine's.
+# Read it with three questions:
+#
+# - How far above *one word at a time* are the others? That is what attention, or recurrence,
+#   found in the words around.
+# - What do positions add? Compare *sinusoidal* with *no positions*.
+# - What do large words cost? Compare *sinusoidal* with *sinusoidal, large words*. (Lesson 04,
+#   section 13 found two causes that work together: drowned positions, and a softmax that is too
+#   sure.)
+#
+# Bear two things in mind. The settings come from a search for *rotary*, so the others may do
+# worse than they could; by how much was not measured. And speeds are this machine's.
 #
 # ### The same contest on Czech
 #
@@ -1535,8 +1551,9 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
     print(f"{positions}:", said(f"points for {positions} on Czech", bought))
 
 # %% [markdown]
-# The paper's sinusoids buy 0.2 points, rotary positions eight. Four things differ, and which of
-# them the eight points come from was not measured:
+# The paper's sinusoids buy 0.2 points (the picture shows rounded means), rotary positions eight.
+# Rotary positions differ from the sinusoids in four things, and which of them the eight points
+# come from was not measured:
 #
 # - vectors are turned, and nothing is added to them;
 # - this happens in every layer, not once before the first;
@@ -1545,10 +1562,10 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 #   0.2 points. Sinusoids learned faster with a smaller base in lesson 04; with 100 they were not
 #   run here.)
 #
-# *LSTM, two layers* is that of your contest; *LSTM, one wider layer*, as large, came in addition.
-# *Rotary* is ahead of the first, and level with the second or a little behind. What does it lack?
-# Its neighbours, it seems: with a filter of three words before each layer, for 512 parameters more,
-# it catches up.
+# *LSTM, two layers* is the LSTM of your contest; *LSTM, one wider layer* is of the same size and
+# was added here. *Rotary* is ahead of the former, and level with the latter or a little behind.
+# What does *rotary* lack? A direct look at neighbours, it seems: with a filter of three words
+# before each layer, for 512 parameters more, it catches up.
 #
 # Why is *ambiguous* not the hardest column? In Czech text, most ambiguous words are the same few
 # small ones, such as *a* and *v*, and mostly have one tag. The hard words are the unknown ones.
@@ -1571,16 +1588,17 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 # ### What a warm-up is for
 #
 # The highest learning rate of the runs above, `settings.rate`, was searched for. The paper's
-# `noam_rate` has one knob, the warm-up $w$, and it turns two things at once: how long the rate
-# rises, and how high. At step $w$ it is $1 / \sqrt{D w}$: for D = 64 that makes 1/16 with a
-# warm-up of 4 steps and 1/256 with one of 1,024. Five warm-ups, 80 steps each, with **your**
-# `noam_rate`. Beside each runs a twin without the rise: it starts at the height of step $w$, stays
-# there until step $w$, and then falls in the same way.
+# `noam_rate` has one knob, the warm-up $w$, and it sets two things at once: how long the rate
+# rises, and how high. The rate is highest at step $w$, where it is $1 / \sqrt{D w}$: for D = 64
+# that makes 1/16 with a warm-up of 4 steps and 1/256 with one of 1,024.
 #
-# **Predict:** which warm-up of 4, 16, 64, 256 and 1,024 steps is best after 80 steps? A run is
-# ruined if its rate is too high for it: it gets less than half of the tags right, and a longer
-# warm-up, whose rate is lower, gets more. How many of the five are ruined with the rise, and how
-# many without?
+# We try five warm-ups, 80 steps each, with **your** `noam_rate`. Each run has a twin without the
+# rise: it starts at the height of step $w$, stays there until step $w$, and then falls in the
+# same way. Call a run *ruined* if its rate is too high for it: it gets less than half of the tags
+# right, and a longer warm-up, whose rate is lower, gets more.
+#
+# **Predict:** which warm-up of 4, 16, 64, 256 and 1,024 steps is best after 80 steps? How many of
+# the five are ruined with the rise, and how many without?
 
 # %% tags=["skip-grading"]
 guess("best warm-up", None)
@@ -1619,12 +1637,14 @@ print("ruined, without it:", said("ruined, without it", told.ruined(flat)))
 print(*told.of_warm_ups(WARM_UPS, rising, flat), sep="\n")
 
 # %% [markdown]
-# A rate that is too high ruins both twins. At the next height only the run with the rise learns.
-# Lower rates need no rise here; nor did two layers in lesson 05, up to its highest, 0.01. With the
-# settings for a CPU, it is at 0.03 that the rise decides. (A deeper post-norm encoder needs it
-# sooner: twelve layers did at 0.003; Xiong et al., 2020.) And a warm-up much longer than the run
-# costs accuracy: with 1,024 steps the rate has hardly begun to rise when the run ends, while its
-# twin is fine.
+# Read the picture from left to right, from high rates to low ones. The highest rate ruins both
+# twins. At the next one, 0.03 with the settings for a CPU, only the run with the rise learns.
+# Lower rates need no rise here; nor did two layers in lesson 05, at any rate up to the highest,
+# 0.01. (A deeper post-norm encoder needs the rise at lower rates already: twelve layers needed it
+# at 0.003; see Xiong et al., 2020.)
+#
+# And a warm-up much longer than the run costs accuracy: with 1,024 steps the rate has hardly
+# begun to rise when the run ends, while its twin is fine.
 #
 # ## 11. What it confuses, and where it looks
 #
@@ -1642,14 +1662,15 @@ pictures.confusion(tables, cases)
 # Look for pairs that the left table mixes up: cases that share their endings, mostly in favour of
 # the frequent one. Which of them does the right table tell apart, and which not?
 #
-# And **where** does the encoder look? *Rotary* has `n_layers` times `n_heads` heads, 2 · 4 = 8 with
-# the settings for a CPU. **Predict:** how many give prepositions more weight than by chance, where
-# context was needed? (By chance: a head that looks at all words equally gives prepositions their
-# share of the sentence.)
+# And **where** does the encoder look when context is needed? We take ambiguous words that have a
+# case and stand behind a preposition, in sentences of 6 to 20 words. Context was needed where
+# *rotary* is right and *one word at a time* is not. A claim about these words needs a control:
+# the words that both get right, and words without a case.
 #
-# Context was needed where *rotary* is right and *one word at a time* is not, among ambiguous words
-# that have a case and stand behind a preposition, in sentences of 6 to 20 words. A claim about
-# these needs a control: the words that both get right, and words without a case.
+# *Rotary* has `n_layers` times `n_heads` heads, 2 · 4 = 8 with the settings for a CPU.
+# **Predict:** how many of them give prepositions more weight than by chance, where context was
+# needed? (By chance: a head that looks at all words equally gives prepositions their share of the
+# sentence.)
 
 # %% tags=["skip-grading"]
 guess("heads that look at prepositions", None)  # of settings.n_layers * settings.n_heads
@@ -1690,19 +1711,21 @@ name = f"layer {layer + 1}, head {head + 1}"
 print(*of_favourites(looks, best, name), sep="\n")
 
 # %% [markdown]
-# On the made-up language every head does so. But so does the control: from ambiguous words that
-# *one word at a time* guesses right, most heads give prepositions as much or more. So this weight
-# does not tell where context was needed. It goes with having a case: from words without one, most
-# heads of layer 2 give prepositions less than chance would.
+# On the made-up language every head does. But look at the control: from ambiguous words that *one
+# word at a time* guesses right, too, most heads give prepositions as much weight or more. So this
+# weight does not tell where context was needed. It goes with having a case: from words without
+# one, most heads of layer 2 give prepositions less than chance would.
 #
-# And is it the right preposition? A head's **favourite** is the one that it gives most. Here it has
-# the word's case twice as often as a blind pick, but only a little more often than the nearest one
-# before the word: the head finds little that "take the nearest" would not. And in the control it
+# And do heads look at the *right* preposition? A head's **favourite** is the preposition to which
+# it gives most weight. For the head in the second table, the favourite has the word's case twice
+# as often as a blind pick, but only a little more often than the nearest preposition before the
+# word: the head finds little that "take the nearest" would not. And in the control its favourite
 # has the case even more often.
 #
-# Here is that head in the shortest sentence with such a choice where only *rotary* is right: the
-# row of the word in bold. Compare what it looks at with the preposition that decides its case.
-# And attention is not an explanation: it says where a head looks, not what comes of it.
+# The picture shows that head in one sentence: the shortest with a choice of prepositions where
+# only *rotary* is right. Look at the row of the word in bold, and compare what it looks at with
+# the preposition that decides its case. But attention is not an explanation: it says where a head
+# looks, not what comes of it.
 
 # %% tags=["skip-grading", "measured"]
 choices = [look for look in looks["only rotary"] if look.has_choice]
@@ -1718,9 +1741,11 @@ print(told.of_a_head(look.weights[best].tolist(), look.sentence, place))
 #
 # The tag is read off the last layer. Could it be read off sooner? Take the trained *rotary* as it
 # is, and train a linear layer, a **probe**, on the vectors that enter its first layer, and one on
-# those that each layer gives. **Predict:** how much of dev will the first probe get right? The last
-# one gets more: what share of that gain is there after layer 1 already? (If three probes got 40%,
-# 50% and 80%: 10 of 40 points, 0.25.)
+# those that each layer gives.
+#
+# **Predict:** what share of the words of dev will the first probe get right? The last probe gets
+# more: what share of the gain from first to last is there after layer 1 already? (If three probes
+# got 40%, 50% and 80%, that would be 10 of 40 points, 0.25.)
 
 # %% tags=["skip-grading"]
 guess("right from what enters layer 1", None)
@@ -1816,12 +1841,12 @@ shown = sum(size > 1e-3 for size in moved.values())
 print("faults that show:", said("faults that move the logits", shown))
 
 # %% [markdown]
-# Did accuracy show all three? The padding shows mask and heads at once, without training. Heads,
-# since a bare `view` gives each head a stretch of the padded row (lesson 03): beside a longer
-# sentence the row is longer, and the cuts fall elsewhere. Padding cannot show scale, which is
-# wrong whatever stands beside the sentence: for that you need another implementation to compare
-# with (lessons 03 and 05 took torch's). That is why this course checks your blocks by observing
-# them and not by training them.
+# Did accuracy show all three? The invariant shows mask and heads at once, without training. It
+# shows heads because a bare `view` gives each head a stretch of the padded row (lesson 03):
+# beside a longer sentence the row is longer, and the cuts fall elsewhere. It cannot show scale,
+# which is wrong whatever stands beside the sentence. For that you need another implementation to
+# compare with (lessons 03 and 05 took torch's). That is why this course checks your blocks by
+# observing them and not by training them.
 #
 # ## 13. How much text does it take?
 #
@@ -1858,10 +1883,10 @@ print("gains more:", said("gains more", more))
 pictures.text_sizes(sizes, by_size)
 
 # %% [markdown]
-# A word alone has little to learn: on the made-up language an eighth of the text takes it within
-# two points of what is possible without context. Context needs examples: eight times as many
-# bring *rotary* ten points more, nearly all of them by the second size. On Czech look at how
-# steep the two lines still are at their right ends.
+# *One word at a time* has little to learn: on the made-up language an eighth of the text takes it
+# within two points of what is possible without context. Context needs examples: eight times as
+# much text brings *rotary* ten points more, nearly all of them by the second size. On Czech look
+# at how steep the two lines still are at their right ends.
 
 # %% [markdown]
 # ## 14. A sentence of your own
@@ -1906,8 +1931,8 @@ mine = my_sentence.split()  # full stops and commas are words: put spaces around
 show_tags(mine, {name: tag_own(mine, name) for name in ("rotary", "one word at a time")})
 
 # %% [markdown]
-# **Predict:** take one word away. Whose tag changes: only its neighbour's, or one further off? And
-# which words can go without any harm?
+# **Predict:** take one word away. Whose tag changes: only its neighbour's, or one further off?
+# And how many of the words can go without any harm?
 
 # %% tags=["skip-grading"]
 guess("words that can go without harm", None)  # how many
@@ -1923,9 +1948,10 @@ print("words that can go:", said("words that can go without harm", free))
 # on a distance: the words around the gap have moved one place closer. Words without a row can go:
 # no other tag changes.
 #
-# **Which head** carried it? Switch them off, one at a time and then a layer's together. The picture
-# shows how far the model then doubts the tags that it gave. (The others were trained beside it, so
-# a head that is not missed need not be idle: others may know the same.)
+# **Which head** carried the context? Switch heads off, one at a time, and then all heads of a
+# layer. The picture shows how much the model then doubts the tags that it gave with all of them.
+# (A head that is not missed need not be idle: the others were trained beside it, and may know the
+# same.)
 
 
 # %% tags=["skip-grading", "measured", "folded"]

@@ -17,7 +17,7 @@ from grader.website.repository_text import repository_page
 SITE: Final = "site"
 # Pages that are files of the repository, or a part of its README between two headings.
 FROM_REPOSITORY: Final = {
-    "statements.md": ("README.md", "### Statements from popular texts, put to the test"),
+    "statements.md": ("README.md", "## Statements from popular texts, put to the test"),
     "measured.md": ("docs/measured.md", ""),
     "instructors.md": ("docs/instructors.md", ""),
     "grading.md": ("docs/grading.md", ""),

@@ -16,7 +16,7 @@ from tests.course.built_site import built_site
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = lessons(ROOT)
 NAMES = [lesson.name for lesson in LESSONS]
-MOST_BYTES = 310_000  # the last lesson's page is by far the longest
+MOST_BYTES = 320_000  # the last lesson's page is by far the longest
 
 
 @pytest.fixture(scope="module")
