@@ -25,6 +25,7 @@ from utils.checks.framework.agreeing import (
 )
 from utils.checks.framework.combining import both
 from utils.checks.framework.compare import compare, same_results
+from utils.checks.framework.errors_aside import best_by_numbers
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Mistake
 from utils.checks.framework.expected import expected_of, observed, results_of
 from utils.checks.framework.observation import BY_CHANCE, ProblemKind
@@ -72,6 +73,9 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
     part = _best_in_part(exercise, relevant, shown)
     if part is not None:
         return part, None
+    stopping = best_by_numbers(exercise, relevant, shown)
+    if stopping is not None:
+        return stopping, None
     beside = _beside(judged, relevant)
     tolerances = (exercise,) if exact else (exercise, loosely)
     pairs = (_pair(one, relevant, shown, beside) for one in tolerances)
