@@ -966,6 +966,15 @@ check.greedy_decode(
         dict(case="the end just in time", V=9, bos=2, eos=3, max_len=5, script=[6, 8, 6, 7, 4, 3]),
         dict(case="begin token inside", V=8, bos=6, eos=2, max_len=7, script=[5, 6, 4, 6, 2]),
         dict(case="end token 0", V=5, bos=3, eos=0, max_len=6, script=[4, 4, 1, 0], shift=-20.0),
+        dict(
+            case="no room, other tokens",
+            demand="a limit of 0",
+            V=7,
+            bos=4,
+            eos=5,
+            max_len=0,
+            script=[6, 3, 5],
+        ),
     ],
 )
 # END HIDDEN TESTS

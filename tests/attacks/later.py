@@ -63,7 +63,14 @@ HABITS = {
     "tasks that wait for one another": f"import asyncio\nasync def f(): return 1\nnumbers = [n async for n in (await f() for _ in [1])]\nawait asyncio.gather(f(), f())\n{RIGHT_MASK}",
     "figures that nobody closed": f"import matplotlib.pyplot as plt\nfor _ in range(25): plt.subplots()\nplt.show()\n{RIGHT_MASK}",
 }  # fmt: skip
+LEFT_OPEN = {
+    "inference mode that nobody leaves": "import torch; kept = torch.inference_mode(); kept.__enter__()",
+    "a mode that sees every function": "from torch.overrides import TorchFunctionMode\nclass M(TorchFunctionMode):\n    def __torch_function__(self, f, t, a=(), k=None): return f(*a, **(k or {}))\nM().__enter__()",
+}
 HONEST = [
     Attack(name, "an honest habit costs points", answers={"causal_mask": source}, right=True, score=1.0)
     for name, source in HABITS.items()
+] + [
+    Attack(name, "an honest habit costs points", [code], right=True, score=1.0)
+    for name, code in LEFT_OPEN.items()
 ]  # fmt: skip

@@ -128,9 +128,9 @@ def general_mistake(
         return None
     expected = expected_of(exercise, case)
     if shown.kind == ProblemKind.GRADIENT:
-        name = shown.where.removeprefix("gradient of ")
-        if name in set(seen.changed) - set(expected.changed):
+        if set(seen.changed) - set(expected.changed):
             return GENERAL["changed"]
+        name = shown.where.removeprefix("gradient of ")
         wanted, got = expected.gradients.get(name), seen.gradients.get(name)
         return _of_gradient(wanted, got, exercise.tolerance)
     if (memory := _of_memory(case, shown)) is not None:

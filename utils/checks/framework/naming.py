@@ -70,12 +70,9 @@ def name_mistakes(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -
         known = _best(strictness, relevant, shown, judged, several)
         if known is not None:
             return known, None
-    part = _best_in_part(exercise, relevant, shown)
+    part = _best_in_part(exercise, relevant, shown) or best_by_numbers(exercise, relevant, shown)
     if part is not None:
         return part, None
-    stopping = best_by_numbers(exercise, relevant, shown)
-    if stopping is not None:
-        return stopping, None
     beside = _beside(judged, relevant)
     tolerances = (exercise,) if exact else (exercise, loosely)
     pairs = (_pair(one, relevant, shown, beside) for one in tolerances)

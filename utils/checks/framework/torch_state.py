@@ -1,15 +1,18 @@
-"""Torch's global state, which affects all later code: gradients, dtype, device, autocast.
+"""Torch's global state, which affects all later code: gradients, dtype, device, autocast, modes.
 
 A check resets it to what torch starts with, so that a notebook's own choice decides nothing, and
 tells an answer that changes it for other code.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import _C
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import DeviceContext
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,19 @@ def _put_device(device: torch.device) -> None:
     torch.set_default_device(None if device.type == "cpu" else device)
 
 
+def _put_inference_mode(enabled: bool) -> None:
+    _GUARDS.append(_C._InferenceMode(enabled))
+
+
+_GUARDS: list[Any] = []  # a guard that goes takes its inference mode along
 _STATES = (
+    _State(  # first: it switches gradients, too
+        False,
+        torch.is_inference_mode_enabled,
+        _put_inference_mode,
+        "Your code leaves inference mode switched on for all code after it; `with "
+        "torch.inference_mode():` switches it off again at its end.",
+    ),
     _State(
         True,
         torch.is_grad_enabled,
@@ -66,22 +81,58 @@ _STATES = (
 )
 
 
+_MODE = (
+    "Your code leaves a mode of torch (one that counts or changes operations) switched on for all "
+    "code after it; in a `with` it ends by itself."
+)
+
+
 @contextlib.contextmanager
 def usual_torch() -> Iterator[None]:
     """Run with the state that torch starts with, then restore the previous one."""
-    before = [state.get() for state in _STATES]
+    before, open_modes = [state.get() for state in _STATES], modes()
     put_back()
     try:
         yield
     finally:
         for state, value in zip(_STATES, before, strict=True):
             _put(state, value)
+        _put_modes(open_modes)
 
 
-def put_back() -> str:
-    """Reset torch to the state it starts with; say what had to be changed, or "" if nothing."""
-    changed = [state for state in _STATES if _put(state, state.usual)]
-    return changed[0].message if changed else ""
+def modes() -> list[Any]:
+    """Return what is open and sees each operation, but for the one of the default device."""
+    functions = [_C._get_function_stack_at(n) for n in range(_C._len_torch_function_stack())]
+    own = [mode for mode in functions if not isinstance(mode, DeviceContext)]
+    return [*own, *(_C._get_dispatch_stack_at(n) for n in range(_C._len_torch_dispatch_stack()))]
+
+
+def put_back(open_modes: Sequence[Any] = ()) -> str:
+    """Reset torch to the state it starts with; say what had to be changed, or "" if nothing.
+
+    Args:
+        open_modes: those that stay, as `modes` gave them.
+
+    """
+    changed = [state.message for state in _STATES if _put(state, state.usual)]
+    if _put_modes(open_modes):
+        changed.append(_MODE)
+    return changed[0] if changed else ""
+
+
+def _put_modes(wanted: Sequence[Any]) -> bool:
+    if modes() == [*wanted]:
+        return False
+    for _ in range(_C._len_torch_dispatch_stack()):
+        _C._pop_torch_dispatch_stack(None)
+    functions = [_C._pop_torch_function_stack() for _ in range(_C._len_torch_function_stack())]
+    devices = [mode for mode in reversed(functions) if isinstance(mode, DeviceContext)]
+    for mode in (*devices, *wanted):
+        if isinstance(mode, TorchFunctionMode):
+            _C._push_on_torch_function_stack(mode)
+        else:
+            _C._push_on_torch_dispatch_stack(mode)
+    return True
 
 
 def _put(state: _State, value: Any) -> bool:

@@ -1,11 +1,17 @@
 """Which names an answer uses, so that nobody is told of a function that they do not call."""
 
+import builtins
 import dis
 import inspect
+import math
 import re
 import types
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
+
+import torch
+from torch import nn
+from torch.nn import functional
 
 # How a result gets its form can be written in a dozen ways, each with other functions.
 _FORM = frozenset((
@@ -15,6 +21,11 @@ _FORM = frozenset((
     "select", "split", "squeeze", "stack", "swapaxes", "swapdims", "tensor", "to", "transpose",
     "type_as", "unbind", "unflatten", "unsqueeze", "view", "zeros", "zeros_like", "zip",
 ))  # fmt: skip
+# A word that is none of torch's or Python's is a variable's, and nobody knows another's.
+_KNOWN: Final = frozenset(
+    name for of in (torch, torch.Tensor, functional, nn, math, builtins) for name in dir(of)
+) - {"real", "imag"}  # which nobody takes for the parts of a complex number
+_RANDOM = frozenset(("bernoulli", "rand", "rand_like", "randn", "randn_like", "uniform_"))
 COMPARED: Final = "<"  # the word of any comparison by a sign
 _COMPARE: Final = frozenset((COMPARED, "eq", "ge", "gt", "le", "lt", "ne"))
 _SIGN = re.compile(r"(?<!-)>|<|[=!]=")  # but no arrow of an annotation
@@ -57,7 +68,7 @@ def words_in(lines: Collection[str]) -> frozenset[str] | None:
 def may_be_told(sentence: str, used: Collection[str] | None) -> bool:
     """Return whether a sentence speaks of nothing that an answer does not have.
 
-    That is a function on a result's form, or a comparison.
+    That is a variable, a function that draws or that is about a result's form, or a comparison.
 
     Args:
         sentence: what a mistake made by machine is like.
@@ -69,7 +80,8 @@ def may_be_told(sentence: str, used: Collection[str] | None) -> bool:
     if "a comparison" in sentence and not _COMPARE & set(used):
         return False
     quoted = set(_QUOTED.findall(sentence.partition(" stood for ")[0]))
-    return quoted <= set(used) or not quoted & _FORM
+    foreign = quoted - set(used)
+    return not foreign or (foreign <= _KNOWN and not quoted & _FORM and not foreign & _RANDOM)
 
 
 def _all_names(code: types.CodeType) -> set[str]:

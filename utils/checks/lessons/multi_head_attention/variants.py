@@ -11,6 +11,8 @@ from utils.checks.lessons.attention.variants import RETURNED, q_k_transposed
 from utils.reference.attention import reference_attention
 from utils.reference.heads import reference_merge, reference_split
 
+_ON_WEIGHTS = ("weights", "twice", "inside", "always", "calm", "unscaled", "kept")
+
 
 def view_split(x: Tensor, n_heads: int) -> Tensor:
     """Cut the features of a sentence as if they were one long row: right in shape only."""
@@ -20,6 +22,12 @@ def view_split(x: Tensor, n_heads: int) -> Tensor:
 def view_merge(x: Tensor) -> Tensor:
     """Read the heads out one after another as one long row: right in shape only."""
     return x.reshape(len(x), x.shape[2], -1)
+
+
+def paired_split(x: Tensor, n_heads: int) -> Tensor:
+    """Lay the heads of all sentences under one another, and take them for sentence by sentence."""
+    size, length, width = x.shape
+    return torch.cat(x.chunk(n_heads, -1)).view(size, n_heads, length, width // n_heads)
 
 
 def interleaved_split(x: Tensor, n_heads: int) -> Tensor:
@@ -70,8 +78,8 @@ class HeadsVariant(nn.Module):
         dropped: what dropout acts on: "weights", "scores", "values", "context", "output", "twice"
             (weights and output), "inside" (weights and context), "queries", "nothing", "apart" (the
             scores behind the output, and not those behind the weights that come back), "always"
-            (the weights, in eval mode too), "calm" (the weights, in eval mode alone) or "unscaled"
-            (what is kept is not scaled up).
+            (the weights, in eval mode too), "calm" (the weights, in eval mode alone), "unscaled"
+            (what is kept is not scaled up) or "kept" (the rate is the share that stays).
         returned: "weights", "dropped" (weights after dropout), "mean" over heads, or "turned" with
             queries before heads.
         results: what comes back, a name in RETURNED of lesson 02.
@@ -174,7 +182,7 @@ class HeadsVariant(nn.Module):
         mixing = weights if self.output_masked else self._attend(q, k, None)
         if self.dropped == "apart":
             mixing = self._weigh(self._drop(self._scores(q, k), "apart"), mask)
-        used = self._drop(mixing, "weights", "twice", "inside", "always", "calm", "unscaled")
+        used = self._drop(mixing, *_ON_WEIGHTS)
         joined = self._drop(self.merge(used @ self._drop(v, "values")), "context", "inside")
         ended = self._layer("o", joined) if self.out == "end" else joined
         output = self._drop(ended, "output", "twice") + (query if self.added else 0.0)
@@ -247,7 +255,7 @@ class HeadsVariant(nn.Module):
         acts = self.dropped == "always" or self.training != (self.dropped == "calm")
         if self.dropped not in places or not acts:
             return x
-        dropped = nn.functional.dropout(x, self.p)
+        dropped = nn.functional.dropout(x, 1 - self.p if self.dropped == "kept" else self.p)
         return dropped * (1 - self.p) if self.dropped == "unscaled" else dropped
 
 
@@ -278,6 +286,24 @@ class SliceForEachHead(HeadsVariant):
         own = torch.stack([block[h * small :][:small] for h, block in enumerate(blocks)])
         projected = reference_split(x, self.n_heads) @ own.mT
         return projected if layer.bias is None else projected + layer.bias.view(-1, 1, small)
+
+
+class WithResidualAndNorm(HeadsVariant):
+    """Attention with the connection around it that belongs to a layer: query added, sum normalised.
+
+    Some known programs keep all of this in one module.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, dropout: float | None = None, bias: bool = True
+    ) -> None:
+        super().__init__(d_model, n_heads, dropout, bias)
+        self.layer_norm = nn.LayerNorm(d_model)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
+        """Attend, add the query, and normalise the sum."""
+        output, weights = super().forward(query, key, value, mask)
+        return self.layer_norm(output + query), weights
 
 
 class MaskPassedOn(HeadsVariant):

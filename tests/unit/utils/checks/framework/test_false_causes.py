@@ -34,6 +34,15 @@ def softmax(x, dim=-1):
     return powers, powers.sum(dim, keepdim=True)
 
 
+def test_a_state_that_is_overwritten_is_told_where_its_gradient_is_wrong():
+    def overwriting(x_t, h, w_x, w_h, b):
+        new = torch.tanh(x_t @ w_x.T + h @ w_h.T + b)
+        h.data.copy_(new.data)
+        return new
+
+    assert check.rnn_cell.verdict(overwriting).mistake.name == "changes_its_input"
+
+
 def test_a_gradient_that_is_cut_is_no_matter_of_digits():
     def without_gradient(x, dim=-1):
         with torch.no_grad():

@@ -2,12 +2,35 @@
 
 import pytest
 import torch
+from torch import _C
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from utils.checks.framework.exercise import Probe, case
 from utils.checks.framework.observe import observe, observe_all
 from utils.checks.framework.torch_state import seeded, usual_torch
 
 CASE = case("small", B=2, D=3)
+
+
+class SeesFunctions(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return function(*args, **kwargs or {})
+
+
+class SeesOperations(TorchDispatchMode):
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        return operation(*args, **kwargs or {})
+
+
+def functions_seen():
+    return _C._len_torch_function_stack() > 0
+
+
+def operations_seen():
+    return _C._len_torch_dispatch_stack() > 0
+
+
 CHANGES = {
     "gradients": (torch.is_grad_enabled, torch.set_grad_enabled, False),
     "default dtype": (torch.get_default_dtype, torch.set_default_dtype, torch.float64),
@@ -17,7 +40,15 @@ CHANGES = {
         lambda on: torch.set_autocast_enabled("cpu", on),
         True,
     ),
+    "inference mode": (
+        torch.is_inference_mode_enabled,
+        lambda on: HELD.append(torch.inference_mode(on)) or HELD[-1].__enter__(),
+        True,
+    ),
+    "a mode of torch": (functions_seen, lambda on: SeesFunctions().__enter__(), True),
+    "(one that counts": (operations_seen, lambda on: SeesOperations().__enter__(), True),
 }
+HELD = []  # nobody closes these
 
 
 @pytest.fixture(autouse=True)

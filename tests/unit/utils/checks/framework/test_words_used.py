@@ -46,6 +46,17 @@ def test_form_is_told_to_those_alone_who_use_it(sentence, told):
     assert may_be_told(sentence, {"view", "x"}) == told
 
 
+def test_a_variable_that_an_answer_does_not_have_is_not_told():
+    assert not may_be_told("nothing were multiplied by `kept`", {"mask", "x"})
+    assert may_be_told("nothing were multiplied by `kept`", {"kept", "x"})
+    assert not may_be_told("nothing were multiplied by `real`", {"mask", "x"})  # of a tensor, too
+
+
+def test_a_draw_is_told_to_those_alone_who_draw():
+    assert not may_be_told("`rand_like` were left out", {"dropout", "x"})
+    assert may_be_told("`rand_like` were left out", {"rand_like", "x"})
+
+
 @pytest.mark.parametrize(
     "used",
     [

@@ -32,6 +32,7 @@ from utils.checks.lessons.attention.variants import (
     random_attention,
     self_attention_variant,
 )
+from utils.reference.attention import reference_attention
 
 
 class _AddedToWhatItSaw(SelfAttentionVariant):
@@ -57,6 +58,10 @@ class _ThroughAFourthLayer(SelfAttentionVariant):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         output, weights = super().forward(x, mask)
         return self.w_o(output), weights
+
+
+def _with_an_axis_for_heads(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Any:
+    return reference_attention(q, k, v, mask if mask is None else mask.unsqueeze(1))
 
 
 _OWN_LAYER = "Queries, keys and values each go through their own projection."
@@ -232,6 +237,13 @@ FORM = (
         self_attention_variant(attention=staticmethod(random_attention)),
     ),
 )
+MASK_FOR_HEADS = Mistake(
+    "mask_with_an_axis_for_heads",
+    "The mask gets an axis for heads, and this attention has none: a result with one axis too many "
+    "comes out of that.",
+    "Scores are (B, T, T) here, and a mask is (B, T, T) or (B, 1, T): they line up as they are.",
+    self_attention_variant(attention=staticmethod(_with_an_axis_for_heads)),
+)
 WEIGHTS_RESHAPED = Mistake(
     "weights_reshaped",
     "The layers' weights are reshaped, not transposed, which mixes up their entries.",
@@ -255,6 +267,7 @@ MASKS = tuple(
 CLASS = (
     *THROUGH,
     WEIGHTS_RESHAPED,
+    MASK_FOR_HEADS,
     *scaling_mistakes(self_attention_variant, "d_k"),
     Mistake(
         "divided_by_sqrt_of_d_model",

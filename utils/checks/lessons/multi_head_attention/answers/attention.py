@@ -256,6 +256,12 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
             "nn.Dropout(p) multiplies what it keeps by 1 / (1 - p).",
             variant(dropped="unscaled"),
         ),
+        Mistake(
+            "dropout_taken_for_what_stays",
+            "`dropout` is taken for the share of the weights that stays.",
+            "In torch p is the share that is set to zero: nn.Dropout(dropout).",
+            variant(dropped="kept"),
+        ),
     )
 
 

@@ -33,6 +33,11 @@ def _as_many_as_features(x: Tensor) -> Tensor:
     return reference_merge(torch.cat([x[:, :size], *rest], 1))
 
 
+def _sentences_read_anew(x: Tensor) -> Tensor:
+    joined = torch.cat(x.unbind(0), -1).transpose(0, 1)
+    return joined.reshape(x.shape[0], x.shape[2], -1)
+
+
 @by_choices
 def _merge(
     *,
@@ -80,6 +85,12 @@ MERGE_MISTAKES = (
         "T and Dh are swapped before joining; H and T should be.",
         "Just before the axes are joined they must be in the order (B, T, H, Dh).",
         _merge(join=lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1)),
+    ),
+    Mistake(
+        "features_before_heads",
+        "Just before the axes are joined they are in the order (B, Dh, H, T).",
+        "Just before the axes are joined they must be in the order (B, T, H, Dh).",
+        _merge(join=lambda x: x.permute(0, 3, 1, 2).reshape(len(x), x.shape[2], -1)),
     ),
     Mistake(
         "not_joined",
@@ -136,12 +147,16 @@ MERGE_MISTAKES = (
     ),
     *(
         Mistake(
-            f"sentences_joined_along_axis_{axis}",
+            name,
             "Sentences are joined instead of heads: the loop runs over the batch.",
             "The axes of x are (B, H, T, Dh): x[0] is a sentence. Which axis holds the heads?",
-            _merge(join=lambda x, axis=axis: torch.cat(x.unbind(0), axis)),
+            _merge(join=join),
         )
-        for axis in (1, 2)
+        for name, join in (
+            ("sentences_joined_along_axis_1", lambda x: torch.cat(x.unbind(0), 1)),
+            ("sentences_joined_along_axis_2", lambda x: torch.cat(x.unbind(0), 2)),
+            ("sentences_joined_and_read_anew", _sentences_read_anew),
+        )
     ),
     Mistake(
         "batch_taken_for_positions",
@@ -149,11 +164,25 @@ MERGE_MISTAKES = (
         "x is (B, H, T, Dh), batch first, and the batch stays in front.",
         _merge(finish=lambda merged: merged.transpose(0, 1)),
     ),
-    Mistake(
-        "heads_taken_for_positions",
-        "Each head's tokens are joined into one row: (B, H, T Dh).",
-        "The axes of x are (B, H, T, Dh), in this order. A row of the result is one token.",
-        _merge(join=lambda x: x.flatten(2)),
+    *(
+        Mistake(
+            name,
+            message,
+            "The axes of x are (B, H, T, Dh), in this order. A row of the result is one token.",
+            _merge(join=join),
+        )
+        for name, message, join in (
+            (
+                "heads_taken_for_positions",
+                "Each head's tokens are joined into one row: (B, H, T Dh).",
+                lambda x: x.flatten(2),
+            ),
+            (
+                "positions_taken_for_heads",
+                "x is read as (B, T, H, Dh): the size of one axis is used for the other.",
+                lambda x: x.transpose(1, 2).reshape(len(x), x.shape[1], -1),
+            ),
+        )
     ),
     *(
         Mistake(name, message, _LOST, _merge(join=join))

@@ -8,9 +8,11 @@ from utils.checks.lessons.multi_head_attention.variants import (
     OneSoftmaxForAll,
     SliceForEachHead,
     SplitBeforeProjection,
+    WithResidualAndNorm,
     heads_variant,
     interleaved_merge,
     interleaved_split,
+    paired_split,
     repeated_merge,
     summed_merge,
     view_merge,
@@ -68,6 +70,13 @@ HEADS = (
         "The heads are cut and joined by view alone, so a head sees a few tokens only.",
         "Call your split_heads and merge_heads rather than reshaping here again.",
         heads_variant(split=staticmethod(view_split), merge=staticmethod(view_merge)),
+    ),
+    Mistake(
+        "paired_with_the_batch",
+        "Heads of one sentence end up in another sentence's place: they are cut one after another, "
+        "each with all sentences, and then read sentence by sentence.",
+        "Call your split_heads rather than cutting here again.",
+        heads_variant(split=staticmethod(paired_split)),
     ),
     Mistake(
         "every_other_feature",
@@ -267,6 +276,13 @@ LAYERS = (
         "The query is added to the output, but the exercise asks for no residual.",
         "Adding the input is the job of the layer that uses this module; lesson 05 gets to it.",
         heads_variant(added=True),
+    ),
+    Mistake(
+        "query_added_and_normalised",
+        "The query is added to the output, and the sum is normalised: the exercise asks for "
+        "neither.",
+        "Both are the job of the layer that uses this module; lesson 05 gets to it.",
+        WithResidualAndNorm,
     ),
 )
 FORM = (

@@ -11,6 +11,7 @@ from utils.checks.framework.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.multi_head_attention.probes import PROBES
 from utils.checks.lessons.multi_head_attention.variants import (
     interleaved_split,
+    paired_split,
     view_split,
 )
 from utils.reference.heads import reference_split
@@ -21,12 +22,6 @@ Change = Callable[[Tensor], Any]
 def _cut(x: Tensor, n_heads: int) -> Tensor:
     """Reshape (B, T, D) to (B, T, H, Dh): right as far as it goes."""
     return x.reshape(*x.shape[:-1], n_heads, -1)
-
-
-def _paired_with_the_batch(x: Tensor, n_heads: int) -> Tensor:
-    """Lay the heads of all sentences under one another, and take them for sentence by sentence."""
-    size, length, width = x.shape
-    return torch.cat(x.chunk(n_heads, -1)).view(size, n_heads, length, width // n_heads)
 
 
 def _joined_then_viewed(x: Tensor, n_heads: int) -> Tensor:
@@ -43,7 +38,7 @@ def _as_in_memory(x: Tensor, n_heads: int) -> Tensor:
 
 def _turned_and_cut_again(x: Tensor, n_heads: int) -> Tensor:
     """Take heads for sentences, exchange the two, and cut the result as if nothing had moved."""
-    taken = _paired_with_the_batch(x, n_heads)
+    taken = paired_split(x, n_heads)
     return taken.transpose(0, 1).reshape(taken.shape)
 
 
@@ -142,7 +137,7 @@ SPLIT_MISTAKES = (
     ),
     Mistake(
         "count_taken_for_size",
-        "n_heads is used as the size of a head.",
+        "The number and the size of the heads are exchanged: there are Dh pieces of H features.",
         "There are n_heads heads, of D / n_heads features each.",
         _split(cut=_by_size),
     ),
@@ -287,6 +282,14 @@ SPLIT_MISTAKES = (
         _split(finish=lambda heads: heads.flatten(0, 1)),
     ),
     Mistake(
+        "paired_with_the_batch",
+        "Heads of one sentence end up in another sentence's place: the pieces lie head by head, "
+        "and are read sentence by sentence.",
+        "After `cat` along the batch, which comes first: all sentences of head 0, or all heads of "
+        "sentence 0? `stack` gives heads an axis of their own.",
+        _split(cut=paired_split),
+    ),
+    Mistake(
         "list_of_heads",
         "The heads are returned as a list of tensors.",
         "Put them into one tensor with an axis for heads: one product then serves all.",
@@ -294,14 +297,18 @@ SPLIT_MISTAKES = (
     ),
 )
 
-_NOT_ASKED_OF_REPAIRS = ("list_of_heads", "order_in_memory_taken_for_granted")
+_NOT_ASKED_OF_REPAIRS = (
+    "list_of_heads",
+    "order_in_memory_taken_for_granted",
+    "paired_with_the_batch",
+)
 REPAIR_MISTAKES = (
     Mistake(
         "still_paired_with_the_batch",
         "It is not repaired yet: heads of one sentence end up in another sentence's place.",
         "After `cat` the pieces lie head by head, each with all sentences. Which order does the "
         "`view` expect?",
-        _split(cut=_paired_with_the_batch),
+        _split(cut=paired_split),
     ),
     Mistake(
         "cut_by_view_alone",

@@ -89,6 +89,11 @@ def _until_the_end(step: Step, state: Any, bos: int, eos: int, max_len: int) -> 
     return written[:max_len]
 
 
+def _limit_seen_late(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = _decode()(step, state, bos, eos, max(max_len, 1))
+    return written
+
+
 def _cut_at_the_end_token(step: Step, state: Any, bos: int, eos: int, max_len: int) -> list[int]:
     written: list[int] = _decode(last=True)(step, state, bos, eos, max_len)
     return written[: written.index(eos)]
@@ -354,6 +359,12 @@ EXERCISES = by_id(
                 "Decoding runs until the end token comes. Where none comes, it never stops.",
                 "Let the loop itself count to max_len: cutting the list afterwards is too late.",
                 _until_the_end,
+            ),
+            Mistake(
+                "limit_seen_after_a_token",
+                "A token is written before the limit is looked at: with max_len = 0 there is one.",
+                "Ask whether there is room before the step, as `for _ in range(max_len)` does.",
+                _limit_seen_late,
             ),
             Mistake(
                 "tensors_in_the_list",

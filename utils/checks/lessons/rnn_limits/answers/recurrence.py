@@ -28,6 +28,10 @@ def forward_oracle(
 Layout = Callable[[Tensor], Tensor]
 
 
+def _beside(states: list[Tensor]) -> Tensor:
+    return torch.stack(states, 1)
+
+
 @by_choices
 def _forward(
     *,
@@ -36,7 +40,7 @@ def _forward(
     start: Layout = lambda h_0: h_0,
     before: Callable[[Tensor, Tensor], Tensor] = lambda h, h_0: h,
     kept: Callable[[list[Tensor], Tensor], list[Tensor]] = lambda states, h_0: states,
-    stack: Callable[[list[Tensor]], Any] = lambda states: torch.stack(states, 1),
+    stack: Callable[[list[Tensor]], Any] = _beside,
     last: Callable[[list[Tensor]], Tensor] = lambda states: states[-1],
     gives: Callable[[Any, Any], Any] = lambda states, h_t: (states, h_t),
 ) -> Callable[..., Any]:
@@ -84,10 +88,6 @@ def _after_zeros(x: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1)
 
 
-def _one_ahead(x: Tensor) -> Tensor:
-    return torch.cat([x[:, 1:], x[:, -1:]], 1)
-
-
 def _handed_to_the_next_sentence(x: Tensor, h_0: Tensor, *weights: Tensor) -> tuple[Tensor, Tensor]:
     rows, h = [], h_0[:1]
     for sentence in x.split(1):  # type: ignore[no-untyped-call]
@@ -108,10 +108,6 @@ _ORDER = (
 _ONE_AXIS = (
     "The states are joined along an axis that already exists, so time has no axis of its own.",
     "cat joins along an existing axis; stack makes a new one.",
-)
-_LIST = (
-    "The states come as a list, not as one tensor.",
-    "torch.stack makes one tensor of a list of tensors.",
 )
 
 
@@ -152,10 +148,17 @@ EXERCISES = by_id(
                 _forward(kept=_all_last),
             ),
             Mistake(
+                "first_step_left_out",
+                "The first step is not taken: h_0 stands in its place, and the first token is "
+                "never read.",
+                "T tokens are T steps, and the first one reads x[:, 0].",
+                _forward(x=lambda x: x[:, 1:], kept=lambda states, h_0: [h_0, *states]),
+            ),
+            Mistake(
                 "inputs_one_step_ahead",
                 "Every step reads the input of the next one.",
                 "Step t reads x[:, t], the first one x[:, 0].",
-                _forward(x=_one_ahead),
+                _forward(x=lambda x: torch.cat([x[:, 1:], x[:, -1:]], 1)),
             ),
             Mistake(
                 "handed_to_the_next_sentence",
@@ -217,7 +220,12 @@ EXERCISES = by_id(
                 "Batch first, then time: stack along axis 1.",
                 _forward(stack=lambda states: torch.stack(states, -1)),
             ),
-            Mistake("states_in_a_list", *_LIST, _forward(stack=list)),
+            Mistake(
+                "states_in_a_list",
+                "The states come as a list, not as one tensor.",
+                "torch.stack makes one tensor of a list of tensors.",
+                _forward(stack=list),
+            ),
             Mistake(
                 "states_joined_along_the_units",
                 *_ONE_AXIS,
@@ -365,11 +373,14 @@ EXERCISES = by_id(
                 "Use your rnn_cell at each step, or look at its formula again.",
                 _forward(cell=_w_h_transposed),
             ),
-            Mistake(
-                "batch_taken_for_time",
-                "The loop runs over the sequences of the batch, not over their tokens.",
-                "x is (B, T, I): time is its second axis.",
-                _forward(x=lambda x: x.transpose(0, 1)),
+            *(
+                Mistake(
+                    f"batch_taken_for_time{name}",
+                    "The loop runs over the sequences of the batch, not over their tokens.",
+                    "x is (B, T, I): time is its second axis.",
+                    _forward(x=lambda x: x.transpose(0, 1), stack=stack),
+                )
+                for name, stack in (("", _beside), ("_and_stacked_so", torch.stack))
             ),
             Mistake(
                 "steps_taken_from_the_batch",

@@ -265,6 +265,8 @@ PROBES = by_exercise(
             case("other begin and end tokens",
                  V=7, bos=5, eos=4, max_len=6, script=[3, 0, 5, 6, 4], parts=True),
             case("room for one token", V=8, bos=2, eos=3, max_len=1, script=[6, 5, 3]),
+            case("no room at all", demand="a limit of 0",
+                 V=6, bos=2, eos=3, max_len=0, script=[5, 4, 3]),
         ),
         gradient=False,
     ),

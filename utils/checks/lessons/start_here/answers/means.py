@@ -133,10 +133,25 @@ EXERCISES = by_id(
                 _mean(count=lambda kept, length: torch.full_like(kept[:, :1], length)),
             ),
             Mistake(
+                "padding_averaged_where_all_is_padding",
+                "A sequence in which nothing is real gets the mean of its padding, where 0 is "
+                "asked for.",
+                "Softmax of equal scores gives equal weights, however low they are. What should "
+                "the weights of such a sequence be?",
+                _mean(where=lambda mask: mask | ~mask.any(1, keepdim=True)),
+            ),
+            Mistake(
                 "mask_inverted",
                 "The mean is taken over the padding.",
                 "In this course True means a real position.",
                 _mean(where=torch.logical_not),
+            ),
+            Mistake(
+                "padding_summed",
+                "The sum runs over the padding, in place of the real positions; the count is "
+                "right.",
+                "In this course True means a real position, and `masked_fill` fills where True is.",
+                _mean(summed=torch.logical_not),
             ),
             Mistake(
                 "mask_ignored",

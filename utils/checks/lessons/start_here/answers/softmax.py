@@ -33,6 +33,10 @@ def softmax_oracle(x: Tensor, dim: int = -1) -> Tensor:
     return _torch_softmax(x.masked_fill(blocked, 0.0), dim).masked_fill(blocked, 0.0)
 
 
+def _in_float64(x: Tensor, dim: int = -1) -> Tensor:
+    return build_softmax(shift=unshifted)(x.double(), dim).to(x.dtype)
+
+
 def _sums_to_one(inputs: Inputs, seen: Observation) -> bool:
     expected = softmax_oracle(inputs["x"], inputs["dim"]).sum(inputs["dim"])
     sums = torch.as_tensor(seen.values["probabilities"]).sum(inputs["dim"])
@@ -97,6 +101,13 @@ EXERCISES = by_id(
         (
             Mistake("no_shift", *_OVERFLOW, build_softmax(shift=unshifted, guarded=False)),
             Mistake("no_shift_blocked_rows_right", *_OVERFLOW, build_softmax(shift=unshifted)),
+            Mistake(
+                "no_shift_but_float64",
+                "exp of numbers above 709 overflows in float64 as well, and infinity divided by "
+                "infinity is NaN.",
+                _OVERFLOW[1],
+                _in_float64,
+            ),
             Mistake(
                 "large_weights_set_to_zero",
                 "Where scores are large, the largest weights come out as 0: exp overflows to "
