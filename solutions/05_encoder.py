@@ -1174,7 +1174,7 @@ check.predict_feed_forward_share(
 
 # %% exercise="count_parameters"
 def count_parameters(encoder: nn.Module) -> dict[str, int]:
-    """Count the numbers in an encoder's parameters, each tensor once; buffers do not count.
+    """Count the numbers in an encoder's parameters, frozen or not, each tensor once; no buffers.
 
     Returns:
         embedding: in encoder.embedding.

@@ -1,7 +1,9 @@
 """Helpers for probes, which call a student's object and say clearly what does not fit."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import nn
@@ -87,8 +89,25 @@ def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any
             raise AnswerError(
                 ProblemKind.ATTRIBUTE, f"self.{name} has shape {got}; it should be {wanted}."
             )
-    with without_recomputing():
+    with without_recomputing(), _assigned_to_themselves():
         return functional_call(module, dict(weights), args)
+
+
+@contextmanager
+def _assigned_to_themselves() -> Iterator[None]:
+    """Let a lent tensor be assigned to its own place, as `module.weight *= 2` does at its end.
+
+    A module's parameter may be; a tensor that is lent in its place is none, and torch refuses it,
+    with an error that the student's code does not cause.
+    """
+    assign = nn.Module.__setattr__
+
+    def assigned(module: nn.Module, name: str, value: Any) -> None:
+        if vars(module).get("_parameters", {}).get(name, module) is not value:
+            assign(module, name, value)
+
+    with mock.patch.object(nn.Module, "__setattr__", assigned):
+        yield
 
 
 def name_of_error(call: Callable[[], object]) -> str:

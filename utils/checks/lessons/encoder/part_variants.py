@@ -139,7 +139,8 @@ class FeedVariant(nn.Module):
     Dropout may act at several places, as often as each is named. `inner` is a multiple of d_model
     that replaces d_ff; `prefix` changes the layers' names. Along the axes `at_once` all units are
     dropped together; `share` tells how many are, `scaled` whether the others grow for it, and
-    `scales_in_eval` whether all shrink in eval mode.
+    `scales_in_eval` whether all shrink in eval mode. If the layers are `tied`, the second has the
+    first one's weight; if x is `flattened`, the result has one axis for all tokens.
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(torch.relu)
@@ -158,6 +159,8 @@ class FeedVariant(nn.Module):
     inner = 0
     prefix = ""
     three_axes = False
+    tied = False
+    flattened = False
 
     def __init__(self, d_model: int, d_ff: int, dropout: float | None = None) -> None:
         super().__init__()
@@ -174,9 +177,12 @@ class FeedVariant(nn.Module):
         """Map (..., D) to (..., D)."""
         if self.three_axes:
             _size, _length, _width = x.shape
+        x = x.reshape(-1, x.shape[-1]) if self.flattened else x
         first, second = self.children()
         hidden = self._step(first(self._step(x, "start")), "middle")
-        output = self._step(second(hidden), "end")
+        weight: Any = first.weight if self.tied else second.weight
+        bias: Any = second.bias
+        output = self._step(F.linear(hidden, weight.T if self.tied else weight, bias), "end")
         return x + output if self.residual else output
 
     def _step(self, x: Tensor, place: str) -> Tensor:

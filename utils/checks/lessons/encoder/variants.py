@@ -225,7 +225,8 @@ class EncoderVariant(modules.TransformerEncoder):
             made but "unused", called in "forward" in place of encode, or after "each" layer.
         pooled: whether forward gives the "mean" over positions, or the "first" alone.
         default_mask: "padding", "none", "inverted", "zero" (padding_idx is ignored), "queries"
-            (padding is blocked as a query, not as a key), "flat" (B, T), "deep" (B, 1, 1, T),
+            (padding is blocked as a query, not as a key), "zeroed" (none, but what is embedded of
+            padding is set to 0), "flat" (B, T), "deep" (B, 1, 1, T),
             "float", "long", "causal" (joined with that), that of the "first" sentence for all, or
             "greater" (words have ids above the padding's).
         given_mask: whether a given mask is "kept", "ignored" or "joined" with the padding mask.
@@ -358,11 +359,13 @@ class EncoderVariant(modules.TransformerEncoder):
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Map ids (B, T) to (B, T, D)."""
+        zeroed = mask is None and self.default_mask == "zeroed"
         if mask is None or self.given_mask == "ignored":
             mask = self._padding(ids)
         elif self.given_mask == "joined":
             mask = mask & (ids != self.padding_idx).unsqueeze(1)
-        encoded = self.encode(self.embed(ids), mask)
+        x = self.embed(ids)
+        encoded = self.encode(x * self._real(ids).unsqueeze(-1) if zeroed else x, mask)
         encoded = _apply(self.final_norm, encoded) if self.final == "forward" else encoded
         return {"mean": encoded.mean(1), "first": encoded[:, 0]}.get(self.pooled, encoded)
 
@@ -376,8 +379,9 @@ class EncoderVariant(modules.TransformerEncoder):
 
     def _padding(self, ids: Tensor) -> Tensor | None:
         real = self._real(ids).unsqueeze(1)
-        others = {"none": None, "inverted": ~real, "queries": real.mT, "flat": real.squeeze(1)}
-        others |= {"float": real.float(), "long": real.long(), "deep": real.unsqueeze(1)}
+        others = {"none": None, "zeroed": None, "inverted": ~real, "queries": real.mT}
+        others |= {"flat": real.squeeze(1), "deep": real.unsqueeze(1)}
+        others |= {"float": real.float(), "long": real.long()}
         others |= {"first": real[:1], "causal": real & real.new_ones(2 * ids.shape[1:]).tril()}
         found = others.get(self.default_mask, real)
         if self.remembers and found is not None:

@@ -23,6 +23,19 @@ TABLE = (
         encoding_variant(layout="halves"),
     ),
     Mistake(
+        "stacked_and_cut_anew",
+        "Sines and cosines are stacked on top of one another and cut into rows anew: a row holds "
+        "entries of several positions.",
+        "reshape keeps the order in memory. Stack along the last axis, and then join the last two.",
+        encoding_variant(layout="stacked"),
+    ),
+    Mistake(
+        "cosine_of_the_sine",
+        "The cosine is taken of the sine, not of the angle.",
+        "sin_() writes its result into the angles themselves; sin() leaves them as they are.",
+        encoding_variant(layout="of the sines"),
+    ),
+    Mistake(
         "index_doubled_twice",
         "The exponent is twice as large as it should be.",
         "In the formula 2i is the number of the even column. A range with step 2 gives 2i already.",

@@ -14,7 +14,18 @@ from torch import Tensor
 from utils.checks.framework.combining import by_choices
 from utils.reference.positions import BASE
 
-Layout = Literal["pairs", "halves", "swapped", "sines", "cosines", "rows", "root", "negated"]
+Layout = Literal[
+    "pairs",
+    "halves",
+    "swapped",
+    "sines",
+    "cosines",
+    "rows",
+    "root",
+    "negated",
+    "stacked",
+    "of the sines",
+]
 Placed = Literal["pairs", "halves", "stack", "by columns", "by rows"]
 Spacing = Literal[
     "",
@@ -119,7 +130,8 @@ def encoding_variant(
 
     Args:
         layout: where sines and cosines go; in "rows", every second one holds cosines alone; for
-            "root", cosines are made of the sines; "negated" ones have the wrong sign.
+            "root", cosines are made of the sines; "negated" ones have the wrong sign, and some are
+            "of the sines"; "stacked" are all sines on top of all cosines, cut anew into rows of D.
         form: which axes the table has.
         first: the number of the first position.
         over_length: whether positions are divided by max_len.
@@ -172,6 +184,8 @@ def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:
     sines, cosines = for_sines.sin(), for_cosines.cos()
     if layout == "halves":
         return torch.cat([sines, cosines], -1)
+    if layout == "stacked":
+        return torch.stack([sines, cosines]).reshape(len(sines), -1)
     others = {
         "swapped": (cosines, sines),
         "sines": (sines, for_cosines.sin()),
@@ -179,6 +193,7 @@ def _laid_out(for_sines: Tensor, for_cosines: Tensor, layout: Layout) -> Tensor:
         "rows": (_by_rows(for_sines), _by_rows(for_cosines)),
         "root": (sines, (1 - sines.square()).sqrt()),
         "negated": (sines, -cosines),
+        "of the sines": (sines, sines.cos()),
     }
     return torch.stack(others.get(layout, (sines, cosines)), -1).flatten(1)
 
@@ -276,7 +291,7 @@ def rotary_variant(
     last_left: bool = False,
     of_columns: Callable[[int], int] = lambda width: width,
     alone_left: bool = False,
-    ends_early: bool = False,
+    ends: Literal["", "at T", "at T or with the first"] = "",
     **spaced: Any,
 ) -> Callable[..., Tensor]:
     """Build a rotary embedding with the given choices.
@@ -302,7 +317,7 @@ def rotary_variant(
         last_left: whether the last pair is left as it is.
         of_columns: Dh -> how many columns, the first ones, are turned.
         alone_left: whether the only word of a sentence is.
-        ends_early: whether positions end at T wherever they begin.
+        ends: whether positions end "at T" wherever they begin, or there is one at least.
         spaced: how the frequencies are chosen.
 
     """
@@ -316,7 +331,8 @@ def rotary_variant(
         rates = frequencies(width, base=BASE if ignores_base else base, **spaced_so)
         rates[-1] *= 0 if last_left else 1
         starts = first + of_offset * offset
-        places = _places(x, axis, starts, 0 if ends_early else starts)
+        past = max(0, starts + 1 - x.shape[-2]) if "first" in ends else 0
+        places = _places(x, axis, starts, past if ends else starts)
         places = places * strides(offset)
         angles = direction * _angles(places, rates, axis, x.dtype if short_angles else None)
         angles = angles + offset if to_angles else angles

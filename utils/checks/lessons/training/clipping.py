@@ -51,6 +51,11 @@ def always(groups: Groups, clip: float) -> None:
         gradient.mul_(clip / (total + 1e-6))
 
 
+def is_short(groups: Groups, clip: float) -> bool:
+    """Return whether all gradients together are within the limit."""
+    return bool(nn.utils.get_total_norm(_found(groups)) <= clip)
+
+
 def _found(groups: Groups) -> list[Tensor]:
     return [p.grad for p in all_of(groups) if p.grad is not None]
 

@@ -33,6 +33,7 @@ def step(
     order: Sequence[str] = ORDER,
     mode: Callable[[nn.Module], object] = nn.Module.train,
     clipper: Callable[[clipping.Groups, float], None] = clipping.by_norm,
+    steps_at: Callable[[clipping.Groups, float], bool] = lambda groups, clip: True,
     loss_of: Loss = reference_token_loss,
     differentiated: Loss = lambda loss, tags: loss,
     autocast: str = "cuda",
@@ -51,6 +52,7 @@ def step(
         order: the actions, in order.
         mode: sets the mode of the model.
         clipper: how gradients are clipped.
+        steps_at: (gradients' parameters, clip) -> whether the optimiser takes its step.
         loss_of: (logits, tags) -> loss.
         differentiated: (loss, tags) -> that whose gradients are taken.
         autocast: the device type that gets half precision, or "everywhere" or "nowhere".
@@ -78,10 +80,11 @@ def step(
             with half_precision(device, autocast if halves_loss else "nowhere", dtype):
                 return loss_of(logits, tags)
 
+        groups = [group["params"] for group in optimizer.param_groups]
         actions: dict[str, Callable[[], Any]] = {
             "zero": optimizer.zero_grad,
-            "clip": lambda: clipper([g["params"] for g in optimizer.param_groups], clip),
-            "step": optimizer.step,
+            "clip": lambda: clipper(groups, clip),
+            "step": lambda: optimizer.step() if steps_at(groups, clip) else None,
             "schedule": lambda: scheduler.step(*[loss.item()] * tells_scheduler),
         }
         loss = torch.zeros(())
@@ -123,4 +126,10 @@ TOO_LARGE: dict[str, Loss] = {
     "words": lambda loss, tags: loss * (tags != IGNORED).sum(),
     "positions": lambda loss, tags: loss * tags.numel(),
     "sentences": lambda loss, tags: loss * len(tags),
+}
+# What a mean is divided by before its gradients are taken.
+TOO_SMALL: dict[str, Loss] = {
+    "sentences": lambda loss, tags: loss / len(tags),
+    "words": lambda loss, tags: loss / (tags != IGNORED).sum(),
+    "positions": lambda loss, tags: loss / tags.numel(),
 }

@@ -29,9 +29,9 @@ from utils.checks.lessons.training.answers.rate import rate_oracle
 from utils.checks.lessons.training.answers.right_share import accuracy_oracle
 from utils.checks.lessons.training.answers.scores import loss_oracle
 from utils.checks.lessons.training.answers.steps import step_oracle
-from utils.checks.lessons.training.answers.tagging import tagging_oracle
 from utils.checks.lessons.training.bucket_facts import FEWEST_TURNS, _alike, _sorting, _turns
 from utils.checks.lessons.training.probes.watched import Model, Optimizer, Scheduler, TaggingModel
+from utils.checks.lessons.training.tagging_variants import tagging_oracle
 from utils.checks.registry import exercises
 from utils.reference import modules
 from utils.reference.tagging import reference_collate, reference_token_loss

@@ -85,6 +85,14 @@ def _total(
     return sum(unit(tensor) for tensor in tensors) - less
 
 
+def _each_size_once(encoder: nn.Module) -> dict[str, int]:
+    sizes: dict[str, set[int]] = {part: set() for part in (*_PARTS, "total")}
+    for name, parameter in encoder.named_parameters():
+        for part in (_part_of(name), "total"):
+            sizes[part].add(parameter.numel())
+    return {part: sum(found) for part, found in sizes.items()}
+
+
 def _asks_for_its_weight(encoder: Any) -> dict[str, int]:
     encoder.final_norm.weight.numel()  # nn.Identity has none
     return count_oracle(encoder)
@@ -271,6 +279,19 @@ EXERCISES = by_id(
                 "Only matrices are counted: biases, and the gains of norms, are trained too.",
                 "module.parameters() gives tensors of any number of axes. Count them all.",
                 _miscount(unit=lambda p: p.numel() if p.dim() > 1 else 0),
+            ),
+            Mistake(
+                "frozen_left_out",
+                "Parameters that ask for no gradient are not counted, but they are parameters too.",
+                "Count what parameters() gives, whatever its requires_grad says.",
+                _miscount(unit=lambda p: p.numel() * p.requires_grad),
+            ),
+            Mistake(
+                "each_size_once",
+                "Tensors of the same size count once: a set holds each number once.",
+                "Two different tensors may have the same size. What has to be counted once is the "
+                "tensor itself.",
+                _each_size_once,
             ),
             Mistake(
                 "bytes_counted",

@@ -254,6 +254,12 @@ EXERCISES = by_id(
                 variant(EncoderVariant, default_mask="none"),
             ),
             Mistake(
+                "padding_only_set_to_zero",
+                "Padding is set to zero in what the layers read, but words still attend to it.",
+                "Attention gives a key of zeros its share too: only a mask keeps it out.",
+                variant(EncoderVariant, default_mask="zeroed"),
+            ),
+            Mistake(
                 "padding_mask_inverted",
                 "The mask made from the ids lets words attend to padding alone.",
                 "True means “may be attended to”.",

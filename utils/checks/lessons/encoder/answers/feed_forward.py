@@ -138,6 +138,20 @@ EXERCISES = by_id(
                 variant(FeedVariant, three_axes=True),
             ),
             Mistake(
+                "tokens_in_one_axis",
+                "The axes before the last are joined into one, and x's shape does not come back.",
+                "nn.Linear works on the last axis, however many come before it: x can stay as it "
+                "is.",
+                variant(FeedVariant, flattened=True),
+            ),
+            Mistake(
+                "layers_tied",
+                "The weight of linear_1 is used twice, the second time transposed, and that of "
+                "linear_2 never.",
+                "W1 and W2 are two matrices, each trained by itself.",
+                variant(FeedVariant, tied=True),
+            ),
+            Mistake(
                 "without_bias",
                 "The linear layers have no bias.",
                 "nn.Linear has one unless told otherwise.",

@@ -327,6 +327,13 @@ EXERCISES = by_id(
                 _to_theirs(lambda theirs: theirs.eval()),
             ),
             Mistake(
+                "torch_encoder_frozen",
+                "Loading freezes torch's encoder: its parameters ask for no gradient any more.",
+                "To read its numbers without gradients, use torch.no_grad() or detach(): both "
+                "leave the parameters as they are.",
+                _to_theirs(lambda theirs: theirs.requires_grad_(False)),
+            ),
+            Mistake(
                 "copied_the_other_way",
                 "The copy goes the wrong way: torch's encoder gets your weights.",
                 "copy_ writes into the tensor on its left: that has to be your parameter.",

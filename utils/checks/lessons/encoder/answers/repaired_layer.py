@@ -41,6 +41,12 @@ def _past_the_first_norm(layer: Any, x: Tensor, mask: Tensor | None = None) -> T
     return output
 
 
+def _attention_added_again(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    found = layer.self_attention(x, x, x, mask)[0]
+    output: Tensor = layer.norm_2(found + layer.feed_forward(layer.norm_1(x + found)))
+    return output
+
+
 def _attention_of_attention(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
     found = layer.self_attention(x, x, x, mask)[0]
     x = layer.norm_1(x + layer.self_attention(found, found, found, mask)[0])
@@ -60,6 +66,18 @@ def _read_normalised(which: str) -> Callable[..., Tensor]:
     def run(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
         read = (layer.norm_1(x) if name in which else x for name in "qkv")
         x = layer.norm_1(x + layer.self_attention(*read, mask)[0])
+        output: Tensor = layer.norm_2(x + layer.feed_forward(x))
+        return output
+
+    return run
+
+
+def _read_doubled(which: str) -> Callable[..., Tensor]:
+    """Return the layer whose attention reads x + x as "q", "k" or "v", and which adds no x."""
+
+    def run(layer: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        read = (x + x if name in which else x for name in "qkv")
+        x = layer.norm_1(layer.self_attention(*read, mask)[0])
         output: Tensor = layer.norm_2(x + layer.feed_forward(x))
         return output
 
@@ -126,6 +144,25 @@ EXERCISES = by_id(
                 "The residual brings back the layer's input and loses what attention found.",
                 "What goes into the feed-forward is what has to be added to its output.",
                 _as_function(LayerVariant, residual_from="first"),
+            ),
+            Mistake(
+                "residual_from_attention_alone",
+                "The second residual brings back what attention found, without the input and "
+                "without norm_1.",
+                "What goes into the feed-forward is what has to be added to its output.",
+                _attention_added_again,
+            ),
+            *(
+                Mistake(
+                    f"input_added_before_attention_to_{name}",
+                    f"x is added to {what} that attention reads, not to what attention gives.",
+                    "A residual goes around the sub-layer: first attention, then the sum.",
+                    _read_doubled(which),
+                )
+                for name, what, which in (
+                    ("the_queries", "the queries", "q"),
+                    ("everything", "everything", "qkv"),
+                )
             ),
             Mistake(
                 "second_norm_twice",

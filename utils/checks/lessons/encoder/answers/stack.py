@@ -25,6 +25,7 @@ def stack_oracle(make_layer: Callable[[], nn.Module], n_layers: int) -> nn.Modul
 def _stack_variant(
     *,
     more: int = 0,
+    whole: bool = False,
     holding: str = "new",
     drawn_again: bool = False,
     container: Callable[[list[Any]], Any] = nn.ModuleList,
@@ -33,7 +34,8 @@ def _stack_variant(
 
     With "two" the first is one, and all others are another one; with "pairs" each stands at two
     places; with "turns" two layers come by turns; with "numbers" each is a layer with
-    parameters of its own, which hold one storage. Weights may be `drawn_again` at the end.
+    parameters of its own, which hold one storage. Weights may be `drawn_again` at the end, and the
+    `whole` list may be repeated n_layers times.
     """
 
     def stack(make_layer: Callable[[], nn.Module], n_layers: int) -> Any:
@@ -54,7 +56,7 @@ def _stack_variant(
         layers = [ways[holding]() for _ in range(n_layers + more)]
         for layer in layers if drawn_again else ():
             layer.reset_parameters()
-        return container(layers)
+        return container(layers * n_layers if whole else layers)
 
     return stack
 
@@ -133,6 +135,14 @@ EXERCISES = by_id(
                 "There is one layer too few.",
                 "Count what range gives.",
                 _stack_variant(more=-1),
+            ),
+            Mistake(
+                "whole_list_repeated",
+                "The list is right, and then repeated: it has n_layers times as many entries as "
+                "it should, and each layer is in it n_layers times.",
+                "A loop that calls make_layer n_layers times is enough: nothing is multiplied "
+                "after it.",
+                _stack_variant(whole=True),
             ),
             Mistake(
                 "plain_list",

@@ -25,6 +25,7 @@ def _count(answer: Any, i: Inputs) -> dict[str, object]:
         encoder.positions = nn.Embedding(10, i["D"])
     if i["shared"]:
         encoder.layers = nn.ModuleList([encoder.layers[0]] * i["L"])
+    encoder.embedding.requires_grad_(not i["frozen"])
     counts = answer(encoder)
     if i["learned"] and isinstance(counts, dict):  # to which part positions belong is left open
         counts = {"total": counts.get("total")}
@@ -64,7 +65,7 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
     theirs = [parameter.detach().clone() for parameter in torch_encoder.parameters()]
     answer(encoder, torch_encoder)
     untouched = all(map(torch.equal, theirs, torch_encoder.parameters()))
-    untouched &= all(parameter.requires_grad for parameter in torch_encoder.parameters())
+    trained = all(parameter.requires_grad for parameter in torch_encoder.parameters())
     kept = _left_alone(encoder, before) if i["train"] else {}
     if i["train"]:
         kept["train mode of torch's encoder afterwards"] = mode_of(torch_encoder)
@@ -78,6 +79,7 @@ def _load(answer: Any, i: Inputs) -> dict[str, object]:
         later = encoder.encode(i["x"], i["mask"])
     said = "output after the torch encoder was changed"
     own = {"torch's encoder has the numbers it had": untouched}
+    own["torch's encoder can still be trained"] = trained
     return {"output": output, said: later, **own, **kept}
 
 
@@ -168,8 +170,9 @@ _SMALL: dict[str, Any] = {"D": 8, "H": 4, "F": 5, "L": 3}
 PROBES = by_exercise(
     Probe(
         "count_parameters",
-        lambda shared=False, norm_first=False, learned=False, **params: {
+        lambda shared=False, norm_first=False, learned=False, frozen=False, **params: {
             "shared": shared,
+            "frozen": frozen,
             "learned": learned,
             "norm_first": norm_first,
             **params,
@@ -197,6 +200,16 @@ PROBES = by_exercise(
                 L=1,
                 F=6,
                 learned=True,
+            ),
+            case(
+                "a frozen embedding",
+                demand="frozen parameters counted, too",
+                V=7,
+                D=6,
+                H=3,
+                L=2,
+                F=5,
+                frozen=True,
             ),
         ),
         gradient=False,

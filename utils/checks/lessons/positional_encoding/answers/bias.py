@@ -165,6 +165,12 @@ MISTAKES = tuple(
             "Is there a // that should be a /?",
         ),
         (
+            "index_floored",
+            {"slopes": lambda n: 2.0 ** -(8 * torch.arange(1, n + 1) // n).float()},
+            "8h/H is rounded down to a whole number: right only where H divides 8.",
+            "Is there a // that should be a /?",
+        ),
+        (
             "slopes_in_reverse",
             {"slopes": lambda n: _slopes(n).flip(0)},
             "The slopes are in reverse order.",
@@ -187,6 +193,18 @@ MISTAKES = tuple(
             {"slopes": lambda n: torch.logspace(-1, -8, n, base=2.0)},
             "The slopes run from 1/2 to 1/256 however many heads there are: right for eight only.",
             _SLOPES,
+        ),
+        (
+            "slopes_from_one",
+            {"slopes": lambda n: torch.logspace(0, -8, n, base=2.0)},
+            "The slopes run from 1 to 1/256, in H - 1 equal steps of the exponent.",
+            _SLOPES,
+        ),
+        (
+            "multiples_of_the_first_slope",
+            {"slopes": lambda n: 2.0 ** (-8 / n) * torch.arange(1, n + 1)},
+            "The first head's slope is multiplied by h: the slopes grow from head to head.",
+            "It has to be raised to the power h instead: 1/4, 1/16, ... for four heads.",
         ),
         (
             "slopes_of_the_authors_program",

@@ -217,7 +217,13 @@ ROTARY = Exercise(
             "positions_end_at_t",
             "The positions run from offset to T, so with an offset there are too few, or none.",
             "T words need T positions: from offset to offset + T - 1.",
-            rotary_variant(ends_early=True),
+            rotary_variant(ends="at T"),
+        ),
+        Mistake(
+            "one_position_for_all_with_an_offset",
+            "With an offset, all words are turned as the first one is: there is one position.",
+            "T words need T positions: from offset to offset + T - 1. Where does yours end?",
+            rotary_variant(ends="at T or with the first"),
         ),
         Mistake(
             "offset_counted_twice",

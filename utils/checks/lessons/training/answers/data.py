@@ -123,6 +123,23 @@ def _rare_as_unknown(sentences: Sentences, min_count: int = 1) -> Counts:
     return unknown | vocab_oracle(sentences, min_count)
 
 
+def _special_words_sorted(*, dropped: bool) -> Callable[..., Counts]:
+    """Build a build_vocab that sorts the special words as if they were the most frequent ones.
+
+    Where even that is too rare, they may be dropped.
+    """
+
+    def build(sentences: Sentences, min_count: int = 1) -> Counts:
+        counts = _count(sentences)
+        most = max(counts.values(), default=0)
+        ranked = dict.fromkeys(SPECIALS, most if dropped else max(most, min_count)) | counts
+        kept = [word for word, n in ranked.items() if n >= min_count]
+        kept.sort(key=lambda word: (-ranked[word], word))
+        return {word: number for number, word in enumerate(kept)}
+
+    return build
+
+
 def _letters(sentences: Sentences) -> Counts:
     return _count([[*"".join(sentence)] for sentence in sentences])
 
@@ -173,6 +190,18 @@ VOCABULARY = Exercise(
             "`<pad>` and `<unk>` come after the words.",
             "They have ids 0 and 1: they come first.",
             _vocab(gives=_special_last),
+        ),
+        *(
+            Mistake(
+                f"special_words_sorted{name}",
+                f"`<pad>` and `<unk>` are sorted among the words{says}.",
+                "Sort the words alone, and put the two special ones in front of them.",
+                _special_words_sorted(dropped=dropped),
+            )
+            for name, says, dropped in (
+                ("", ", and some come before them", False),
+                ("_and_dropped", ", and left out where all words are too rare", True),
+            )
         ),
         Mistake(
             "letters_counted",

@@ -44,7 +44,8 @@ class NeighboursVariant(_Convolution):
             "activated" (by a ReLU), "smoothly activated" (by a GELU) or "averaged" (divided by the
             width of a filter) first.
         masking: padding is hidden "before" the convolution, or not ("none"), or the words are
-            ("inverted"), or the "first" sentence's mask hides the same places in all.
+            ("inverted"), or the "first" sentence's mask hides the same places in all; or padding
+            is "infinite" before it, and what it finds there is 0.
         along: whether the filters run over "words" or "features", or over what reshape makes of
             the axes ("reshaped").
         beyond: what stands beyond the ends: "zeros", the other end ("round") or the end's own
@@ -89,6 +90,8 @@ class NeighboursVariant(_Convolution):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
         """Map (B, T, D) to (B, T, D)."""
         found = self._convolved(self._masked(x, mask))
+        if self.masking == "infinite" and mask is not None:
+            found = found.masked_fill(~mask.mT, 0.0)
         times = {"twice": 2.0, "never": 0.0}.get(self.added, 1.0)
         if self.added == "averaged":
             return x + found / self.conv.weight.shape[-1]
@@ -98,6 +101,8 @@ class NeighboursVariant(_Convolution):
     def _masked(self, x: Tensor, mask: Tensor | None) -> Tensor:
         if mask is None or self.masking == "none":
             return x
+        if self.masking == "infinite":
+            return x.masked_fill(~mask.mT, -torch.inf)
         shown = {"inverted": ~mask, "first": mask[:1]}.get(self.masking, mask)
         return x * shown.mT
 
@@ -141,6 +146,13 @@ MISTAKES = (
         "Set the vectors of padding to zero before they go through self.conv, not after; the "
         "mask is (B, 1, T), x is (B, T, D).",
         neighbours_variant(masking="none"),
+    ),
+    Mistake(
+        "padding_filled_with_infinity",
+        "Padding is filled with minus infinity before the convolution: its neighbours become "
+        "infinite or NaN.",
+        "That is for scores, before a softmax. Here padding has to add nothing: fill it with 0.",
+        neighbours_variant(masking="infinite"),
     ),
     Mistake(
         "mask_inverted",

@@ -200,6 +200,19 @@ NOAM = Exercise(
                 ("everywhere", 0.25, -1.0, -3.0),
             )
         ),
+        *(
+            Mistake(
+                f"power_taken_apart_{name}",
+                "Python reads `x ** -1 / 2` as x to the power -1, divided by 2.",
+                "Write -0.5 and -1.5, or put the exponents in brackets.",
+                _rate(choose, falling=falling, rising=rising),
+            )
+            for name, choose, falling, rising in (
+                ("in_the_step", lambda falls, rises: min(falls / 2, rises), -1.0, -1.5),
+                ("in_the_warm_up", lambda falls, rises: min(falls, rises / 2), -0.5, -3.0),
+                ("in_both_terms", lambda falls, rises: min(falls, rises) / 2, -1.0, -3.0),
+            )
+        ),
         Mistake(
             "level_without_warmup",
             "The rate rises to d_model to the power -0.5 and never falls: that is too large by a "

@@ -222,6 +222,12 @@ ATTENTION = (
         rotary_variant(keys="query"),
     ),
     Mistake(
+        "keys_and_values_from_the_query",
+        "Keys and values are made from the query's words: a sentence sees only itself.",
+        "Three arguments come in: w_q takes the first, w_k the second, w_v the third.",
+        rotary_variant(keys="query", values="query"),
+    ),
+    Mistake(
         "values_from_the_key",
         "The values are made from the key's words.",
         "Three arguments come in: w_v takes the third one.",

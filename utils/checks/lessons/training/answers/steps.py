@@ -157,6 +157,13 @@ STEP = Exercise(
             step(clipper=clipping.always),
         ),
         Mistake(
+            "long_gradients_skipped",
+            "Where the gradients are longer than `clip`, the optimiser takes no step at all.",
+            "Clipping makes long gradients shorter and keeps their direction. The step is taken "
+            "every time.",
+            step(order=without("clip"), steps_at=clipping.is_short),
+        ),
+        Mistake(
             "clip_fixed",
             "The gradients are always clipped to 1, whatever `clip` says.",
             "Pass the argument on.",
@@ -237,6 +244,16 @@ STEP = Exercise(
                 step(differentiated=differentiated),
             )
             for name, differentiated in variants.TOO_LARGE.items()
+        ),
+        *(
+            Mistake(
+                f"gradients_over_{name}",
+                "The loss that is returned is the mean, but the one that is differentiated is "
+                f"divided once more, by the number of {name}: the gradients are too small.",
+                "backward() belongs to what your token_loss gives: it is a mean already.",
+                step(differentiated=differentiated),
+            )
+            for name, differentiated in variants.TOO_SMALL.items()
         ),
         Mistake(
             "optimizer_steps_twice",
