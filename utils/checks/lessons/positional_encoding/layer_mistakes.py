@@ -325,8 +325,8 @@ def _length_mistakes(layer: Callable[..., Any], alone: str) -> tuple[Mistake, ..
         ),
         Mistake(
             "plain_attribute",
-            "The table is a plain attribute: the module does not know it, so it stays behind when "
-            "the module moves.",
+            "The table is a plain attribute, which the module does not know: no optimiser finds "
+            "it, and it stays behind when the module moves.",
             "Look at nn.Parameter for what is trained, and at register_buffer for what is not.",
             layer(kept_as="attribute"),
         ),

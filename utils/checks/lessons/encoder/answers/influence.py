@@ -307,8 +307,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "dropout_acts",
-                "The encoder runs in train mode, so dropout acts.",
-                "Switch it to eval mode before the first call.",
+                "The encoder, or a part of it such as embed, runs in train mode, so dropout acts.",
+                "Switch it to eval mode before anything of it is called.",
                 _influence_variant(evaluates=False),
             ),
             Mistake(

@@ -126,7 +126,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "second_residual_from_the_layers_input",
-                "The second residual brings back the layer's input and loses what attention found.",
+                "The second residual brings back the layer's input: what attention found reaches "
+                "the output through the feed-forward alone.",
                 "The feed-forward adds to what attention has already added to.",
                 variant(LayerVariant, residual_from="first"),
             ),

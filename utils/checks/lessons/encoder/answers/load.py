@@ -348,13 +348,15 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "deeper_encoders_alone_refused",
-                "A torch encoder with fewer layers is loaded in part, without an error.",
+                "A torch encoder with fewer layers is accepted: your last layers keep their old "
+                "weights, without an error.",
                 "The depths have to be equal: compare them with !=.",
                 _loader(depth_checked="if deeper"),
             ),
             Mistake(
                 "depths_not_compared",
-                "An encoder with another number of layers is loaded in part, without an error.",
+                "A torch encoder with another number of layers is accepted: only as many layers as "
+                "both have are copied, without an error.",
                 "zip stops at the shorter list unless it is strict.",
                 _loader(depth_checked="never"),
             ),

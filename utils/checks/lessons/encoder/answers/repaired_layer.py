@@ -111,7 +111,8 @@ _HALVES: tuple[tuple[str, str, Half], ...] = (
     ),
     (
         "input_doubled",
-        "The input of a sub-layer is added twice: both times before the norm.",
+        "In the sum before the norm, a sub-layer's input weighs twice as much as what it gives: "
+        "one is added twice, or the other is halved.",
         lambda norm, x, found: norm(x + x + found),
     ),
     (
@@ -141,7 +142,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "residual_from_the_layers_input",
-                "The residual brings back the layer's input and loses what attention found.",
+                "The residual brings back the layer's input: what attention found reaches the "
+                "output through the feed-forward alone.",
                 "What goes into the feed-forward is what has to be added to its output.",
                 _as_function(LayerVariant, residual_from="first"),
             ),

@@ -66,7 +66,7 @@ LAWS = (
 
 
 _NO_AXIS = (
-    "The mask has no axis for heads: its first axis, the batch, is lined up with the heads.",
+    "The mask has no axis for heads, or has it in front: its batch is lined up with the heads.",
     "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
     "missing?",
 )
@@ -295,7 +295,7 @@ def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         padded_queries_closed(variant),
         Mistake(
             "empty_rows_cleared",
-            "The output of a row with nothing allowed is set to zero.",
+            "The output of a row with nothing allowed is set to zero behind w_o.",
             "Its weights are zero, so the heads find zero: what does w_o make of that?",
             variant(clears_empty=True),
         ),

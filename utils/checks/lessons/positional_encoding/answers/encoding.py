@@ -88,7 +88,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "odd_d_model_accepted",
-                "An odd d_model goes through, and the last pair lacks its cosine.",
+                "An odd d_model goes through: no ValueError is raised.",
                 "raise ValueError(...) as the first thing, with the number in its message.",
                 encoding_variant(odd="accepted"),
             ),

@@ -21,8 +21,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "a_parameter",
-                "The sinusoids are a parameter, so training would change them; they should stay "
-                "as they are.",
+                "The sinusoids are a parameter; a buffer is asked for. A parameter is trained, and "
+                "a frozen one is still counted, and may be unfrozen with the others.",
                 "register_buffer keeps a tensor with the module without training it.",
                 layer_variant(kept_as="parameter"),
             ),

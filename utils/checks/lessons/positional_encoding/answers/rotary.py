@@ -195,10 +195,10 @@ ROTARY = Exercise(
         ),
         Mistake(
             "angles_in_a_short_type",
-            "The angles are computed in bfloat16, which has no odd numbers above 256: late in a "
-            "text, words are turned by wrong angles.",
-            "Compute angles, sines and cosines in float32, and convert only the sines and cosines "
-            "to x's dtype.",
+            "Positions or angles are computed in bfloat16, which has no odd numbers above 256: "
+            "late in a text, words are turned by wrong angles.",
+            "Compute positions, angles, sines and cosines in float32, and convert only the sines "
+            "and cosines to x's dtype.",
             rotary_variant(short_angles=True),
         ),
         Mistake(

@@ -212,6 +212,14 @@ EXERCISES = by_id(
                 shift_variant(offset_as="one"),
             ),
             Mistake(
+                "squared_for_each_step",
+                "The matrix of one step is multiplied by itself again and again: offsets of 3 and "
+                "more move too far.",
+                "Squaring doubles the offset: 2, 4, 8. Multiply by the matrix of *one* step each "
+                "time, or take the angle times the offset.",
+                lambda offset, d_model: reference_shift(2 ** max(offset - 1, 0), d_model),
+            ),
+            Mistake(
                 "sign_of_the_offset_lost",
                 "A negative offset shifts forwards: its sign is lost.",
                 "The sine of a negative angle is negative. Is there an abs on the way, or is a "

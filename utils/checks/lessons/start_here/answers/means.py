@@ -116,9 +116,8 @@ def _maximum(fill: float) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 _NO_LAST_AXIS = (
-    "The mask is (B, T) and x is (B, T, D): sizes are matched from the last axis, so the mask's T "
-    "meets D.",
-    "The mask needs a third axis, of size one, to line up with x.",
+    "Sizes are matched from the last axis, so the mask's T meets x's D.",
+    "x is (B, T, D). The mask, (B, T), needs an axis of size one at its end to line up with it.",
 )
 
 EXERCISES = by_id(

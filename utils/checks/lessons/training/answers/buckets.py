@@ -64,8 +64,8 @@ BUCKETS = Exercise(
         ),
         Mistake(
             "newest_taken_for_the_longest",
-            "Every row is counted with the length of the shortest sentence of the batch: its "
-            "first, if short ones come first, or the one that you add, if long ones do.",
+            "The budget is checked with the length of the shortest sentence in the batch, but all "
+            "rows are padded to the longest.",
             "Which sentence of the batch sets the length of every row?",
             buckets(cut=variants.cut_by_the_newest),
         ),

@@ -265,7 +265,7 @@ MISTAKES = (
     ),
     Mistake(
         "starts_as_drawn",
-        "The layer changes x before anything is trained.",
+        "Weight or bias of the filter does not start at zero, so the layer changes x untrained.",
         "Set weight and bias to zero in __init__: nn.init.zeros_.",
         neighbours_variant(drawn=True),
     ),

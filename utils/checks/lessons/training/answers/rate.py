@@ -106,7 +106,8 @@ NOAM = Exercise(
     (
         Mistake(
             "larger_of_the_two",
-            "The larger of the two terms is taken: the rate is highest in the first steps.",
+            "The larger of the two terms is taken: the rate falls at first, and later grows "
+            "without end.",
             "Put in step = 1: which of the terms is small?",
             _rate(max),
         ),

@@ -87,7 +87,8 @@ STEP = Exercise(
         ),
         Mistake(
             "not_clipped",
-            "Large gradients are not clipped.",
+            "Nothing is clipped between backward() and the optimiser's step: it uses large "
+            "gradients as they are.",
             "torch.nn.utils has a function that clips by norm. It needs finished gradients, and "
             "has to come before the optimiser's step.",
             step(order=without("clip")),
