@@ -236,8 +236,8 @@ LOSS = Exercise(
         ),
         Mistake(
             "constant_without_words",
-            "Without a real word the result is a new tensor with no connection to the logits, so no "
-            "gradient reaches them: backward() fails there, or does nothing.",
+            "Without a real word the result is a new tensor with no connection to the logits, so "
+            "no gradient reaches them: backward() fails there, or does nothing.",
             "A sum over no words is 0 and still depends on the logits. What can it be divided by?",
             lambda logits, tags: (
                 loss_oracle(logits, tags) if (tags != IGNORED).any() else torch.zeros(())
