@@ -424,9 +424,9 @@ check.bucket_batches(
     bucket_batches,
     points=3,
     hidden=[
-        dict(case="many more sentences", N=900, longest=120, max_tokens=1024),
-        dict(case="many sentences in a batch", N=1400, longest=16, max_tokens=640),
-        dict(case="many batches", N=700, longest=90, max_tokens=180),
+        dict(case="many more sentences", weight=4.0, N=900, longest=120, max_tokens=1024),
+        dict(case="many sentences in a batch", weight=4.0, N=1400, longest=16, max_tokens=640),
+        dict(case="many batches", weight=4.0, N=700, longest=90, max_tokens=180),
         dict(
             case="all past the budget",
             demand="sentences all past the budget",

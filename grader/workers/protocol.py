@@ -9,13 +9,20 @@ import binascii
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from grader.notebook_limits import parts_of
-from utils.checks.framework.observation import Array, Observation, Other, Plain, Problem
+from utils.checks.framework.observation import (
+    Array,
+    Observation,
+    Other,
+    Plain,
+    Problem,
+    ProblemKind,
+)
 
 DTYPES: Final = (
     "float16",
@@ -48,6 +55,9 @@ MOST_AXES: Final = 8
 # a message, 16,000 in all.
 MOST_PARTS: Final = 20_000
 MOST_PARTS_IN_ALL: Final = 200_000  # of one submission
+_TOO_MUCH: Final = Problem(
+    ProblemKind.RETURN, "What comes back has many more parts than what is asked for."
+)
 # How a message begins. Its question is read from there, for most of those who pass it on need no
 # more; a message that says another one later is none.
 HEAD: Final = re.compile(rb'\{"exercise": ?"(\w{1,60})", ?"case": ?(\d{1,4})\b')
@@ -67,7 +77,14 @@ class Message:
 
 
 def encode(message: Message) -> bytes:
-    """Write a message."""
+    """Write a message; where it would be more than is read, one that says so."""
+    raw = _encode(message)
+    if len(raw) > MOST_PARTS and parts_of(raw) > MOST_PARTS:
+        return _encode(replace(message, observation=Observation(problem=_TOO_MUCH)))
+    return raw
+
+
+def _encode(message: Message) -> bytes:
     seen = message.observation
     problem = seen.problem
     data = {

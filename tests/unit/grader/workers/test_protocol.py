@@ -176,6 +176,14 @@ def test_a_message_of_too_many_small_values_is_refused_unread(monkeypatch):
         decode(b'{"exercise": [' + b"[]," * MOST_PARTS + b"[]]}")
 
 
+def test_an_observation_of_too_many_values_crosses_as_a_sentence_that_says_so():
+    singles = [[n] for n in range(3000)]
+    seen = Observation({f"run {n}": singles for n in range(8)})
+    found = decode(encode(Message("bucket_batches", 6, seen)))
+    assert (found.exercise, found.case, found.observation.values) == ("bucket_batches", 6, {})
+    assert "many more parts" in found.observation.problem.message
+
+
 def test_an_event_longer_than_any_of_ours_is_left_out_unread(monkeypatch):
     monkeypatch.setattr(protocol.json, "loads", lambda _: pytest.fail("it was read"))
     assert events([b'{"event": [' + b"{}," * MOST_BYTES + b"{}]}"]) == []
