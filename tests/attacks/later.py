@@ -1,8 +1,11 @@
 """Tried from scratch when all others held: more roads to what is absent, and more honest habits."""
 
-from tests.attacks.absent import START, attention, other, softmax
-from tests.attacks.attack import Attack
+import json
+
+from tests.attacks.absent import ENCODER, START, attention, other, softmax
+from tests.attacks.attack import LESSON, Attack, Notebook
 from tests.attacks.malformed import RIGHT_MASK
+from tests.course.lesson_runs import all_lessons
 
 CHILD = (
     "import os, pickle\n    r, w = os.pipe()\n    if os.fork() == 0:\n"
@@ -63,7 +66,42 @@ HABITS = {
     "tasks that wait for one another": f"import asyncio\nasync def f(): return 1\nnumbers = [n async for n in (await f() for _ in [1])]\nawait asyncio.gather(f(), f())\n{RIGHT_MASK}",
     "figures that nobody closed": f"import matplotlib.pyplot as plt\nfor _ in range(25): plt.subplots()\nplt.show()\n{RIGHT_MASK}",
 }  # fmt: skip
+
+
+def _in_own_cells(place: str, lesson: str, own: str | None = None) -> Attack:
+    """Leave each stub in its cell; the answers stand below their tests, or all at the end."""
+
+    def change(notebook: Notebook) -> Notebook:
+        answers = {
+            cell["id"]: cell["source"] for cell in notebook["cells"] if cell.get("id") in ids
+        }
+        stubs = {cell.get("id"): cell["source"] for cell in released["cells"]}
+        cells, last = [], []
+        for cell in notebook["cells"]:
+            name = str(cell.get("id"))
+            cells.append(
+                cell | {"source": stubs[name] if own is None else own} if name in ids else cell
+            )
+            if (tested := name.removeprefix("test_")) != name and tested in ids:
+                new = {
+                    "cell_type": "code",
+                    "source": answers[tested],
+                    "metadata": {},
+                    "outputs": [],
+                }
+                (cells if place == "below" else last).append(new)
+        return notebook | {"cells": [*cells, *last]}
+
+    ids = {exercise.id for exercise in all_lessons()[lesson].exercises}
+    released = json.loads(all_lessons()[lesson].release_path.read_text(encoding="utf-8"))
+    kept = "stubs left" if own is None else "cells emptied"
+    return Attack(f"answers of {lesson} {place}, {kept}", "an honest habit costs points",
+                  change=change, right=True, score=1.0, lesson=lesson)  # fmt: skip
+
+
 HONEST = [
-    Attack(name, "an honest habit costs points", answers={"causal_mask": source}, right=True, score=1.0)
-    for name, source in HABITS.items()
+    *(Attack(name, "an honest habit costs points", answers={"causal_mask": source}, right=True, score=1.0)
+      for name, source in HABITS.items()),
+    _in_own_cells("below", LESSON), _in_own_cells("at the end", LESSON, "# see below"),
+    _in_own_cells("below", ENCODER, "# see below"), _in_own_cells("at the end", ENCODER),
 ]  # fmt: skip
