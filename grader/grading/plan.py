@@ -1,17 +1,24 @@
 """What the isolated process must do with a submission, step by step."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
+from grader.grading.homes import (
+    Answers,
+    Places,
+    answers_of,
+    hiding,
+    home_of,
+    in_order,
+    places_of,
+)
 from grader.grading.submission import CodeCell
 from grader.static_analysis.cells import as_any_editor, as_python, is_readable
 from grader.static_analysis.definitions import definitions_alone
 from grader.static_analysis.memory import may_remember
-from grader.workers.absent_answers import defines
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.registry import probes
 
@@ -30,6 +37,8 @@ class Step:
         cases: the parameters of each case (and nothing else about it).
         label: the cell in words, for a step that runs one.
         again: whether a student's test is tried in a second process, since it might remember.
+        behind: the step whose place is the exercise's own, for one that waits for an earlier one
+            (-1 before all steps): it is observed with the values that names had there.
 
     """
 
@@ -38,14 +47,23 @@ class Step:
     cases: list[dict[str, Any]] = field(default_factory=list)
     label: str = ""
     again: bool = True
+    behind: int | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, and what was noticed about the notebook."""
+    """Steps in order, and what was noticed about the notebook.
+
+    Attributes:
+        steps: what is done.
+        notes: sentences for the student.
+        hidden: exercise -> the sentence for who wrote its answer before its stub.
+
+    """
 
     steps: list[Step]
     notes: tuple[str, ...]
+    hidden: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the steps as plain data."""
@@ -65,28 +83,49 @@ def make_plan(lesson: Lesson, cells: Sequence[CodeCell]) -> Plan:
     """Keep the student's cells in order, and observe each exercise where its test stands.
 
     Test cells never run: they only say where to look. A test that is missing, or stands before its
-    exercise, counts as standing right after it. No exercise is observed before those that precede
-    it in the lesson: right stand-ins for them can be seen while it is. A cell that cannot be read
-    does not run either: nothing in it was checked. What a student defines in a demonstration or
-    beside a test is there all the same, as in the notebook.
+    exercise, counts as standing right after it (see `homes` for where that is). No exercise is
+    observed before those that precede it in the lesson: right stand-ins for them can be seen while
+    it is. A cell that cannot be read does not run either: nothing in it was checked. What a student
+    defines in a demonstration or beside a test is there all the same, as in the notebook.
     """
-    ids = [exercise.id for exercise in lesson.exercises]
-    homes = {name: _home(name, cells) for name in ids}
-    places = _in_order({name: _place(name, cells, homes[name]) for name in ids}, len(cells))
     left_out = _left_out(lesson, cells)
     unread = [c for c in cells if c.index not in left_out and not is_readable(c.source)]
     no_code = {c.index for c in unread}
     sources = {c.index: as_python(c.source) for c in cells if c.index not in no_code}
     sources |= _definitions(lesson, sources, left_out)
+    answers = answers_of(lesson, cells, sources)
+    homes = {e.id: home_of(e.id, cells, answers) for e in lesson.exercises}
+    places = places_of(cells, homes)
+    run = [
+        [Step(source=sources.get(c.index, ""), label=label_of(c))]
+        if sources.get(c.index) or c.index not in left_out | no_code
+        else []
+        for c in cells
+    ]
+    notes = (*_notes(cells, homes, answers), *_unread(unread))
+    return Plan(_steps(lesson, run, places), notes, _hidden(cells, homes, places, answers))
+
+
+def _steps(lesson: Lesson, run: Sequence[Sequence[Step]], places: Places) -> list[Step]:
+    """Return the steps of all cells, with each exercise observed behind the cell of its place.
+
+    Args:
+        lesson: the trusted lesson.
+        run: the step of each cell; none if nothing of it runs.
+        places: where each exercise's own place is.
+
+    """
     steps: list[Step] = []
-    for position, cell in enumerate(cells):
-        source = sources.get(cell.index, "")
-        if source or cell.index not in left_out | no_code:
-            steps.append(Step(source=source, label=label_of(cell)))
-        steps += [_observation(lesson, name) for name in ids if places[name] == position]
-    steps += [_observation(lesson, name) for name in ids if places[name] == len(cells)]
-    steps = [_once_if_forgetful(step, steps) for step in steps]
-    return Plan(steps, (*_notes(ids, cells, homes, no_code), *_unread(unread)))
+    stood: list[int] = []  # the last step at each cell's place, exercises apart
+    ordered = in_order(places, len(run))
+    for position, cell in enumerate((*run, ())):
+        steps += cell
+        stood.append(len(steps) - 1)
+        for name in (name for name, place in ordered.items() if place == position):
+            own = places[name]
+            behind = None if own is None or own == position else stood[own]
+            steps.append(replace(_observation(lesson, name), behind=behind))
+    return [_once_if_forgetful(step, steps) for step in steps]
 
 
 def _left_out(lesson: Lesson, cells: Sequence[CodeCell]) -> set[int]:
@@ -118,48 +157,36 @@ def _once_if_forgetful(step: Step, steps: Sequence[Step]) -> Step:
     return replace(step, again=may_remember([s.source for s in steps], step.exercise))
 
 
-def _home(name: str, cells: Sequence[CodeCell]) -> int | None:
-    """Return where an exercise is written: the last cell of its name, else the last defining it."""
-    named = [i for i, cell in enumerate(cells) if cell.name == name]
-    if named:
-        return named[-1]
-    return max((i for i, cell in enumerate(cells) if defines(cell.source, name)), default=None)
-
-
-def _place(name: str, cells: Sequence[CodeCell], home: int | None) -> int | None:
-    tests = [i for i, cell in enumerate(cells) if cell.name == f"test_{name}"]
-    if tests and (home is None or tests[-1] > home):
-        return tests[-1]
-    return home
-
-
-def _in_order(places: Mapping[str, int | None], end: int) -> dict[str, int]:
-    """Return each place, or that of an earlier exercise if later; the end if there is none."""
-    found = (end if place is None else place for place in places.values())
-    return dict(zip(places, accumulate(found, max), strict=True))
-
-
-def _notes(
-    ids: Sequence[str],
-    cells: Sequence[CodeCell],
-    homes: dict[str, int | None],
-    no_code: Collection[int],
-) -> Iterator[str]:
+def _notes(cells: Sequence[CodeCell], homes: Places, answers: Answers) -> Iterator[str]:
     names = [cell.name for cell in cells]
-    for name in ids:
+    for name, home in homes.items():
         count = names.count(f"test_{name}")
         if count == 0:
             yield f"The test cell of {name} was missing; it was put back."
         if count > 1:
             yield f"The test cell of {name} was there {count} times; it counted once."
         # The halves of a cell that was split both count, and a copy of comments alone does not.
-        own = [cell for cell in cells if cell.name == name and cell.index not in no_code]
-        answers = sum(defines(cell.source, name) for cell in own)
-        if answers > 1:
-            yield f"The cell of {name} was there {answers} times; the last one counted."
+        own = [found for cell, found in zip(cells, answers, strict=True) if cell.name == name]
+        written = sum(found.get(name, False) for found in own)
+        if written > 1:
+            yield f"The cell of {name} was there {written} times; the last one counted."
         if name not in names:
-            where = "is missing" if homes[name] is None else "has lost its name; its code counted"
+            where = "is missing" if home is None else "has lost its name; its code counted"
             yield f"The cell of {name} {where}."
+
+
+def _hidden(
+    cells: Sequence[CodeCell], homes: Places, places: Places, answers: Answers
+) -> dict[str, str]:
+    """Return what is told where a stub comes after the answer: it is what the notebook has then."""
+    told = {}
+    for name, (home, stub) in hiding(homes, places, answers).items():
+        later = label_of(cells[stub])
+        told[name] = (
+            f"{label_of(cells[home])} defines `{name}`, too, but {later[:1].lower()}{later[1:]}, "
+            "which comes later, still holds the stub."
+        )
+    return told
 
 
 def _unread(cells: Sequence[CodeCell]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
+from grader.grading.homes import released_stubs
 from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 from grader.grading.plan import Plan, Step, make_plan
 from grader.grading.submission import CodeCell, Malformed, read_submission
@@ -47,7 +48,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A submission after reading: what to run, and what is known without running it."""
+    """A submission after reading: what to run, and what is known without running it.
+
+    Attributes:
+        named: exercise -> what its student reads if it is not right: the shortcut that it plainly
+            uses, or the stub that stands behind it.
+
+    """
 
     lesson: Lesson
     steps: bytes
@@ -83,6 +90,7 @@ def _begin(
     for lesson in {id(item.lesson): item.lesson for item in batch}.values():
         for cell in lesson.cells:
             is_readable(cell.source)  # read here once, so that no process of its own does it again
+        released_stubs(lesson)
     at_work = OwnProcess(
         lambda: json.dumps([_read(item.data, item.lesson) for item in batch]).encode()
     )
@@ -143,7 +151,7 @@ def _read(data: bytes, lesson: Lesson) -> dict[str, Any]:
     except Malformed as error:
         return {"malformed": str(error)}
     plan = make_plan(lesson, cells)
-    read = {"named": _named(lesson, cells), "unusual": _unusual(lesson, cells)}
+    read = {"named": {**_named(lesson, cells), **plan.hidden}, "unusual": _unusual(lesson, cells)}
     trees = ([one.code for one in statements(step.source)] for step in plan.steps)
     code = list(compiled_ahead(trees))
     return {"steps": plan.as_json(), "code": code, "notes": plan.notes, **read}

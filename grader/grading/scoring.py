@@ -56,8 +56,9 @@ def judge_submission(
     Args:
         lesson: the trusted lesson.
         ended: how the process ended, and its messages.
-        named: exercise -> the shortcut that its code plainly uses, as a sentence. What was seen
-            decides; the sentence is told beside it if that was not right.
+        named: exercise -> the shortcut that its code plainly uses, or the stub that stands behind
+            it, as a sentence. What was seen decides; the sentence is told beside it if that was
+            not right.
         notes: what the student should know about the notebook itself.
         lines: the submission's lines of code, stripped; no other is shown of a hidden case.
 
@@ -117,8 +118,8 @@ def _result(
     words = hash(frozenset(used or ()))  # kept in their place: there may be many
     judged = seen_before.verdicts.of(on, words, lambda: _judged(exercise, cases, answers, used))
     verdict = _without_hidden_words(judged, lines)
-    ended, shortcut = told
-    note = shortcut if verdict.score < exercise.points else ""
+    ended, known_cause = told
+    note = known_cause if verdict.score < exercise.points else ""
     note = note or (ended if None in answers else "")
     return ExerciseResult(exercise.id, exercise.points, verdict, note)
 

@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Final, NoReturn, Self
@@ -131,7 +131,7 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
     until = time.monotonic() + seconds
     failed: dict[int, list[Failed]] = {}
     compiled = Compiler({file_of(s["number"]): s["code"] for s in steps if s.get("code")})
-    names = Names(s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
+    names = _names(steps)
     for step in steps:
         clock = Clock(min(STEP_SECONDS, SHARE * max(until - time.monotonic(), 0.0)))
         channel.reached[:] = [step["number"], 0]
@@ -144,6 +144,13 @@ def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
             before = [s for s in steps if s["number"] < step["number"]]
             _tell(step, why_absent(step["exercise"], before, failed), channel)
     channel.send(Event(What.DONE).message())
+
+
+def _names(steps: Sequence[Mapping[str, Any]]) -> Names:
+    """Return what keeps the names that tests, and exercises that waited, are to see."""
+    tests = (s["number"] for s in steps if s["exercise"] and probes()[s["exercise"]].served)
+    late = {s["number"]: s["behind"] for s in steps if s.get("behind") is not None}
+    return Names(tests, late, {s["number"]: s["exercise"] for s in steps if s["exercise"]})
 
 
 def _fresh_main() -> types.ModuleType:

@@ -1,8 +1,11 @@
 """Tried from scratch when all others held: more roads to what is absent, and more honest habits."""
 
-from tests.attacks.absent import START, attention, other, softmax
-from tests.attacks.attack import Attack
+import json
+
+from tests.attacks.absent import ENCODER, START, attention, other, softmax
+from tests.attacks.attack import LESSON, Attack, Notebook
 from tests.attacks.malformed import RIGHT_MASK
+from tests.course.lesson_runs import all_lessons
 
 CHILD = (
     "import os, pickle\n    r, w = os.pipe()\n    if os.fork() == 0:\n"
@@ -67,10 +70,44 @@ LEFT_OPEN = {
     "inference mode that nobody leaves": "import torch; kept = torch.inference_mode(); kept.__enter__()",
     "a mode that sees every function": "from torch.overrides import TorchFunctionMode\nclass M(TorchFunctionMode):\n    def __torch_function__(self, f, t, a=(), k=None): return f(*a, **(k or {}))\nM().__enter__()",
 }
+
+
+def _in_own_cells(place: str, lesson: str, own: str | None = None) -> Attack:
+    """Leave each stub in its cell; the answers stand below their tests, or all at the end."""
+
+    def change(notebook: Notebook) -> Notebook:
+        answers = {
+            cell["id"]: cell["source"] for cell in notebook["cells"] if cell.get("id") in ids
+        }
+        stubs = {cell.get("id"): cell["source"] for cell in released["cells"]}
+        cells, last = [], []
+        for cell in notebook["cells"]:
+            name = str(cell.get("id"))
+            cells.append(
+                cell | {"source": stubs[name] if own is None else own} if name in ids else cell
+            )
+            if (tested := name.removeprefix("test_")) != name and tested in ids:
+                new = {
+                    "cell_type": "code",
+                    "source": answers[tested],
+                    "metadata": {},
+                    "outputs": [],
+                }
+                (cells if place == "below" else last).append(new)
+        return notebook | {"cells": [*cells, *last]}
+
+    ids = {exercise.id for exercise in all_lessons()[lesson].exercises}
+    released = json.loads(all_lessons()[lesson].release_path.read_text(encoding="utf-8"))
+    kept = "stubs left" if own is None else "cells emptied"
+    return Attack(f"answers of {lesson} {place}, {kept}", "an honest habit costs points",
+                  change=change, right=True, score=1.0, lesson=lesson)  # fmt: skip
+
+
 HONEST = [
-    Attack(name, "an honest habit costs points", answers={"causal_mask": source}, right=True, score=1.0)
-    for name, source in HABITS.items()
-] + [
-    Attack(name, "an honest habit costs points", [code], right=True, score=1.0)
-    for name, code in LEFT_OPEN.items()
+    *(Attack(name, "an honest habit costs points", answers={"causal_mask": source}, right=True, score=1.0)
+      for name, source in HABITS.items()),
+    *(Attack(name, "an honest habit costs points", [code], right=True, score=1.0)
+      for name, code in LEFT_OPEN.items()),
+    _in_own_cells("below", LESSON), _in_own_cells("at the end", LESSON, "# see below"),
+    _in_own_cells("below", ENCODER, "# see below"), _in_own_cells("at the end", ENCODER),
 ]  # fmt: skip
