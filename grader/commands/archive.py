@@ -7,8 +7,9 @@ from pathlib import Path
 from grader.authoring.files import find_root
 from grader.course.archive import Archived, archive
 from grader.course.course import GradingCourse
+from grader.course.hand_in_files import by_kind
 from grader.course.safe_text import line
-from grader.course.wording import plural
+from grader.course.wording import first_lines, plural
 from grader.grading.lock import only_grader
 from utils.lab.exchange import COURSE_ID
 
@@ -19,20 +20,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare no arguments: an archive holds everything."""
     parser.epilog = (
         "Writes archive/NAME-DATE.tar.gz: hand-ins, graded copies, feedback, reports, rosters, the "
-        "gradebook, and what judged them, the class's secret included. It holds names and grades: "
+        "gradebook, and what judged them, the class's secret included. Of a hand-in it keeps what "
+        "would be collected of it, and tells what it leaves out. It holds names and grades: "
         "keep it as your university's rules ask. A hub's first passwords are left out. Nothing is "
         "removed here."
     )
 
 
 def run(_arguments: argparse.Namespace) -> int:
-    """Write the archive, say what is in it, and return the exit code."""
+    """Write the archive, say what is in it; return 1 if something of a hand-in was unreadable."""
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     with only_grader(course.folder, course.db_url):
         made = archive(course, f"{COURSE_ID}-{datetime.now().astimezone():%Y-%m-%d}")
     print("\n".join(told(made, course.folder)))
-    return 0
+    return 0 if made.is_whole else 1
 
 
 def told(made: Archived, folder: Path) -> list[str]:
@@ -50,4 +52,6 @@ def told(made: Archived, folder: Path) -> list[str]:
             len(made.links) > MOST_SHOWN
         )
         lines.append(f"Links are not kept: {few}")
+    for alike in by_kind(made.left_out):
+        lines += first_lines([f"Not in the archive: {item}." for item in alike])
     return lines

@@ -14,6 +14,7 @@ from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
+from grader.course.hand_in_files import by_kind
 from grader.course.misplaced import misplaced
 from grader.course.nothing_submitted import where_hand_ins_go
 from grader.course.penalties import settle
@@ -21,15 +22,15 @@ from grader.course.report import table, write_report
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.summary import summary
-from grader.course.wording import plural
+from grader.course.wording import first_lines, plural
 from grader.errors import UsageError
 from grader.grading import changes
 from grader.grading.batch import Run
 from grader.grading.lock import only_grader
-from grader.nbgrader_plugins.collect import by_kind
 from grader.pages.feedback import without_page, write_feedback
 
-FAILED: Final = "grader error, no score. Its feedback page has the reason; run make grade again."
+FAILED: Final = "grader error, no score."
+ON_PAGE: Final = "Its feedback page has the reason; run make grade again."
 Submissions = list[tuple[str, str]]
 
 
@@ -79,10 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(course: GradingCourse, lessons: list[str]) -> None:
     """Fetch what students submitted through the exchange into submitted/."""
+    names = _inbound(course)
     for lesson in lessons:
         config = course.converter_config(lesson)
-        inbound = Path(config.Exchange.root) / config.CourseDirectory.course_id / "inbound"
-        if list(inbound.glob(f"*+{lesson}+*")):
+        if any(f"+{lesson}+" in name for name in names):
             collector: Any = ExchangeFactory(config=config).Collect(
                 coursedir=CourseDirectory(config=config),
                 authenticator=Authenticator(config=config),
@@ -96,7 +97,23 @@ def collect(course: GradingCourse, lessons: list[str]) -> None:
             )
             for alike in by_kind(collector.left_out):
                 told = [f"Not collected from the exchange: {item}." for item in alike]
-                print("\n".join(_first(told)))
+                print("\n".join(first_lines(told)))
+
+
+def _inbound(course: GradingCourse) -> list[str]:
+    """Return the names of all hand-ins in the exchange; tell it if they cannot be listed."""
+    config = course.config
+    folder = Path(config.Exchange.root) / config.CourseDirectory.course_id / "inbound"
+    try:
+        return [path.name for path in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):  # there is no exchange, or none was used yet
+        return []
+    except OSError as error:
+        why = f"{line(str(folder))} cannot be listed ({error.strerror})"
+        print(
+            f"Nothing was collected from the exchange: {why}. Give yourself the right to read it."
+        )
+        return []
 
 
 def grade(
@@ -127,15 +144,18 @@ def grade(
     else:
         result = run_engine(course, submissions, arguments)
         done, told, n_left = list(result.outcomes), _told(result), len(result.left)
-        errors = [key for key, outcome in result.outcomes.items() if outcome.score is None]
-        failures = [f"{line(student)}'s {lesson}: {FAILED}" for student, lesson in errors]
+        failures = [
+            f"{line(student)}'s {lesson}: {FAILED} {line(' '.join(outcome.notes) or ON_PAGE)}"
+            for (student, lesson), outcome in result.outcomes.items()
+            if outcome.score is None
+        ]
     unchanged = "" if done else _unchanged(len(submissions), n_left)
     report = write_report(course)
     lines = [table(course), ""] if show_table else summary(course)
     print("\n".join([f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *lines]))
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
-    print("\n".join(_first(failures)), end="\n" if failures else "")
+    print("\n".join(first_lines(failures)), end="\n" if failures else "")
     with only_grader(course.folder, course.db_url):
         write_feedback(course, without_page(course, submissions))
     return 1 if failures else 0
@@ -170,11 +190,6 @@ def _told(result: Run, most: int = 7) -> list[str]:
     if result.n_late:
         lines.append(f"Late penalties changed: {result.n_late}.")
     return lines
-
-
-def _first(failures: list[str], most: int = 3) -> list[str]:
-    more = len(failures) - most
-    return [*failures[:most], *([f"... and {more:,} more like this"] if more > 0 else [])]
 
 
 def _by_nbgrader(

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.authoring.files import find_root
@@ -14,6 +15,7 @@ from grader.pages.feedback import write_feedback
 from grader.predictions.reading import Faulty, read_predictions
 from grader.predictions.record import LESSON, HandIn, enter
 from grader.predictions.scoring import NEARLY_PERFECT, Examination, examine
+from grader.regular_file import Unreadable
 from utils.treebank import loader, predictions
 
 
@@ -26,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score, enter, show a table, rewrite the feedback pages; return the exit code."""
+    """Score, enter, show a table, rewrite feedback pages; return 1 if a file cannot be read."""
     del arguments
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
@@ -35,14 +37,16 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"Nobody has handed in {predictions.FILE} with {LESSON}.")
         return 0
     examination = examine(_treebank())
-    hand_ins = {student: assess(path, examination) for student, path in files.items()}
+    hand_ins, unread = assess_all(files, examination)
     with only_grader(course.folder, course.db_url):
-        waiting = enter(course, hand_ins)
+        waiting = enter(course, hand_ins, unread)
         settle(course, is_backed_up=True)  # a penalty is a share of the score, points included
         print(table(examination, hand_ins, waiting))
         entered = [(student, LESSON) for student in hand_ins if student not in waiting]
         write_feedback(course, entered)
-    return 0
+    for error in unread.values():
+        print(f"Not scored: {line(str(error))}, then run the same command; points stay meanwhile.")
+    return 1 if unread else 0
 
 
 def _treebank() -> loader.Treebank:
@@ -61,13 +65,35 @@ def _treebank() -> loader.Treebank:
 
 
 def handed_in(course: GradingCourse) -> dict[str, Path]:
-    """Return student -> the file that was submitted, in order."""
-    found = sorted((course.folder / "submitted").glob(f"*/{LESSON}/{predictions.FILE}"))
-    return {path.parts[-3]: path for path in found}
+    """Return student -> the file that was submitted, or may have been, in order."""
+    homes = sorted((course.folder / "submitted").glob("*"))
+    paths = {home.name: home / LESSON / predictions.FILE for home in homes}
+    return {student: path for student, path in paths.items() if _may_be_there(path)}
+
+
+def _may_be_there(path: Path) -> bool:
+    """Return whether a file is there, or cannot be looked for: reading it tells why."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
+
+
+def assess_all(
+    files: Mapping[str, Path], examination: Examination
+) -> tuple[dict[str, HandIn], dict[str, Unreadable]]:
+    """Score files by student; return the results, and what could not be read."""
+    hand_ins, unread = {}, {}
+    for student, path in files.items():
+        try:
+            hand_ins[student] = assess(path, examination)
+        except Unreadable as error:
+            unread[student] = error
+    return hand_ins, unread
 
 
 def assess(path: Path, examination: Examination) -> HandIn:
-    """Score one file."""
+    """Score one file; one that cannot be read is raised as Unreadable."""
     try:
         tagged = read_predictions(path, [len(sentence) for sentence in examination.test])
     except Faulty as error:
@@ -89,7 +115,7 @@ def table(examination: Examination, hand_ins: dict[str, HandIn], waiting: list[s
     ]
     for points, level in enumerate(examination.levels, 1):
         lines.append(f"  above {level.share:.1%} ({level.message}): {points}")
-    width = max(len(line(student)) for student in hand_ins)
+    width = max((len(line(student)) for student in hand_ins), default=0)
     for student, hand_in in hand_ins.items():
         later = "  (not graded yet: run make grade, then this again)" * (student in waiting)
         doubt = "  (nearly perfect: ask how it was made)" * hand_in.doubtful

@@ -1,7 +1,8 @@
 """A class's whole record in one file, for the time after the semester.
 
 It holds what was handed in, graded and handed back, the gradebook, and what judged: the lessons'
-texts, the settings and the class's secret. A list of every file's digest lies in it.
+texts, the settings and the class's secret. A list of every file's digest lies in it. Of a hand-in
+it holds what collecting would take, whoever filled the folder: one that is odd stops no archive.
 """
 
 import hashlib
@@ -10,19 +11,25 @@ import json
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from grader.course import backups, private, secret
 from grader.course.course import GradingCourse
+from grader.course.hand_in_files import LeftOut, Looked, read_by_grading, take
+from grader.course.safe_text import line
 from grader.errors import CourseError
+from grader.regular_file import PIECE, Unreadable, copy_plain
 
 CONTENTS: Final = "contents.json"  # path -> SHA-256 of every other file in the archive
 TAKEN: Final = tuple(n for n in private.FOLDERS if n not in (private.ARCHIVE, backups.FOLDER))
 UNFINISHED: Final = ".new-"  # how the name of an archive begins that is not whole yet
 FILES: Final = (secret.FILE, "course.toml", "nbgrader_config.py", "solutions/*.py", "*.csv")
+# Folders of hand-ins -> how many levels of folders below lead to one.
+HAND_INS: Final = {Path("submitted"): 2, Path("lms", "replaced"): 3}
 LEFT_OUT: Final = ("hub-passwords.csv",)  # in the clear, and of use to nobody after the semester
 
 
@@ -35,6 +42,8 @@ class Archived:
         counts: folder -> how many files of it; files at the top are below "".
         links: paths of links, which are not followed and not kept.
         has_gradebook: False if there is none yet.
+        left_out: what is not kept of hand-ins, for collecting would leave it out, too.
+        is_whole: False if some of that is left out because it cannot be read.
 
     """
 
@@ -42,13 +51,41 @@ class Archived:
     counts: Mapping[str, int]
     links: tuple[str, ...]
     has_gradebook: bool
+    left_out: tuple[LeftOut, ...]
+    is_whole: bool
+
+
+class _Entry(NamedTuple):
+    """A file on its way into the archive: its name there, where it is, when it was changed."""
+
+    inside: str
+    path: Path
+    modified: float
+
+
+@dataclass
+class _NotKept:
+    """What was met on the way and is not kept."""
+
+    links: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    is_whole: bool = True
+
+    def note(self, path: Path, owner: str, looked: Looked) -> None:
+        """Note what is left out of a hand-in."""
+        reason, error = looked.reason, looked.error
+        if error is not None:
+            self.is_whole = False
+            reason = f"{reason}. {error.helps}, then run the same command"
+        self.left_out.append(LeftOut(line(str(path)), reason, owner))
 
 
 def archive(course: GradingCourse, name: str) -> Archived:
     """Write archive/<name>.tar.gz, for the owner alone, and read it back before it counts.
 
     Raises:
-        CourseError: nothing was handed in yet, or the archive cannot be written or read back.
+        CourseError: nothing was handed in yet, or the archive cannot be read back.
+        OSError: it cannot be written, or a file that no student handed in cannot be read.
 
     """
     if not course.submitted():
@@ -61,56 +98,156 @@ def archive(course: GradingCourse, name: str) -> Archived:
     for half in home.glob(f"{UNFINISHED}*"):  # of a run that was killed; it may be large
         half.unlink()
     gradebook = backups.back_up(course.db_url, course.folder)
-    files = {str(p.relative_to(course.folder)): p for p in _files(course.folder)}
-    links = sorted(name for name, path in files.items() if path.is_symlink())
-    plain = {name: path for name, path in files.items() if name not in links}
-    if gradebook is not None:
-        plain["gradebook.db"] = gradebook
+    not_kept = _NotKept()
     target = home / f"{name}.tar.gz"
     handle, temporary = tempfile.mkstemp(dir=home, prefix=UNFINISHED)  # readable by its owner alone
     try:
-        with os.fdopen(handle, "wb") as stream:
-            digests = _write(stream, name, plain)
+        with (
+            os.fdopen(handle, "wb") as stream,
+            tempfile.NamedTemporaryFile(dir=home, prefix=UNFINISHED) as spare,
+        ):
+            entries = _entries(course.folder, gradebook, Path(spare.name), not_kept)
+            digests = _write(stream, name, entries)
         _verify(Path(temporary), name, digests)
         Path(temporary).replace(target)
     finally:
         Path(temporary).unlink(missing_ok=True)
-    return Archived(target, _counts(plain), tuple(links), gradebook is not None)
+    return Archived(
+        target,
+        _counts(digests),
+        tuple(sorted(not_kept.links)),
+        gradebook is not None,
+        tuple(not_kept.left_out),
+        not_kept.is_whole,
+    )
+
+
+def _entries(
+    folder: Path, gradebook: Path | None, spare: Path, not_kept: _NotKept
+) -> Iterator[_Entry]:
+    """Yield what is kept, each file when it is to be written; what is not is noted."""
+    for path in _files(folder):
+        inside = str(path.relative_to(folder))
+        if path.is_symlink():
+            not_kept.links.append(inside)
+        else:
+            yield _Entry(inside, path, path.stat().st_mtime)
+    for home, levels in HAND_INS.items():
+        if (folder / home).is_dir():
+            yield from _hand_ins(folder, home, levels, spare, not_kept)
+    if gradebook is not None:
+        yield _Entry("gradebook.db", gradebook, gradebook.stat().st_mtime)
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield what is kept, in order; links too, so that they can be told."""
-    for name in TAKEN:
-        for path in sorted((folder / name).rglob("*")):
+    """Yield what is kept beside hand-ins; links too, so that they can be told."""
+    taken = [folder / name for name in TAKEN if Path(name) not in HAND_INS]
+    waiting = [path for path in reversed(taken) if path.is_dir()]
+    while waiting:  # no function for each level: folders can be nested deeper than these
+        inner = []
+        for path in sorted(waiting.pop().iterdir()):
             if path.is_symlink() or path.is_file():
                 yield path
+            elif path.is_dir() and path.relative_to(folder) not in HAND_INS:
+                inner.append(path)
+        waiting += reversed(inner)
     for pattern in FILES:
         found = sorted(path for path in folder.glob(pattern) if path.is_file())
         yield from (path for path in found if path.name not in LEFT_OUT)
 
 
-def _counts(plain: Mapping[str, Path]) -> dict[str, int]:
-    tops = [name.partition("/")[0] if "/" in name else "" for name in plain]
-    return {top: tops.count(top) for top in sorted(set(tops))}
+def _hand_ins(
+    folder: Path, home: Path, levels: int, spare: Path, not_kept: _NotKept
+) -> Iterator[_Entry]:
+    """Yield what is kept of the hand-ins in a folder, and of what lies beside them.
+
+    Args:
+        folder: the course's.
+        home: the folder below it.
+        levels: how many levels of folders in it are looked into.
+        spare: each file is copied here before: its disk may fail in the middle, or somebody cut it.
+        not_kept: notes what is not.
+
+    """
+    owner = _owner(home)
+    try:
+        with os.scandir(folder / home) as found:
+            there = sorted(found, key=lambda entry: entry.name)
+        links = [entry.name for entry in there if entry.is_symlink()]
+        inner = [e.name for e in there if levels and e.is_dir(follow_symlinks=False)]
+    except OSError as error:
+        unread = Unreadable(error.errno, error.strerror, str(home))
+        not_kept.note(home, owner, Looked.unread("", unread))
+        return
+    not_kept.links += [str(home / name) for name in links]
+    names = {entry.name for entry in there}.difference(links, inner)
+    for looked in take(names, _first(home), lambda x, m: copy_plain(folder / home / x, spare, m)):
+        path = home / looked.name
+        if looked.reason:
+            not_kept.note(path, owner, looked)
+        else:
+            yield _Entry(str(path), spare, (folder / path).lstat().st_mtime)
+    for name in inner:
+        yield from _hand_ins(folder, home / name, levels - 1, spare, not_kept)
 
 
-def _write(stream: IO[bytes], name: str, files: Mapping[str, Path]) -> dict[str, str]:
+def _owner(path: Path) -> str:
+    """Return whose a folder of hand-ins is; "" above those of students."""
+    for home, levels in HAND_INS.items():
+        if path.is_relative_to(home):
+            return "".join(path.relative_to(home).parts[levels - 2 : levels - 1])
+    return ""
+
+
+def _first(path: Path) -> tuple[str, ...]:
+    """Return what grading reads; the lesson is one of the folders that a hand-in lies in."""
+    return tuple(dict.fromkeys(name for part in path.parts for name in read_by_grading(part)))
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    tops = Counter(name.partition("/")[0] if "/" in name else "" for name in names)
+    return dict(sorted(tops.items()))
+
+
+class Digesting:
+    """A file that is read in pieces, and whose digest is known then."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Begin to read a file from where it is."""
+        self._file, self._digest = file, hashlib.sha256()
+
+    def read(self, size: int = PIECE, /) -> bytes:
+        """Read at most so many bytes."""
+        data = self._file.read(size)
+        self._digest.update(data)
+        return data
+
+    def digest(self) -> str:
+        """Return the digest of what was read."""
+        return self._digest.hexdigest()
+
+
+def _write(stream: IO[bytes], name: str, entries: Iterable[_Entry]) -> dict[str, str]:
     """Write the files and the list of their digests; return the list."""
-    digests = {}
+    digests, newest = {}, 0.0
     with tarfile.open(fileobj=stream, mode="w:gz") as tar:
-        for inside, path in files.items():
-            data = path.read_bytes()
-            digests[inside] = hashlib.sha256(data).hexdigest()
-            _add(tar, f"{name}/{inside}", data, path.stat().st_mtime)
+        for inside, path, modified in entries:
+            with path.open("rb") as file:
+                digests[inside] = _add(tar, f"{name}/{inside}", file, modified)
+            newest = max(newest, modified)
         contents = json.dumps(digests, indent=1, ensure_ascii=True).encode()
-        _add(tar, f"{name}/{CONTENTS}", contents, max(p.stat().st_mtime for p in files.values()))
+        _add(tar, f"{name}/{CONTENTS}", io.BytesIO(contents), newest)
     return digests
 
 
-def _add(tar: tarfile.TarFile, name: str, data: bytes, modified: float) -> None:
+def _add(tar: tarfile.TarFile, name: str, file: IO[bytes], modified: float) -> str:
+    """Add a file, however large, and return its digest."""
     entry = tarfile.TarInfo(name)
-    entry.size, entry.mode, entry.mtime = len(data), 0o600, int(modified)
-    tar.addfile(entry, io.BytesIO(data))
+    entry.size, entry.mode, entry.mtime = file.seek(0, os.SEEK_END), 0o600, int(modified)
+    file.seek(0)
+    digesting = Digesting(file)
+    tar.addfile(entry, digesting)
+    return digesting.digest()
 
 
 def _verify(path: Path, name: str, digests: Mapping[str, str]) -> None:
@@ -132,4 +269,7 @@ def _read(path: Path, name: str) -> Iterator[tuple[str, str]]:
         for entry in tar:
             content = tar.extractfile(entry)
             assert content is not None  # only plain files are written
-            yield entry.name.removeprefix(f"{name}/"), hashlib.sha256(content.read()).hexdigest()
+            digesting = Digesting(content)
+            while digesting.read():
+                pass
+            yield entry.name.removeprefix(f"{name}/"), digesting.digest()

@@ -102,7 +102,7 @@ class GradingCourse:
         """Return (student, lesson) of all submissions in submitted/, in order, less `left_out`."""
         known = {lesson.name for lesson in self.lessons}
         found = sorted((self.folder / "submitted").glob("*/*"))
-        there = [(p.parent.name, p.name) for p in found if p.name in known and p.is_dir()]
+        there = [(p.parent.name, p.name) for p in found if p.name in known and _may_be_folder(p)]
         return [(student, lesson) for student, lesson in there if _is_id(student)]
 
     def left_out(self) -> list[str]:
@@ -184,6 +184,14 @@ def _unlogged() -> Iterator[None]:
         yield
     finally:
         NBGRADERS_LOG.disabled = before
+
+
+def _may_be_folder(path: Path) -> bool:
+    """Return whether it is a folder, or cannot be looked at: then grading tells why it cannot."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return True
 
 
 def _is_id(name: str) -> bool:

@@ -32,7 +32,9 @@ def misplaced(course: GradingCourse) -> list[str]:
 def _misplaced(course: GradingCourse) -> Iterator[tuple[str, str]]:
     lessons = [lesson.name for lesson in course.lessons]
     refused = set(course.left_out())  # named already, with their own reason
-    for entry in _entries(course.folder / "submitted"):
+    entries, faults = _listed(course.folder / "submitted", "submitted")
+    yield from faults
+    for entry in entries:
         if ascii(entry.name) in refused:
             continue
         if entry.is_dir(follow_symlinks=False):
@@ -42,8 +44,11 @@ def _misplaced(course: GradingCourse) -> Iterator[tuple[str, str]]:
 
 
 def _of_student(folder: os.DirEntry[str], lessons: Collection[str]) -> Iterator[tuple[str, str]]:
-    for entry in _entries(Path(folder.path), MOST_ENTRIES):
-        where = f"submitted/{folder.name}/{entry.name}"
+    home = f"submitted/{folder.name}"
+    entries, faults = _listed(Path(folder.path), home, MOST_ENTRIES)
+    yield from faults
+    for entry in entries:
+        where = f"{home}/{entry.name}"
         if _is_notebook(entry):
             yield where, _home(folder.name, entry.name, lessons)
         elif entry.name not in lessons and not entry.is_file(follow_symlinks=False):
@@ -64,11 +69,18 @@ def _is_notebook(entry: os.DirEntry[str]) -> bool:
     return entry.name.lower().endswith(".ipynb") and not entry.is_dir(follow_symlinks=False)
 
 
-def _entries(folder: Path, most: int | None = None) -> list[os.DirEntry[str]]:
-    """Return what is not hidden in a folder, ordered by name; nothing if it cannot be listed."""
+def _listed(
+    folder: Path, where: str, most: int | None = None
+) -> tuple[list[os.DirEntry[str]], list[tuple[str, str]]]:
+    """Return what is not hidden in a folder, ordered by name, and why it cannot be listed if so.
+
+    Hand-ins in a folder that cannot be listed are found by nobody else, either.
+    """
     try:
         with os.scandir(folder) as found:
             seen = list(islice((e for e in found if not e.name.startswith(".")), most))
-    except OSError:
-        return []
-    return sorted(seen, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [(where, f"it cannot be listed: {error.strerror}")]
+    return sorted(seen, key=lambda entry: entry.name), []

@@ -1,6 +1,8 @@
 """Grade with nbgrader's own autograde: one kernel per submission."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from nbgrader.converters import Autograde
@@ -10,17 +12,37 @@ from tqdm import tqdm
 from grader.course.beside import STAMP
 from grader.course.course import GradingCourse, run_converter
 from grader.errors import CourseError
+from grader.regular_file import Unreadable, opened
 
 
 def is_current(folder: Path, student: str, lesson: str) -> bool:
-    """Return whether the graded copy is of what is submitted now, by nbgrader's own signs."""
+    """Return whether the graded copy is of what is submitted now, by nbgrader's own signs.
+
+    What cannot be looked at is not known to be: grading meets it again, and tells it.
+    """
+    with suppress(OSError):
+        return _is_current(folder, student, lesson)
+    return False
+
+
+def _is_current(folder: Path, student: str, lesson: str) -> bool:
     sent, graded = (folder / step / student / lesson for step in ("submitted", "autograded"))
     stamps = [path / STAMP for path in (sent, graded)]
     if all(stamp.is_file() for stamp in stamps):
         return stamps[0].read_bytes() == stamps[1].read_bytes()
-    newest = max((p.lstat().st_mtime for p in sent.rglob("*")), default=0.0)
+    newest = max(_times_below(sent), default=0.0)
     notebook = graded / f"{lesson}.ipynb"
     return notebook.is_file() and notebook.stat().st_mtime >= newest
+
+
+def _times_below(folder: Path) -> Iterator[float]:
+    """Yield when each file and folder changed; students may nest more than functions can."""
+    waiting = [folder]
+    while waiting:
+        for path in waiting.pop().iterdir():
+            yield path.lstat().st_mtime
+            if path.is_dir() and not path.is_symlink():
+                waiting.append(path)
 
 
 def autograde(course: GradingCourse, submissions: list[tuple[str, str]]) -> list[str]:
@@ -37,10 +59,15 @@ def autograde(course: GradingCourse, submissions: list[tuple[str, str]]) -> list
     failures = []
     for student, lesson in tqdm(submissions, "grading", unit="submission", leave=False):
         converter = course.converter(Autograde, lesson, student)
+        failure = f"{student}'s {lesson} could not be graded"
         try:
+            with opened(course.folder / "submitted" / student / lesson / f"{lesson}.ipynb"):
+                pass  # nbgrader would tell in a traceback that it cannot be read
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # nbgrader's sessions, not our concern
-                run_converter(converter, f"{student}'s {lesson} could not be graded")
+                run_converter(converter, failure)
+        except Unreadable as error:
+            failures.append(f"{failure}: {error}, then grade again.")
         except CourseError as error:
             failures.append(str(error))
     return failures

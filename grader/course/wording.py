@@ -21,3 +21,9 @@ def first(items: Sequence[str], most: int) -> str:
     """Write the first of a list and how many are left out: "ada, ben, and 3 more"."""
     more = f", and {len(items) - most:,} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
+
+
+def first_lines(lines: Sequence[str], most: int = 3) -> list[str]:
+    """Return the first of some lines that tell alike, and how many there are more."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"... and {more:,} more like this"] if more > 0 else [])]

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
+from pathlib import Path
 from typing import Final
 
 from tqdm import tqdm
 
+from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.penalties import settle
 from grader.grading.changes import Change, note
@@ -15,11 +17,13 @@ from grader.grading.graded import Graded
 from grader.grading.judged_by import Fingerprints
 from grader.grading.lock import only_grader
 from grader.grading.outcome import Summary
+from grader.grading.pipeline import unread
 from grader.grading.reading import Item
 from grader.grading.recording import Scores, fingerprint, in_gradebook, record, sweep
 from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out
+from grader.regular_file import Unreadable
 from grader.sandbox import Limits
 
 BATCH: Final = 20
@@ -84,7 +88,9 @@ def autograde(
             engine = engine or ThisMachine(n_jobs, limits or Limits(), isolate)
             with engine.opened(len(todo), course.folder / ".course") as grade:
                 _record_lessons(course, todo)
-                for batch in _batches(_outcomes(course, todo, grade, judges)):
+                outcomes = _outcomes(course, todo, grade, judges)
+                shown = tqdm(outcomes, "grading", len(todo), unit="submission")
+                for batch in _batches(shown):
                     written = record(course, batch)
                     run.outcomes |= {(g.student, g.lesson.name): g.outcome.summary for g in written}
                     _note_changes(course, written, waiting, known, run)
@@ -121,19 +127,34 @@ def _batches(graded: Iterable[Graded]) -> Iterator[list[Graded]]:
 def _outcomes(
     course: GradingCourse, todo: Sequence[Submission], grade: Grade, judges: Judges
 ) -> Iterator[Graded]:
+    """Yield what was graded, and as our failure, without a score, what could not be read."""
     lessons = {lesson.name: lesson for lesson in course.lessons}
     kept = kept_seed(course.folder)
-    at_work: dict[int, Submitted] = {}
+    places = count()  # among the items, by which the engine knows them
+    at_work: dict[int, tuple[Submission, Submitted]] = {}
+    not_read: list[Graded] = []
 
     def items() -> Iterator[Item]:
-        for key, (student, lesson) in enumerate(todo):
-            _ = judges[lesson]  # while the fork server warms up
-            at_work[key] = read(course, student, lesson)
-            data = at_work[key].data
-            yield Item(data, lessons[lesson], seed_of(kept, student, lesson, fingerprint(data)))
+        for student, name in todo:
+            lesson, _ = lessons[name], judges[name]  # while the fork server warms up
+            try:
+                sent = read(course, student, name)
+            except Unreadable as error:
+                not_read.append(_unread(course, student, lesson, error))
+                continue
+            at_work[next(places)] = (student, name), sent
+            yield Item(sent.data, lesson, seed_of(kept, student, name, fingerprint(sent.data)))
 
-    graded = tqdm(grade(items()), "grading", len(todo), unit="submission")
-    for key, outcome in graded:
-        (student, lesson), sent = todo[key], at_work.pop(key)
+    for place, outcome in grade(items()):
+        (student, name), sent = at_work.pop(place)
         told = (sent.timestamp, sent.secret)
-        yield Graded(student, lessons[lesson], sent.data, outcome, *told, judges[lesson])
+        yield Graded(student, lessons[name], sent.data, outcome, *told, judges[name])
+        while not_read:
+            yield not_read.pop()
+    yield from not_read
+
+
+def _unread(course: GradingCourse, student: str, lesson: Lesson, error: Unreadable) -> Graded:
+    """Return a submission that could not be read; its file is named as seen from the course."""
+    file = Path(error.filename).relative_to(course.folder)
+    return Graded(student, lesson, b"", unread(lesson, str(file), error), "")

@@ -44,13 +44,16 @@ ENDINGS: Final[Mapping[Ending, tuple[Status, str]]] = {
         "The machine could not isolate the notebook.",
     ),
 }
-GRADER_FAILED: Final = "The grader failed on this notebook: {error}"
-LOST: Final = GRADER_FAILED.format(
-    error="something ended it again and again. The next run tries once more."
-)
+GRADER_FAILED: Final = "The grader failed on this notebook: {error}. The next run tries once more."
+LOST: Final = GRADER_FAILED.format(error="something ended it again and again")
 KILLED: Final = GRADER_FAILED.format(
     error="something killed the notebook's process again and again; the machine may be short of "
-    "memory. The next run tries once more."
+    "memory"
+)
+
+UNREAD: Final = (
+    "The grader could not read {file} ({reason}), so there is no score yet. Whoever grades: "
+    "{helps}, then grade again."
 )
 
 

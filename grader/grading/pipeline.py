@@ -7,10 +7,19 @@ from dataclasses import replace
 
 from grader.authoring.lesson import Lesson
 from grader.grading.ended_early import ended_early
-from grader.grading.outcome import GRADER_FAILED, KILLED, LOST, ExerciseResult, Outcome, Status
+from grader.grading.outcome import (
+    GRADER_FAILED,
+    KILLED,
+    LOST,
+    UNREAD,
+    ExerciseResult,
+    Outcome,
+    Status,
+)
 from grader.grading.reading import Item, Prepared, read_ahead
 from grader.grading.scoring import expect, judge_submission
 from grader.grading.submission import Malformed
+from grader.regular_file import Unreadable
 from grader.sandbox import Ended, Limits
 from grader.workers.pool import Job, Pool
 from grader.workers.progress import events, is_killed
@@ -40,8 +49,15 @@ def _concluded(prepared: Prepared, ended: Ended | None) -> Outcome:
 
 def grader_failed(lesson: Lesson, error: Exception) -> Outcome:
     """Report our own failure on one submission: loud, without a score, harmless to the others."""
-    what = f"{type(error).__name__}: {error}"[:400]
+    what = f"{type(error).__name__}: {error}"[:400].rstrip(".")
     return without_run(lesson, Status.GRADER_ERROR, GRADER_FAILED.format(error=what))
+
+
+def unread(lesson: Lesson, file: str, error: Unreadable) -> Outcome:
+    """Report that a submission's file could not be read: its student may have done all right."""
+    helps = error.helps[0].lower() + error.helps[1:]
+    told = UNREAD.format(file=file, reason=error.strerror, helps=helps)
+    return without_run(lesson, Status.GRADER_ERROR, told)
 
 
 def without_run(lesson: Lesson, status: Status, sentence: str) -> Outcome:

@@ -27,6 +27,10 @@ def read(course: GradingCourse, student: str, lesson: str) -> Submitted:
     """Read a submission; bytes are none if the notebook is missing, a link or no regular file.
 
     It reads no more than is needed to see that a notebook is too large.
+
+    Raises:
+        Unreadable: something of it is there and cannot be read, which is no fault of the student's.
+
     """
     folder = course.folder / "submitted" / student / lesson
     data = read_plain(folder / f"{lesson}.ipynb", MOST_BYTES + 1) or b""

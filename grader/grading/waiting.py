@@ -7,6 +7,7 @@ from grader.course.course import GradingCourse
 from grader.course.nbgrader_autograde import is_current
 from grader.grading.recording import Scores, fingerprint, recorded
 from grader.grading.submitted import as_graded, read
+from grader.regular_file import Unreadable
 
 Submission = tuple[str, str]
 Judges = Mapping[str, Mapping[str, str]]  # lesson -> exercise -> fingerprint of what judges it
@@ -55,10 +56,15 @@ def sort_out(
 
 
 def _is_same(course: GradingCourse, student: str, lesson: str, graded: str) -> bool:
-    """Return whether what was graded is what is submitted, its time and its secret included."""
-    now = read(course, student, lesson)
-    told = (now.timestamp, now.secret)
-    return fingerprint(now.data) == graded and as_graded(course, student, lesson) == told
+    """Return whether what was graded is what is submitted, its time and its secret included.
+
+    What cannot be read is not known to be the same: grading meets it again, and tells it.
+    """
+    try:
+        now, then = read(course, student, lesson), as_graded(course, student, lesson)
+    except Unreadable:
+        return False
+    return fingerprint(now.data) == graded and then == (now.timestamp, now.secret)
 
 
 def _differing(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,9 +7,7 @@ first that it cannot copy, and lets a folder that names another student take tha
 import os
 import shutil
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -17,50 +15,20 @@ from typing import Any, Final
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
-from grader.course.beside import BOTH, SECRET, STAMP
+from grader.course.beside import SECRET, STAMP
+from grader.course.hand_in_files import LeftOut, names_in, read_by_grading, take
 from grader.course.safe_text import line
 from grader.course.time_stamp import LONGEST, as_time
-from grader.regular_file import copy_plain, read_plain
-from utils.treebank.predictions import FILE as PREDICTIONS
+from grader.regular_file import Unreadable, copy_plain, read_plain
 
 try:
     import pwd
 except ImportError:  # Windows, which has no exchange
     pwd = None  # type: ignore[assignment]
 
-MOST_BYTES: Final = 32 << 20  # of one file
-MOST_TOGETHER: Final = 64 << 20  # of one hand-in: holes in files cost who hands them in nothing
-MOST_FILES: Final = 50
 NEW_SECONDS: Final = 60.0  # a hand-in without a secret that changed since may be on its way
 AHEAD: Final = timedelta(days=1)  # that clocks may differ: a later time was written by a wrong one
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A hand-in, or a file of one, that was not collected.
-
-    Attributes:
-        what: its name, fit for printing.
-        reason: the same words for all of a kind.
-        owner: the number of the user whose it is; -1 if that cannot be read.
-
-    """
-
-    what: str
-    reason: str
-    owner: int
-
-    def __str__(self) -> str:
-        """Return a line without its end."""
-        return f"{self.what}: {self.reason}"
-
-
-def by_kind(left_out: Iterable[LeftOut]) -> list[list[LeftOut]]:
-    """Group by reason and owner, for one user can leave thousands of odd folders."""
-    kinds: dict[tuple[str, int], list[LeftOut]] = defaultdict(list)
-    for item in left_out:
-        kinds[item.reason, item.owner].append(item)
-    return list(kinds.values())
+BEFORE: Final = "what was collected before, in submitted/,"
 
 
 class Collect(ExchangeCollect):
@@ -150,10 +118,13 @@ class Collect(ExchangeCollect):
     def copy_files(self) -> None:
         """Copy each hand-in that is newer than what is there; none stops another."""
         for record in self.src_records:
+            path = Path(self.inbound_path) / record["filename"]
             try:
                 self._collect(record)
+            except Unreadable as error:
+                name = Path(error.filename).name
+                self._leave_out(path, _unread(error), "" if name == path.name else name)
             except OSError as error:
-                path = Path(self.inbound_path) / record["filename"]
                 self._leave_out(path, f"it cannot be copied ({error.strerror or error})")
 
     def _collect(self, record: dict[str, Any]) -> None:
@@ -169,9 +140,11 @@ class Collect(ExchangeCollect):
         for leftover in (fresh, old):
             shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
-        path = Path(self.inbound_path) / record["filename"]
-        for name, reason in _copied(path, fresh, (f"{lesson}.ipynb", *BOTH, PREDICTIONS)):
-            self._leave_out(path, reason, name)
+        try:
+            self._copy(Path(self.inbound_path) / record["filename"], fresh)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
         if _time_in(fresh) is None:
             (fresh / STAMP).write_text(f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC")
         if place.is_dir():  # never half of it: somebody may read there, or stop this
@@ -179,8 +152,26 @@ class Collect(ExchangeCollect):
         fresh.replace(place)
         shutil.rmtree(old, ignore_errors=True)
 
+    def _copy(self, path: Path, to: Path) -> None:
+        """Copy a hand-in's plain files.
+
+        Raises:
+            Unreadable: of one that grading reads: without it a hand-in would count as another.
+
+        """
+        first = read_by_grading(self.coursedir.assignment_id)
+        looked_at = take(names_in(path), first, lambda x, most: copy_plain(path / x, to / x, most))
+        for name, reason, error in looked_at:
+            if error is not None and name in first:
+                raise error
+            if reason:
+                self._leave_out(path, reason, name)
+
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
-        there = _time_in(place)
+        try:
+            there = _time_in(place)
+        except Unreadable as error:
+            raise OSError(f"{BEFORE} cannot be read ({error.strerror}). {error.helps}") from None
         if there is None:
             return bool(self.update)
         before = there.replace(tzinfo=None)
@@ -226,34 +217,14 @@ def _owner(path: Path) -> str:
         return f"user {uid}"
 
 
+def _unread(error: Unreadable) -> str:
+    return (
+        f"it cannot be read ({error.strerror}), so nothing of this hand-in was collected. "
+        f"{error.helps}, then run the same command"
+    )
+
+
 def _time_in(folder: Path) -> datetime | None:
     """Return when what is in a folder was handed in, if its file says a time."""
     text = (read_plain(folder / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
     return as_time(text)
-
-
-def _copied(folder: Path, to: Path, first: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Copy a hand-in's plain files; yield name and reason of each that is left out.
-
-    Those named in `first`, which grading reads, go ahead: whatever lies beside them takes no room
-    of theirs.
-    """
-    there = {path.name for path in folder.iterdir()}
-    names = [name for name in first if name in there] + sorted(there.difference(first))
-    room = MOST_TOGETHER
-    for name in names[:MOST_FILES]:
-        size = copy_plain(folder / name, to / name, min(room, MOST_BYTES))
-        if reason := _too_much(size, room):
-            yield name, reason
-        else:
-            room -= size or 0
-    for name in names[MOST_FILES:]:
-        yield name, f"of a hand-in {MOST_FILES} files are taken"
-
-
-def _too_much(size: int | None, room: int) -> str:
-    if size is None:
-        return "it is no plain file, or cannot be read"
-    if size > MOST_BYTES:
-        return f"it is larger than {MOST_BYTES >> 20} MiB"
-    return f"the hand-in is larger than {MOST_TOGETHER >> 20} MiB" if size > room else ""

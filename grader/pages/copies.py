@@ -15,7 +15,7 @@ from grader.course.verdicts import ShownVerdict, read_verdict, what_was_seen
 from grader.errors import CourseError
 from grader.nbgrader_plugins.feedback import ANSI, without_lines
 from grader.pages.pictures import heat_maps
-from grader.regular_file import read_plain
+from grader.regular_file import Unreadable, read_plain
 from utils.checks.framework.mime import MIME
 
 MOST_BYTES: Final = 64 << 20
@@ -61,8 +61,11 @@ def copy_path(folder: Path, student: str, lesson: str) -> Path:
 
 
 def copy_digest(path: Path) -> str:
-    """Identify a graded copy by its content; "" if there is none."""
-    data = read_plain(path, MOST_BYTES + 1)
+    """Identify a graded copy by its content; "" if there is none, or it cannot be read."""
+    try:
+        data = read_plain(path, MOST_BYTES + 1)
+    except Unreadable:  # whoever reads it to show it tells that
+        return ""
     return hashlib.sha256(data).hexdigest() if data else ""
 
 
@@ -75,7 +78,7 @@ def read_to_show(path: Path, exercises: Iterable[str], hidden: Collection[str]) 
         hidden: lines of the lesson's hidden tests, which nothing may show.
 
     Raises:
-        CourseError: it is no notebook, or far too large.
+        CourseError: it is no notebook, far too large, or cannot be read.
 
     """
     notebook = _notebook(path)
@@ -96,7 +99,10 @@ def read_to_show(path: Path, exercises: Iterable[str], hidden: Collection[str]) 
 
 
 def _notebook(path: Path) -> dict[str, Any]:
-    data = read_plain(path, MOST_BYTES + 1) or b""
+    try:
+        data = read_plain(path, MOST_BYTES + 1) or b""
+    except Unreadable as error:
+        raise CourseError(f"{error}, then run the same command") from None
     try:
         notebook = json.loads(data) if len(data) <= MOST_BYTES else None
     except (ValueError, RecursionError):

@@ -9,6 +9,7 @@ changed, also if nbgrader wrote a page of its own in between.
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ from grader.pages.feedback_page import LessonToShow, feedback_page, lesson_to_sh
 from grader.pages.records import Record, records
 from grader.pages.rendering import maker
 from grader.pages.whole_file import write_whole
-from grader.regular_file import read_plain
+from grader.regular_file import Unreadable, read_plain
 
 Submission = tuple[str, str]
 _INPUTS: Final = re.compile(rb'<meta name="course-inputs" content="([0-9a-f]{64})">')
@@ -108,9 +109,14 @@ def _works(course: GradingCourse, submissions: Sequence[Submission]) -> Iterator
 
 
 def _inputs_of(page: Path) -> str:
-    """Return what a page says it was made from; "" if there is none, or it is nbgrader's."""
-    found = _INPUTS.search(read_plain(page, _HEAD) or b"")
-    return found[1].decode() if found else ""
+    """Return what a page says it was made from; "" if there is none, or it is nbgrader's.
+
+    One that cannot be read is made anew.
+    """
+    with suppress(Unreadable):
+        found = _INPUTS.search(read_plain(page, _HEAD) or b"")
+        return found[1].decode() if found else ""
+    return ""
 
 
 def _write(work: _Work) -> None:
@@ -126,10 +132,14 @@ def _write(work: _Work) -> None:
 
 
 def _handed_in(work: _Work, name: str) -> bytes | None:
-    """Return a small file that came with the submission, from wherever it is."""
+    """Return a small file that came with the submission, from wherever it can be read.
+
+    The page of a submission that could not be read says so, and is written without it.
+    """
     sent = work.folder / "submitted" / work.student / work.lesson.name / name
     for path in (work.copy.parent / name, sent):
-        data = read_plain(path, 256)
-        if data is not None:
-            return data
+        with suppress(Unreadable):
+            data = read_plain(path, 256)
+            if data is not None:
+                return data
     return None

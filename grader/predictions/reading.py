@@ -32,6 +32,7 @@ def read_predictions(path: Path, sizes: Sequence[int]) -> list[list[str]]:
 
     Raises:
         Faulty: it is not such a file, or has too few or too many lines or tags.
+        Unreadable: this machine or its rights are in the way, which is not the student's fault.
 
     """
     lines = _text(path).removesuffix("\n").split("\n")
@@ -54,7 +55,7 @@ def _faults(n_lines: int, tagged: Sequence[Sequence[str]], sizes: Sequence[int])
 def _text(path: Path) -> str:
     data = read_plain(path, MOST_HANDED_IN + 1)
     if data is None:
-        raise Faulty("it is no plain file that can be read")
+        raise Faulty("it is no plain file")
     if len(data) > MOST_HANDED_IN:
         raise Faulty(f"it is larger than {MOST_HANDED_IN >> 20} MiB")
     try:

@@ -5,7 +5,7 @@ credit of HOME's test cell belongs to this command, which sets or clears it in e
 the lesson.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -35,12 +35,15 @@ class HandIn:
     doubtful: bool = False
 
 
-def enter(course: GradingCourse, hand_ins: Mapping[str, HandIn]) -> list[str]:
+def enter(
+    course: GradingCourse, hand_ins: Mapping[str, HandIn], unread: Collection[str] = ()
+) -> list[str]:
     """Set or clear the extra credit of every graded submission of the lesson.
 
     Args:
         course: the course whose gradebook it is.
         hand_ins: student -> the result of their file; the others handed none in.
+        unread: students whose file could not be read: what they have stays.
 
     Returns:
         Students whose notebook is not in the gradebook yet, so that nothing could be entered.
@@ -52,7 +55,8 @@ def enter(course: GradingCourse, hand_ins: Mapping[str, HandIn]) -> list[str]:
     course.back_up()
     with _submissions(course) as submissions:
         for student, submission in submissions.items():
-            _set(submission, hand_ins.get(student))
+            if student not in unread:
+                _set(submission, hand_ins.get(student))
         return [student for student in hand_ins if student not in submissions]
 
 

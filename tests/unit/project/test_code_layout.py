@@ -55,11 +55,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.gradebook": ("grader.gradebook", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
-        "utils.checks.framework",
+        "grader.regular_file", "utils.checks.framework", "utils.treebank.predictions",
     ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
-        "utils.treebank.predictions",
     ),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),

@@ -22,7 +22,7 @@ def test_thousands_of_odd_folders_give_a_few_lines_and_a_count(
         Exchange={"root": str(tmp_path / "exchange")},
         ExchangeFactory=EXCHANGE,
     )
-    course = SimpleNamespace(converter_config=lambda _: config)
+    course = SimpleNamespace(config=config, converter_config=lambda _: config)
     collect(course, [LESSON])  # type: ignore[arg-type]
     lines = capsys.readouterr().out.splitlines()
     first = f"Not collected from the exchange: zed0000+{LESSON}+never+x: its name holds no time."

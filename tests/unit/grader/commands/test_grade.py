@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +25,9 @@ def course(tmp_path, monkeypatch) -> GradingCourse:
     return small_course(tmp_path)
 
 
-def engine(status: Status, score: float | None) -> Callable[..., Run]:
+def engine(status: Status, score: float | None, *notes: str) -> Callable[..., Run]:
     """Stand in for the engine: one submission, graded so."""
-    return lambda *_arguments: Run({KEY: Summary(status, score, (), ())})
+    return lambda *_arguments: Run({KEY: Summary(status, score, notes, ())})
 
 
 def test_with_nbgraders_engine_it_is_warned_that_students_code_has_the_instructors_rights(
@@ -52,6 +53,35 @@ def test_a_grader_error_is_told_with_where_its_reason_is_and_what_to_run(
     told = capsys.readouterr().out
     assert f"ada's {LESSON}: grader error, no score. Its feedback page has the reason;" in told
     assert "run make grade again." in told
+
+
+def test_the_reason_of_a_grader_error_is_told_on_one_line(course, monkeypatch, capsys):
+    reason = "The grader could not read it\x1b (Permission denied), so ... Whoever grades: ..."
+    monkeypatch.setattr(grade, "run_engine", engine(Status.GRADER_ERROR, None, reason))
+    assert main(["grade"]) == 1
+    told = capsys.readouterr().out
+    assert f"ada's {LESSON}: grader error, no score. The grader could not read it\\x1b (" in told
+    assert "\x1b" not in told
+
+
+def test_an_exchange_that_cannot_be_listed_is_told_and_what_is_there_is_graded(
+    course, monkeypatch, capsys
+):
+    listed = Path.iterdir
+
+    def refusing(path):
+        if path.name == "inbound":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", refusing)
+    monkeypatch.setattr(grade, "run_engine", engine(Status.GRADED, 2.0))
+    assert main(["grade"]) == 0
+    told = capsys.readouterr().out
+    assert "Nothing was collected from the exchange: " in told
+    assert "inbound cannot be listed (Permission denied)." in told
+    assert told.count("Nothing was collected") == 1
+    assert "Graded 1 submission." in told
 
 
 def test_one_submission_is_not_called_submissions(course, monkeypatch, capsys):

@@ -1,5 +1,8 @@
 """What was put where grading does not look is named, with where it belongs."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from grader.course.misplaced import misplaced
@@ -19,6 +22,31 @@ class Course:
 
     def left_out(self):
         return [ascii("x" * 200)]
+
+
+def test_a_students_folder_that_cannot_be_listed_is_told(put, monkeypatch):
+    put(f"dora/{LESSON}/{LESSON}.ipynb", f"emil/{LESSON}/{LESSON}.ipynb", "zoe/xyz/a.ipynb")
+    scan = os.scandir
+
+    def refusing(path):
+        if Path(path).name == "emil":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert put() == [
+        "not read: submitted/emil (it cannot be listed: Permission denied)",
+        "not read: submitted/zoe/xyz (no such lesson)",
+    ]
+
+
+def test_hand_ins_that_cannot_be_listed_at_all_are_told(put, monkeypatch):
+    def refusing(path):
+        raise OSError(5, "Input/output error", str(path))
+
+    put(f"dora/{LESSON}/{LESSON}.ipynb")
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert put() == ["not read: submitted (it cannot be listed: Input/output error)"]
 
 
 @pytest.fixture

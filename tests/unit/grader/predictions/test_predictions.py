@@ -11,7 +11,7 @@ import pytest
 from grader.authoring.lesson import lessons
 from grader.authoring.notebook import source_notebook
 from grader.cli import main
-from grader.commands.predictions import assess, table
+from grader.commands.predictions import assess, handed_in, table
 from grader.course.course import GradingCourse
 from grader.course.deadlines import Row, as_utc, set_deadlines
 from grader.grading.graded import Graded
@@ -22,6 +22,7 @@ from grader.predictions.reading import MOST_FAULTS, MOST_HANDED_IN, Faulty, read
 from grader.predictions.record import HOME, LESSON
 from grader.predictions.scoring import Examination, Level, examine
 from tests.course.lesson_runs import ROOT
+from tests.unit.grader.odd_files import as_ordinary_user, open_to_all, opening_fails
 from utils.treebank.loader import made_up_treebank, tags_of
 from utils.treebank.predictions import FILE, write_predictions
 
@@ -93,11 +94,11 @@ def test_a_file_that_is_no_text_too_large_or_no_file_is_faulty(tmp_path):
     assert faults_of(file_of(tmp_path, b"A B\n\nC \xff E\n")) == ("line 3: not UTF-8 text",)
     assert "larger than" in faults_of(file_of(tmp_path, b"A " * (MOST_HANDED_IN // 2 + 1)))[0]
     (tmp_path / "folder").mkdir()
-    assert faults_of(tmp_path / "folder") == ("it is no plain file that can be read",)
+    assert faults_of(tmp_path / "folder") == ("it is no plain file",)
     link = tmp_path / "link.txt"
     link.symlink_to(write_predictions(tmp_path, TAGGED))
-    assert faults_of(link) == ("it is no plain file that can be read",)
-    assert faults_of(tmp_path / "nothing.txt") == ("it is no plain file that can be read",)
+    assert faults_of(link) == ("it is no plain file",)
+    assert faults_of(tmp_path / "nothing.txt") == ("it is no plain file",)
 
 
 @pytest.mark.parametrize(
@@ -269,12 +270,57 @@ def test_data_that_is_not_there_is_told_in_a_sentence(own, monkeypatch, capsys):
     assert "The test sentences could not be loaded" in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_read_is_told_and_changes_no_points(own, monkeypatch, capsys):
+    truth = tags_of(made_up_treebank("for a test").test)
+    hand_in(own, "ada", truth)
+    assert main(["predictions"]) == 0
+    before = entered(own)
+    hand_in(own, "ben", truth)
+    capsys.readouterr()
+    opening_fails(monkeypatch, FILE, below="submitted/ada")
+    assert main(["predictions"]) == 1
+    told = capsys.readouterr().out
+    path = own.folder / "submitted" / "ada" / LESSON / FILE
+    assert f"Not scored: {path} cannot be read (Permission denied). Give yourself" in told
+    assert "ben  Your predictions: 100.0%" in told
+    assert entered(own)["ada"] == before["ada"]
+    assert entered(own)["ben"][0] == 5
+
+
+def test_where_no_file_can_be_read_nobodys_points_change(own, monkeypatch, capsys):
+    hand_in(own, "ada", tags_of(made_up_treebank("for a test").test))
+    assert main(["predictions"]) == 0
+    before = entered(own)
+    opening_fails(monkeypatch, FILE)
+    assert main(["predictions"]) == 1
+    assert "Not scored: " in capsys.readouterr().out
+    assert entered(own) == before
+
+
+@pytest.mark.parametrize("closed", [".", LESSON])
+def test_predictions_in_a_folder_without_rights_count_as_handed_in(tmp_path, closed):
+    with open_to_all() as place:
+
+        def look():
+            home = place / "submitted" / "ada"
+            (home / LESSON).mkdir(parents=True)
+            write_predictions(home / LESSON, TAGGED)
+            (place / "submitted" / "ben" / LESSON).mkdir(parents=True)
+            (home / closed).chmod(0)
+            (place / "found").write_text(repr(list(handed_in(GradingCourse(ROOT, place)))))
+            home.chmod(0o700)
+            (home / LESSON).chmod(0o700)
+
+        as_ordinary_user(look)
+        assert (place / "found").read_text() == "['ada']"
+
+
 def test_a_file_in_a_linked_folder_is_not_read(tmp_path):
     (tmp_path / "theirs").mkdir()
     write_predictions(tmp_path / "theirs", TAGGED)
     (tmp_path / "mine").symlink_to(tmp_path / "theirs")
     path = tmp_path / "mine" / "predictions.txt"
-    assert faults_of(path) == ("it is no plain file that can be read",)
+    assert faults_of(path) == ("it is no plain file",)
 
 
 def test_a_file_of_line_ends_takes_no_more_memory_than_its_text(tmp_path):
