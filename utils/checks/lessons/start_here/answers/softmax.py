@@ -34,7 +34,8 @@ def softmax_oracle(x: Tensor, dim: int = -1) -> Tensor:
 
 
 def _in_float64(x: Tensor, dim: int = -1) -> Tensor:
-    return build_softmax(shift=unshifted)(x.double(), dim).to(x.dtype)
+    weights: Tensor = build_softmax(shift=unshifted)(x.double(), dim)
+    return weights.to(x.dtype)
 
 
 def _sums_to_one(inputs: Inputs, seen: Observation) -> bool:
