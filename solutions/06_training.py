@@ -1354,8 +1354,8 @@ check.Neighbours(
 # Seven networks compete, with the same features, batches and settings:
 #
 # - **one word at a time**: feed-forward layers with residuals and norms, no attention;
-# - **no positions**: your encoder without any. It sees which words are there, not their order
-#   (lesson 04);
+# - **no positions**: your encoder with nothing added for positions. It sees which words are there,
+#   not their order (lesson 04);
 # - **bidirectional LSTM**, with as many parameters as your encoder's layers;
 # - **sinusoidal, large words**: your encoder with the paper's positions; all six tables (words
 #   and features) drawn as torch draws them, with a standard deviation of 1;
