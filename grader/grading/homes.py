@@ -80,3 +80,13 @@ def hiding(homes: Places, places: Places, answers: Answers) -> dict[str, tuple[i
             stubs = [place for place in between if answers[place].get(name) is False]
             found.update({name: (home, stubs[-1])} if stubs else {})
     return found
+
+
+def defined_anew(cells: Sequence[CodeCell], homes: Places, answers: Answers) -> dict[str, int]:
+    """Return where an answer that stands in its own cell is written once more, further down."""
+    found = {}
+    for name, home in homes.items():
+        if home is not None and cells[home].name == name:
+            below = [place for place in range(home + 1, len(cells)) if answers[place].get(name)]
+            found.update({name: below[-1]} if below else {})
+    return found

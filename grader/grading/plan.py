@@ -10,6 +10,7 @@ from grader.grading.homes import (
     Answers,
     Places,
     answers_of,
+    defined_anew,
     hiding,
     home_of,
     in_order,
@@ -57,7 +58,8 @@ class Plan:
     Attributes:
         steps: what is done.
         notes: sentences for the student.
-        hidden: exercise -> the sentence for who wrote its answer before its stub.
+        hidden: exercise -> the sentence for who wrote its answer before its stub, or once more
+            below its cell, if that was not right.
 
     """
 
@@ -178,8 +180,12 @@ def _notes(cells: Sequence[CodeCell], homes: Places, answers: Answers) -> Iterat
 def _hidden(
     cells: Sequence[CodeCell], homes: Places, places: Places, answers: Answers
 ) -> dict[str, str]:
-    """Return what is told where a stub comes after the answer: it is what the notebook has then."""
-    told = {}
+    """Return what is told where a stub, or another answer, comes after the one that counts."""
+    told = {
+        name: f"{label_of(cells[place])} defines `{name}` anew, further down. What counts is the "
+        "exercise's own cell: put there what you mean to hand in."
+        for name, place in defined_anew(cells, homes, answers).items()
+    }
     for name, (home, stub) in hiding(homes, places, answers).items():
         later = label_of(cells[stub])
         told[name] = (

@@ -151,7 +151,7 @@ def _read(data: bytes, lesson: Lesson) -> dict[str, Any]:
     except Malformed as error:
         return {"malformed": str(error)}
     plan = make_plan(lesson, cells)
-    read = {"named": {**_named(lesson, cells), **plan.hidden}, "unusual": _unusual(lesson, cells)}
+    read = {"named": {**plan.hidden, **_named(lesson, cells)}, "unusual": _unusual(lesson, cells)}
     trees = ([one.code for one in statements(step.source)] for step in plan.steps)
     code = list(compiled_ahead(trees))
     return {"steps": plan.as_json(), "code": code, "notes": plan.notes, **read}

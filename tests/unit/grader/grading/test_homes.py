@@ -117,6 +117,14 @@ def test_who_wrote_an_answer_before_its_stub_is_told_so():
     }
 
 
+def test_who_writes_an_answer_anew_further_down_is_told_which_one_counts():
+    assert hidden(*WHOLE, code("x = 1"), code(RIGHT)) == {
+        IDS[0]: f"Cell {len(WHOLE) + 2} (`def stable_softmax(x, dim=-1):`) defines "
+        "`stable_softmax` anew, further down. What counts is the exercise's own cell: put there "
+        "what you mean to hand in."
+    }
+
+
 @pytest.mark.parametrize("cells", [
     WHOLE, TESTED, [*TESTED, code(RIGHT)], [code(RIGHT), code("# above", IDS[0]), *WHOLE[1:]],
     [*WHOLE, STUB],
@@ -166,6 +174,17 @@ def test_an_answer_at_the_end_costs_no_other_exercise_what_was_tried_out_before_
 def test_who_tries_out_behind_a_written_answer_keeps_its_points(pool):
     outcome = graded(pool, notebook(*SOLVED, SPOILT))
     assert outcome.scores == FULL
+
+
+def test_a_corrected_answer_below_a_wrong_one_is_pointed_out_and_a_trial_below_a_right_one_not(
+    pool,
+):
+    wrong = "def stable_softmax(x, dim=-1):\n    return x.exp()"
+    for own, note in ((wrong, "defines `stable_softmax` anew"), (ANSWERS[IDS[0]], "")):
+        cells = json.loads(moved(own))["cells"]
+        result = graded(pool, notebook(*cells, code(RIGHT))).results[0]
+        assert note in result.note
+        assert bool(note) == bool(result.note)
 
 
 def test_an_answer_before_its_stub_has_none_and_the_student_reads_why(pool):
