@@ -232,7 +232,9 @@ check.attend(
 # <details><summary>Hint 2: nothing allowed</summary>
 #
 # Softmax over minus infinity alone is NaN. After the softmax you know which weights have to be
-# zero: the mask says it.
+# zero: the mask says it. (Lesson 00 warned of mending a NaN afterwards. Here it is safe: the
+# `masked_fill` before the softmax passes no gradient back to the scores that it replaced, and in
+# such a row it replaced all of them.)
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
@@ -514,9 +516,9 @@ print("additive at 512:", said("times as long, additive at 512", float(f"{ratio:
 # 8.4 million entries ($512 \cdot 512 \cdot 32$), 34 MB, which are written and read again for the
 # sum, for tanh and for the product with $v$. The multiplicative scores of all pairs come from
 # matrix products, without such a table: only the $512 \cdot 512$ scores are written. From here on
-# we multiply. But the product has a flaw, which shows when vectors get long.
+# we multiply. But the product has a flaw, which shows when vectors have many entries.
 #
-# ## 5. What long vectors do to the product
+# ## 5. What many entries do to the product
 #
 # Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. Their
 # score is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
@@ -570,13 +572,14 @@ check.predict_score_spread(
 # | 0.5, 0.5 | 0.25 |
 # | 0.999, 0.001 | 0.001 |
 #
-# With many keys, the weights $a_i$ change with the query like this (without the root if the
-# scores are not divided):
+# What learns is the query. With many keys, each weight $a_i$ has a gradient with respect to it, a
+# vector of $d_k$ entries (without the root if the scores are not divided):
 #
 # $$\frac{\partial a_i}{\partial q} = \frac{a_i\, (k_i - \bar k)}{\sqrt{d_k}}, \qquad
 # \bar k = \sum_j a_j k_j$$
 #
-# We call a query *stuck* if the norm of all 32 gradients together is below 0.01.
+# With two keys, $k_1 - \bar k = a_2\,(k_1 - k_2)$: there is the slope $a_1 a_2$ again. Write the 32
+# gradients one after another into one vector: if its norm is below 0.01, we call the query *stuck*.
 
 
 # %% tags=["skip-grading"]
@@ -622,8 +625,8 @@ for name, rows in seen.items():
 # two keys compete, get a very large gradient instead, which lifts the mean to 1.8 (with the
 # division: 0.24).
 #
-# Dividing by $\sqrt{d_k}$ gives short and long vectors the same start. That is all that *scaled*
-# means in Vaswani et al. (2017):
+# Dividing by $\sqrt{d_k}$ gives vectors of few and of many entries the same start. That is all that
+# *scaled* means in Vaswani et al. (2017):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -953,8 +956,8 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 # on it, or use the arrow keys.
 #
 # - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*, which
-#   likes two words equally well? (The slider only imitates longer vectors: it multiplies all
-#   products by $\sqrt{d_k / 3}$, as those of random vectors grew in section 5.)
+#   likes two words equally well? (The slider only imitates vectors with more entries: it multiplies
+#   all products by $\sqrt{d_k / 3}$, as those of random vectors grew in section 5.)
 # - Set the mask to *causal*: whom can the first *the* still ask?
 
 # %% tags=["skip-grading"]
@@ -1113,10 +1116,10 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 # ## 8. Order
 #
 # A claim: "without positions, two orders of the same words give identical attention patterns." Take
-# *the red robot lost a key* and *a key lost the red robot*. (The second *the* is now an *a*, so
-# that all words differ.) **Predict:** compare the patterns cell by cell, row
-# 0 with row 0: is the claim right? Then word by word, *robot* with *robot*: how many of the six
-# have a *different* output vector?
+# *the red robot lost a key* and *a key lost the red robot*. (The second *the* is now an *a*,
+# half as long, so that all words differ.) **Predict:** compare the patterns cell by cell, row 0
+# with row 0: is the claim right? Then word by word, *robot* with *robot*: how many of the six have
+# a *different* output vector?
 
 # %% tags=["skip-grading"]
 guess("the claim", None, choices=("right", "wrong"))
@@ -1156,7 +1159,8 @@ print("words with another output:", said("words with another output", new))
 #
 # $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
 #
-# This is permutation **equivariance**, and it is why both *the* got the same vector in section 7.
+# This is permutation **equivariance**, and it is why both *the* got the same vector in section 7:
+# exchange the two, and the sentence is the same as before, so their outputs must be equal.
 # How far a layer is from it can be measured.
 #
 # ### Exercise: `breaks_equivariance`

@@ -418,7 +418,8 @@ print("neighbours:", said("product of neighbours, without the minus", one[13].it
 guess("one matrix for all positions", None, choices=("yes", "no"))
 
 # %% [markdown]
-# Moving $k$ positions on turns hand $i$ by $k\,\omega_i$, whatever the time on the clock:
+# Moving $k$ positions on turns hand $i$ by $k\,\omega_i$, whatever the time on the clock. With
+# $a = p\,\omega_i$ and $b = k\,\omega_i$:
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b$$
 # $$\cos(a + b) = \cos a \cos b - \sin a \sin b$$
@@ -793,9 +794,9 @@ for name, std in (("N(0, 1), torch's", 1.0), ("N(0, 1/D)", D**-0.5)):
 # $\sqrt{D}$ takes one half from torch and the other from the paper. Whether unequal lengths do
 # any harm to a model is measured in section 13.
 #
-# Why *add* word $x$ and position $p$, and not put them side by side? Side by side,
-# $W[x; p] = W_x\,x + W_p\,p$: each has a matrix of its own, but vectors get wider, and with them
-# the matrices of every layer. Added, they stay $D$ wide. The price: in $W(x + p)$ both share one
+# Why *add* word $x$ and position $r$ (its row), and not put them side by side? Side by side,
+# $W[x; r] = W_x\,x + W_r\,r$: each has a matrix of its own, but vectors get wider, and with them
+# the matrices of every layer. Added, they stay $D$ wide. The price: in $W(x + r)$ both share one
 # matrix, and training has to find directions in which "what" and "where" do not collide.
 #
 # **A good place to rest.** You have the positions that are added. The second half begins with
@@ -1009,7 +1010,8 @@ check.alibi_bias(
 #
 # The task: a made-up language has 16 words in four groups. A word's tag is the group of **the
 # word two places before it**; the first two words have none. Models are trained on sentences of
-# 16 words.
+# 16 words, with three seeds. (Bands in the pictures and brackets in the tables reach from the
+# lowest seed to the highest.)
 #
 # The model is small: your `TokenEmbedding`, one attention with one head, whose result is added to
 # the words and normalised (lesson 05 builds that), and a linear layer
@@ -1113,8 +1115,8 @@ print("faster than the right sinusoids:", said("controls that are faster", faste
 
 # %% [markdown]
 # All three are faster. The broken table keeps up with rotary. Random rows, which tell nothing of
-# distances, come close behind. So knowing distances is not needed to learn this fast, and the
-# explanation explains nothing. What then do the fast ones share?
+# distances, come close behind. So knowing distances is not needed to learn this fast. It may
+# still help rotary positions, but it is not what the fast ones share. What is?
 #
 # Two guesses: in a table that is learned slowly, neighbours *point the same way* (their cosine is
 # near 1), or they *lie close together*. Two more tables tell these guesses apart:
@@ -1226,8 +1228,9 @@ print("learned, past it:", said("weight two back past it, learned", past))
 # Three models have a stripe two below the diagonal, found by training. (The first two words have
 # nothing to find, and look anywhere.) Is that stripe the shift of section 7? No: $M_2$ moves
 # *every* row, so with it the sinusoids' stripe would go on past 16. Instead it fades there, among
-# other stripes. And the learned table has an even clearer stripe with no such matrix at all. Both
-# models learned to look two places back from the positions they were trained on, and no more.
+# other stripes. And the learned table has an even clearer stripe with no such matrix at all. These
+# two models learned to look two places back from the positions they were trained on, and no more.
+# Rotary's stripe goes on past 16: there the distance itself was trained.
 #
 # **Predict:** which models can still tag words in sentences of 64? (All tables have 64 rows.)
 
@@ -1276,11 +1279,15 @@ for kind in ("sinusoidal", "learned", "rotary"):
 #   the right table further on (0.33).
 # - *ALiBi:* as good on long sentences as on short ones, as its authors promise; but it was not good
 #   on those.
-# - *Rotary:* carries over best (0.92, then 0.88).
+# - *Rotary:* carries over best (0.92, then 0.88). But it too is worse at the first words of a long
+#   sentence (0.79; the learned table has 1.00), although in the map above, of 32 words, its stripe
+#   is clear.
 #
 # ### Which rows has training asked about?
 #
-# (For the curious. Nothing later needs this part: if time is short, go on with section 13.)
+# (This part answers section 11's question. If time is short, take the result along, that the model
+# could read a new row if it was a sum of rows that training had asked about, and go on with section
+# 13.)
 #
 # Training *asks about* a row when it shows a tag at that row's position. What makes a row
 # readable that training never asked about?
@@ -1337,14 +1344,15 @@ print("right: accuracy, ten seeds", where, sep="\n")
 #
 # From 16 to 31 about half of a row or more is outside, whatever the table, and none gets half of
 # the tags right. Of the three clocks, those with less outside do better there, and from 32 to 63
-# too. One thing stays unexplained: base 10,000 does better far out than just past 16, although a
-# larger share is outside.
+# too. Two things stay unexplained: base 10,000 does better far out than just past 16, although a
+# larger share is outside; and from 16 to 31 the table without the minus sign does better than base
+# 10,000, with more outside.
 #
 # Rotary positions add no row, and every place trains the distance two: with base 10 they get 1.00
 # where the sinusoids of base 10 get 0.30. But with base 10,000 even rotary positions carry over
-# only in part: the first words of a longer sentence are tagged less well. Do too many words
-# compete for attention? No: the learned table faces just as many, and tags those first words
-# well.
+# only in part: the first words of a longer sentence are tagged less well. Is it the mere number of
+# words? No: the learned table faces just as many, and tags those first words well. So some words in
+# particular must draw the weight.
 #
 # **Predict:** where does the rotary model look instead, at words up to 15 places away (near) or
 # further (far)?
@@ -1477,8 +1485,10 @@ print("at the rate 0.002:", said("cure", found if "both" in cured else "none of 
 # real, and 0.01 is too high for long words. In rotary positions there is nothing to drown, and the
 # calm start alone helps.
 #
-# So check lengths, of words and of positions, before you train. Lesson 06 returns to this with real
-# text.
+# So, does the factor matter? With the paper's draw little: with it and without it, sinusoids are
+# learned. With torch's draw very much: without the factor words are about as long as section 11's,
+# with it 32 long, and the model stalls. Check lengths, of words and of positions, before you train.
+# Lesson 06 returns to this with real text.
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -1496,7 +1506,8 @@ print(summary())
 #   training had asked about (question 2 has an exception). Of other rows it could make little.
 # - A learned table is as good within the trained length, and knows nothing beyond it.
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
-#   and their order alone.
+#   and their order alone. Here they carried over best to longer sentences, so the sinusoids are not
+#   the best there is for this task.
 #
 # Statements from popular texts, and what was measured:
 #

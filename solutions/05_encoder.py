@@ -315,10 +315,11 @@ for name, part in (between | {"one without ReLU": flat}).items():
 print(f"right with attention alone, four heads: {share_right(nn.Identity(), 4):.2f}")
 
 # %% [markdown]
-# Why is one head not enough? Let *dog* and *run* be of different kinds. Say the linear layer's
-# score for "alike" is 3 for (dog, dog) and 2 for (run, run), both right, since above zero means
-# yes. One head gives the first word $w\,v_1 + (1 - w)\,v_2$, so (dog, run) scores
-# $3w + 2(1 - w)$. That lies between 2 and 3: above zero, though the answer should be no.
+# Why is one head not enough? Let *dog* and *run* be of different kinds. One head gives the first
+# word $w\,v_1 + (1 - w)\,v_2$. In (dog, dog) both values are the same, so it gives dog's, whatever
+# $w$ is. Let the linear layer score that 3 for "alike" (minus its score for "different"), and run's
+# value 2. Both are above zero, so both pairs are called alike, rightly. Then (dog, run) scores
+# $3w + 2(1 - w)$, which lies between 2 and 3: also "alike", and wrong.
 #
 # So if each word is called alike to itself, every other pair is called alike, too, and something
 # has to be given up. If all pairs within one of the two kinds are called "different", all other
@@ -471,9 +472,11 @@ plots.show(
 # guessing ends.
 #
 # The right plot suggests why: all words leave a fresh stack of that depth as nearly the same
-# vector (a cosine of almost 1), and what cannot be told apart cannot be named. (Each network adds
-# the same biases to all words, and after ReLU no number is negative.) So the claim is half of the
-# truth: norms keep the gradient's size, and residuals keep the words apart.
+# vector (a cosine of almost 1), and what cannot be told apart cannot be named. (Why alike? Each
+# network adds the same biases to all words; and after ReLU no number is negative, so hidden vectors
+# all point into the same corner.) So the claim holds where there are no norms. With norms the
+# gradient keeps its size anyway, and residuals are needed for something else: they keep the words
+# apart.
 #
 # ## 4. The encoder layer
 #
@@ -678,9 +681,9 @@ plots.show(fig, about="Size of a token and gradient of the weights by layer, mea
 # $\sqrt{D} = 8$. In pre-norm nothing resets the sum: it grows with each layer, and that is why a
 # pre-norm encoder needs one more norm at its end.
 #
-# At these initial weights the *first* layer gets about the same gradient in both. The difference is
-# at the *last*: in pre-norm later layers get less (0.07 against 0.09), in post-norm the last get as
-# much as the first.
+# At these initial weights the *first* layer gets about the same gradient in both. The difference
+# is at the *last*: in pre-norm the gradient falls from 0.09 at the first layer to 0.07 at the last;
+# in post-norm it does not fall.
 #
 # ### Which learning rates can they stand?
 #
@@ -715,7 +718,9 @@ print(where)
 # post-norm without one learns at a single rate of the five, 0.001. At 0.003 its three seeds end at
 # 0.24, 0.35 and 0.44; blind guessing gives 0.25, and a bag of words 0.39 (lesson 04). With a
 # warm-up it learns at 0.003 and 0.01. Pre-norm needs none. (At low rates a warm-up costs steps:
-# look at 0.001.) The paper's encoder is post-norm, and its rate starts low: lesson 06 has the rule.
+# look at 0.001.) Why twelve post-norm layers need the warm-up, the gradients above do not show; see
+# Xiong et al. (2020). The paper's encoder is post-norm, and its rate starts low: lesson 06 has the
+# rule.
 #
 # ## 6. A layer with a hole
 #
@@ -1025,9 +1030,9 @@ for name, encoded in together.items():
 # ### Exercise: `test_padding`
 # *2 points · difficulty 3 of 5 · 10 minutes*
 #
-# What you have just seen is an **invariant**: padding changes nothing for the words. Write that
-# down as a test, a function that passes for every right encoder and raises `AssertionError` for
-# each of these:
+# What you have just seen is an **invariant**: padding changes nothing for the words, beyond
+# rounding (allow 1e-4). Write that down as a test, a function that passes for every right encoder
+# and raises `AssertionError` for each of these:
 #
 # - words attend to padding;
 # - only the first layer is masked;
@@ -1074,8 +1079,9 @@ check.test_padding(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# The cell above this exercise compares a sentence alone with the same sentence in a batch. What
-# would it not notice, if the batch were masked as its first sentence is?
+# The cell above this exercise compares a sentence alone with the same sentence in a batch. Suppose
+# that the mask of the batch's first sentence is used for all of them. Whose vectors are right then,
+# and whose are wrong? Which of them does that cell compare?
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
@@ -1503,13 +1509,14 @@ print("16 times the tokens take", ", ".join(f"the {k} {t:.1f} times" for k, t in
 
 # %% [markdown]
 # Which of the two is faster depends on the machine: look at yours. On an Intel Xeon the LSTM took
-# 1.3 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time, by length and by
-# day. On neither was it five times.
+# 1.3 to 2 times as long as the encoder, on an AMD EPYC 0.4 to 0.9 of its time: it varied with the
+# length, and from day to day.
 #
-# On both machines the encoder's time grew faster with the length than the LSTM's, as a rule.
+# For 16 times the tokens both take less than 16 times as long: short sentences cost more for each
+# token. On both machines the encoder's time grew faster with the length than the LSTM's, as a rule.
 # Attention costs the square of the length, but it is a small part here: for each token a layer
-# makes $12 D^2$ multiplications for its matrices and $2TD$ for attention. At 512 tokens the
-# latter are a seventh of all; at $T = 6D$ they are half. The square wins in the end.
+# makes $12 D^2$ multiplications for its matrices and $2TD$ for attention. At 512 tokens the latter
+# are a seventh of all; at $T = 6D$ they are half. The square wins in the end.
 #
 # What no single core can show: the LSTM must do its steps one after another, however many
 # processors wait. The encoder does all tokens at once: more cores can make it faster, and a GPU has

@@ -243,18 +243,20 @@ check.build_vocab(
 # code): its suffixes of 2, 3 and 4 letters, its prefix of 3, and its shape (`Xx` for *Praha*).
 # Your `build_vocab` numbers these too.
 #
-# How the features reach your `Tagger`:
+# How do words and features reach the models that you build below?
 #
-# 1. The **lexicon** numbers every word of every file. Batches carry this one number; your
-#    `tag_sentences`, below, gets the lexicon as its `vocab`.
-# 2. `WithAffixes` (the course's) wraps your `Tagger` and turns the number into six ids: the
-#    word's own, and those of its five features. `train_step` and `tag_sentences` see only the
-#    wrapped model, so they call `model(ids)`.
+# 1. The **lexicon** numbers every word of every file. Batches carry this one number, and your
+#    `tag_sentences` will get the lexicon as its `vocab`.
+# 2. `WithAffixes` (the course's) will wrap your `Tagger`. It looks each number up, and hands your
+#    `Tagger` six ids: the word's own, and those of its five features. So your `train_step` and
+#    `tag_sentences` call `model(ids)` and need not know of features.
 # 3. Only a word that occurs at least `min_count` times in training is in `vocab` and has an id of
-#    its own. Any other gets 1, "unknown", beside the ids of its features.
+#    its own. Any other gets 1, "unknown", beside the ids of its features. (The column *unknown* of
+#    section 2 counts only words that never occur in training.)
 #
-# So nothing is learned from test words. In training one word in ten is made unknown on purpose,
-# so that the model learns to manage with letters and neighbours.
+# A number in the lexicon is only a place to look these ids up, so nothing is learned from test
+# words. In training one word in ten is made unknown on purpose, so that the model learns to manage
+# with letters and neighbours.
 
 # %% tags=["skip-grading"]
 vocab = build_vocab(words_of(train), settings.min_count)
@@ -1365,9 +1367,10 @@ check.Neighbours(
 #   takes the place of its attention;
 # - **rotary with neighbours**: the same as *rotary*, with your `Neighbours` before each layer.
 #
-# Why 0.03? At D = 64 what is looked up is multiplied by $\sqrt{64} = 8$, and a sum of six
-# independent numbers spreads $\sqrt 6$ times as far as one: $0.03 \cdot 8 \sqrt 6 \approx 0.6$.
-# Sines and cosines spread by 0.7, large words by about 20.
+# Why 0.03, and not $1/\sqrt D = 0.125$ as in lesson 05? Here six tables are added up. At D = 64
+# what is looked up is multiplied by $\sqrt{64} = 8$, and a sum of six independent numbers spreads
+# $\sqrt 6$ times as far as one: $0.03 \cdot 8 \sqrt 6 \approx 0.6$. That is about as far as sines
+# and cosines spread (0.7), so neither drowns the other. Large words spread by about 20.
 #
 # **Predict** which is best, which trains fastest (in words per second), and what share *no
 # positions* gets right.
@@ -1483,10 +1486,11 @@ for name, make in contenders.items():
 
 # %% [markdown]
 # Look at *one word at a time*: how does its accuracy on dev move, and how does its loss? On the
-# made-up language one epoch takes it to what is possible without context (section 2). After that
-# its loss goes on falling, but on dev it ends more than a point lower: what it picks up now holds
-# for the words of training alone. It **overfits**. (The dip at epoch 2 is chance: other seeds do
-# not have it.) If you have Czech, look whether it overfits there, too.
+# made-up language one epoch takes it to what is possible without context (section 2). The dip at
+# epoch 2 is chance: other seeds do not have it. But compare the first epoch with the last ones:
+# the loss goes on falling, and on dev the model ends more than a point lower. What it picks up now
+# holds for the words of training alone: it **overfits**. If you have Czech, look whether it does
+# so there, too.
 #
 # Each run keeps the model of its best epoch on dev; for this network that was the first, on the
 # made-up language.
@@ -1551,9 +1555,9 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
     print(f"{positions}:", said(f"points for {positions} on Czech", bought))
 
 # %% [markdown]
-# The paper's sinusoids buy 0.2 points (the picture shows rounded means), rotary positions eight.
-# Rotary positions differ from the sinusoids in four things, and which of them the eight points
-# come from was not measured:
+# The paper's sinusoids buy 0.2 points, less than two seeds of one model may differ by; rotary
+# positions buy eight. (The picture shows rounded means.) Rotary positions differ from the
+# sinusoids in four things, and which of them the eight points come from was not measured:
 #
 # - vectors are turned, and nothing is added to them;
 # - this happens in every layer, not once before the first;
@@ -1567,8 +1571,9 @@ for positions, name in (("sinusoids", "sinusoidal"), ("rotary positions", "rotar
 # What does *rotary* lack? A direct look at neighbours, it seems: with a filter of three words
 # before each layer, for 512 parameters more, it catches up.
 #
-# Why is *ambiguous* not the hardest column? In Czech text, most ambiguous words are the same few
-# small ones, such as *a* and *v*, and mostly have one tag. The hard words are the unknown ones.
+# Why is *ambiguous* not the hardest column? In Czech text, the ambiguous words are mostly the same
+# few small ones, such as *a* and *v*, and each of these mostly has one tag. The hard words are the
+# unknown ones.
 #
 # <details><summary>Settings and speeds</summary>
 #
@@ -1643,8 +1648,8 @@ print(*told.of_warm_ups(WARM_UPS, rising, flat), sep="\n")
 # 0.01. (A deeper post-norm encoder needs the rise at lower rates already: twelve layers needed it
 # at 0.003; see Xiong et al., 2020.)
 #
-# And a warm-up much longer than the run costs accuracy: with 1,024 steps the rate has hardly
-# begun to rise when the run ends, while its twin is fine.
+# And a warm-up much longer than the run costs accuracy. The run has 80 steps: with 1,024 steps of
+# warm-up the rate has hardly begun to rise when it ends, while its twin is fine.
 #
 # ## 11. What it confuses, and where it looks
 #
@@ -1663,9 +1668,10 @@ pictures.confusion(tables, cases)
 # the frequent one. Which of them does the right table tell apart, and which not?
 #
 # And **where** does the encoder look when context is needed? We take ambiguous words that have a
-# case and stand behind a preposition, in sentences of 6 to 20 words. Context was needed where
-# *rotary* is right and *one word at a time* is not. A claim about these words needs a control:
-# the words that both get right, and words without a case.
+# case and stand somewhere after their sentence's first preposition, in sentences of 6 to 20 words.
+# Context was needed where *rotary* is right and *one word at a time* is not. A claim about these
+# words needs a control: the words that both get right, and words without a case that *rotary* gets
+# right.
 #
 # *Rotary* has `n_layers` times `n_heads` heads, 2 · 4 = 8 with the settings for a CPU.
 # **Predict:** how many of them give prepositions more weight than by chance, where context was
@@ -1711,21 +1717,23 @@ name = f"layer {layer + 1}, head {head + 1}"
 print(*of_favourites(looks, best, name), sep="\n")
 
 # %% [markdown]
-# On the made-up language every head does. But look at the control: from ambiguous words that *one
-# word at a time* guesses right, too, most heads give prepositions as much weight or more. So this
-# weight does not tell where context was needed. It goes with having a case: from words without
-# one, most heads of layer 2 give prepositions less than chance would.
+# Ask the first table two things: is a head's weight in the first column above chance, and is it
+# above that in the second, the control? On the made-up language every head is above chance. But
+# from ambiguous words that *one word at a time* guesses right, too, most heads give prepositions
+# as much weight or more; a few in layer 2 give less. So more weight than by chance does not show
+# that context was needed. It goes with having a case: from words without one, most heads of
+# layer 2 give prepositions less than chance would.
 #
 # And do heads look at the *right* preposition? A head's **favourite** is the preposition to which
-# it gives most weight. For the head in the second table, the favourite has the word's case twice
-# as often as a blind pick, but only a little more often than the nearest preposition before the
-# word: the head finds little that "take the nearest" would not. And in the control its favourite
-# has the case even more often.
+# it gives most weight. Compare the rows of the second table. On the made-up language, the
+# favourite has the word's case twice as often as a blind pick, but where only *rotary* is right it
+# has it hardly more often than the nearest preposition before the word. In the control, where no
+# context was needed, its lead is larger.
 #
 # The picture shows that head in one sentence: the shortest with a choice of prepositions where
 # only *rotary* is right. Look at the row of the word in bold, and compare what it looks at with
-# the preposition that decides its case. But attention is not an explanation: it says where a head
-# looks, not what comes of it.
+# the preposition that decides its case. One sentence proves nothing. And attention is not an
+# explanation: it says where a head looks, not what comes of it.
 
 # %% tags=["skip-grading", "measured"]
 choices = [look for look in looks["only rotary"] if look.has_choice]
@@ -1891,8 +1899,8 @@ pictures.text_sizes(sizes, by_size)
 # %% [markdown]
 # ## 14. A sentence of your own
 #
-# Everything is in place: type a sentence, and the encoder that you wrote tags it. Words that are in
-# no file count as unknown; their endings still speak.
+# Everything is in place: type a sentence, and the encoder that you wrote tags it. Words without an
+# id of their own (section 3) count as unknown; their endings still speak.
 
 
 # %% tags=["skip-grading", "folded"]

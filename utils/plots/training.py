@@ -104,7 +104,7 @@ def warm_ups(
     fig, ax = plt.subplots(figsize=(6.5, 3))
     percent = {name: [100 * share for share in row] for name, row in shares.items()}
     plots.lines(ax, steps, percent, xscale="log", ylim=(0, 104), title=f"After {trained} steps",
-                xlabel="warm-up (steps), and below it the highest rate",
+                xlabel="warm-up w (steps), and below it the rate at step w",
                 ylabel="right tags on dev (%)")  # fmt: skip
     highest = [f"{rate(step):.3f}" for step, rate in zip(steps, rates, strict=True)]
     ax.set_xticks(steps, [f"{step}\n{rate}" for step, rate in zip(steps, highest, strict=True)])

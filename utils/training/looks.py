@@ -126,8 +126,9 @@ def of_favourites(groups: Mapping[str, Sequence[Look]], head: int, title: str) -
     """
     some = {name: [look for look in looks if look.has_choice] for name, looks in groups.items()}
     some = {name: looks for name, looks in some.items() if looks}
-    yield "Where only some of a sentence's prepositions have the word's case, how often has it"
-    yield f"the favourite of {title}, the nearest before the word, a blind pick?"
+    yield "Sentences in which some prepositions take the word's case and others do not. How often"
+    yield f"does each of these take it: the favourite of {title}; the nearest"
+    yield "preposition before the word; a blind pick?"
     yield _row("", some)
     yield _row("words", [f"{len(looks):,}" for looks in some.values()])
     choices: dict[str, Callable[[Look], float]] = {
