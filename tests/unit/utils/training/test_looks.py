@@ -53,8 +53,8 @@ def test_the_table_has_a_row_for_each_head_and_a_column_for_each_group_that_has_
 
 def test_favourites_are_counted_where_there_is_a_choice():
     groups = {"some": [look(1), look(3), look(5)], "none": [look(4)]}
-    _, title, *rows = of_favourites(groups, head=1, title="layer 2, head 1")
-    assert "the favourite of layer 2, head 1," in title
+    _, title, _, *rows = of_favourites(groups, head=1, title="layer 2, head 1")
+    assert "the favourite of layer 2, head 1;" in title
     assert [row.split() for row in rows] == [
         ["some"],
         ["words", "2"],
