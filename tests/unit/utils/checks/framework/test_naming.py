@@ -23,12 +23,12 @@ def nothing_seen_before(monkeypatch):
 
 
 def by_place(values):
-    """An answer that gives the value at each place; a string is raised."""
+    """An answer that gives the value at each place; a string is raised, what can be called is."""
 
     def answer(place):
         if isinstance(values[place], str):
             raise RuntimeError(values[place])
-        return values[place]
+        return values[place]() if callable(values[place]) else values[place]
 
     return answer
 
@@ -43,6 +43,33 @@ def named(answer, **mistakes):
     exercise = Exercise(probe, by_place(RIGHT), bank)
     verdict = judge(exercise, cases, observe_all(probe, cases, by_place(answer)))
     return verdict.mistake.name if verdict.mistake else None
+
+
+def sizes(size):
+    """What stops an answer with torch's own words on sizes."""
+    return lambda: torch.zeros(2) + torch.zeros(size)
+
+
+@pytest.mark.parametrize(("mistake", "name"), [
+    ([sizes(4), 2.0, 30.0, 40.0, 50.0], "known"),  # the same numbers where there are any
+    ([sizes(4), 3.0, 30.0, 40.0, 50.0], None),  # other numbers
+    ([1.0, 2.0, 30.0, 40.0, 50.0], None),  # it stops nowhere
+    ([sizes(4), 2.0, 3.0, 40.0, 50.0], None),  # it is wrong where the answer is right
+])  # fmt: skip
+def test_an_answer_that_stops_is_known_by_its_numbers_where_it_gives_any(mistake, name):
+    assert named([sizes(3), 2.0, 30.0, 40.0, 50.0], known=mistake) == name
+
+
+def test_where_every_number_is_right_an_error_says_nothing():
+    stops, also = ([sizes(size), 20.0, 30.0, 40.0, 50.0] for size in (3, 4))
+    assert named(stops, known=also) is None
+
+
+def test_the_matrix_the_wrong_way_round_is_named_though_the_keys_meet_it_first():
+    verdict = check.multiplicative_scores.verdict(
+        lambda query, keys, w: (keys @ w @ query.unsqueeze(-1)).squeeze(-1)
+    )
+    assert verdict.mistake.name == "matrix_transposed"
 
 
 def test_what_agrees_everywhere_is_named():
