@@ -1,5 +1,7 @@
 """What an answer or a notebook changes in torch for all later code decides no check."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import _C
@@ -7,6 +9,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from utils.checks.framework.exercise import Probe, case
+from utils.checks.framework.observation import ProblemKind
 from utils.checks.framework.observe import observe, observe_all
 from utils.checks.framework.torch_state import seeded, usual_torch
 
@@ -94,6 +97,13 @@ def test_what_a_notebook_has_set_decides_nothing_and_stays(what, trusted):
     assert observe(probe(), CASE, double, trusted=trusted).problem is None
     assert seen[0] == (torch.float32, "cpu", True, torch.float32)
     assert get() == value
+
+
+def test_what_is_off_limits_stays_so_after_the_first_case():
+    kept = torch.softmax
+    strict = replace(probe(), forbidden=("torch.softmax",))
+    found = observe_all(strict, [CASE, CASE, CASE], lambda x: kept(x, -1))
+    assert [one.problem.kind for one in found] == [ProblemKind.FORBIDDEN] * 3
 
 
 def test_an_error_counts_before_what_it_left_behind():
