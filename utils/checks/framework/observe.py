@@ -27,7 +27,7 @@ from utils.checks.framework.observation import (
 from utils.checks.framework.overwriting import keeping_inputs
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
-from utils.checks.framework.torch_state import modes, put_back, usual_torch
+from utils.checks.framework.torch_state import put_back, usual_torch
 
 MOST_KEPT: Final = 1 << 12  # entries whose weights are kept
 
@@ -82,7 +82,6 @@ def attempt(probe: Probe, case: Case, answer: Any, inputs: Inputs | None = None)
         inputs: the case's inputs, if somebody else made them.
 
     """
-    open_modes = modes()
     try:
         made = probe.make(case.params) if inputs is None else inputs
         seen = _observe(probe, case, answer, made)
@@ -90,7 +89,7 @@ def attempt(probe: Probe, case: Case, answer: Any, inputs: Inputs | None = None)
         raise
     except BaseException as error:
         seen = Observation(problem=explain_exception(error))
-    left = put_back(open_modes)
+    left = put_back()
     if left and (seen.problem is None or seen.problem.kind == ProblemKind.BACKWARD):
         return Observation(problem=Problem(ProblemKind.EXCEPTION, left))
     return seen

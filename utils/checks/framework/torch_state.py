@@ -5,7 +5,7 @@ tells an answer that changes it for other code.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +90,7 @@ _MODE = (
 @contextlib.contextmanager
 def usual_torch() -> Iterator[None]:
     """Run with the state that torch starts with, then restore the previous one."""
-    before, open_modes = [state.get() for state in _STATES], modes()
+    before, open_modes = [state.get() for state in _STATES], _modes()
     put_back()
     try:
         yield
@@ -100,28 +100,23 @@ def usual_torch() -> Iterator[None]:
         _put_modes(open_modes)
 
 
-def modes() -> list[Any]:
+def _modes() -> list[Any]:
     """Return what is open and sees each operation, but for the one of the default device."""
     functions = [_C._get_function_stack_at(n) for n in range(_C._len_torch_function_stack())]
     own = [mode for mode in functions if not isinstance(mode, DeviceContext)]
     return [*own, *(_C._get_dispatch_stack_at(n) for n in range(_C._len_torch_dispatch_stack()))]
 
 
-def put_back(open_modes: Sequence[Any] = ()) -> str:
-    """Reset torch to the state it starts with; say what had to be changed, or "" if nothing.
-
-    Args:
-        open_modes: those that stay, as `modes` gave them.
-
-    """
+def put_back() -> str:
+    """Reset torch to the state it starts with; say what had to be changed, or "" if nothing."""
     changed = [state.message for state in _STATES if _put(state, state.usual)]
-    if _put_modes(open_modes):
+    if _put_modes([]):
         changed.append(_MODE)
     return changed[0] if changed else ""
 
 
-def _put_modes(wanted: Sequence[Any]) -> bool:
-    if modes() == [*wanted]:
+def _put_modes(wanted: list[Any]) -> bool:
+    if _modes() == wanted:
         return False
     for _ in range(_C._len_torch_dispatch_stack()):
         _C._pop_torch_dispatch_stack(None)
