@@ -295,7 +295,7 @@ def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
         padded_queries_closed(variant),
         Mistake(
             "empty_rows_cleared",
-            "The output of a row with nothing allowed is set to zero behind w_o.",
+            "The output of a row with nothing allowed is set to zero after w_o.",
             "Its weights are zero, so the heads find zero: what does w_o make of that?",
             variant(clears_empty=True),
         ),

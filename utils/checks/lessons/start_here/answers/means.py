@@ -135,8 +135,8 @@ EXERCISES = by_id(
                 "padding_averaged_where_all_is_padding",
                 "A sequence in which nothing is real gets the mean of its padding, where 0 is "
                 "asked for.",
-                "Softmax of equal scores gives equal weights, however low they are. What should "
-                "the weights of such a sequence be?",
+                "What should the weights of such a sequence be? (If yours come from a softmax: "
+                "equal scores give equal weights, however low they are.)",
                 _mean(where=lambda mask: mask | ~mask.any(1, keepdim=True)),
             ),
             Mistake(
