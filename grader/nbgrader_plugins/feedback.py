@@ -31,10 +31,17 @@ class StripHiddenTests(NbGraderPreprocessor):
 
 
 def hidden_lines(source: str) -> set[str]:
-    """Return the lines of the hidden regions that are long enough to reveal something."""
-    lines = source.split("\n")
+    """Return the lines of the hidden regions that reveal something.
+
+    A line does not if it is short, is the exercise's name, or stands in the visible part as well.
+    """
+    lines, shown = source.split("\n"), without_hidden(source)
     inside = [line.strip() for start, end in regions(source, HIDDEN) for line in lines[start:end]]
-    return {line for line in inside if len(line) >= MIN_LENGTH}
+    return {
+        line
+        for line in inside
+        if len(line) >= MIN_LENGTH and not line.rstrip(",").isidentifier() and line not in shown
+    }
 
 
 def _shorten_errors(cell: Any) -> None:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from grader.authoring.lesson import Lesson
+from grader.authoring.regions import stubbed
 from grader.course.wording import span
 from grader.nbgrader_plugins.feedback import hidden_lines
 from grader.pages.copies import Answer, CopyToShow
@@ -36,6 +37,7 @@ class LessonToShow:
         exercises: exercise -> points, in order.
         sections: exercise -> the heading that it stands under.
         hidden: lines of the hidden tests, which no page may show.
+        stubs: exercise -> its cell as students get it.
 
     """
 
@@ -44,6 +46,7 @@ class LessonToShow:
     exercises: dict[str, float]
     sections: dict[str, str]
     hidden: tuple[str, ...]
+    stubs: dict[str, str]
 
     @property
     def points(self) -> float:
@@ -53,7 +56,12 @@ class LessonToShow:
 
 @dataclass(frozen=True)
 class ShownExercise:
-    """One exercise on the page."""
+    """One exercise on the page.
+
+    Attributes:
+        elsewhere: whether an answer was judged that does not stand in the exercise's own cell.
+
+    """
 
     id: str
     section: str
@@ -61,6 +69,7 @@ class ShownExercise:
     mark: Mark
     answer: Answer
     remark: Remark
+    elsewhere: bool
 
     @property
     def state(self) -> State:
@@ -142,7 +151,10 @@ def lesson_to_show(lesson: Lesson) -> LessonToShow:
             sections[cell.exercise] = section.replace("$", "").replace("\\", "")
     hidden = {line for exercise in lesson.exercises for line in hidden_lines(exercise.test_source)}
     points = {exercise.id: exercise.points for exercise in lesson.exercises}
-    return LessonToShow(lesson.name, title or lesson.name, points, sections, tuple(sorted(hidden)))
+    stubs = {exercise.id: stubbed(exercise.source, exercise.id) for exercise in lesson.exercises}
+    return LessonToShow(
+        lesson.name, title or lesson.name, points, sections, tuple(sorted(hidden)), stubs
+    )
 
 
 def feedback_page(
@@ -158,12 +170,18 @@ def feedback_page(
             record.marks.get(name) or _unrecorded(copy.answers[name], points),
             copy.answers[name],
             _remark(record, name),
+            _stands_elsewhere(copy.answers[name], lesson.stubs[name]),
         )
         for name, points in lesson.exercises.items()
     )
     handed_in = moment(record.handed_in, where) if record.handed_in else ""
     due = moment(record.due, where) if record.due else ""
     return FeedbackPage(student, lesson, record, copy, exercises, handed_in, due, _lateness(record))
+
+
+def _stands_elsewhere(answer: Answer, stub: str) -> bool:
+    is_written = answer.verdict is not None and not answer.verdict.is_stub
+    return is_written and answer.source.strip() in ("", stub.strip())
 
 
 def _unrecorded(answer: Answer, points: float) -> Mark:

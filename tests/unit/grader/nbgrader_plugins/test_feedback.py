@@ -3,6 +3,7 @@
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from grader.nbgrader_plugins import StripHiddenTests
+from grader.nbgrader_plugins.feedback import hidden_lines, without_lines
 
 HIDDEN = 'dict(case="seventeen", x=17)'
 SOURCE = f"""check.f(f)
@@ -43,6 +44,16 @@ def test_a_hidden_line_is_replaced_in_every_kind_of_text():
     assert own[0].text.endswith("]\nafter")
     assert "seventeen" not in str(own)
     assert own[1].data["image/png"] == "x"
+
+
+def test_what_stands_in_the_visible_part_or_is_a_name_alone_is_no_secret():
+    source = (
+        "check.long_name(long_name)\n# BEGIN HIDDEN TESTS\ncheck.long_name(\n    long_name,\n"
+        f"    hidden=[\n        {HIDDEN},\n    ],\n)\n# END HIDDEN TESTS"
+    )
+    assert hidden_lines(source) - {"# BEGIN HIDDEN TESTS"} == {f"{HIDDEN},"}
+    told = "Cell 3 (long_name, `check.long_name(long_name)`) still holds the stub."
+    assert without_lines(told, hidden_lines(source)) == told
 
 
 def test_a_verdict_is_shown_as_it_is():

@@ -1,6 +1,7 @@
 """Feedback pages: what they show, when they are written anew, and what cannot get into them."""
 
 import hashlib
+import json
 import os
 from datetime import timedelta
 
@@ -58,6 +59,20 @@ def test_a_page_says_who_handed_in_what_when_and_what_it_earned(made):
     }
     assert row(page, ATTEND) == f"{ATTEND} wrong 0 of 5"
     assert row(page, "attend") == "attend right 3 of 3"
+
+
+def test_who_wrote_in_another_cell_is_not_shown_the_stub_as_their_code(made):
+    released = json.loads(made.lesson.release_path.read_text(encoding="utf-8"))["cells"]
+    given = next("".join(cell["source"]) for cell in released if cell["id"] == ATTEND)
+    made.add("ada", sources={ATTEND: given})
+    made.add("bob", sources={ATTEND: "def mine(): ..."})
+    made.add("cyd", stub(ATTEND, 5), sources={ATTEND: given})
+    pages = {student: words(written(made, student).find(id=ATTEND)) for student in ("ada", "bob")}
+    assert "stands in another cell" in pages["ada"]
+    assert "NotImplementedError" not in pages["ada"]
+    assert "stands in another cell" not in pages["bob"]
+    assert "def mine()" in pages["bob"]
+    assert "stands in another cell" not in words(written(made, "cyd"))
 
 
 def test_late_work_shows_how_late_it_is_and_what_that_costs(made):
