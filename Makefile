@@ -1,4 +1,4 @@
-# Two commands matter: `make lab` takes the course, `make test` runs everything that must pass.
+# Two commands matter: `make lab` takes the course, `make test` tests it.
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899". LESSON=02_attention chooses
 # one where there is a choice: make grade LESSON=02_attention
 PY := .venv/bin/python
@@ -7,7 +7,7 @@ PY := .venv/bin/python
 
 help:
 	@echo "make lab      take the course: sets up .venv, opens JupyterLab on your copies in learn/"
-	@echo "make test     everything that must pass"
+	@echo "make test     what a change needs; make test ARGS=--all tests everything"
 	@echo "make build    build solutions/ and notebooks/ from the lessons' texts"
 	@echo "make grade    collect what was submitted, grade it, write feedback, sum it up"
 	@echo "make teach    open JupyterLab to change scores and write comments by hand"
@@ -28,7 +28,7 @@ lab:
 
 test:
 	@sh setup.sh test
-	@$(PY) tests/stages.py $(ARGS)
+	@$(PY) -m tests.stages $(ARGS)
 
 build grade teach release report archive demo bundle:
 	@sh setup.sh grader

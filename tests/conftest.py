@@ -10,6 +10,7 @@ import torch
 from hypothesis import settings
 
 from tests.fork_server import one_fork_server
+from tests.tiers import WHOLE, left_out, system_of, tables_of
 
 # Shared machines are slow at times, and a run must be the same everywhere.
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=60)
@@ -23,6 +24,23 @@ WITH_ACCELERATOR = torch.accelerator.is_available()
 # all imports, and again and again later.
 gc.disable()
 AS_PYTHON_STARTS = (700, 10, 10)  # not as tests/startup has it: tests run as our code does
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the parts of the tests that this run leaves to a full one."""
+    left = [item for item in items if part_of(item) in left_out()]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if part_of(item) not in left_out()]
+
+
+def part_of(item: pytest.Item) -> str | None:
+    """The part that a test belongs to, if it is one that may be left out."""
+    if item.get_closest_marker("whole"):
+        return WHOLE
+    exercise = getattr(item, "callspec", None) and item.callspec.params.get("exercise")
+    if exercise and item.get_closest_marker("table"):
+        return tables_of(exercise)
+    return system_of(item.path.relative_to(item.config.rootpath).as_posix())
 
 
 def pytest_collection_finish() -> None:

@@ -1,11 +1,15 @@
 """Run everything that must pass, in stages, and say how long each took.
 
-`python tests/stages.py` runs all of them, `python tests/stages.py mypy nbval` the named ones. The
-tests run beside the other stages, which follow one another; where something runs beside, a stage's
-output comes whole when it ends. A stage that fails stops no other. The last line is pytest's own
-count.
+`python tests/stages.py` runs all of them, `python tests/stages.py mypy nbval` the named ones. Both
+leave out the parts that passed in the last full run and for which nothing has changed since (see
+tests/tiers.py); the last line names them. `--all` leaves out nothing, and writes what passed into
+tests/stamp.json; with CI set it fails where that file does not fit the tree.
+
+The tests run beside the other stages, which follow one another; where something runs beside, a
+stage's output comes whole when it ends. A stage that fails stops no other.
 """
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +21,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests import stamp
+from tests.tiers import OTHER_SETTINGS, VARIABLE, WHOLE, left_out, nbval_of, told
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIES = ROOT / "build" / "nbval"
@@ -69,8 +76,8 @@ class Ended:
 def run_stage(name: str, *, at_once: bool) -> Ended:
     """Run a stage; its output is printed line by line, at once, or as a whole when it ends."""
     start = time.monotonic()
-    if name == "nbval":
-        copy_notebooks()
+    if name == "nbval" and not copy_notebooks():
+        return Ended(name, failed=False, count="", seconds=0.0)
     held, count = [f"\n--- {name}: {STAGES[name]}\n"], ""
     with started(STAGES[name]) as process:
         assert process.stdout is not None
@@ -104,13 +111,15 @@ def started(arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def copy_notebooks() -> None:
+def copy_notebooks() -> int:
     """Copy the executed notebooks, each to a place of its own: some write files beside them."""
     shutil.rmtree(COPIES, ignore_errors=True)
-    for notebook in sorted(ROOT.glob("solutions/*/*.ipynb")):
+    chosen = [p for p in ROOT.glob("solutions/*/*.ipynb") if nbval_of(p.stem) not in left_out()]
+    for notebook in chosen:
         home = COPIES / notebook.stem / notebook.stem  # no other lesson is beside it
         home.mkdir(parents=True)
         shutil.copy(notebook, home)
+    return len(chosen)
 
 
 def run_row(names: Sequence[str], *, at_once: bool) -> list[Ended]:
@@ -118,19 +127,46 @@ def run_row(names: Sequence[str], *, at_once: bool) -> list[Ended]:
     return [run_stage(name, at_once=at_once) for name in names]
 
 
-def main(names: list[str]) -> int:
-    """Run the named stages, or all; give 1 when one of them failed."""
-    if unknown := [name for name in names if name not in STAGES]:
-        sys.exit(f"There is no stage {', '.join(unknown)}. There are: {', '.join(STAGES)}.")
-    chosen = names or list(STAGES)
+def run_chosen(chosen: Sequence[str]) -> list[Ended]:
+    """Run the tests, and beside them the other stages."""
     longest = [name for name in chosen if name == LONGEST]
     others = [name for name in chosen if name != LONGEST]
     with ThreadPoolExecutor() as rows:
         beside = rows.submit(run_row, others, at_once=not longest)
         last = run_row(longest, at_once=True)
-        ended = [*beside.result(), *last]
+        return [*beside.result(), *last]
+
+
+def settle(now: dict[str, str], *, passed: bool) -> Ended:
+    """End a full run: enter what passed, or, in CI, hold the stamp against the tree."""
+    stale = now.keys() - set(stamp.unchanged(now))
+    if "CI" in os.environ:
+        if stale:
+            print(f"tests/stamp.json does not fit the tree: {told(sorted(stale))}.")
+            print("Run `make test ARGS=--all` and commit tests/stamp.json.")
+        return Ended("stamp", failed=bool(stale), count="", seconds=0.0)
+    if passed and stale:
+        stamp.enter(now)
+        print("tests/stamp.json is new: commit it.")
+    return Ended("stamp", failed=False, count="", seconds=0.0)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the named stages, or all; give 1 when one of them failed."""
+    is_full = "--all" in arguments
+    names = [name for name in arguments if name != "--all"]
+    if unknown := [name for name in names if name not in STAGES]:
+        sys.exit(f"There is no stage {', '.join(unknown)}. There are: {', '.join(STAGES)}, --all.")
+    now = stamp.keys()
+    left = [] if is_full else [*stamp.unchanged(now), OTHER_SETTINGS, WHOLE]
+    os.environ[VARIABLE] = json.dumps(left)
+    ended = run_chosen(names or list(STAGES))
     count = next((stage.count for stage in reversed(ended) if stage.count), "no test was run")
+    if is_full and not names:
+        ended.append(settle(now, passed=not any(stage.failed for stage in ended)))
     print("", *ended, f"===== {count} =====", sep="\n", flush=True)
+    if left:
+        print(f"Left to `make test ARGS=--all`: {told(left)}.", flush=True)
     return int(any(stage.failed for stage in ended))
 
 

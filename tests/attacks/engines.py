@@ -34,6 +34,7 @@ from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
 from tests.attacks.shortcuts import SHORTCUTS
 from tests.attacks.waiting import WAITING
 from tests.course.lesson_runs import all_lessons
+from tests.tiers import OTHER_SETTINGS, left_out
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
@@ -81,13 +82,15 @@ class Setting:
     ordinary: bool = False
 
 
-SETTINGS = {
+EVERY_SETTING = {
     "two at once": Setting(),
     "one at a time": Setting(jobs=1),
     "without Landlock": Setting(without="Landlock"),
     "an ordinary user": Setting(ordinary=True),
     "an ordinary user, without namespaces": Setting(ordinary=True, without="namespaces"),
 }
+# A quick run tries the first alone.
+SETTINGS = dict(list(EVERY_SETTING.items())[: 1 if OTHER_SETTINGS in left_out() else None])
 
 
 def held_under(setting: str) -> list[Attack]:

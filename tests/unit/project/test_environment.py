@@ -190,4 +190,4 @@ def test_a_commit_is_held_to_the_stages_of_the_test_run() -> None:
 def test_ci_and_the_workflow_run_the_same_script() -> None:
     steps = [step.get("run", "") for step in WORKFLOW["jobs"]["test"]["steps"]]
     assert "bash .ci/run" in steps
-    assert "\nmake test\n" in (ROOT / ".ci/run").read_text()
+    assert "\nmake test ARGS=--all\n" in (ROOT / ".ci/run").read_text()

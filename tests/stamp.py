@@ -1,0 +1,132 @@
+"""Say for which parts of the tests nothing has changed since they last passed in a full run.
+
+tests/stamp.json holds each part's checksum of all that it depends on. A full run writes it, it is
+committed, and CI refuses one that does not fit the tree.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from grader.authoring.lesson import lessons
+from grader.grading.judged_by import judged_by
+from tests.tiers import SYSTEMS, nbval_of, tables_of
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+STAMP: Final = ROOT / "tests" / "stamp.json"
+
+CHECKS: Final = ("utils/checks", "utils/reference", "utils/words.py")
+BROWSER: Final = ("tests/browser/chrome.py", "tests/browser/jupyterlab.py", "tests/browser/axe.py")
+# The files that decide how a system's tests end, besides those tests.
+OF_SYSTEMS: Final = {
+    "clusters": (
+        "grader/cluster", "grader/grading", "grader/workers", "grader/sandbox",
+        "grader/static_analysis", "tests/course/clusters.py",
+    ),
+    "PostgreSQL": (
+        "grader/gradebook", "grader/course", "grader/grading", "tests/course/postgres.py",
+    ),
+    "the hub": ("hub", "utils/lab", "grader/lms", "tests/course/hub_class.py", *BROWSER),
+    "JupyterLab": (
+        "utils/lab", "utils/progress", "grader/bundle", "grader/commands/teach.py", *BROWSER,
+    ),
+    "drawn pictures": ("utils/drawn", *BROWSER),
+    "pages in a browser": ("grader/pages", *BROWSER),
+    "the site": ("site", "grader/website", "tests/course/built_site.py", *BROWSER),
+}  # fmt: skip
+# Tests that try many answers to each exercise, and where the answers are.
+TABLES: Final = (
+    "tests/course/lesson_runs.py",
+    "tests/course/test_exercises.py",
+    "tests/course/test_other_hands.py",
+    "tests/course/test_private_cases.py",
+    "tests/course/other_hands/__init__.py",
+    "tests/course/other_hands/judged.json",
+)
+ANSWERS: Final = ("tests/course/other_hands/*.txt", "tests/course/right_forms/*.py")
+# What every part depends on.
+EVERYWHERE: Final = (
+    "constraints.txt",
+    "pyproject.toml",
+    "tests/conftest.py",
+    "tests/tiers.py",
+    "tests/stamp.py",
+)
+
+
+def keys() -> dict[str, str]:
+    """Return each part's checksum of what it depends on."""
+    found = {
+        name: checksum(tests, *OF_SYSTEMS[name], skipped=()) for name, tests in SYSTEMS.items()
+    }
+    for lesson in lessons(ROOT):
+        judged = judged_by(lesson)
+        words = "\n".join(f"{name} {key}" for name, key in judged.items())
+        found[nbval_of(lesson.name)] = checksum(
+            "utils", "tests/executed.py", f"solutions/{lesson.name}/*.ipynb",
+            also=words, skipped=("utils/checks/lessons", "utils/lab"),
+        )  # fmt: skip
+        for exercise, key in judged.items():
+            found[tables_of(exercise)] = checksum(
+                *CHECKS, *TABLES, *_naming(exercise), also=key, skipped=("utils/checks/lessons",)
+            )
+    return found
+
+
+def _naming(exercise: str) -> Iterator[str]:
+    """Yield the files of answers that name an exercise."""
+    for path in (path for pattern in ANSWERS for path in ROOT.glob(pattern)):
+        if f'"{exercise}"' in _text(path):
+            yield path.relative_to(ROOT).as_posix()
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def checksum(*patterns: str, also: str = "", skipped: Collection[str]) -> str:
+    """Return a checksum of files and folders, named from the root, and of a text besides."""
+    digest = hashlib.sha256(also.encode())
+    for path in _files((*patterns, *EVERYWHERE), tuple(f"{folder}/" for folder in skipped)):
+        digest.update(path.encode() + b"\0" + _digest(path))
+    return digest.hexdigest()[:16]
+
+
+def _files(patterns: tuple[str, ...], skipped: tuple[str, ...]) -> list[str]:
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for pattern in patterns
+        for place in ROOT.glob(pattern)
+        for file in ([place] if place.is_file() else _below(place))
+    }
+    return sorted(name for name in found if not name.startswith(skipped))
+
+
+@cache
+def _below(folder: Path) -> list[Path]:
+    return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+
+
+@cache
+def _digest(path: str) -> bytes:
+    return hashlib.sha256((ROOT / path).read_bytes()).digest()
+
+
+def stamped() -> dict[str, str]:
+    """Return what the last full run entered; nothing where there was none."""
+    return json.loads(STAMP.read_text()) if STAMP.is_file() else {}
+
+
+def unchanged(now: dict[str, str]) -> list[str]:
+    """Return the parts that passed in the last full run and for which nothing has changed."""
+    before = stamped()
+    return [part for part, key in now.items() if before.get(part) == key]
+
+
+def enter(passed: dict[str, str]) -> None:
+    """Write the parts that passed, with their checksums, into the stamp."""
+    STAMP.write_text(json.dumps(passed, indent=1, sort_keys=True) + "\n", encoding="utf-8")
