@@ -1,6 +1,7 @@
 """From messages to an outcome. Runs where no student code ever ran."""
 
 import builtins
+import contextlib
 import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -9,19 +10,17 @@ from itertools import accumulate
 from typing import Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
-from grader.grading import seen_before
 from grader.grading.outcome import ENDINGS, ExerciseResult, Outcome
 from grader.grading.plan import cases_of
-from grader.grading.seen_before import Seen
 from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.progress import EVENT
-from grader.workers.protocol import MOST_PARTS_IN_ALL
+from grader.workers.protocol import MOST_PARTS_IN_ALL, WireError, decode
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.judge import judge, judge_case, points_alone
-from utils.checks.framework.observation import ProblemKind
+from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.framework.words_used import words_in
 from utils.checks.registry import exercises
@@ -41,7 +40,7 @@ FORM_ALONE: Final = re.compile(
     rf"[a-z_ ]{{1,40}}: (expected shape {_SHAPE}, got {_SHAPE}|expected dtype \w{{1,20}}, got "
     r"\w{1,20}|\d+ of \d+ entries differ( \(\d+ are NaN\))?)\."
 )
-Answers = Mapping[tuple[str, int], Seen]
+Answers = Mapping[tuple[str, int], Observation]
 
 
 def judge_submission(
@@ -92,14 +91,17 @@ def _collect(lesson: Lesson, messages: Sequence[bytes]) -> Answers:
         for exercise in lesson.exercises
         for number in range(len(cases_of(lesson, exercise.id)))
     }
-    seen: dict[tuple[str, int], Seen] = {}
+    seen: dict[tuple[str, int], Observation] = {}
     in_all = accumulate(map(parts_of, messages))
     for raw, parts in zip(messages, in_all, strict=True):
         if parts > MOST_PARTS_IN_ALL:
             break
-        message = None if raw.startswith(EVENT) else seen_before.messages.read(raw)
-        if message is not None and (message.exercise, message.case) in asked:
-            seen.setdefault((message.exercise, message.case), message)
+        if raw.startswith(EVENT):
+            continue
+        with contextlib.suppress(WireError):
+            message = decode(raw)
+            if (message.exercise, message.case) in asked:
+                seen.setdefault((message.exercise, message.case), message.observation)
     return seen
 
 
@@ -114,10 +116,7 @@ def _result(
     lines, used = known
     cases = cases_of(lesson, exercise.id)
     answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
-    on = (exercise.id, exercise.points, exercise.asked, tuple(a and a.number for a in answers))
-    words = hash(frozenset(used or ()))  # kept in their place: there may be many
-    judged = seen_before.verdicts.of(on, words, lambda: _judged(exercise, cases, answers, used))
-    verdict = _without_hidden_words(judged, lines)
+    verdict = _without_hidden_words(_judged(exercise, cases, answers, used), lines)
     ended, known_cause = told
     note = known_cause if verdict.score < exercise.points else ""
     note = note or (ended if None in answers else "")
@@ -127,12 +126,11 @@ def _result(
 def _judged(
     exercise: LessonExercise,
     cases: Sequence[Case],
-    answers: Sequence[Seen | None],
+    answers: Sequence[Observation | None],
     used: Collection[str] | None,
 ) -> Verdict:
     """Judge an exercise; points do not depend on whether a cause can be sought in odd answers."""
-    observations = [answer and answer.observation for answer in answers]
-    asked = exercises()[exercise.id], cases, observations, exercise.points
+    asked = exercises()[exercise.id], cases, answers, exercise.points
     try:
         return judge(*asked, used)
     except Exception as error:  # no words of it: they may be a student's

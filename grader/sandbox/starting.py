@@ -5,7 +5,6 @@ ends of their pipes, which it hands on unread. So no task finds in its memory wh
 """
 
 import contextlib
-import itertools
 import os
 import pickle
 import select
@@ -13,7 +12,7 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -97,11 +96,8 @@ def pidfd_of(pid: int) -> int | None:
 class Origin(Protocol):
     """What starts a task's process: see `Here` and `Elsewhere`."""
 
-    def ask(self, plan: Confinement, ends: child.Ends) -> Callable[[], Process]:
-        """Have it started behind the plan's walls, and return what waits until it is there.
-
-        That, or this, raises OSError if it is not possible.
-        """
+    def start(self, plan: Confinement, ends: child.Ends) -> Process:
+        """Start it behind the plan's walls; raises OSError if that is not possible."""
         ...
 
 
@@ -118,11 +114,6 @@ class Here:
                 processes.spawn(plan.walls.namespaces, lambda: child.live(self.task, plan, ends))
             )
 
-    def ask(self, plan: Confinement, ends: child.Ends) -> Callable[[], Child]:
-        """Copy this process now: there is nobody else to do it."""
-        process = self.start(plan, ends)
-        return lambda: process
-
 
 class Elsewhere:
     """Another process, which runs `serve`: tasks are copies of that.
@@ -135,26 +126,20 @@ class Elsewhere:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._ended: dict[int, End] = {}
-        self._asked, self._answered = itertools.count(), itertools.count()
-        self._answers: dict[int, Distant | OSError] = {}
+        self._answers: list[Distant | OSError] = []
 
-    def ask(self, plan: Confinement, ends: child.Ends) -> "Callable[[], Distant]":
-        """Have it start a task, while this process does something else."""
-        send(self._connection, plan, ends)
-        number = next(self._asked)
-        return lambda: self._started(number)
-
-    def _started(self, number: int) -> "Distant":
-        """Wait for a task that was asked for.
+    def start(self, plan: Confinement, ends: child.Ends) -> "Distant":
+        """Have it start a task, and wait until that is there.
 
         Raises:
             OSError: it cannot be started.
             EOFError: the other process is no longer there.
 
         """
-        while number not in self._answers:
+        send(self._connection, plan, ends)
+        while not self._answers:
             self._hear()
-        answer = self._answers.pop(number)
+        answer = self._answers.pop()
         if isinstance(answer, OSError):
             raise answer
         return answer
@@ -174,10 +159,9 @@ class Elsewhere:
         if isinstance(told, tuple):
             self._ended[told[0]] = End(*told[1])
         elif isinstance(told, int):
-            process = Distant(told, descriptors[0] if descriptors else None, self)
-            self._answers[next(self._answered)] = process
+            self._answers.append(Distant(told, descriptors[0] if descriptors else None, self))
         else:
-            self._answers[next(self._answered)] = told
+            self._answers.append(told)
 
 
 class Distant:

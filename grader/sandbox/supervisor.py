@@ -18,7 +18,7 @@ from grader.sandbox.child import Task
 from grader.sandbox.confine import Confinement, Walls, filter_program
 from grader.sandbox.folders import Folders
 from grader.sandbox.limits import Limits
-from grader.sandbox.start import Start
+from grader.sandbox.start import started
 from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here
 from grader.sandbox.task import Answer, Ended, Running
 
@@ -63,7 +63,6 @@ class Supervisor:
             filter_program(self.walls, self.limits, os.getpid())  # once, for all copies
         self._running: dict[int, Running] = {}
         self._leaving: list[Running] = []  # reported, and still being taken down
-        self._on_their_way: list[Start] = []
         self._numbers = itertools.count()
 
     def __enter__(self) -> Self:
@@ -81,15 +80,6 @@ class Supervisor:
     def running(self) -> int:
         """The number of tasks started and not yet reported by poll."""
         return len(self._running)
-
-    @property
-    def may_hold(self) -> bool:
-        """Whether a held task may wait for long, and leave nothing behind if the grader is killed.
-
-        Without a root of its own it has a folder on disk. Where its user's other tasks count with
-        its own, how many there were when it started says little later.
-        """
-        return "mount" in self.walls.namespaces and self._counts_apart
 
     @property
     def _counts_apart(self) -> bool:
@@ -110,28 +100,10 @@ class Supervisor:
         replace the supervisor's, except `forks`, which is the same for all tasks. A task that is
         `held` must begin with `Channel.wait`; until `let_go` no time runs for it.
         """
-        return self.take_up(self.ask_for(task, limits, answer, held=held))
-
-    def ask_for(
-        self,
-        task: Task | Elsewhere,
-        limits: Limits | None = None,
-        answer: Answer = lambda _: None,
-        *,
-        held: bool = True,
-    ) -> Start:
-        """Have a task started as `start` does, without waiting until it is there."""
         plan = self._plan(replace(limits or self.limits, forks=self.limits.forks))
         origin = task if isinstance(task, Elsewhere) else Here(task)
-        start = Start(origin, plan, answer, held=held)
-        self._on_their_way.append(start)
-        return start
-
-    def take_up(self, start: Start) -> int:
-        """Wait until a task that was asked for is there; return its number, as `start` does."""
         number = next(self._numbers)
-        self._on_their_way.remove(start)
-        self._running[number] = start.running()
+        self._running[number] = started(origin, plan, answer, held=held)
         return number
 
     def let_go(
@@ -162,10 +134,7 @@ class Supervisor:
         return {}
 
     def close(self) -> None:
-        """End every task that is still running, or on its way."""
-        for start in list(self._on_their_way):
-            with contextlib.suppress(OSError):
-                self.take_up(start)
+        """End every task that is still running."""
         for task in self._running.values():
             task.stop(Ending.TIMED_OUT)
         while self._running or self._leaving:

@@ -17,7 +17,6 @@ from grader.sandbox import Channel
 from grader.sandbox.processes import die_with_parent
 from grader.sandbox.starting import Elsewhere, send, serve
 from grader.workers.absence import take_out
-from grader.workers.filled_holes import fill_holes
 from grader.workers.kept_modules import Kept
 from grader.workers.runner import work
 from grader.workers.unused_checks import take_out_helpers
@@ -78,7 +77,6 @@ def strip(asked: Iterable[str]) -> None:
     take_out_helpers(found)
     sys.meta_path.insert(0, Kept.of("utils"))
     gc.collect()
-    fill_holes()
     gc.freeze()
 
 

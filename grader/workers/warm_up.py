@@ -14,9 +14,7 @@ import torch
 
 import utils.checks
 from grader.workers import absence, torch_in_memory, unused_checks
-from grader.workers.filled_holes import fill_holes
 from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
-from grader.workers.huge_pages import join_pages
 from grader.workers.lending import PACKAGE
 from grader.workers.protocol import Message, encode
 from utils.checks.framework.observation import Observation, plain
@@ -52,8 +50,6 @@ def warm_up() -> None:
     absence.close_other_engines()
     absence.kernels(), absence.in_python()
     unused_checks.helpers(), unused_checks.needed()
-    fill_holes()
-    join_pages()
     gc.freeze()  # what is never collected is never written to, and stays shared
     gc.enable()
 

@@ -19,7 +19,6 @@ from grader.sandbox.processes import die_with_parent
 from grader.workers.job_files import read_job, read_line
 from grader.workers.progress import DONE, is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result
-from grader.workers.spares import Spares
 from grader.workers.templates import Templates, asked_by
 from grader.workers.trials import Server, runs_of
 
@@ -31,55 +30,52 @@ def watch(supervisor: Supervisor, jobs: int, results: int, fork_server: socket.s
     code = 1
     try:
         die_with_parent()
-        spares = Spares(supervisor, Templates(fork_server))
         with os.fdopen(jobs, "rb") as lines, os.fdopen(results, "wb") as told:
             write_ready(told)
-            do_jobs(spares, lines, told)
+            do_jobs(supervisor, Templates(fork_server), lines, told)
         code = 0
     finally:
         os._exit(code)
 
 
-def do_jobs(spares: Spares, jobs: Iterable[bytes], results: IO[bytes]) -> None:
+def do_jobs(
+    supervisor: Supervisor, templates: Templates, jobs: Iterable[bytes], results: IO[bytes]
+) -> None:
     """Do one job per line (see `job_line`) until there are no more."""
     for line in jobs:
         spent, file = read_line(line)
-        for trial in trial_runs(spares, file, spent):
+        for trial in trial_runs(supervisor, templates, file, spent):
             write_result(results, trial)
 
 
-def trial_runs(spares: Spares, job: Path, spent: float) -> Iterator[TrialRun]:
+def trial_runs(
+    supervisor: Supervisor, templates: Templates, job: Path, spent: float
+) -> Iterator[TrialRun]:
     """Do a job's trial runs; those after the first follow while a student's own test judges.
 
-    The job's time begins when its processes are there: who comes first waits for the templates.
+    No time runs while a process is made: the first submission of a lesson waits for the templates.
     """
     steps, seed, cases = read_job(job)
     servers = [Server(steps, number) for number in range(runs_of(steps))]
-    kinds = [asked_by(server.steps) for server in servers]
-    spares.make_room(kinds)
-    tasks = [spares.take(kind) for kind in kinds]
-    began = time.monotonic() - spent
     for number, server in enumerate(servers):  # which may become more
         server.draw(seed, cases)
-        let_go(spares.supervisor, tasks[number], server, began)
-        if number == len(tasks) - 1:
-            spares.make_ready(kinds)  # while the last one is at work
-        ended = spares.wait_for(tasks[number])
+        task = supervisor.start(templates.of(asked_by(server.steps)), held=True)
+        began = time.monotonic()
+        let_go(supervisor, task, server, spent)
+        (ended,) = supervisor.poll().values()
+        spent += time.monotonic() - began
         if server.refused:
             servers.append(Server(steps, len(servers)))
-            kinds.append(asked_by(servers[-1].steps))
-            tasks.append(spares.take(kinds[-1]))
         trial = trial_run(server, ended)
         more = trial.more and number + 1 < len(servers)
         yield replace(trial, more=more)
         if not more:
-            spares.give_back(kinds[number + 1 :], tasks[number + 1 :])
             return
 
 
-def let_go(supervisor: Supervisor, task: int, server: Server, began: float) -> None:
+def let_go(supervisor: Supervisor, task: int, server: Server, spent: float) -> None:
     """Tell a held task what to do, in the time that is left."""
-    limits = rest_of(supervisor.limits, time.monotonic() - began)
+    limits = rest_of(supervisor.limits, spent)
     seconds = min(limits.wall_seconds, float(limits.cpu_seconds))
     told = json.dumps([seconds, server.steps]).encode()
     supervisor.let_go(task, told, limits.wall_seconds, server.reply, DONE)

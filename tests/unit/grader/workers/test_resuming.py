@@ -3,7 +3,6 @@
 import io
 import json
 import signal
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -157,7 +156,7 @@ class Told:
 
 def test_a_process_has_only_the_time_that_earlier_tries_left():
     supervisor, server = Told(), Server(json.loads(STEPS))
-    let_go(supervisor, 3, server, time.monotonic() - 1950)
+    let_go(supervisor, 3, server, 1950)
     ((task, (said, steps), seconds, answer, last),) = supervisor.let
     assert (task, steps, answer) == (3, server.steps, server.reply)
     assert last
@@ -169,32 +168,38 @@ def test_a_process_has_only_the_time_that_earlier_tries_left():
 def test_the_time_of_earlier_tries_stands_before_a_jobs_name(monkeypatch):
     told = []
 
-    def trial_runs(_spares, job, spent):
+    def trial_runs(_supervisor, _templates, job, spent):
         told.append(f"{job} {spent:.0f}")
         return iter(())
 
     monkeypatch.setattr(watcher, "trial_runs", trial_runs)
-    watcher.do_jobs(None, [b"1950.000000 /a job\n"], io.BytesIO())
+    watcher.do_jobs(None, None, [b"1950.000000 /a job\n"], io.BytesIO())
     assert told == ["/a job 1950"]
 
 
+class Slow(Told):
+    """A supervisor on a clock of its own: a process takes 500 seconds to make, and 30 to run."""
+
+    now = 0.0
+
+    def start(self, _template, *, held):
+        assert held
+        self.now += 500
+        return len(self.let)
+
+    def poll(self):
+        self.now += 30
+        return {0: ended("finished", 1)}
+
+
 def test_no_time_runs_for_a_job_while_its_processes_are_made(monkeypatch, tmp_path):
-    now, told = [0.0], []
-
-    def take(_asked):
-        now[0] += 500  # as if a template took so long
-
-    def let_go(_supervisor, _task, _server, began):
-        told.append(now[0] - began)
-        raise InterruptedError
-
-    monkeypatch.setattr(watcher, "let_go", let_go)
-    monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    supervisor = Slow()
+    monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: supervisor.now))
+    monkeypatch.setattr(watcher, "runs_of", lambda _steps: 3)
     write_job(tmp_path / "job", b"[]", b"seed")
-    spares = SimpleNamespace(make_room=lambda _kinds: None, take=take, supervisor=Told())
-    with pytest.raises(InterruptedError):
-        next(watcher.trial_runs(spares, tmp_path / "job", 7.0))
-    assert told == [7.0]
+    templates = SimpleNamespace(of=lambda _asked: None)
+    assert len(list(watcher.trial_runs(supervisor, templates, tmp_path / "job", 7.0))) == 3
+    assert [seconds for _, _, seconds, _, _ in supervisor.let] == [1993, 1963, 1933]
 
 
 def test_what_a_job_has_spent_is_taken_from_its_next_process():
