@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from grader.grading.plan import MOST_TOLD, Plan, Step, plain_code
-from grader.workers.progress import RULED_OUT, Event, What
-from utils.checks.registry import probes
+from grader.workers.progress import Event, What
 
 Lines = Sequence[Sequence[str]]  # of each step: split once, as events may be many
 
@@ -23,15 +22,7 @@ def _told(plan: Plan, lines: Lines, event: Event) -> Iterator[str]:
     if event.what == What.STOPPED:
         yield f"{what} did not come to its end and was stopped{_where(plan, lines, event)}."
     elif event.what == What.FAILED and not step.exercise:
-        where = _where(plan, lines, event)
-        yield f"{what} failed with {event.error}{where}.{_tried_elsewhere(plan, event)}"
-
-
-def _tried_elsewhere(plan: Plan, event: Event) -> str:
-    """Return what a student must know whose test needs what the cell could not make."""
-    served = any(step.exercise and probes()[step.exercise].served for step in plan.steps)
-    tried = " A test of your own is tried where the call is allowed, too."
-    return tried if served and event.error == RULED_OUT else ""
+        yield f"{what} failed with {event.error}{_where(plan, lines, event)}."
 
 
 def _where(plan: Plan, lines: Lines, event: Event) -> str:

@@ -3,7 +3,7 @@
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from markupsafe import Markup
@@ -74,6 +74,7 @@ class LessonReport:
     Attributes:
         pairs: similar answers; None if they cannot be compared.
         absent: who of the roster handed in nothing.
+        published: student -> the exercises whose answers are the published text.
 
     """
 
@@ -81,6 +82,7 @@ class LessonReport:
     pages: tuple[FeedbackPage, ...]
     pairs: tuple[Pair, ...] | None
     absent: tuple[str, ...] = ()
+    published: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def scored(self) -> list[FeedbackPage]:

@@ -19,6 +19,7 @@ from grader.errors import CourseError
 from grader.pages.class_report import MOST_CAUSES, LessonReport
 from grader.pages.copies import copy_path, read_to_show
 from grader.pages.feedback_page import FeedbackPage, feedback_page, lesson_to_show
+from grader.pages.published import published
 from grader.pages.records import Record, records
 from grader.pages.rendering import render
 from grader.pages.similarity import (
@@ -101,7 +102,16 @@ def _lesson_report(
     shown = lesson_to_show(lesson)
     pages = tuple(_pages(course, lesson, unread))
     pairs = _pairs(lesson, pages) if can_compare() else None
-    return LessonReport(shown, pages, pairs, tuple(missed))
+    return LessonReport(shown, pages, pairs, tuple(missed), _published(lesson, pages))
+
+
+def _published(lesson: Lesson, pages: Sequence[FeedbackPage]) -> dict[str, tuple[str, ...]]:
+    solutions, stubs = {e.id: e.source for e in lesson.exercises}, _stubs(lesson)
+    found = (
+        (page.student, published({e.id: e.answer.source for e in page.exercises}, solutions, stubs))
+        for page in pages
+    )
+    return {student: exercises for student, exercises in found if exercises}
 
 
 def _pages(course: GradingCourse, lesson: Lesson, unread: list[str]) -> Iterator[FeedbackPage]:

@@ -100,10 +100,7 @@ def enter_folder(plan: Confinement) -> None:
 
 def file_rules(plan: Confinement) -> int:
     """Return Landlock's rules for the files as they are now."""
-    if plan.folder is None:  # on a root of its own, what is hidden is covered
-        return landlock.ruleset(plan.view.paths, private_root.DEVICES, [Path.cwd()])
-    shown, listed = plan.view.shown(), plan.view.passed()
-    return landlock.ruleset(shown, private_root.DEVICES, [Path.cwd()], listed)
+    return landlock.ruleset(plan.view.paths, private_root.DEVICES, [Path.cwd()])
 
 
 def forget_surroundings(secrets: tuple[int, int] | None) -> None:

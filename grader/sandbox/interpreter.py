@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 import sysconfig
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,45 +35,20 @@ def library_folders() -> set[Path]:
 class View:
     """What a task may read.
 
-    `paths` have no symbolic links, and `links` lead to them. The folders `hidden` lie in them and
-    are empty for the task.
+    `paths` have no symbolic links, and `links` lead to them.
     """
 
     paths: tuple[Path, ...]
     links: tuple[tuple[Path, Path], ...]
-    hidden: tuple[Path, ...] = ()
-
-    def shown(self) -> Iterator[Path]:
-        """Yield the largest files and folders under `paths` that hold nothing hidden."""
-        for path in self.paths:
-            yield from apart_from(path, self.hidden)
-
-    def passed(self) -> set[Path]:
-        """Return the folders on the way to what is hidden: their names may be listed."""
-        above = {folder for path in self.hidden for folder in path.parents}
-        return {folder for folder in above if any(map(folder.is_relative_to, self.paths))}
 
 
-def view(readable: Iterable[Path], hidden: Iterable[Path] = ()) -> View:
+def view(readable: Iterable[Path]) -> View:
     """Return a view of the interpreter and `readable`; FileNotFoundError if one is absent."""
     asked = {Path(os.path.abspath(path)) for path in readable}  # noqa: PTH100 (keeps links)
     asked |= own_folders()
     real = {path: path.resolve(strict=True) for path in asked}
     links = tuple((path, end) for path, end in real.items() if path != end)
-    paths = tuple(outermost(real.values()))
-    ends = outermost(path.resolve(strict=True) for path in hidden)
-    return View(paths, links, tuple(p for p in ends if any(map(p.is_relative_to, paths))))
-
-
-def apart_from(path: Path, hidden: Collection[Path]) -> Iterator[Path]:
-    """Yield a path, or what is left in it beside `hidden` if some of that lies there."""
-    inside = [folder for folder in hidden if folder.is_relative_to(path)]
-    if not inside:
-        yield path
-    elif path not in inside:
-        for entry in path.iterdir():
-            if not entry.is_symlink():
-                yield from apart_from(entry, inside)
+    return View(tuple(outermost(real.values())), links)
 
 
 def outermost(paths: Iterable[Path]) -> list[Path]:

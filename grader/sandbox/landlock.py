@@ -40,12 +40,11 @@ def ruleset(
     readable: Iterable[Path],
     devices: Iterable[Path],
     folders: Iterable[Path],
-    listed: Iterable[Path] = (),
 ) -> int:
     """Return a descriptor of rules: read `readable`, read and write `devices` and in `folders`.
 
-    In and below `listed`, names alone can be seen. TCP, abstract sockets and signals to outside
-    processes are withheld too where the kernel can. Raises OSError, also if a path is missing.
+    TCP, abstract sockets and signals to outside processes are withheld too where the kernel can.
+    Raises OSError, also if a path is missing.
     """
     attributes = struct.pack(
         "QQQ", all_rights(), TCP if abi() >= 4 else 0, SCOPES if abi() >= 6 else 0
@@ -54,8 +53,6 @@ def ruleset(
     rules = syscalls.call("landlock_create_ruleset", ctypes.c_char_p(attributes), size, 0)
     for path in readable:
         allow(rules, path, READ_FILE | READ_DIR)
-    for path in listed:
-        allow(rules, path, READ_DIR)
     for path in devices:
         allow(rules, path, READ_FILE | WRITE_FILE)
     for path in folders:

@@ -15,7 +15,6 @@ from grader.sandbox.interpreter import View
 from grader.sandbox.limits import Limits
 
 FOLDER: Final = Path("/box")
-NOTHING: Final = Path("/nothing")  # an empty folder
 DEVICES: Final = (Path("/dev/null"), Path("/dev/zero"), Path("/dev/urandom"))
 # The new root is built here because it always exists, and nobody would share it.
 BUILT_AT: Final = Path("/proc")
@@ -47,8 +46,6 @@ def enter(view: View, owner: int, limits: Limits) -> None:
         show(device, read_only=False)
     for link, path in view.links:
         repeat_link(link, path)
-    for folder in view.hidden:
-        cover(folder)
     folder = inside(FOLDER)
     folder.mkdir(mode=0o700)
     os.chown(folder, owner, owner)
@@ -80,13 +77,6 @@ def show(path: Path, read_only: bool) -> None:
     mount(path, target, "", BIND | ALL_BELOW)
     if read_only:
         forbid_writing(target)
-
-
-def cover(path: Path) -> None:
-    """Put an empty folder over one that is shown."""
-    inside(NOTHING).mkdir(exist_ok=True)
-    mount(inside(NOTHING), inside(path), "", BIND)
-    forbid_writing(inside(path))
 
 
 def repeat_link(link: Path, path: Path) -> None:

@@ -252,15 +252,6 @@ def readable(what: socket.socket | int) -> bool:
     return bool(events.poll(0))
 
 
-def wait_for(connections: Collection[socket.socket]) -> list[socket.socket]:
-    """Wait until something has come on some of the connections, or they have ended; return them."""
-    events = select.poll()
-    for connection in connections:
-        events.register(connection, select.POLLIN)
-    happened = {descriptor for descriptor, _ in events.poll()}
-    return [connection for connection in connections if connection.fileno() in happened]
-
-
 def send(connection: socket.socket, what: Any, descriptors: Collection[int] = ()) -> None:
     """Send a value, with copies of descriptors, to a process that runs no student code.
 

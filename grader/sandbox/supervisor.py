@@ -35,7 +35,6 @@ class Supervisor:
     """Run tasks in copies of this warm process, behind walls, many at once.
 
     `readable`: files and folders that tasks may read besides the interpreter and its packages.
-    `hidden`: folders among all these that are empty for tasks; not without isolation.
     `scratch`: where private folders go on a machine without mount namespaces; elsewhere they are
     in memory. `isolate=False` leaves only the limits and a separate process: for work that you
     trust as your own. Raises CannotIsolate, or FileNotFoundError for an absent `readable`.
@@ -50,13 +49,12 @@ class Supervisor:
         limits: Limits | None = None,
         *,
         readable: Iterable[Path] = (),
-        hidden: Iterable[Path] = (),
         scratch: Path | None = None,
         isolate: bool = True,
     ) -> None:
         self.limits = limits or Limits()
         self._folders = Folders(scratch)
-        self.view = interpreter.view(readable, hidden)
+        self.view = interpreter.view(readable)
         self.walls = require(self.view.paths, self.limits) if isolate else Walls()
         self.secrets = environment_block()
         if self.walls.seccomp:

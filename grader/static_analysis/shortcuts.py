@@ -125,7 +125,4 @@ def _named_in(statement: Statement, program: Program) -> Iterator[str]:
 
 
 def _says(path: str) -> str:
-    return (
-        f"`{path.strip('.')}` does what this exercise asks you to build and is not there while "
-        "grading: write it yourself."
-    )
+    return f"`{path.strip('.')}` does what this exercise asks you to build: write it yourself."

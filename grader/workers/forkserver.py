@@ -2,15 +2,14 @@
 
     the judging process: judges and records; runs no student code
       └ fork server: torch imported, no secret in memory; is told of no submission
-          ├ watchers, one for each submission that is graded at a time: they read jobs, make
-          │   inputs, watch the isolated processes, pass on results
-          └ templates: without what exercises forbid, one for each set of them and each watcher
+          ├ watchers, one for each submission that is graded at a time: they read jobs, watch the
+          │   isolated processes, pass on results
+          └ origins, one for each watcher: they start isolated processes, and know nothing else
               └ the isolated processes, one for each trial run: the student's code
 
-Isolated processes are copies of a template, which no submission was ever read in: nothing of
-another one is left in their memory, and nothing that must stay hidden is. Nothing is ever copied
-from a watcher. For the same reason, the fork server is started fresh, not forked from the judging
-process.
+Isolated processes are copies of an origin, which no submission was ever read in: nothing of
+another one is left in their memory. Nothing is ever copied from a watcher. For the same reason,
+the fork server is started fresh, not forked from the judging process.
 """
 
 import contextlib
@@ -21,12 +20,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
-from grader.sandbox import CannotIsolate, Limits, Supervisor
-from grader.sandbox.starting import receive, wait_for
-from grader.workers import torch_in_memory
-from grader.workers.templates import be_template
+from grader.sandbox import CannotIsolate, Channel, Limits, Supervisor
+from grader.sandbox.processes import die_with_parent
+from grader.sandbox.starting import Elsewhere, receive, serve
+from grader.workers.runner import work
 from grader.workers.warm_up import warm_up
 from grader.workers.watcher import watch
 
@@ -37,56 +36,45 @@ CANNOT_GO_ON: Final = (
 )
 
 
-class Copies:
-    """The fork server's side: starts watchers as the pool asks, and templates as these ask.
+def serve_pool(pool: socket.socket, supervisor: Supervisor) -> None:
+    """Start a watcher, and an origin for it, whenever the pool asks, until the pool is gone.
 
     Args:
         pool: the connection to the pool; it brings the ends of each watcher's pipes.
         supervisor: what watchers watch with.
 
     """
-
-    def __init__(self, pool: socket.socket, supervisor: Supervisor) -> None:
-        self._pool, self._supervisor = pool, supervisor
-        self._watchers: list[socket.socket] = []
-
-    def serve(self) -> None:
-        """Start what is asked for until the pool is gone."""
+    with contextlib.suppress(EOFError):
         while True:
-            for connection in wait_for([self._pool, *self._watchers]):
-                if connection is not self._pool:
-                    self._template(connection)
-                elif not self._watcher():
-                    return
+            _, (jobs, results) = receive(pool)
+            ours, theirs = socket.socketpair()
+            if os.fork() == 0:
+                close_all([pool, theirs])
+                close_descriptors([jobs, results])
+                be_origin(ours)
+            if os.fork() == 0:
+                close_all([pool, ours])
+                watch(supervisor, jobs, results, Elsewhere(theirs))
+            close_all([ours, theirs])
+            close_descriptors([jobs, results])
             reap()
 
-    def _watcher(self) -> bool:
-        """Start a watcher; return whether the pool is there, and asked for one."""
-        try:
-            _, (jobs, results) = receive(self._pool)
-        except EOFError:
-            return False
-        ours, theirs = socket.socketpair()
-        if os.fork() == 0:
-            close_all([ours, self._pool, *self._watchers])
-            watch(self._supervisor, jobs, results, theirs)
-        theirs.close()
-        close_descriptors([jobs, results])
-        self._watchers.append(ours)
-        return True
 
-    def _template(self, watcher: socket.socket) -> None:
-        """Make the template that a watcher asks for; forget the watcher if it has ended."""
-        try:
-            asked, (connection,) = receive(watcher)
-        except EOFError:
-            self._watchers.remove(watcher)
-            watcher.close()
-            return
-        if os.fork() == 0:
-            close_all([self._pool, *self._watchers])
-            be_template(asked, socket.socket(fileno=connection))
-        os.close(connection)
+def be_origin(connection: socket.socket) -> NoReturn:
+    """Start isolated processes as a watcher asks, copies of this one, and end with it."""
+    code = 1
+    try:
+        die_with_parent()
+        serve(connection, isolated)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def isolated(channel: Channel) -> None:
+    """Do what an isolated process does, once it is told: all steps, in so many seconds."""
+    seconds, steps = json.loads(channel.wait())
+    work(steps, channel, seconds)
 
 
 def taken_over(descriptor: int) -> socket.socket:
@@ -134,11 +122,11 @@ def main(arguments: list[str]) -> None:
     pool = taken_over(STDIN)
     try:
         isolate = "no-isolation" not in arguments
-        supervisor = Supervisor(limits, hidden=torch_in_memory.folders(), isolate=isolate)
+        supervisor = Supervisor(limits, isolate=isolate)
     except CannotIsolate as error:
         refuse(pool, str(error))
     else:
         try:
-            Copies(pool, supervisor).serve()
+            serve_pool(pool, supervisor)
         except OSError as error:  # it cannot make another process: the pool tries with a new server
             sys.exit(CANNOT_GO_ON.format(error=error.strerror))

@@ -1,4 +1,4 @@
-"""A job's file, and its steps as isolated processes may know them: without what cases ask."""
+"""A job's file, and its steps as isolated processes may know them: without versions' order."""
 
 import json
 import os
@@ -38,22 +38,26 @@ def read_line(line: bytes) -> tuple[float, Path]:
 
 
 def read_job(file: Path) -> tuple[Steps, bytes, Cases]:
-    """Return the steps with the numbers of cases, the seed, and the cases."""
+    """Return the steps as isolated processes may know them, the seed, and the tests' cases."""
     content = file.read_bytes()
     start = SEED_LENGTH + int.from_bytes(content[:SEED_LENGTH], "little")
-    steps, cases = counted_apart(json.loads(content[start:]))
+    steps, cases = counted(json.loads(content[start:]))
     return steps, content[SEED_LENGTH:start], cases
 
 
-def counted_apart(steps: Steps) -> tuple[Steps, Cases]:
-    """Return the steps with how many cases, or trials, each has, and the cases."""
-    cases = {step["exercise"]: step["cases"] for step in steps if step["exercise"]}
-    counts = {exercise: len(_tried(exercise, found)) for exercise, found in cases.items()}
-    return [step | {"cases": counts.get(step["exercise"], 0)} for step in steps], cases
+def counted(steps: Steps) -> tuple[Steps, Cases]:
+    """Return the steps, each with a count of cases or trials, and the cases of students' tests.
+
+    Which version each trial is on is drawn from these cases, which the steps no longer have.
+    """
+    tests = {s["exercise"]: s["cases"] for s in steps if s["exercise"] and _served(s["exercise"])}
+    known = [s | {"count": len(s["cases"])} for s in steps]
+    hidden = {name: {"cases": [], "count": len(tries(name, c))} for name, c in tests.items()}
+    return [step | hidden.get(step["exercise"], {}) for step in known], tests
 
 
-def _tried(exercise: str, cases: Sequence[Mapping[str, Any]]) -> Sequence[object]:
-    return tries(exercise, cases) if probes()[exercise].served else cases
+def _served(exercise: str) -> bool:
+    return bool(probes()[exercise].served)
 
 
 def tries(exercise: str, cases: Sequence[Mapping[str, Any]]) -> list[int]:

@@ -14,16 +14,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from grader.sandbox import Ended, Ending
-from utils.checks.framework.forbidden import Forbidden
 
 MOST_NUMBER: Final = 1_000_000
 MOST_BYTES: Final = 400  # of an event
 MOST_NAME: Final = 100  # characters of an error's name
 NO_ERROR: Final = "an exception"  # in place of a name that a student made up
-RULED_OUT: Final = "a call that an exercise of this lesson rules out"
 EVENT: Final = b'{"event"'  # how one begins
 DONE: Final = b'{"event": {"what": "done"'
-REFUSED: Final = b'{"refused"}'  # a student's test used what other exercises of its lesson forbid
 FRAME: Final = re.compile(r'File "<cell (\d{1,6})>", line (\d{1,6})')
 
 TIMEOUT: Final = "Timeout (0:"  # how faulthandler begins
@@ -84,9 +81,7 @@ def _event(raw: bytes) -> Event | None:
 
 
 def error_name(name: object) -> str:
-    """Return the name of a built-in exception, or a refusal's; a made-up one could say anything."""
-    if name == Forbidden.__name__:
-        return RULED_OUT
+    """Return the name of a built-in exception; a made-up one could say anything."""
     known = isinstance(name, str) and isinstance(getattr(builtins, name, None), type)
     return str(name) if known else NO_ERROR
 

@@ -27,16 +27,12 @@ class TrialRun:
         ended: how it ended; its messages are those not about a trial.
         verdicts: verdicts on versions, as messages.
         more: whether another trial run follows.
-        tested: whether it tried a student's own test.
-        apart: the messages among them about exercises that only this run observed.
 
     """
 
     ended: Ended
     verdicts: tuple[bytes, ...]
     more: bool
-    apart: tuple[bytes, ...] = ()
-    tested: bool = True
 
 
 def write_ready(results: IO[bytes]) -> None:
@@ -98,18 +94,16 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 def as_one(runs: Sequence[TrialRun | None]) -> Ended | None:
     """Merge a job's trial runs into one result; None if one of them died.
 
-    Its messages are those of the first trial run, those about what only another one observed, and
-    the verdicts that all trial runs agree on.
+    Its messages are those of the first trial run, and the verdicts that all trial runs agree on.
     """
     whole = [run for run in runs if run is not None]
     if len(whole) < len(runs):
         return None
     ended = [run.ended for run in whole]
-    tried = [run.verdicts for run in whole if run.tested]
-    agreed = [v for v in tried[0] if all(v in verdicts for verdicts in tried)] if tried else []
+    agreed = [v for v in whole[0].verdicts if all(v in run.verdicts for run in whole)]
     return replace(
         next((one for one in ended if one.status != Ending.FINISHED), ended[0]),
-        messages=(*ended[0].messages, *(m for run in whole[1:] for m in run.apart), *agreed),
+        messages=(*ended[0].messages, *agreed),
         wall_seconds=sum(one.wall_seconds for one in ended),
         still_seconds=sum(one.still_seconds for one in ended),
     )

@@ -25,15 +25,13 @@ import torch
 from grader.sandbox import Channel
 from grader.workers.absent_answers import Failed, why_absent
 from grader.workers.cell_code import Compiler, execute, file_of, line_in, names_bound
-from grader.workers.handed_inputs import Ask, Handed
-from grader.workers.lending import Borrower
+from grader.workers.lending import PACKAGE, Borrower
 from grader.workers.names import Names
 from grader.workers.no_shell import give_names
-from grader.workers.progress import REFUSED, Event, What
+from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
 from utils.checks.framework.exercise import Case, Inputs, Probe
-from utils.checks.framework.forbidden import Forbidden
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import attempt, conditions
 from utils.checks.registry import probes
@@ -115,11 +113,12 @@ def _place(frame: FrameType | None) -> tuple[int, int]:
 
 
 def work(steps: list[dict[str, Any]], channel: Channel, seconds: float) -> None:
-    """Do what a plan says, and tell how far it came; what its exercises forbid is out already.
+    """Do what a plan says, and tell how far it came.
 
     Args:
-        steps: Plan.as_json(), numbered, with served cases hidden behind numbers (see trials);
-            "code" of a cell is its code if it was compiled ahead.
+        steps: Plan.as_json(), numbered, each with the count of its cases; those of a student's
+            own test are hidden behind numbers (see trials). "code" of a cell is its code if it was
+            compiled ahead.
         channel: to the watcher, which takes observations and answers calls.
         seconds: the time for all steps.
 
@@ -211,8 +210,7 @@ def _run_cell(
 def _tell(step: dict[str, Any], why: str, channel: Channel) -> None:
     """Say for every case why nothing could be observed."""
     nothing = Observation(problem=Problem(ProblemKind.EXCEPTION, why))
-    _tell_refusals(probes()[step["exercise"]], channel)
-    for number in range(step["cases"]):
+    for number in range(step["count"]):
         channel.send_later(encode(Message(step["exercise"], number, nothing)))
 
 
@@ -230,23 +228,19 @@ def _observe(step: dict[str, Any], answer: Any, channel: Channel, clock: Clock) 
 
     What was seen goes out at the end, or with what is sent before that.
     """
-    probe = replace(probes()[step["exercise"]], forbidden=())  # it was taken out already
-    take = _trials(probe, channel.ask) if probe.served else Handed(probe.exercise, channel.ask).case
+    probe = probes()[step["exercise"]]
+    # Stand-ins are not here: the watcher lends them, and knows who had one.
+    forbidden = tuple(name for name in probe.forbidden if not name.startswith(PACKAGE))
+    probe = replace(probe, forbidden=forbidden)
+    take = _trials(probe, channel.ask) if probe.served else _cases(probe, step["cases"])
     with conditions(probe, answer, quiet=True):
-        for number in range(step["cases"]):
+        for number in range(step["count"]):
             channel.reached[:] = [step["number"], number]
             seen = _observe_case(probe, number, answer, take, clock)
-            _tell_refusals(probe, channel)
             channel.send_later(encode(Message(probe.exercise, number, seen)))
             if clock.stopped:
                 channel.send(Event(What.STOPPED, step["number"], number, *clock.place).message())
                 return
-
-
-def _tell_refusals(probe: Probe, channel: Channel) -> None:
-    """Tell that a student's test, or a cell that may have made what it needs, was refused."""
-    if probe.served and Forbidden.times:
-        channel.send_later(REFUSED)
 
 
 def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clock) -> Observation:
@@ -260,7 +254,18 @@ def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clo
         )
 
 
-def _trials(probe: Probe, ask: Ask) -> Take:
+def _cases(probe: Probe, asked: Sequence[Mapping[str, Any]]) -> Take:
+    """Return what makes a case and its inputs; one that is not visible has no name here."""
+
+    def made(number: int) -> tuple[Case, Inputs]:
+        params = asked[number]
+        visible = (case for case in probe.cases if case.params == params)
+        return next(visible, Case("", params)), probe.make(params)
+
+    return made
+
+
+def _trials(probe: Probe, ask: Callable[[bytes], bytes]) -> Take:
     """Return what makes a trial's only input: a stand-in for the version on trial.
 
     It sets the seed, too: what was drawn in one trial tells nothing in the next.

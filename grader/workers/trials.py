@@ -15,11 +15,6 @@ processes, each with its own order, and a verdict on a version counts only if al
 of them agree: a guess earns full points 1 time in 5**2 = 25. Only a test that keeps nothing between
 its calls, as far as reading shows, is tried in one process (`Step.again` of the plan says so).
 
-A student's test may compare with torch's own functions, which other exercises of its lesson may
-forbid. In trial runs that observe those, too, they are taken out; where a test, or a cell that may
-prepare it, asks for one, the test is tried once more, in a process that has them, and that counts
-in the other one's place. What is observed apart is done before that.
-
 A right version computes what other exercises ask for. So tests are tried last, and the first call
 of a version ends what is taken about other exercises.
 """
@@ -35,10 +30,9 @@ import torch
 from torch import Tensor
 
 from grader.notebook_limits import parts_of
-from grader.workers.handed_inputs import Maker, asked_for
 from grader.workers.job_files import Cases, Steps, tries
 from grader.workers.lending import lend, lent_to
-from grader.workers.progress import EVENT, REFUSED
+from grader.workers.progress import EVENT
 from grader.workers.protocol import (
     MOST_PARTS,
     Message,
@@ -66,9 +60,6 @@ class Server:
     Attributes:
         steps: what the isolated process does, with how many cases or trials each has.
         rest: the messages that came and are not about a trial.
-        more: whether another trial run is due in any case.
-        tested: whether this one tries a student's own test.
-        refused: whether that test, or a cell that may prepare it, asked for what was taken out.
 
     """
 
@@ -86,24 +77,14 @@ class Server:
         self.rest: list[bytes] = []
         numbered = [step | {"number": number} for number, step in enumerate(steps)]
         self.steps = _part(numbered, run)
-        asked, observed = ({s["exercise"] for s in some} - {""} for some in (steps, self.steps))
+        observed = {step["exercise"] for step in self.steps} - {""}
         # What is said of a test counts as a verdict on a trial alone: one without trials has none.
         self._open = {exercise for exercise in observed if not _served(exercise)}
-        self._observed = observed
         self._lent = lent_to(frozenset(observed))
-        self.more = run == 0 and observed < asked
-        self.tested = any(map(_served, observed))
-        self._is_beside_others = not all(map(_served, observed))
-        self.refused = False
-        self._inputs = Maker({})
 
     def draw(self, seed: bytes, cases: Cases) -> None:
-        """Take the cases, and draw the order of the versions.
-
-        Call it after the isolated process is forked, which would otherwise find both in its memory.
-        """
-        self._inputs = Maker(cases)
-        for exercise in self._current if self.tested else ():
+        """Draw the order of the versions that students' tests are tried on."""
+        for exercise in self._current:
             probe, order = probes()[exercise], _first_or_again(tries(exercise, cases[exercise]))
             random.Random(f"{self._run} {exercise} {seed.hex()}").shuffle(order)
             for trial, (place, again) in enumerate(order):
@@ -118,8 +99,6 @@ class Server:
         """
         if parts_of(raw) > MOST_PARTS:
             return None
-        if raw.startswith(b'{"inputs"'):
-            return self._inputs.reply(*asked_for(raw))
         if raw.startswith(b'{"lend"'):
             lent, answered = lend(raw, self._lent)
             self._open -= answered
@@ -165,9 +144,6 @@ class Server:
         That a test was stopped before its first call, or is not there, is told and earns nothing.
         Kept are events, and messages about exercises that are open.
         """
-        if raw == REFUSED:
-            self.refused = self.tested and self._is_beside_others
-            return
         if raw.startswith(EVENT):
             self.rest.append(raw)
             return
@@ -180,13 +156,6 @@ class Server:
             data = _read(raw)
             if data is not None and (question in self._asked or _is_stopped(data)):
                 self._verdicts[question] = data
-
-    def apart(self) -> list[bytes]:
-        """Return the messages about exercises that are observed in a process of their own."""
-        if not any(map(_is_apart, self._observed)):
-            return []
-        asked = ((raw, question_of(raw)) for raw in self.rest)
-        return [raw for raw, question in asked if question and _is_apart(question[0])]
 
     def _timed_call(self, request: Mapping[str, Any]) -> Any:
         began = time.process_time()
@@ -222,10 +191,6 @@ def _served(exercise: str) -> bool:
     return bool(exercise) and bool(probes()[exercise].served)
 
 
-def _is_apart(exercise: str) -> bool:
-    return exercise in probes() and probes()[exercise].apart
-
-
 def _read(raw: bytes) -> Any:
     """Return a message as plain data; None if it cannot be read."""
     try:
@@ -242,28 +207,16 @@ def _is_stopped(verdict: Mapping[str, Any]) -> bool:
 
 def runs_of(steps: Steps) -> int:
     """Return in how many trial runs a job is done, if its student's tests ask for nothing else."""
-    return TRIAL_RUNS if any(map(_comes_later, steps)) else 1
+    return TRIAL_RUNS if any(_is_tried_again(step) for step in steps) else 1
 
 
 def _part(steps: Steps, run: int) -> Steps:
-    """Return what a trial run does, with students' tests last.
-
-    The first does all but what is observed apart; the second does that, and the tests; all others
-    do the tests alone. All run what leads there.
-    """
-    if run == 0:
-        kept = [step for step in steps if not _is_apart(step["exercise"])]
-    else:
-        due = _comes_later if run < runs_of(steps) else _is_a_test
-        kept = [step for step in steps if not step["exercise"] or due(step)]
-        while kept and not kept[-1]["exercise"]:
-            kept.pop()
+    """Return what a trial run does, with students' tests last: all, or what tests need again."""
+    kept = [step for step in steps if run == 0 or not step["exercise"] or _is_tried_again(step)]
+    while run and kept and not kept[-1]["exercise"]:
+        kept.pop()
     return sorted(kept, key=lambda step: _served(step["exercise"]))
 
 
-def _is_a_test(step: Mapping[str, Any]) -> bool:
-    return _served(step["exercise"])
-
-
-def _comes_later(step: Mapping[str, Any]) -> bool:
-    return _is_apart(step["exercise"]) or (_is_a_test(step) and step.get("again", True))
+def _is_tried_again(step: Mapping[str, Any]) -> bool:
+    return _served(step["exercise"]) and bool(step.get("again", True))

@@ -13,8 +13,8 @@ from typing import Any, Final
 import torch
 
 import utils.checks
-from grader.workers import absence, torch_in_memory, unused_checks
-from grader.workers.hollow import HOLLOW, HollowModule, hollow_out
+from grader.workers import no_compiler
+from grader.workers.kept_modules import Kept
 from grader.workers.lending import PACKAGE
 from grader.workers.protocol import Message, encode
 from utils.checks.framework.observation import Observation, plain
@@ -32,12 +32,11 @@ def warm_up() -> None:
     from matplotlib import font_manager  # noqa: PLC0415
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
-    hollow_out()
     import_what_lessons_import()
     probes()
     require_no_answers(sys.modules)
     _silence_checks()
-    torch_in_memory.load_the_rest()
+    no_compiler.go_without()
     torch.set_num_threads(1)
     vars(torch)["set_num_threads"] = keep_one_thread
     _rehearse()
@@ -47,9 +46,7 @@ def warm_up() -> None:
     plt.close(figure)
     remove_made_folder(Path(matplotlib.get_configdir()))
     vars(font_manager)["_get_font"].cache_clear()  # or every copy frees the fonts, which takes 3 ms
-    absence.close_other_engines()
-    absence.kernels(), absence.in_python()
-    unused_checks.helpers(), unused_checks.needed()
+    sys.meta_path.insert(0, Kept.of("utils"))
     gc.freeze()  # what is never collected is never written to, and stays shared
     gc.enable()
 
@@ -98,12 +95,11 @@ def may_stand_beside_students(module: str) -> bool:
     """Return whether a module may be loaded where student code will run, by its package.
 
     Of a lesson's checks only the package ``probes`` may: its neighbours hold right and wrong
-    answers. Stand-ins may not, and helpers that hold answers only hollow.
+    answers. Stand-ins are lent instead.
 
     """
     if not module.startswith(LESSONS):
-        hollow = isinstance(sys.modules.get(module), HollowModule)
-        return not module.startswith(PACKAGE) and (hollow or module not in HOLLOW)
+        return not module.startswith(PACKAGE)
     return module.removeprefix(LESSONS).split(".")[1:2] in ([], ["probes"])
 
 

@@ -1,12 +1,11 @@
 """The process that watches isolated ones: it reads jobs, and passes on what became of them.
 
 No student code runs in it and nothing is copied from it, so it may hold what must stay hidden. It
-lives through many jobs, and keeps of them only the inputs of cases, which are the lessons' own.
+lives through many jobs, and keeps nothing of them.
 """
 
 import json
 import os
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -16,60 +15,54 @@ from typing import IO, Final, NoReturn
 from grader.sandbox import Ended, Limits, Supervisor
 from grader.sandbox.note import NOTHING
 from grader.sandbox.processes import die_with_parent
+from grader.sandbox.starting import Elsewhere
 from grader.workers.job_files import read_job, read_line
 from grader.workers.progress import DONE, is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result
-from grader.workers.templates import Templates, asked_by
 from grader.workers.trials import Server, runs_of
 
 LEAST_SECONDS: Final = 0.01  # for a process whose job has used up its time: it is stopped at once
 
 
-def watch(supervisor: Supervisor, jobs: int, results: int, fork_server: socket.socket) -> NoReturn:
+def watch(supervisor: Supervisor, jobs: int, results: int, origin: Elsewhere) -> NoReturn:
     """Do the jobs that come through a pipe, say what became of them through another, and end."""
     code = 1
     try:
         die_with_parent()
         with os.fdopen(jobs, "rb") as lines, os.fdopen(results, "wb") as told:
             write_ready(told)
-            do_jobs(supervisor, Templates(fork_server), lines, told)
+            do_jobs(supervisor, origin, lines, told)
         code = 0
     finally:
         os._exit(code)
 
 
 def do_jobs(
-    supervisor: Supervisor, templates: Templates, jobs: Iterable[bytes], results: IO[bytes]
+    supervisor: Supervisor, origin: Elsewhere, jobs: Iterable[bytes], results: IO[bytes]
 ) -> None:
     """Do one job per line (see `job_line`) until there are no more."""
     for line in jobs:
         spent, file = read_line(line)
-        for trial in trial_runs(supervisor, templates, file, spent):
+        for trial in trial_runs(supervisor, origin, file, spent):
             write_result(results, trial)
 
 
 def trial_runs(
-    supervisor: Supervisor, templates: Templates, job: Path, spent: float
+    supervisor: Supervisor, origin: Elsewhere, job: Path, spent: float
 ) -> Iterator[TrialRun]:
-    """Do a job's trial runs; those after the first follow while a student's own test judges.
-
-    No time runs while a process is made: the first submission of a lesson waits for the templates.
-    """
+    """Do a job's trial runs; those after the first follow while a student's own test judges."""
     steps, seed, cases = read_job(job)
-    servers = [Server(steps, number) for number in range(runs_of(steps))]
-    for number, server in enumerate(servers):  # which may become more
+    for run in range(runs_of(steps)):
+        server = Server(steps, run)
         server.draw(seed, cases)
-        task = supervisor.start(templates.of(asked_by(server.steps)), held=True)
+        task = supervisor.start(origin, held=True)
         began = time.monotonic()
         let_go(supervisor, task, server, spent)
         (ended,) = supervisor.poll().values()
         spent += time.monotonic() - began
-        if server.refused:
-            servers.append(Server(steps, len(servers)))
         trial = trial_run(server, ended)
-        more = trial.more and number + 1 < len(servers)
-        yield replace(trial, more=more)
-        if not more:
+        yield replace(trial, more=trial.more and run + 1 < runs_of(steps))
+        if not trial.more:
             return
 
 
@@ -87,11 +80,8 @@ def trial_run(server: Server, ended: Ended) -> TrialRun:
     reached = NOTHING if is_done(ended) else ended.reached
     ended = replace(ended, status=status_of(ended), reached=reached)
     verdicts = tuple(server.verdicts())
-    # One that was to try a test and has no verdict ends the trial: none will be agreed on. One
-    # that was not says nothing about those that may follow it.
-    more = server.more or server.refused or bool(verdicts) or not server.tested
-    tested = server.tested and not server.refused
-    return TrialRun(ended, verdicts, more, tuple(server.apart()), tested)
+    # A test without a verdict ends the trial: none will be agreed on.
+    return TrialRun(ended, verdicts, more=bool(verdicts))
 
 
 def rest_of(limits: Limits, spent: float) -> Limits:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from tests.attacks.absent import ENCODER, START
 from tests.attacks.attack import LESSON, Attack, Notebook
+from tests.attacks.lent import ENCODER, START
 
 TORCH = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 THREE = "*[torch.randn(1, 3, 8)] * 3"

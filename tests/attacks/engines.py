@@ -22,13 +22,12 @@ from grader.grading.reading import Item
 from grader.sandbox import CannotIsolate, Ended, Limits
 from grader.sandbox.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Job, Pool
-from tests.attacks.absent import ABSENT, LENT
 from tests.attacks.afresh import HONEST as HONEST_AFRESH
 from tests.attacks.again import AGAIN
 from tests.attacks.attack import Attack
 from tests.attacks.later import HONEST, ROADS
+from tests.attacks.lent import LENT, PARTS
 from tests.attacks.malformed import HARMLESS, MALFORMED, PAGES
-from tests.attacks.other_purposes import LOADED, PARTS
 from tests.attacks.patching import LYING, PATCHING
 from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
 from tests.attacks.shortcuts import SHORTCUTS
@@ -39,13 +38,13 @@ from tests.tiers import OTHER_SETTINGS, left_out
 ROOT = Path(__file__).resolve().parents[2]
 ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
-    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS, *ABSENT,
-    *LENT, *LOADED, *PARTS, *WAITING, *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,
+    *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS,
+    *LENT, *PARTS, *WAITING, *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,
 ]  # fmt: skip
 # These work on the notebook's own process or on the reading of a notebook, where the walls and the
 # number of workers change nothing: they are held under the first setting alone.
 INWARD: list[Attack] = [
-    *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *ABSENT, *LENT, *LOADED, *PARTS, *WAITING,
+    *PATCHING, *LYING, *MALFORMED, *PAGES, *SHORTCUTS, *LENT, *PARTS, *WAITING,
     *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)

@@ -1,30 +1,12 @@
-"""Tried from scratch when all others held: more roads to what is absent, and more honest habits."""
+"""Tried from scratch when all others held: more ways around what observes, and more honest habits."""
 
 import json
 
-from tests.attacks.absent import ENCODER, START, attention, other, softmax
 from tests.attacks.attack import LESSON, Attack, Notebook
+from tests.attacks.lent import ENCODER
 from tests.attacks.malformed import RIGHT_MASK
 from tests.course.lesson_runs import all_lessons
 
-CHILD = (
-    "import os, pickle\n    r, w = os.pipe()\n    if os.fork() == 0:\n"
-    "        try: os.write(w, pickle.dumps(F.scaled_dot_product_attention(q, k, v, mask).detach().numpy()))\n"
-    "        finally: os._exit(0)\n    os.close(w)\n    return torch.from_numpy(pickle.loads(os.read(r, 1 << 20)))"
-)
-FUNCTION = """
-class P(torch.autograd.Function):
-    @staticmethod
-    def forward(c, x, dim): return torch.softmax(x, dim)
-    @staticmethod
-    def backward(c, g): return g, None
-def stable_softmax(x, dim=-1): return P.apply(x, dim)
-"""
-MODE = """
-from torch.utils._python_dispatch import TorchDispatchMode
-class Mode(TorchDispatchMode):
-    def __torch_dispatch__(self, f, t, a=(), k=None): return f.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), *a, **(k or {}))
-"""
 STEPS = """
 import sys
 f = sys._getframe()
@@ -43,12 +25,6 @@ o.explain_exception = lambda _: None
 """
 NO_ENTRIES = "import torch\ndef causal_mask(size): return torch.empty(0, 1 << 20, 1 << 20)"
 ROADS = [
-    attention("under a mode of the dispatcher", "with Mode(): return F.scaled_dot_product_attention(q, k, v, mask)", MODE),
-    attention("computed in a child", CHILD),
-    softmax("another key of the dispatcher", "torch.ops.aten._softmax.default.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradNestedTensor), x, dim, False)"),
-    softmax("the derivative of its sum", "torch.func.jvp(lambda x: torch.logsumexp(x, dim), (x,), (torch.ones_like(x),))[0]"),
-    softmax("numbers of eight bits", "torch.ops.quantized.softmax(torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), dim, 0.01, 0).dequantize()"),
-    other("a function with its own derivative", START, "stable_softmax", FUNCTION),
     Attack("the steps of the run rewritten", "one exercise is observed in all others' places", [STEPS]),
     Attack("what observes is patched from end to end", "nothing is compared, nothing fails", [LOOSE]),
     Attack("a shape of billions without an entry", "the judge reserves memory for it", answers={"causal_mask": NO_ENTRIES}),

@@ -17,19 +17,17 @@ for n, (count, width) in enumerate([(3, 4), (1, 3), (7, 3)]):
 # A list nested so deep that one process's parser gives up on it, and another's does not.
 DEEP = """
 import importlib, sys
-from dataclasses import replace
-from grader.workers.handed_inputs import Handed
 from grader.workers.protocol import Message, encode
+from utils.checks.framework.exercise import Case
 from utils.checks.framework.observe import attempt
 from utils.checks.registry import probes
 frame, probe = sys._getframe(), probes()["split_heads"]
-while "channel" not in frame.f_locals:
+while "steps" not in frame.f_locals:
     frame = frame.f_back
-handed = Handed("split_heads", frame.f_locals["channel"].ask)
+asked = next(step["cases"] for step in frame.f_locals["steps"] if step["exercise"] == "split_heads")
 split = importlib.import_module("utils.reference.heads").reference_split
-for number in range(8):
-    case, inputs = handed.case(number)
-    raw = encode(Message("split_heads", number, attempt(replace(probe, inputs=lambda: inputs), case, split)))
+for number, params in enumerate(asked):
+    raw = encode(Message("split_heads", number, attempt(probe, Case("", params), split)))
     for depth in range(940, 1000, 3):
         deep = b'{"values": ' + b"[" * depth + b"]" * depth + b", " + raw[1:]
         os.write(3, struct.pack("<I", len(deep)) + deep)
@@ -174,8 +172,6 @@ FORGING = [
 LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own: samples
     loot("read the solutions", "the answers lie beside the course",
          "next(files('/solutions/02_attention.py$'))"),
-    loot("read what torch has not loaded", "right implementations lie in torch's files",
-         "open(__import__('torch').__path__[0] + '/testing/_internal/common_utils.py').read()"),
     loot("read the oracles' source", "right implementations lie in utils",
          "open(__import__('utils').__path__[0] + '/checks/lessons/attention/answers/first.py').read()"),
     loot("import the oracles", "right implementations can be imported",

@@ -1,4 +1,4 @@
-"""Attacks on what an isolated process holds back: waiting messages, inputs to come, its note."""
+"""Attacks on what an isolated process tells late: messages that wait, and its note."""
 
 from tests.attacks.attack import Attack
 
@@ -11,28 +11,6 @@ def wire():
     return frame.f_locals["channel"]
 def note(step, case):
     wire().reached[:] = [step, case]
-"""
-# All inputs are here with the first case. The right answer is lent; what waits is sent anew.
-REWRITE = """
-import importlib
-from dataclasses import replace
-from grader.workers.protocol import Message, encode
-from utils.checks.framework.observe import attempt
-from utils.checks.registry import probes
-def split_heads(x, n_heads):
-    frame = sys._getframe()
-    while "step" not in frame.f_locals:
-        frame = frame.f_back
-    handed, step = frame.f_locals["take"].__self__, frame.f_locals["step"]
-    if frame.f_locals["number"] or handed._exercise != "split_heads":
-        return x
-    out, probe = wire(), probes()["split_heads"]
-    cases = [handed.case(n) for n in range(1, step["cases"])]
-    right = importlib.import_module("utils.reference.heads").reference_split
-    out._later.clear()
-    for n, (case, inputs) in enumerate(cases, 1):
-        out.send_later(encode(Message("split_heads", n, attempt(replace(probe, inputs=lambda: inputs), case, right))))
-    return right(x, n_heads)
 """
 FLOOD = """
 import os, struct, threading
@@ -83,14 +61,12 @@ WAITING = [
            last=[f"{CHANNEL}\nctypes.CDLL(None).madvise(ctypes.c_void_p(ctypes.addressof(wire().reached)), 4096, 9)\nos._exit(0)"]),
     noted("a note whose memory is unmapped", "the watcher falls with the process",
           "ctypes.CDLL(None).munmap(ctypes.c_void_p(ctypes.addressof(wire().reached)), 4096)"),
-    Attack("an end in an exercise that is observed apart", "other exercises are lost with it", right=True, score=None,
+    Attack("an end in the middle of an exercise", "other exercises are lost with it", right=True, score=None,
            lesson="05_encoder", status=("crashed",), holds=("FeedForward", "EncoderLayer", "test_padding"),
            answers={"LayerNorm": NORM}),
     Attack("results that are more together than grading takes", "other exercises are lost with it", right=True,
            score=None, status=("crashed",), holds=("attend", "padding_mask", "SelfAttention", "test_attention"),
            answers={"scaled_dot_product_attention": LARGE}),
-    Attack("inputs of later cases, and a right answer for them", "what waits is sent anew, as if it had been seen before",
-           answers={"split_heads": CHANNEL + REWRITE}, lesson="03_multi_head_attention"),
     Attack("a flood of wishes for loans", "the watcher answers for minutes, past any limit", [FLOOD], right=True,
            score=None, status=("crashed", "graded", "timed out")),
     Attack("thousands of events about a long cell", "the judge splits it into lines again and again",

@@ -95,10 +95,6 @@ class Probe:
         kind: what the exercise asks of a student.
         gradient: whether gradients of the float inputs are observed too.
         forbidden: dotted names of shortcuts that this exercise rules out and makes absent.
-        apart: whether others of its lesson may use what it forbids: grading observes it in a
-            process of its own.
-        kernels: parts of the names of torch's kernels behind them, or a function's dotted name;
-            grading takes all of these out of the process.
         stand_ins: names of earlier exercises that the answer may call -> right implementations,
             or their dotted names, put in their place, so that an early error costs its points only
             once.
@@ -114,8 +110,6 @@ class Probe:
     kind: ExerciseKind = ExerciseKind.WRITE
     gradient: bool = True
     forbidden: tuple[str, ...] = ()
-    kernels: tuple[str, ...] = ()
-    apart: bool = False
     stand_ins: Mapping[str, Any] = field(default_factory=dict)
     served: str = ""
 

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from dataclasses import replace
 from importlib.util import find_spec
 from urllib.parse import unquote
@@ -260,6 +261,15 @@ def test_what_was_given_to_all_makes_no_pair(made):
 
 
 @needs_copydetect
+def test_who_handed_in_the_published_text_is_named(made):
+    solution = next(e.source for e in made.lesson.exercises if e.id == ATTEND)
+    made.add("ada", wrong(ATTEND, 5), sources={ATTEND: ANSWER})
+    assert "published text" not in report(made).text
+    made.add("ben", sources={ATTEND: f"# mine\n{solution}"})
+    told = report(made).find("p", string=re.compile("published text")).find_next("ul")
+    assert told.text.split() == ["ben:", ATTEND]
+
+
 def test_a_pair_is_shown_side_by_side(made):
     for student in ("ada", "ben"):
         made.add(student, wrong(ATTEND, 5), sources={ATTEND: ANSWER})

@@ -161,26 +161,6 @@ def test_what_is_named_readable_can_be_read_and_not_written(kind: str, tmp_path:
     assert [path.name for path in folder.iterdir()] == ["data.txt"]
 
 
-@pytest.mark.parametrize("kind", ["all walls", "no namespaces", "no Landlock"])
-def test_what_is_hidden_in_a_readable_folder_cannot_be_read_and_the_rest_can(
-    kind: str, tmp_path: Path
-) -> None:
-    for name in ("hidden", "shown"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "data.txt").write_text(name)
-    open_to_others(tmp_path, tmp_path / "hidden", tmp_path / "shown")
-
-    def question() -> str:
-        found = []
-        for name in ("hidden", "shown"):
-            with contextlib.suppress(OSError):
-                found.append((tmp_path / name / "data.txt").read_text())
-        return " and ".join(found)
-
-    with Supervisor(readable=[tmp_path], hidden=[tmp_path / "hidden"]) as supervisor:
-        assert said(with_walls(kind, supervisor), question) == "shown"
-
-
 def test_the_private_folder_is_empty_writable_and_home(supervisor: Supervisor) -> None:
     def question() -> object:
         Path("made").mkdir()

@@ -102,17 +102,6 @@ def test_a_message_before_the_loan_counts_and_one_after_it_does_not():
     assert server.rest == [early, about("causal_mask")]
 
 
-def test_what_is_observed_apart_is_taken_from_its_own_process_alone():
-    steps = [step("LayerNorm"), step("EncoderLayer")]
-    first, second = Server(steps), Server(steps, 1)
-    for server in (first, second):
-        server.reply(about("LayerNorm"))
-        server.reply(about("EncoderLayer"))
-    assert (first.more, second.more) == (True, False)
-    assert (first.rest, first.apart()) == ([about("EncoderLayer")], [])
-    assert second.rest == second.apart() == [about("LayerNorm")]
-
-
 def test_a_students_test_is_tried_last_and_in_two_processes():
     steps = [step("test_attention"), step("SelfAttention")]
     observed = [[s["exercise"] for s in Server(steps, run).steps] for run in range(2)]
@@ -122,10 +111,9 @@ def test_a_students_test_is_tried_last_and_in_two_processes():
 
 def test_a_students_test_that_keeps_nothing_is_tried_in_one_process():
     steps = [step("LayerNorm"), step("test_padding") | {"again": False}, step("EncoderLayer")]
-    observed = [[s["exercise"] for s in Server(steps, run).steps] for run in range(3)]
-    assert observed == [["EncoderLayer", "test_padding"], ["LayerNorm"], ["test_padding"]]
-    assert runs_of(steps) == 2  # the third is for a test that was refused something
-    assert runs_of(steps[1:]) == 1
+    observed = [s["exercise"] for s in Server(steps).steps]
+    assert observed == ["LayerNorm", "EncoderLayer", "test_padding"]
+    assert runs_of(steps) == 1
 
 
 def test_every_block_has_a_home_and_every_stand_in_comes_from_one():

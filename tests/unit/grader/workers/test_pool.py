@@ -220,12 +220,12 @@ def test_a_machine_that_cannot_isolate_is_told_to_everybody_who_asks():
 
 
 def test_a_fork_server_that_can_make_no_process_says_so_without_a_traceback(monkeypatch):
-    def serve(_copies):
+    def serve(_pool, _supervisor):
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
     for name in ("warm_up", "taken_over", "Supervisor"):
         monkeypatch.setattr(forkserver, name, lambda *_, **__: None)
-    monkeypatch.setattr(forkserver.Copies, "serve", serve)
+    monkeypatch.setattr(forkserver, "serve_pool", serve)
     with pytest.raises(SystemExit, match="Resource temporarily unavailable"):
         forkserver.main([])
 

@@ -13,10 +13,12 @@ from grader.sandbox.note import NOTHING
 from grader.workers import watcher
 from grader.workers.job_files import write_job
 from grader.workers.progress import Event, What, events, is_killed
+from grader.workers.protocol import Message, encode
 from grader.workers.results import TrialRun, as_one
 from grader.workers.resuming import Losses
 from grader.workers.trials import Server
 from grader.workers.watcher import LEAST_SECONDS, let_go, rest_of, trial_run
+from utils.checks.framework.observation import Observation
 
 STEPS = json.dumps([{"source": "a = 1", "exercise": "", "cases": []}] * 5).encode()
 
@@ -168,7 +170,7 @@ def test_a_process_has_only_the_time_that_earlier_tries_left():
 def test_the_time_of_earlier_tries_stands_before_a_jobs_name(monkeypatch):
     told = []
 
-    def trial_runs(_supervisor, _templates, job, spent):
+    def trial_runs(_supervisor, _origin, job, spent):
         told.append(f"{job} {spent:.0f}")
         return iter(())
 
@@ -182,7 +184,7 @@ class Slow(Told):
 
     now = 0.0
 
-    def start(self, _template, *, held):
+    def start(self, _origin, *, held):
         assert held
         self.now += 500
         return len(self.let)
@@ -197,8 +199,9 @@ def test_no_time_runs_for_a_job_while_its_processes_are_made(monkeypatch, tmp_pa
     monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: supervisor.now))
     monkeypatch.setattr(watcher, "runs_of", lambda _steps: 3)
     write_job(tmp_path / "job", b"[]", b"seed")
-    templates = SimpleNamespace(of=lambda _asked: None)
-    assert len(list(watcher.trial_runs(supervisor, templates, tmp_path / "job", 7.0))) == 3
+    verdict = encode(Message("test_attention", 0, Observation({"your test": "accepts"})))
+    monkeypatch.setattr(Server, "verdicts", lambda _server: [verdict])
+    assert len(list(watcher.trial_runs(supervisor, None, tmp_path / "job", 7.0))) == 3
     assert [seconds for _, _, seconds, _, _ in supervisor.let] == [1993, 1963, 1933]
 
 

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from grader.sandbox import Ended
-from grader.workers.job_files import counted_apart
-from grader.workers.progress import REFUSED
+from grader.workers.job_files import counted
 from grader.workers.protocol import Message, WireError, decode, encode
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
@@ -34,7 +33,7 @@ def verdict(trial: int, says: str) -> bytes:
 
 
 def served(seed: bytes = RIGHT_FIRST, run: int = 0, step: dict = STEP) -> Server:
-    steps, cases = counted_apart([step])
+    steps, cases = counted([step])
     server = Server(steps, run)
     server.draw(seed, cases)
     return server
@@ -50,7 +49,7 @@ def server() -> Server:
 
 
 def trials(server: Server) -> range:
-    return range(server.steps[0]["cases"])
+    return range(server.steps[0]["count"])
 
 
 def say(server: Server, says: Callable[[int], str], asks: Callable[[int], bool]) -> list[dict]:
@@ -106,7 +105,7 @@ def test_right_versions_together_come_as_often_as_each_broken_one(server):
 
 
 def test_the_order_is_unknown_until_it_is_drawn_and_the_seed_decides_it():
-    assert Server(counted_apart([STEP])[0])._places == {}
+    assert Server(counted([STEP])[0])._places == {}
     assert served()._places == served()._places != served(run=1)._places
 
 
@@ -281,7 +280,7 @@ MASKED = json.dumps({"exercise": NEXT, "case": 0}).encode()
 
 def beside_another(run: int = 0) -> Server:
     """A server of the test and of an exercise after it."""
-    steps, cases = counted_apart([STEP, {"source": "", "exercise": NEXT, "cases": [{"T": 3}]}])
+    steps, cases = counted([STEP, {"source": "", "exercise": NEXT, "cases": [{"T": 3}]}])
     server = Server(steps, run)
     server.draw(RIGHT_FIRST, cases)
     return server
@@ -301,13 +300,6 @@ def test_a_call_that_no_version_answers_closes_nothing():
         proxy(server, 1)(SMALL, SMALL, SMALL)
     server.reply(MASKED)
     assert server.rest == [MASKED]
-
-
-def test_only_the_first_trial_run_can_be_refused_something():
-    servers = [beside_another(run) for run in range(2)]
-    assert [server.reply(REFUSED) for server in servers] == [None, None]
-    assert [server.refused for server in servers] == [True, False]
-    assert [server.rest for server in servers] == [[], []]
 
 
 def test_versions_that_fail_on_the_same_call_say_so_in_the_same_words(server):

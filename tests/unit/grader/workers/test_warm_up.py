@@ -96,7 +96,6 @@ def test_probes_that_import_a_neighbour_with_an_answer_are_refused(done, neighbo
     [
         ("utils.plots", True),
         ("utils.experiments.profiling", True),
-        ("utils.experiments.buggy", False),
         ("utils.reference", True),
         ("utils.reference.plain_attention", False),
         ("utils.checks.lessons.encoder", True),

@@ -29,16 +29,6 @@ SHORTCUTS = (
     "torch._scaled_dot_product_flash_attention_for_cpu",
 )
 STAND_IN = "utils.reference.plain_attention.scaled_dot_product_attention"
-KERNELS = (
-    "scaled_dot",
-    "multi_head_attention",
-    "transformer_encoder",
-    "flash_attention",
-    "math_attention",
-    # All that torch builds around an attention, whoever wrote the attention.
-    "torch.nn.modules.transformer.forward",
-    "torch.nn.modules.transformer._ff_block",
-)
 
 
 def _additive_inputs(grows: bool = False, **params: Any) -> Inputs:
@@ -231,7 +221,6 @@ PROBES = by_exercise(
             case("float64", demand="float64", B=2, S=4, Dv=3, mask="random", dtype="float64"),
         ),
         forbidden=SHORTCUTS,
-        kernels=KERNELS,
     ),
     Probe(
         "scaled_dot_product_attention",
@@ -270,7 +259,6 @@ PROBES = by_exercise(
             ),
         ),
         forbidden=SHORTCUTS,
-        kernels=KERNELS,
     ),
     Probe(
         "padding_mask",
@@ -333,7 +321,6 @@ PROBES = by_exercise(
             ),
         ),
         forbidden=SHORTCUTS,
-        kernels=KERNELS,
         stand_ins={"scaled_dot_product_attention": STAND_IN},
     ),
     Probe(
@@ -358,7 +345,6 @@ PROBES = by_exercise(
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=SHORTCUTS,
-        kernels=KERNELS,
     ),
     Probe(
         "test_attention",

@@ -16,7 +16,7 @@ from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exer
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.substitution import borrowed
 from utils.checks.framework.torch_state import seeded
-from utils.checks.lessons.attention.probes.attention import KERNELS, broadcast_mask
+from utils.checks.lessons.attention.probes.attention import broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
     DEFAULT_DROPOUT,
     LAYER_PARTS,
@@ -337,7 +337,6 @@ PROBES = by_exercise(
             ),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
-        kernels=KERNELS,
         stand_ins={**EARLIER, **PARTS},
     ),
     Probe(
@@ -351,7 +350,6 @@ PROBES = by_exercise(
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
-        kernels=KERNELS,
     ),
     asked("predict_feed_forward_share"),
     Probe(

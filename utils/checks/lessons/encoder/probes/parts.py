@@ -157,15 +157,6 @@ PROBES = by_exercise(
             ),
         ),
         forbidden=(*NORMALISERS, "utils.reference.modules.LayerNorm"),
-        kernels=(
-            "layer_norm",
-            "group_norm",
-            "rms_norm",
-            "instance_norm",
-            "batch_norm",
-            "torch._refs._normalize",
-        ),
-        apart=True,  # whoever has built a normalisation may use torch's
     ),
     Probe(
         "FeedForward",

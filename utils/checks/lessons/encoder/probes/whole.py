@@ -9,7 +9,7 @@ from utils.checks.authoring.calling import call_with, require_module
 from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.lessons.attention.probes.attention import KERNELS, broadcast_mask
+from utils.checks.lessons.attention.probes.attention import broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
     DEFAULT_DROPOUT,
     require_dropout,
@@ -284,7 +284,6 @@ PROBES = by_exercise(
             case("float64", demand="float64", V=11, B=2, T=3, D=8, H=4, L=1, F=5, dtype="float64"),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.TransformerEncoder"),
-        kernels=KERNELS,
         stand_ins={**EARLIER, **PARTS, "EncoderLayer": LAYER},
     ),
 )

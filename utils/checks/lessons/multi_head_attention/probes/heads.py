@@ -21,7 +21,6 @@ from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exer
 from utils.checks.framework.observation import AnswerError, ProblemKind
 from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.attention.probes.attention import (
-    KERNELS,
     SHORTCUTS,
     STAND_IN,
     broadcast_mask,
@@ -329,7 +328,6 @@ PROBES = by_exercise(
                  D=10, H=4),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.MultiHeadAttention"),
-        kernels=KERNELS,
         stand_ins={
             "scaled_dot_product_attention": STAND_IN,
             "split_heads": "utils.reference.heads.reference_split",
