@@ -5,13 +5,13 @@ test cell whose value is negative, not a number, or missing.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
 from nbgrader.utils import is_grade
 from traitlets import Unicode
 
@@ -19,9 +19,14 @@ from grader.authoring.lesson import lessons
 from grader.course.outcome_key import OUTCOME
 from grader.grading.arrangement import Arrangement, arranged
 from grader.grading.cell_notes import notes_on
+from grader.grading.other_lessons import exercises_in
 from grader.grading.submission import SubmittedCell, submitted_cells
 
 SHELL: Final = "get_ipython()"  # in code: what a magic gives has a name
+GO_ON: Final = """\
+from grader.workers.cell_code import go_on_in
+go_on_in(get_ipython())
+del go_on_in"""
 SUBMITTED: Final = "submitted"  # metadata: a cell's text, where its code without magics runs
 
 
@@ -40,13 +45,16 @@ class RepairCells(NbGraderPreprocessor):
         with Gradebook(about["db_url"]) as gradebook:
             notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
             released = _released_metadata(notebook)
+        if about["assignment"] not in exercises_in(Path(self.root) / "solutions").values():
+            return DeduplicateIds(parent=self).preprocess(nb, resources)  # no lesson of the course
         (lesson,) = lessons(Path(self.root), [about["assignment"]])
         submitted = submitted_cells(nb.cells)
         found = arranged(lesson, submitted)
         notes = notes_on(lesson, found, submitted)
-        nb.cells = list(_repaired(nb.cells, found, released))
+        nb.cells = list(_repaired(nb.cells, submitted, found, released))
         if notes:
             nb.cells.insert(0, new_markdown_cell("\n".join(f"- {note}" for note in notes)))
+        nb.cells.insert(0, new_code_cell(GO_ON))
         for number, cell in enumerate(nb.cells, 1):
             cell.id = f"cell-{number:04d}"  # as in the other engine's copies: no two are the same
         nb.nbformat_minor = 5
@@ -57,10 +65,17 @@ class RepairCells(NbGraderPreprocessor):
 class SettleScores(NbGraderPreprocessor):
     """Give a test cell points only for one number from 0 to its points; stderr costs nothing."""
 
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Settle every cell, and take out the one that told the kernel how to run them."""
+        nb.cells = [cell for cell in nb.cells if cell.source != GO_ON]
+        return super().preprocess(nb, resources)
+
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
         """Mark a test cell without a valid score as failed; nbgrader then gives 0."""
+        if cell.cell_type != "code":
+            return cell, resources
         cell.source = cell.metadata.pop(SUBMITTED, cell.source)
-        if cell.cell_type != "code" or not is_grade(cell):
+        if not is_grade(cell):
             return cell, resources
         cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         failed = any(output.output_type == "error" for output in cell.outputs)
@@ -90,46 +105,50 @@ def _released_metadata(notebook: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _repaired(cells: list[Any], found: Arrangement, released: Mapping[str, Any]) -> Iterator[Any]:
+def _repaired(
+    cells: list[Any],
+    submitted: Sequence[SubmittedCell],
+    found: Arrangement,
+    released: Mapping[str, Any],
+) -> Iterator[Any]:
     """Yield the cells that run and are shown; nbgrader's OverwriteCells fills in the tests."""
     places = {cell.index: place for place, cell in enumerate(found.cells)}
     homes = {home: name for name, home in found.homes.items()}
-    for index, cell in enumerate(cells):
-        place = places.get(index)
+    for cell in submitted:
+        place = places.get(cell.index)
         if place is None:
-            yield _text(cell)
+            yield _text(cell, cells[cell.index].get("attachments"))
             continue
-        home = released.get(homes.get(place, ""))
-        yield from _code(found.cells[place], found.runs[place], found.tests, home)
+        code, home = found.cells[place], released.get(homes.get(place, ""))
+        about = {"nbgrader": dict(home)} if home else {}
+        yield from _code(code, found.runs[place], about, is_test=code.name in found.tests)
         yield from (_test(released, n) for n, at in found.places.items() if at == place)
     yield from (_test(released, name) for name, at in found.places.items() if at is None)
 
 
-def _text(cell: Any) -> Any:
-    """Return a cell that is not one of the lesson's without what nbgrader could take for its own.
-
-    Code is a text of the lesson's by its content, with one key turned into code.
-    """
-    cell.metadata.pop("nbgrader", None)
-    return new_markdown_cell(cell.source) if cell.cell_type == "code" else cell
+def _text(cell: SubmittedCell, attachments: Any) -> Any:
+    """Return a text; code that is one of the lesson's by its content is shown as such."""
+    if cell.kind == "raw":
+        return new_raw_cell(cell.source)
+    pictures = {"attachments": attachments} if isinstance(attachments, dict) else {}
+    return new_markdown_cell(cell.source, **pictures)
 
 
 def _code(
-    cell: SubmittedCell, runs: str | None, tests: Collection[str], released: Any
+    cell: SubmittedCell, runs: str | None, about: dict[str, Any], *, is_test: bool
 ) -> Iterator[Any]:
     """Yield a cell as its student wrote it, and what else of it runs where that does not.
 
     Of a test that is what a student defines beside it; the test itself stands at its place.
     """
-    if cell.name in tests or cell.skipped or runs is None:
-        if cell.name not in tests:
-            yield new_code_cell(cell.source, metadata={"tags": ["skip-grading"]})
+    if is_test or cell.skipped or runs is None:
+        if not is_test:
+            yield new_code_cell(cell.source, metadata={"tags": ["skip-grading"]} | about)
         if runs:
             yield new_code_cell(runs)
         return
     is_plain = cell.source == runs or SHELL in runs
     own = {} if is_plain else {SUBMITTED: cell.source}
-    about = {"nbgrader": dict(released)} if released else {}
     yield new_code_cell(cell.source if is_plain else runs, metadata=about | own)
 
 

@@ -6,9 +6,9 @@ from tests.attacks.attack import Attack
 from tests.attacks.malformed import ALL, changed, is_test, no_metadata
 from tests.course.lesson_runs import all_lessons
 
-LESSON = "02_attention"
+LESSON = "00_start_here"
 IDS = [exercise.id for exercise in all_lessons()[LESSON].exercises]
-ONE = "causal_mask"
+ONE = "masked_mean"
 
 
 def is_answer(cell):
@@ -140,9 +140,20 @@ def timed(head):
     return change
 
 
+def right(name, tries, change):
+    return changed(name, tries, change, score=ALL, lesson=LESSON)
+
+
+def without(name):
+    def change(notebook):
+        return notebook | {"cells": [c for c in notebook["cells"] if c.get("id") != name]}
+
+    return change
+
+
 TURNED = [
     *(
-        changed(f"{what} turned {kind}", "one key costs an answer", turned(which, kind), score=ALL)
+        right(f"{what} turned {kind}", "one key costs an answer", turned(which, kind))
         for kind in ("markdown", "raw")
         for what, which in {
             "answers": is_answer,
@@ -154,7 +165,7 @@ TURNED = [
         }.items()
     ),
     *(
-        changed(name, "what another program does to a file costs points", change, score=ALL)
+        right(name, "what another program does to a file costs points", change)
         for name, change in {
             "ids of another program": other_ids,
             "new ids, names kept": new_ids,
@@ -178,22 +189,29 @@ TURNED = [
         }.items()
     ),
     *(
-        changed(f"{head} above each answer", "a magic costs an answer", timed(head), score=ALL)
+        right(f"{head} above each answer", "a magic costs an answer", timed(head))
         for head in ("%%time", "%%timeit -n 1 -r 1", "%%capture out", "%%prun", "%matplotlib inline")
     ),
 ]  # fmt: skip
-NO_ANSWER = [
-    Attack(
-        f"{name} in place of an answer", "what is no answer counts", right=True, score=None,
-        answers={ONE: source},
-    )
-    for name, source in {
-        "a syntax error": "def causal_mask(size):\n    return torch.ones(1,\u00a0size",
-        "a cell written to a file": "%%writefile mask.py\ndef causal_mask(size):\n    return 1",
-        "a shell's cell": "%%bash\ndef causal_mask(size):",
-        "another function": "def lower(size):\n    return size",
-        "nothing": "",
-        "an early end": "raise SystemExit",
-        "an error": "1 / 0\ndef causal_mask(size):\n    return 1",
-    }.items()
-]  # fmt: skip
+# Right but for one answer, which is none: it costs its own points alone.
+NO_ANSWER = {
+    ONE: [
+        Attack(
+            f"{name} in place of an answer", "", right=True, lesson=LESSON, answers={ONE: source}
+        )
+        for name, source in {
+            "a syntax error": f"def {ONE}(x, mask):\n    return x.mean(1,\u00a0mask",
+            "a cell written to a file": f"%%writefile mean.py\ndef {ONE}(x, mask):\n    return 1",
+            "a shell's cell": f"%%bash\ndef {ONE}(x, mask):",
+            "another function": "def mean(x, mask):\n    return x",
+            "nothing": "",
+            "an early end": f"raise SystemExit\ndef {ONE}(x, mask):\n    return 1",
+            "an error": f"1 / 0\ndef {ONE}(x, mask):\n    return 1",
+        }.items()
+    ],
+    **{
+        name: [Attack(f"without {name}", "", right=True, lesson=LESSON, change=without(name))]
+        for name in IDS
+        if name != ONE
+    },
+}

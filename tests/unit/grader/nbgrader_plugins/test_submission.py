@@ -19,6 +19,7 @@ from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.release import released
 from grader.course.graded_copies import read_copy
 from grader.course.outcome_key import OUTCOME
+from grader.nbgrader_plugins import RepairCells
 from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, STARTUP, make_course
 
 NAME = "01_doubling"
@@ -214,6 +215,20 @@ def test_a_feedback_page_says_what_became_of_cells(graded):
     assert "U+00A0 (no-break space)" in page(graded, "odd")
     assert "None of the lesson's exercises is in this notebook." in page(graded, "wrong")
     assert "%%timeit -n 1 -r 1" in page(graded, "timed")  # the cell as it was written
+
+
+def test_an_assignment_that_is_no_lesson_of_the_course_is_repaired_as_nbgrader_does(tmp_path):
+    (tmp_path / "solutions").mkdir()
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    with Gradebook(url) as gradebook:
+        gradebook.add_assignment("essay")
+        gradebook.add_notebook("essay", "essay")
+    about = {"grade_id": "essay", "grade": True, "points": 1, "solution": True, "locked": False}
+    cells = [new_code_cell(text, metadata={"nbgrader": dict(about)}) for text in ("a", "b")]
+    resources = {"nbgrader": {"db_url": url, "notebook": "essay", "assignment": "essay"}}
+    step = RepairCells(root=str(tmp_path))
+    repaired, _ = step.preprocess(nbformat.v4.new_notebook(cells=cells), resources)
+    assert [bool(cell.metadata.nbgrader) for cell in repaired.cells].count(True) == 1
 
 
 def test_a_demonstration_is_not_run_while_grading(graded):
