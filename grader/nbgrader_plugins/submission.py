@@ -42,11 +42,11 @@ class RepairCells(NbGraderPreprocessor):
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Repair a submitted notebook in place; the gradebook says what its cells are called."""
         about = resources["nbgrader"]
+        if about["assignment"] not in exercises_in(Path(self.root) / "solutions").values():
+            return DeduplicateIds(parent=self).preprocess(nb, resources)  # no lesson of the course
         with Gradebook(about["db_url"]) as gradebook:
             notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
             released = _released_metadata(notebook)
-        if about["assignment"] not in exercises_in(Path(self.root) / "solutions").values():
-            return DeduplicateIds(parent=self).preprocess(nb, resources)  # no lesson of the course
         (lesson,) = lessons(Path(self.root), [about["assignment"]])
         submitted = submitted_cells(nb.cells)
         found = arranged(lesson, submitted)

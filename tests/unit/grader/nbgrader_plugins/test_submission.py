@@ -219,13 +219,9 @@ def test_a_feedback_page_says_what_became_of_cells(graded):
 
 def test_an_assignment_that_is_no_lesson_of_the_course_is_repaired_as_nbgrader_does(tmp_path):
     (tmp_path / "solutions").mkdir()
-    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
-    with Gradebook(url) as gradebook:
-        gradebook.add_assignment("essay")
-        gradebook.add_notebook("essay", "essay")
     about = {"grade_id": "essay", "grade": True, "points": 1, "solution": True, "locked": False}
     cells = [new_code_cell(text, metadata={"nbgrader": dict(about)}) for text in ("a", "b")]
-    resources = {"nbgrader": {"db_url": url, "notebook": "essay", "assignment": "essay"}}
+    resources = {"nbgrader": {"notebook": "essay", "assignment": "essay"}}
     step = RepairCells(root=str(tmp_path))
     repaired, _ = step.preprocess(nbformat.v4.new_notebook(cells=cells), resources)
     assert [bool(cell.metadata.nbgrader) for cell in repaired.cells].count(True) == 1
