@@ -43,7 +43,8 @@ class RepairCells(NbGraderPreprocessor):
         """Repair a submitted notebook in place; the gradebook says what its cells are called."""
         about = resources["nbgrader"]
         if about["assignment"] not in exercises_in(Path(self.root) / "solutions").values():
-            return DeduplicateIds(parent=self).preprocess(nb, resources)  # no lesson of the course
+            DeduplicateIds(parent=self).preprocess(nb, resources)  # no lesson of the course
+            return nb, resources
         with Gradebook(about["db_url"]) as gradebook:
             notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
             released = _released_metadata(notebook)
@@ -68,7 +69,8 @@ class SettleScores(NbGraderPreprocessor):
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Settle every cell, and take out the one that told the kernel how to run them."""
         nb.cells = [cell for cell in nb.cells if cell.source != GO_ON]
-        return super().preprocess(nb, resources)
+        super().preprocess(nb, resources)
+        return nb, resources
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
         """Mark a test cell without a valid score as failed; nbgrader then gives 0."""
