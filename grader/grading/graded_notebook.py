@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import METADATA, source_notebook
 from grader.course.outcome_key import OUTCOME
-from grader.grading.known_cells import code_cells
+from grader.grading.known_cells import shown_cells
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.sanitize import Pictures, StudentTexts, safe_note
 from grader.grading.submission import Malformed, SubmittedCell, read_submission
@@ -94,24 +94,21 @@ def _entries(data: bytes, lesson: Lesson) -> list[_Entry]:
     """Return every cell that is one; none if the submission is malformed."""
     try:
         notebook, submitted = read_submission(data)
-        code = {cell.index: cell for cell in code_cells(lesson, submitted)}
     except Malformed:
         return []
     texts = StudentTexts({c.source for c in lesson.cells if c.kind == "markdown"})
     return [
-        _Entry("code", encodable(code[cell.index].source), code[cell.index].name)
-        if cell.index in code
+        _Entry("code", encodable(cell.source), cell.name)
+        if cell.kind == "code"
         else _text_entry(notebook["cells"][cell.index], cell, texts)
-        for cell in submitted
+        for cell in shown_cells(lesson, submitted)
     ]
 
 
 def _text_entry(cell: CopiedCell, read: SubmittedCell, texts: StudentTexts) -> _Entry:
-    """Return a text; code that is one of the lesson's by its content is shown as such."""
-    kind = read.kind if read.kind == "raw" else "markdown"
-    attachments = cell.get("attachments") if kind == "markdown" else None
+    attachments = cell.get("attachments") if read.kind == "markdown" else None
     source, pictures = texts.shown(read.source, attachments)
-    return _Entry(kind, source, pictures=pictures)
+    return _Entry(read.kind, source, pictures=pictures)
 
 
 def _student_cell(entry: _Entry, released: Any) -> CopiedCell:

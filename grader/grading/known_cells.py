@@ -70,6 +70,25 @@ def code_cells(lesson: Lesson, cells: Sequence[SubmittedCell]) -> list[Submitted
     return sorted(code, key=lambda cell: cell.index)
 
 
+def shown_cells(lesson: Lesson, cells: Sequence[SubmittedCell]) -> list[SubmittedCell]:
+    """Return cells with the names and types by which a graded copy shows them.
+
+    None is read as Python: whoever makes copies must not be kept busy by a text.
+    """
+    ours = known(lesson)
+    named = _with_lost_tests(ours, [_named(ours, cell) for cell in cells])
+    there = {cell.name for cell in named if cell.kind == CODE}
+    return [replace(cell, kind=_shown_kind(ours, cell, there)) for cell in named]
+
+
+def _shown_kind(ours: Known, cell: SubmittedCell, there: Iterable[str]) -> str:
+    if cell.name in ours.tests or (cell.name in ours.stubs and cell.name not in there):
+        return CODE
+    if cell.name in ours.stubs:
+        return cell.kind
+    return ours.texts.get(as_any_editor(cell.source), cell.kind)
+
+
 def _named(ours: Known, cell: SubmittedCell) -> SubmittedCell:
     """Return a cell under its name; its id is the same where nbgrader's metadata are lost."""
     names = [name for name in (cell.name, cell.id) if name in ours.stubs or name in ours.tests]

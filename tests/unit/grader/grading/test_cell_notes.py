@@ -5,6 +5,7 @@ import json
 import pytest
 
 from grader.authoring.notebook import source_notebook
+from grader.grading import known_cells
 from grader.grading.plan import make_plan
 from grader.grading.reading import prepare
 from grader.grading.submission import Malformed, read_submission
@@ -150,3 +151,16 @@ def test_a_student_s_words_on_an_exercise_are_no_answer(source):
     words = code(source) | {"cell_type": "markdown"}
     assert steps(*WHOLE, words) == steps(*WHOLE)
     assert steps(words, *WHOLE[2:])[0] == steps(*WHOLE[2:])[0]
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_a_graded_copy_shows_cells_by_name_and_reads_none_as_python(kind, monkeypatch):
+    def fails(_):
+        raise AssertionError("a text was read as Python where nothing bounds that")
+
+    monkeypatch.setattr(known_cells, "is_readable", fails)
+    monkeypatch.setattr(known_cells, "statements", fails)
+    text = {"cell_type": kind}
+    cells = [WHOLE[0] | text, *WHOLE[1:], code("old", IDS[1]) | text, code("words") | text]
+    shown = known_cells.shown_cells(LESSON, read_submission(notebook(*cells))[1])
+    assert [cell.kind for cell in shown] == ["code"] * len(WHOLE) + [kind, kind]
