@@ -36,7 +36,9 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# RepairCells in place of DeduplicateIds, by which one duplicated cell stops the whole batch.
+# RepairCells in place of DeduplicateIds, by which one duplicated cell stops the whole batch. It
+# arranges what runs as `make grade` does, by the lesson's text.
+c.RepairCells.root = str(ROOT)
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
     "grader.nbgrader_plugins.RepairCells",

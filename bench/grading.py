@@ -22,6 +22,7 @@ from grader.course.course import GradingCourse
 from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.grading.batch import autograde
+from grader.grading.known_cells import code_cells
 from grader.grading.outcome import Outcome, Status
 from grader.grading.pipeline import grade_all
 from grader.grading.plan import cases_of
@@ -158,7 +159,8 @@ def bare_calls(lesson: Lesson) -> Callable[[], float]:
     """Return what runs the cells and observes all cases here, no more, and returns its seconds."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     data = json.dumps(source_notebook(lesson)).encode()
-    cells = [c for c in read_submission(data)[1] if not c.skipped and c.name not in tests]
+    submitted = code_cells(lesson, read_submission(data)[1])
+    cells = [cell for cell in submitted if not cell.skipped and cell.name not in tests]
 
     def seconds() -> float:
         with one_thread(), contextlib.redirect_stdout(io.StringIO()):

@@ -1,11 +1,22 @@
 """`python -m grader demo`: grade a made-up class of six in a separate folder."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from grader.authoring.files import find_root
 from grader.commands import grade
+from grader.course.course import GradingCourse
 from grader.course.sample_class import demo_course, make_class
+from grader.grading.lock import only_grader
+from grader.pages.reports import write_reports
+
+LOOK_AT: Final = (  # student, exercise, what the feedback page shows there
+    ("eve", "causal_mask", "a mistake that is named, with a picture of it"),
+    ("finn", "scaled_dot_product_attention", "some cases right, so some of the points"),
+    ("dan", "split_heads", "what is said of work that is not begun"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,9 +25,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the class, grade it and show the table."""
+    """Make the class, grade it, and say what is worth a look."""
     course = demo_course(find_root(Path.cwd()))
     make_class(course)
     print(f"A made-up class of six, in {course.folder}: ada is right, dan hands in the stubs, the")
     print("others made well-known mistakes.")
-    return grade.grade(course, course.submitted(), arguments, show_table=True)
+    status = grade.grade(course, course.submitted(), arguments)
+    with only_grader(course.folder, course.db_url):
+        page, _ = write_reports(course, course.lessons)
+    print("What to look at (open a page in a browser):")
+    for path, what in (*_pages(course), (page, "the class: what was hard, and who needs help")):
+        print(f"  {path}\n    {what}")
+    return status
+
+
+def _pages(course: GradingCourse) -> Iterator[tuple[Path, str]]:
+    """Yield feedback pages that show what students read, and what is on each."""
+    for student, exercise, what in LOOK_AT:
+        for lesson in course.lessons:
+            if exercise in [e.id for e in lesson.exercises]:
+                path = course.feedback / student / lesson.name / f"{lesson.name}.html"
+                yield path, f"{student}, {exercise}: {what}"

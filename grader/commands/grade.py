@@ -18,7 +18,7 @@ from grader.course.hand_in_files import by_kind
 from grader.course.misplaced import misplaced
 from grader.course.nothing_submitted import where_hand_ins_go
 from grader.course.penalties import settle
-from grader.course.report import table, write_report
+from grader.course.report import write_report
 from grader.course.safe_text import line
 from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.summary import summary
@@ -116,20 +116,13 @@ def _inbound(course: GradingCourse) -> list[str]:
         return []
 
 
-def grade(
-    course: GradingCourse,
-    submissions: Submissions,
-    arguments: argparse.Namespace,
-    *,
-    show_table: bool = False,
-) -> int:
+def grade(course: GradingCourse, submissions: Submissions, arguments: argparse.Namespace) -> int:
     """Grade, sum up, write feedback; return 1 if a submission could not be graded.
 
     Args:
         course: the course that the submissions are in.
         submissions: (student, lesson) pairs.
         arguments: those of the engine.
-        show_table: whether to print the whole table, as for a class of six.
 
     Raises:
         CourseError: also if pages could not be written; all else is done and printed by then.
@@ -151,8 +144,8 @@ def grade(
         ]
     unchanged = "" if done else _unchanged(len(submissions), n_left)
     report = write_report(course)
-    lines = [table(course), ""] if show_table else summary(course)
-    print("\n".join([f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *lines]))
+    lines = [f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *summary(course)]
+    print("\n".join(lines))
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
     print("\n".join(first_lines(failures)), end="\n" if failures else "")

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from grader.grading.plan import MOST_TOLD, Plan, Step, plain_code
+from grader.grading.cell_notes import MOST_TOLD, plain_code
+from grader.grading.plan import Plan, Step
 from grader.workers.progress import Event, What
 
 Lines = Sequence[Sequence[str]]  # of each step: split once, as events may be many

@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import METADATA, source_notebook
 from grader.course.outcome_key import OUTCOME
+from grader.grading.known_cells import shown_cells
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.sanitize import Pictures, StudentTexts, safe_note
-from grader.grading.submission import Malformed, read_submission
+from grader.grading.submission import Malformed, SubmittedCell, read_submission
 from grader.workers.protocol import encodable
 from utils.checks.framework.render import as_mimebundle
 
@@ -72,7 +73,7 @@ def _cells(data: bytes, lesson: Lesson, outcome: Outcome) -> Iterator[CopiedCell
     """Yield the student's cells in order, each test once, after its exercise if it was missing."""
     tests = {f"test_{result.exercise}": result for result in outcome.results}
     released = _released(lesson)
-    entries = _entries(data, {c.source for c in released.values() if c.cell_type == "markdown"})
+    entries = _entries(data, lesson)
     last = {entry.name: place for place, entry in enumerate(entries) if entry.name}
     missing = [name for name in tests if name not in last]
     for place, entry in enumerate(entries):
@@ -89,32 +90,25 @@ def _cells(data: bytes, lesson: Lesson, outcome: Outcome) -> Iterator[CopiedCell
         yield _test_cell(released[name], tests[name])
 
 
-def _entries(data: bytes, ours: set[str]) -> list[_Entry]:
+def _entries(data: bytes, lesson: Lesson) -> list[_Entry]:
     """Return every cell that is one; none if the submission is malformed."""
     try:
-        notebook, code = read_submission(data)
+        notebook, submitted = read_submission(data)
     except Malformed:
         return []
-    by_index = {cell.index: cell for cell in code}
-    texts, entries = StudentTexts(ours), []
-    for index, cell in enumerate(notebook["cells"]):
-        if index in by_index:
-            entries.append(_Entry("code", encodable(by_index[index].source), by_index[index].name))
-        elif isinstance(cell, dict) and cell.get("cell_type") in ("markdown", "raw"):
-            entries.append(_text_entry(cell, texts))
-    return entries
+    texts = StudentTexts({c.source for c in lesson.cells if c.kind == "markdown"})
+    return [
+        _Entry("code", encodable(cell.source), cell.name)
+        if cell.kind == "code"
+        else _text_entry(notebook["cells"][cell.index], cell, texts)
+        for cell in shown_cells(lesson, submitted)
+    ]
 
 
-def _text_entry(cell: CopiedCell, texts: StudentTexts) -> _Entry:
-    kind = cell["cell_type"]
-    attachments = cell.get("attachments") if kind == "markdown" else None
-    source, pictures = texts.shown(_text(cell.get("source")), attachments)
-    return _Entry(kind, source, pictures=pictures)
-
-
-def _text(source: object) -> str:
-    parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str))
+def _text_entry(cell: CopiedCell, read: SubmittedCell, texts: StudentTexts) -> _Entry:
+    attachments = cell.get("attachments") if read.kind == "markdown" else None
+    source, pictures = texts.shown(read.source, attachments)
+    return _Entry(read.kind, source, pictures=pictures)
 
 
 def _student_cell(entry: _Entry, released: Any) -> CopiedCell:

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from grader.authoring.lesson import Lesson
-from grader.authoring.regions import stubbed
-from grader.grading.submission import CodeCell
-from grader.static_analysis.written import Form, answers_in, stubs_of
+from grader.grading.known_cells import known
+from grader.grading.submission import SubmittedCell
+from grader.static_analysis.written import answers_in
 
 Answers = Sequence[Mapping[str, bool]]  # of each cell: what it defines, and whether it writes it
 Places = Mapping[str, int | None]
 
 
-def answers_of(lesson: Lesson, cells: Sequence[CodeCell], sources: Mapping[int, str]) -> Answers:
+def answers_of(
+    lesson: Lesson, cells: Sequence[SubmittedCell], sources: Mapping[int, str]
+) -> Answers:
     """Return which exercises each cell defines, and whether it writes their answers.
 
     Args:
@@ -24,16 +26,11 @@ def answers_of(lesson: Lesson, cells: Sequence[CodeCell], sources: Mapping[int, 
         sources: what runs of each cell, by its index.
 
     """
-    stubs = released_stubs(lesson)
+    stubs = known(lesson).stubs
     return [answers_in(sources.get(cell.index, ""), stubs) for cell in cells]
 
 
-def released_stubs(lesson: Lesson) -> Mapping[str, Form]:
-    """Return the forms of a lesson's stubs as students get them, read once."""
-    return stubs_of({e.id: stubbed(e.source, e.id) for e in lesson.exercises})
-
-
-def home_of(name: str, cells: Sequence[CodeCell], answers: Answers) -> int | None:
+def home_of(name: str, cells: Sequence[SubmittedCell], answers: Answers) -> int | None:
     """Return where an exercise is written.
 
     That is the last cell of its name if one of them writes it, whatever later cells bind: they may
@@ -48,12 +45,12 @@ def home_of(name: str, cells: Sequence[CodeCell], answers: Answers) -> int | Non
     return max(written or own or stubs, default=None)
 
 
-def places_of(cells: Sequence[CodeCell], homes: Places) -> Places:
+def places_of(cells: Sequence[SubmittedCell], homes: Places) -> Places:
     """Return where exercises are to be observed: at their tests, or behind answers below these."""
     return {name: _place(name, cells, home) for name, home in homes.items()}
 
 
-def _place(name: str, cells: Sequence[CodeCell], home: int | None) -> int | None:
+def _place(name: str, cells: Sequence[SubmittedCell], home: int | None) -> int | None:
     tests = [place for place, cell in enumerate(cells) if cell.name == f"test_{name}"]
     if tests and (home is None or tests[-1] > home):
         return tests[-1]
@@ -82,7 +79,7 @@ def hiding(homes: Places, places: Places, answers: Answers) -> dict[str, tuple[i
     return found
 
 
-def defined_anew(cells: Sequence[CodeCell], homes: Places, answers: Answers) -> dict[str, int]:
+def defined_anew(cells: Sequence[SubmittedCell], homes: Places, answers: Answers) -> dict[str, int]:
     """Return where an answer that stands in its own cell is written once more, further down."""
     found = {}
     for name, home in homes.items():

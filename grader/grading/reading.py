@@ -9,10 +9,11 @@ from itertools import islice
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
-from grader.grading.homes import released_stubs
+from grader.grading.known_cells import code_cells, known
+from grader.grading.other_lessons import exercises_in
 from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 from grader.grading.plan import Plan, Step, make_plan
-from grader.grading.submission import CodeCell, Malformed, read_submission
+from grader.grading.submission import Malformed, SubmittedCell, read_submission
 from grader.static_analysis.cells import as_any_editor, is_readable, statements
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import unusual
@@ -90,7 +91,8 @@ def _begin(
     for lesson in {id(item.lesson): item.lesson for item in batch}.values():
         for cell in lesson.cells:
             is_readable(cell.source)  # read here once, so that no process of its own does it again
-        released_stubs(lesson)
+        known(lesson)
+        exercises_in(lesson.text_path.parent)
     at_work = OwnProcess(
         lambda: json.dumps([_read(item.data, item.lesson) for item in batch]).encode()
     )
@@ -147,24 +149,25 @@ def _understood(lesson: Lesson, answer: Mapping[str, Any]) -> Prepared | Malform
 def _read(data: bytes, lesson: Lesson) -> dict[str, Any]:
     """Read and plan, in a process of its own; return that as plain data, or why it is malformed."""
     try:
-        _, cells = read_submission(data)
+        _, submitted = read_submission(data)
+        plan = make_plan(lesson, submitted)
     except Malformed as error:
         return {"malformed": str(error)}
-    plan = make_plan(lesson, cells)
+    cells = code_cells(lesson, submitted)
     read = {"named": {**plan.hidden, **_named(lesson, cells)}, "unusual": _unusual(lesson, cells)}
     trees = ([one.code for one in statements(step.source)] for step in plan.steps)
     code = list(compiled_ahead(trees))
     return {"steps": plan.as_json(), "code": code, "notes": plan.notes, **read}
 
 
-def _named(lesson: Lesson, cells: Sequence[CodeCell]) -> dict[str, str]:
+def _named(lesson: Lesson, cells: Sequence[SubmittedCell]) -> dict[str, str]:
     """Return the shortcuts that answers plainly use; it decides nothing."""
     tests = {f"test_{exercise.id}" for exercise in lesson.exercises}
     sources = [cell.source for cell in cells if cell.name not in tests]
     return shortcuts_in(sources, {e.id: ruled_out(e.id) for e in lesson.exercises})
 
 
-def _unusual(lesson: Lesson, cells: Sequence[CodeCell]) -> tuple[str, ...]:
+def _unusual(lesson: Lesson, cells: Sequence[SubmittedCell]) -> tuple[str, ...]:
     """Return what somebody should look at, in cells that are not the lesson's own."""
     released = {as_any_editor(cell.source) for cell in lesson.cells}
     return unusual([c.source for c in cells if as_any_editor(c.source) not in released])

@@ -1,12 +1,14 @@
 """Read a submitted notebook: whatever bytes it holds, the result is cells or a sentence."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.notebook_limits import MOST_BYTES, MOST_PARTS, parts_of
 
 MOST_CELLS: Final = 2000
+KINDS: Final = ("code", "markdown", "raw")
 MOST_SOURCE: Final = 256 << 10  # characters, in all code cells together
 
 
@@ -15,13 +17,15 @@ class Malformed(Exception):
 
 
 @dataclass(frozen=True)
-class CodeCell:
-    """One code cell as submitted.
+class SubmittedCell:
+    """One cell as submitted.
 
     Attributes:
         name: nbgrader's grade_id, if the cell has one ("split_heads", "test_split_heads").
         skipped: whether it is tagged as a demonstration that grading need not run.
         index: its place among all cells of the notebook.
+        kind: its type, "code", "markdown" or "raw": not always what it holds.
+        id: the notebook's own, if it has one.
 
     """
 
@@ -29,13 +33,15 @@ class CodeCell:
     name: str
     skipped: bool
     index: int
+    kind: str
+    id: str
 
 
-def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
+def read_submission(data: bytes) -> tuple[dict[str, Any], list[SubmittedCell]]:
     """Read a notebook (format 4).
 
     Returns:
-        The notebook as plain data, and its code cells in order.
+        The notebook as plain data, and its cells in order.
 
     Raises:
         Malformed: with one sentence on what is wrong and what to do.
@@ -57,14 +63,23 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
             "submit it again."
         )
     notebook = _as_notebook(data)
-    cells = [_code_cell(cell, i) for i, cell in enumerate(notebook["cells"]) if _is_code(cell)]
-    code = [cell for cell in cells if cell is not None]
+    cells = submitted_cells(notebook["cells"])
+    verify_size([cell for cell in cells if cell.kind == "code"])
+    return notebook, cells
+
+
+def verify_size(code: Sequence[SubmittedCell]) -> None:
+    """Verify that cells of code hold no more text than grading reads.
+
+    Raises:
+        Malformed: they do.
+
+    """
     if sum(len(cell.source) for cell in code) > MOST_SOURCE:
         raise Malformed(
             "The notebook's code cells hold more than 256 KiB of text, more than grading reads. "
             "Take out what the lesson does not need and submit it again."
         )
-    return notebook, code
 
 
 def _as_notebook(data: bytes) -> dict[str, Any]:
@@ -95,19 +110,24 @@ def _why_no_cells(notebook: object) -> str:
     return "The file has no list of cells. Fetch the lesson again and copy your answers into it."
 
 
-def _is_code(cell: object) -> bool:
-    return isinstance(cell, dict) and cell.get("cell_type") == "code"
+def submitted_cells(cells: Sequence[object]) -> list[SubmittedCell]:
+    """Return those of a notebook's cells that are cells with a text."""
+    found = (_cell(cell, index) for index, cell in enumerate(cells) if isinstance(cell, dict))
+    return [cell for cell in found if cell is not None]
 
 
-def _code_cell(cell: dict[str, Any], index: int) -> CodeCell | None:
-    source = cell.get("source", "")
+def _cell(cell: dict[str, Any], index: int) -> SubmittedCell | None:
+    source, kind, own_id = cell.get("source", ""), cell.get("cell_type"), cell.get("id")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    if not isinstance(source, str):
+    if not isinstance(source, str) or kind not in KINDS:
         return None
     metadata = cell.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    return CodeCell(source, _grade_id(metadata), _is_skipped(metadata), index)
+    name, skipped = _grade_id(metadata), _is_skipped(metadata)
+    return SubmittedCell(
+        source, name, skipped, index, kind, own_id if isinstance(own_id, str) else ""
+    )
 
 
 def _grade_id(metadata: dict[str, Any]) -> str:

@@ -5,42 +5,79 @@ test cell whose value is negative, not a number, or missing.
 """
 
 import math
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
 from nbgrader.utils import is_grade
+from traitlets import Unicode
 
+from grader.authoring.lesson import lessons
 from grader.course.outcome_key import OUTCOME
+from grader.grading.arrangement import Arrangement, arranged
+from grader.grading.cell_notes import notes_on
+from grader.grading.other_lessons import exercises_in
+from grader.grading.submission import SubmittedCell, submitted_cells
+
+SHELL: Final = "get_ipython()"  # in code: what a magic gives has a name
+GO_ON: Final = """\
+from grader.workers.cell_code import go_on_in
+go_on_in(get_ipython())
+del go_on_in"""
+SUBMITTED: Final = "submitted"  # metadata: a cell's text, where its code without magics runs
 
 
 class RepairCells(NbGraderPreprocessor):
-    """Give every graded cell the metadata it was released with, once, and restore missing ones.
+    """Make of a submission the notebook that nbgrader runs, as the course's own engine arranges it.
 
-    This replaces nbgrader's DeduplicateIds. The last copy counts, as in the kernel.
+    It has the student's cells in order, each exercise's cell and each test once, with the metadata
+    that they were released with. This replaces nbgrader's DeduplicateIds.
     """
 
+    root = Unicode(help="The course's folder, where the lessons' texts are.").tag(config=True)
+
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Repair a submitted notebook in place; the gradebook says what it must hold."""
-        nb.metadata.pop(OUTCOME, None)  # what a graded copy says of itself is not theirs to say
+        """Repair a submitted notebook in place; the gradebook says what its cells are called."""
         about = resources["nbgrader"]
+        if about["assignment"] not in exercises_in(Path(self.root) / "solutions").values():
+            DeduplicateIds(parent=self).preprocess(nb, resources)  # no lesson of the course
+            return nb, resources
         with Gradebook(about["db_url"]) as gradebook:
             notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
             released = _released_metadata(notebook)
-        missing = _restore_metadata(nb.cells, released)
-        for name in missing:
-            self.log.warning("Cell %s was missing from the submission; it is added again", name)
-            _add_cell(nb.cells, name, released[name])
+        (lesson,) = lessons(Path(self.root), [about["assignment"]])
+        submitted = submitted_cells(nb.cells)
+        found = arranged(lesson, submitted)
+        notes = notes_on(lesson, found, submitted)
+        nb.cells = list(_repaired(nb.cells, submitted, found, released))
+        if notes:
+            nb.cells.insert(0, new_markdown_cell("\n".join(f"- {note}" for note in notes)))
+        nb.cells.insert(0, new_code_cell(GO_ON))
+        for number, cell in enumerate(nb.cells, 1):
+            cell.id = f"cell-{number:04d}"  # as in the other engine's copies: no two are the same
+        nb.nbformat_minor = 5
+        nb.metadata.pop(OUTCOME, None)  # what a graded copy says of itself is not theirs to say
         return nb, resources
 
 
 class SettleScores(NbGraderPreprocessor):
     """Give a test cell points only for one number from 0 to its points; stderr costs nothing."""
 
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Settle every cell, and take out the one that told the kernel how to run them."""
+        nb.cells = [cell for cell in nb.cells if cell.source != GO_ON]
+        super().preprocess(nb, resources)
+        return nb, resources
+
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
         """Mark a test cell without a valid score as failed; nbgrader then gives 0."""
-        if cell.cell_type != "code" or not is_grade(cell):
+        if cell.cell_type != "code":
+            return cell, resources
+        cell.source = cell.metadata.pop(SUBMITTED, cell.source)
+        if not is_grade(cell):
             return cell, resources
         cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         failed = any(output.output_type == "error" for output in cell.outputs)
@@ -70,36 +107,55 @@ def _released_metadata(notebook: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _restore_metadata(cells: list[Any], released: dict[str, dict[str, Any]]) -> list[str]:
-    """Set every known cell's metadata, remove all other; return the names not found."""
-    missing = dict.fromkeys(released)
-    for cell in reversed(cells):
-        name = _claimed_name(cell.metadata.pop("nbgrader", None))
-        if name in missing:
-            cell.metadata["nbgrader"] = dict(released[name])
-            del missing[name]
-    return list(missing)
+def _repaired(
+    cells: list[Any],
+    submitted: Sequence[SubmittedCell],
+    found: Arrangement,
+    released: Mapping[str, Any],
+) -> Iterator[Any]:
+    """Yield the cells that run and are shown; nbgrader's OverwriteCells fills in the tests."""
+    places = {cell.index: place for place, cell in enumerate(found.cells)}
+    homes = {home: name for name, home in found.homes.items()}
+    for cell in submitted:
+        place = places.get(cell.index)
+        if place is None:
+            yield _text(cell, cells[cell.index].get("attachments"))
+            continue
+        code, home = found.cells[place], released.get(homes.get(place, ""))
+        about = {"nbgrader": dict(home)} if home else {}
+        yield from _code(code, found.runs[place], about, is_test=code.name in found.tests)
+        yield from (_test(released, n) for n, at in found.places.items() if at == place)
+    yield from (_test(released, name) for name, at in found.places.items() if at is None)
 
 
-def _claimed_name(metadata: Any) -> str:
-    name = metadata.get("grade_id") if isinstance(metadata, dict) else None
-    return name if isinstance(name, str) else ""
+def _text(cell: SubmittedCell, attachments: Any) -> Any:
+    """Return a text; code that is one of the lesson's by its content is shown as such."""
+    if cell.kind == "raw":
+        return new_raw_cell(cell.source)
+    pictures = {"attachments": attachments} if isinstance(attachments, dict) else {}
+    return new_markdown_cell(cell.source, **pictures)
 
 
-def _add_cell(cells: list[Any], name: str, metadata: dict[str, Any]) -> None:
-    """Add an empty cell: a test after its exercise, an exercise at the end.
+def _code(
+    cell: SubmittedCell, runs: str | None, about: dict[str, Any], *, is_test: bool
+) -> Iterator[Any]:
+    """Yield a cell as its student wrote it, and what else of it runs where that does not.
 
-    nbgrader's OverwriteCells then fills in the source of a test.
+    Of a test that is what a student defines beside it; the test itself stands at its place.
     """
-    note = "" if metadata["locked"] else f"# The cell of {name} was missing from the submission."
-    cell = new_code_cell(note, metadata={"nbgrader": dict(metadata)})
-    places = [n for n, other in enumerate(cells, 1) if _is_exercise_of(other, name)]
-    cells.insert(places[0] if places else len(cells), cell)
+    if is_test or cell.skipped or runs is None:
+        if not is_test:
+            yield new_code_cell(cell.source, metadata={"tags": ["skip-grading"]} | about)
+        if runs:
+            yield new_code_cell(runs)
+        return
+    is_plain = cell.source == runs or SHELL in runs
+    own = {} if is_plain else {SUBMITTED: cell.source}
+    yield new_code_cell(cell.source if is_plain else runs, metadata=about | own)
 
 
-def _is_exercise_of(cell: Any, test_name: str) -> bool:
-    name = _claimed_name(cell.metadata.get("nbgrader"))
-    return bool(name) and test_name == f"test_{name}"
+def _test(released: Mapping[str, Any], exercise: str) -> Any:
+    return new_code_cell("", metadata={"nbgrader": dict(released[f"test_{exercise}"])})
 
 
 def _has_score(cell: Any) -> bool:

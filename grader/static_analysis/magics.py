@@ -7,10 +7,19 @@ gives stands for what `get_ipython` returns while grading: something that does n
 
 import ast
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 RUN_THEIR_CELL: Final = {"time", "timeit", "capture", "prun"}
 RUN_THEIR_LINE: Final = {"time", "timeit", "prun"}
+TAKE: Final = {  # what a magic does with its cell in place of running it in the notebook
+    "writes it into a file and does not run it": {"writefile", "file"},
+    "hands it to a shell": {"bash", "sh", "system", "sx", "!", "cmd", "powershell"},
+    "runs it in another process, of which nothing comes back": {
+        "script", "python", "python2", "python3", "pypy", "perl", "ruby",
+    },
+    "shows it on the page": {"html", "HTML", "svg", "SVG", "javascript", "js", "latex", "markdown"},
+}  # fmt: skip
+TAKES: Final = "takes its text and does not run it in the notebook"
 GIVE_THEIR_LINE: Final = {"time"}  # its line's value is their value
 HEAD: Final = re.compile(r"\s*%%(\w+)[^\n]*")
 CAPTURED: Final = re.compile(r"\s*%%capture\s+([^\W\d]\w*)")
@@ -56,3 +65,26 @@ def _code_of(call: str, has_a_name: bool) -> str:
         ] if name in (GIVE_THEIR_LINE if has_a_name else RUN_THEIR_LINE):
             return OPTIONS.sub("", line, count=1) or "None"
     return "get_ipython()" if has_a_name else "None"
+
+
+class Taken(NamedTuple):
+    """A cell that a magic at its head takes away.
+
+    Attributes:
+        why: what the magic does with it.
+        code: the text that does not run.
+
+    """
+
+    why: str
+    code: str
+
+
+def taken_by(source: str) -> Taken | None:
+    """Return what a magic at a cell's head does with it in place of running it, if one does."""
+    while head := HEAD.match(source):
+        source = source[head.end() :]
+        if head[1] not in RUN_THEIR_CELL:
+            does = next((does for does, names in TAKE.items() if head[1] in names), TAKES)
+            return Taken(f"begins with %%{head[1]}, which {does}", source)
+    return None

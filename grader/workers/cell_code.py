@@ -124,6 +124,29 @@ async def _each(
                 raise
 
 
+def go_on_in(shell: Any) -> None:
+    """Let a kernel's shell go on after a statement that fails, as `execute` does.
+
+    nbgrader's own engine runs this in a kernel's first cell, so that both give one score.
+    """
+    run = shell.run_ast_nodes
+
+    async def each(
+        nodelist: list[ast.stmt], cell_name: str, interactivity: str, compiler: object, result: Any
+    ) -> bool:
+        failed = False
+        for node in nodelist:
+            shows = interactivity if node is nodelist[-1] else "none"
+            if await run([node], cell_name, shows, compiler, result):
+                failed = True
+                if _ends_its_cell(node) or not isinstance(result.error_in_exec, Exception):
+                    break
+                stand_in(node, shell.user_ns)
+        return failed
+
+    shell.run_ast_nodes = each
+
+
 def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
     """Run in the notebook's event loop, as Jupyter does; what is stopped does not go on later."""
     if _loop().is_closed():  # by a cell

@@ -14,6 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 
+from grader.authoring.regions import SOLUTION
 from grader.website.printing import find_chromium
 from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import (
@@ -42,7 +43,7 @@ def answer_and_run(course: Course) -> None:
     notebook = nbformat.read(path, as_version=4)
     by_id = {cell["id"]: cell for cell in notebook.cells}
     for exercise in RUN:
-        by_id[exercise].source = solution(LESSON, exercise)
+        by_id[exercise].source = as_students_write(solution(LESSON, exercise))
     by_id[MISTAKEN].source = WRONG
     wanted = {*RUN, MISTAKEN, *(f"test_{name}" for name in (*RUN, MISTAKEN))}
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -62,6 +63,11 @@ def answer_and_run(course: Course) -> None:
     trusted.mkdir(parents=True)
     NotebookNotary(data_dir=str(trusted)).sign(notebook)
     nbformat.write(notebook, path)
+
+
+def as_students_write(answer: str) -> str:
+    """Give an answer without the lines that mark it in the course's own source."""
+    return "\n".join(line for line in answer.split("\n") if not any(m in line for m in SOLUTION))
 
 
 def set_theme(course: Course, name: str) -> None:

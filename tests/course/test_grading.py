@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -17,12 +18,13 @@ from bench.hub import POINTS
 from grader.authoring.notebook import source_notebook
 from grader.authoring.regions import without_hidden
 from grader.cli import main
-from grader.commands import grade
+from grader.commands import demo, grade
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import read_copy
 from grader.course.report import rows, table
 from grader.course.sample_class import CLASS, UNTOUCHED, make_class
+from grader.course.summary import summary
 from grader.errors import CourseError
 from grader.grading.batch import autograde
 from grader.pages.feedback import without_page, write_feedback
@@ -89,11 +91,10 @@ def test_the_table_shows_scores_and_named_mistakes(graded):
 
 
 def test_the_class_earns_what_the_readme_shows_and_what_the_hubs_measurement_expects(graded):
-    printed = set(table(graded).splitlines())
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = [line for line in readme.splitlines() if line.endswith(" of 27")]
-    assert {line.split()[0] for line in shown} == set(CLASS)
-    assert set(shown) <= printed
+    shown = [line for line in readme.splitlines() if re.search(r" of \d+$", line)]
+    assert shown
+    assert set(shown) <= set(summary(graded))
     found = scores(graded)
     earned = {name: sum(found["02_attention", name].values()) for name in CLASS}
     assert earned == pytest.approx(POINTS, abs=0.005)
@@ -267,6 +268,23 @@ def test_graded_copies_are_valid_notebooks(graded):
     assert len(copies) == 6 * len(FULL)
     for path in copies:
         nbformat.validate(nbformat.read(path, as_version=4))
+
+
+def test_the_demo_ends_with_what_to_look_at_in_forty_lines(graded, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "demo_course", lambda _: graded)
+    monkeypatch.setattr(demo, "make_class", lambda _: None)  # it is there, and graded
+    assert main(["demo"]) == 0
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) <= 40
+    end = told[told.index("What to look at") :].splitlines()[1:]
+    pages = dict(zip(end[::2], end[1::2], strict=True))
+    assert all(what in (ROOT / "README.md").read_text("utf-8") for what in [*pages.values()][:2])
+    assert len(pages) == len(demo.LOOK_AT) + 1
+    for path, what in pages.items():
+        page = Path(path.strip()).read_text(encoding="utf-8")
+        student, _, exercise = what.partition(":")[0].strip().partition(", ")
+        assert student in (*CLASS, "the class")
+        assert exercise in page
 
 
 def test_grade_with_nothing_submitted_says_so_and_offers_the_demo(own_folder, capsys):

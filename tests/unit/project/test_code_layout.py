@@ -60,6 +60,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
     ),
+    # Both engines run what one module arranges, from the lesson's text and the submission's alone.
+    "grader.nbgrader_plugins.submission": (
+        "grader.authoring", "grader.course", "grader.grading.arrangement",
+        "grader.grading.cell_notes", "grader.grading.other_lessons", "grader.grading.submission",
+    ),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
     "grader.workers": (

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from grader.grading import pipeline, reading
-from grader.grading.plan import make_plan, plain_code
+from grader.grading.cell_notes import plain_code
+from grader.grading.plan import make_plan
 from grader.grading.reading import Item
 from grader.grading.submission import MOST_CELLS, MOST_SOURCE, Malformed, read_submission
 from grader.sandbox import Limits
@@ -201,13 +202,21 @@ def test_an_odd_cell_harms_no_other(cell):
     assert steps(cell, *WHOLE)[0][-6:] == steps(*WHOLE)[0]
 
 
-@pytest.mark.parametrize("source", ["a = %'''", "!ls\n" * 600, "def f(:"], ids=["%", "600", ":"])
-def test_a_cell_that_cannot_be_read_as_python_does_not_run_and_is_told(source):
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("a = %'''", "unterminated triple-quoted string literal (detected at line 1)"),
+        ("!ls\n" * 600, "grading reads no cell with as many magics, or none like this"),
+        ("def f(:", "invalid syntax"),
+    ],
+    ids=["%", "600", ":"],
+)
+def test_a_cell_that_cannot_be_read_as_python_does_not_run_and_is_told(source, why):
     found, notes = steps(code(source), *WHOLE)
     assert found == steps(*WHOLE)[0]
     first = source.splitlines()[0].replace("!", "?")
-    told = f"Cell 1 (`{first}`) could not be read as Python and did not run: a syntax error."
-    assert notes == (told,)
+    told = f"Cell 1 (`{first}`) could not be read as Python and did not run: a syntax error"
+    assert notes == (f"{told} in line 1, `{first}`: {why}.",)
 
 
 @pytest.mark.parametrize(

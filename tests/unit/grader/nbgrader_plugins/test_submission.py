@@ -19,6 +19,7 @@ from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.release import released
 from grader.course.graded_copies import read_copy
 from grader.course.outcome_key import OUTCOME
+from grader.nbgrader_plugins import RepairCells
 from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, STARTUP, make_course
 
 NAME = "01_doubling"
@@ -79,6 +80,35 @@ def fake_check(cells: list) -> None:
     cells.insert(2, new_code_cell(FAKE))
 
 
+def turn_into_text(cells: list) -> None:
+    for name, kind in (("double", "markdown"), ("predict_sum", "raw"), ("test_double", "markdown")):
+        cell = cell_of(cells, name)
+        cell.cell_type = kind
+        for part in ("outputs", "execution_count"):
+            cell.pop(part, None)
+
+
+def lose_metadata(cells: list) -> None:
+    for cell in cells:
+        cell.metadata = nbformat.from_dict({})
+
+
+def lose_everything_but_text(cells: list) -> None:
+    lose_metadata(cells)
+    turn_into_text(cells)
+    for number, cell in enumerate(cells):
+        cell.id = f"other-{number}"
+
+
+def answer_beside_the_test(cells: list) -> None:
+    cell_of(cells, "test_double").source = f"{RIGHT}\ncheck.double(double)"
+    cell_of(cells, "double").source = "# See below."
+
+
+def hand_in_another_lesson(cells: list) -> None:
+    cells[:] = [new_code_cell("def triple(x):\n    return 3 * x")]
+
+
 # What each student hands in, and the points of (double, predict_sum) that it must earn.
 STUDENTS: dict[str, tuple[Edit, float, float]] = {
     "right": (answer(RIGHT), 3, 0.5),
@@ -92,6 +122,13 @@ STUDENTS: dict[str, tuple[Edit, float, float]] = {
     "forged": (right_and(forge_metadata), 3, 0.5),
     "edited": (edit_tests, 0, 0),
     "fake": (fake_check, 0, 0),
+    "text": (right_and(turn_into_text), 3, 0.5),
+    "bare": (right_and(lose_metadata), 3, 0.5),
+    "other": (right_and(lose_everything_but_text), 3, 0.5),
+    "beside": (right_and(answer_beside_the_test), 3, 0.5),
+    "timed": (answer(f"%%timeit -n 1 -r 1\n{RIGHT}"), 3, 0.5),
+    "odd": (answer("def double(x):\n    return 2\u00a0* x"), 0, 0.5),
+    "wrong": (hand_in_another_lesson, 0, 0),
 }
 
 
@@ -173,7 +210,25 @@ def test_a_feedback_page_names_the_error_of_a_test(graded):
     assert "This test gave no score" in page(graded, "fake")
 
 
+def test_a_feedback_page_says_what_became_of_cells(graded):
+    assert "of type markdown; it counted as the code that it is." in page(graded, "text")
+    assert "U+00A0 (no-break space)" in page(graded, "odd")
+    assert "None of the lesson's exercises is in this notebook." in page(graded, "wrong")
+    assert "%%timeit -n 1 -r 1" in page(graded, "timed")  # the cell as it was written
+
+
+def test_an_assignment_that_is_no_lesson_of_the_course_is_repaired_as_nbgrader_does(tmp_path):
+    (tmp_path / "solutions").mkdir()
+    about = {"grade_id": "essay", "grade": True, "points": 1, "solution": True, "locked": False}
+    cells = [new_code_cell(text, metadata={"nbgrader": dict(about)}) for text in ("a", "b")]
+    resources = {"nbgrader": {"notebook": "essay", "assignment": "essay"}}
+    step = RepairCells(root=str(tmp_path))
+    repaired, _ = step.preprocess(nbformat.v4.new_notebook(cells=cells), resources)
+    assert [bool(cell.metadata.nbgrader) for cell in repaired.cells].count(True) == 1
+
+
 def test_a_demonstration_is_not_run_while_grading(graded):
     notebook = nbformat.read(graded / "autograded" / "right" / NAME / f"{NAME}.ipynb", as_version=4)
-    assert cell_of(notebook.cells, "cell-04").outputs == []
-    assert cell_of(notebook.cells, "cell-03").outputs != []
+    outputs = {cell.source: cell.get("outputs") for cell in notebook.cells}
+    assert outputs['print("trained")'] == []
+    assert outputs["np.random.seed(5)\nnp.random.rand(7)"] != []
