@@ -19,7 +19,7 @@ from grader.course.beside import SECRET, STAMP
 from grader.course.hand_in_files import LeftOut, names_in, read_by_grading, take
 from grader.course.safe_text import line
 from grader.course.time_stamp import LONGEST, as_time
-from grader.regular_file import Unreadable, copy_plain, read_plain
+from grader.regular_file import Unreadable, copy_plain, read_plain_text
 
 try:
     import pwd
@@ -226,5 +226,4 @@ def _unread(error: Unreadable) -> str:
 
 def _time_in(folder: Path) -> datetime | None:
     """Return when what is in a folder was handed in, if its file says a time."""
-    text = (read_plain(folder / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
-    return as_time(text)
+    return as_time(read_plain_text(folder / STAMP, 4 * LONGEST).strip())
