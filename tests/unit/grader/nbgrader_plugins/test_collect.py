@@ -191,6 +191,16 @@ def test_a_time_that_is_none_in_submitted_is_put_right(inbound: Path):
     assert stamp.read_text(encoding="utf-8") == EARLY
 
 
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16"])
+def test_a_time_written_by_hand_on_windows_is_a_time(inbound: Path, code: str):
+    collected(inbound)
+    stamp = inbound.parents[2] / "submitted" / "ada" / LESSON / "timestamp.txt"
+    stamp.write_bytes(f"{LATE}\r\n".encode(code))
+    hand_in(inbound, "ada", "2025-12-01 22:00:00.000000 UTC", "older than that")
+    collected(inbound)
+    assert work(inbound, "ada") == "ada"
+
+
 def test_a_folder_that_became_a_link_is_owned_by_who_made_the_link(tmp_path: Path):
     link = tmp_path / f"victim+{LESSON}+{EARLY}+x"
     link.symlink_to("/")
