@@ -6,7 +6,7 @@ too. What else is there is named, to them and to whoever grades, and never opene
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Final
 from grader.course.beside import BOTH
 from grader.course.private import write_private
 from grader.course.safe_text import line
-from grader.course.wording import first
 from grader.notebook_file import notebook_in
 from grader.regular_file import names_in
 from utils.treebank.predictions import FILE as PREDICTIONS
@@ -24,7 +23,7 @@ MOST_BYTES: Final = 32 << 20  # of one file
 BESIDE: Final = (*BOTH, PREDICTIONS)  # what grading reads beside a notebook
 NOT_READ: Final = "grading does not read it"
 MOST_NAMED: Final = 8
-MOST_NOTED: Final = 1000  # names
+MOST_NOTED: Final = 100  # of thousands that a student may put there
 
 
 @dataclass(frozen=True)
@@ -99,12 +98,13 @@ def lying_beside(folder: Path, lesson: str) -> list[str]:
     return [n for n in names if n not in (*BESIDE, notebook_in(folder, names, lesson))]
 
 
-def told(names: Collection[str]) -> str:
+def told(names: Sequence[str]) -> str:
     """Return a sentence for the student on what was not read; "" if that is nothing."""
     if not names:
         return ""
-    shown = first([line(name) for name in names], MOST_NAMED)
-    return f"Handed in too, and not read by grading: {shown}. What counts stands in the notebook."
+    shown = ", ".join(line(name) for name in names[:MOST_NAMED])
+    more = ", and more" * (len(names) > MOST_NAMED)
+    return f"Handed in too, and not read by grading: {shown}{more}. The notebook alone counts."
 
 
 def _noted(course: Path, student: str, lesson: str) -> Path:
