@@ -78,7 +78,7 @@ def note_unread(course: Path, student: str, lesson: str, names: Collection[str])
 def unread(course: Path, student: str, lesson: str) -> list[str]:
     """Return the names of what was handed in and not read, in order."""
     names: set[str] = set()
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, TypeError):
         names.update(map(str, json.loads(_noted(course, student, lesson).read_text("utf-8"))))
     with suppress(OSError):  # grading meets it, and tells it
         names.update(lying_beside(course / "submitted" / student / lesson, lesson))
@@ -104,7 +104,10 @@ def told(names: Sequence[str]) -> str:
         return ""
     shown = ", ".join(line(name) for name in names[:MOST_NAMED])
     more = ", and more" * (len(names) > MOST_NAMED)
-    return f"Handed in too, and not read by grading: {shown}{more}. The notebook alone counts."
+    return (
+        f"Handed in too, and not read by grading: {shown}{more}. What is to count "
+        "belongs into the notebook."
+    )
 
 
 def _noted(course: Path, student: str, lesson: str) -> Path:

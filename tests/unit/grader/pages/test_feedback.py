@@ -214,7 +214,7 @@ def test_what_else_was_handed_in_is_named_on_the_page(made):
     (beside / "helper.py").touch()
     (beside / "timestamp.txt").touch()
     notice = written(made).select_one("section.notice")
-    assert f"and not read by grading: {ODD}, data.csv, helper.py. The notebook" in words(notice)
+    assert f"and not read by grading: {ODD}, data.csv, helper.py. What is to" in words(notice)
     assert notice.img is None
     made.add("ben")
     assert "not read by grading" not in words(written(made, "ben"))
