@@ -51,17 +51,22 @@ class Claim:
 
 
 def canvas(entry: str) -> list[Claim]:
-    """Read a path in Canvas's download in every way in which it has its shape."""
-    name = entry.rpartition("/")[2]
+    """Read a path in Canvas's download in every way in which it has its shape.
+
+    Canvas makes no folders, so that of a path with one either whoever packed the download anew made
+    it, or a student with a backslash in a file's name.
+    """
+    folders, _, name = entry.rpartition("/")
     return [
         Claim(
-            name[: found.start()],
+            text[: found.start()],
             found["key"],
             found["file"],
             bool(found["late"]),
             (int(found["file_id"]), _attempt(found["file"])),
         )
-        for found in _CANVAS.finditer(name)
+        for text in (name, folders)
+        for found in _CANVAS.finditer(text)
     ]
 
 

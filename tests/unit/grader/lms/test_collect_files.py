@@ -14,6 +14,7 @@ from tests.unit.grader.lms.test_collect import (
     handed_in,
     newest,
     reasons,
+    students,
 )
 
 __all__ = ["course"]  # a fixture
@@ -87,3 +88,42 @@ def test_where_some_files_are_kept_it_is_said_how_many(course, capsys):
     assert f"The reasons are in {where}/reasons.csv, 1 of the files beside it" in (
         capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize(
+    ("system", "entry"),
+    [
+        ("canvas", "all\\lovelaceada_11_101_x.ipynb"),
+        ("canvas", "lovelace\u200eada_11_101_x.ipynb"),
+        ("canvas", "\u200flovelaceada_11_101_x\u200e.ipynb"),
+        ("moodle", "Ada Lovelace_71_assignsubmission_file\\x.ipynb"),
+        ("moodle", "all\\Ada Lovelace_71_assignsubmission_file\\x.ipynb"),
+        ("moodle", "Ada\u200e Lovelace\u200f_71_assignsubmission_file/x.ipynb"),
+    ],
+)
+def test_a_download_that_went_through_other_hands_is_the_class_all_the_same(course, system, entry):
+    assert collect(course, {entry: FIRST}, system) == 0
+    assert handed_in(course, "ada") == FIRST
+
+
+@pytest.mark.parametrize(
+    "entry", ["nobody\u200eeve_98_400_x.ipynb", "\u200fnobodyeve_98_400_x.ipynb"]
+)
+def test_a_name_with_marks_that_nobody_sees_is_the_same_name(course, entry):
+    assert collect(course, {entry: FIRST}) == 0
+    assert students(course) == ["eve"]
+
+
+def test_a_backslash_in_a_file_name_takes_nobodys_place_in_canvas(course):
+    disguised = "lovelaceada_11_101_x\\oneillbjorn_12_102_01_doubling.ipynb"
+    assert collect(course, {disguised: FIRST}) == 1
+    assert students(course) == []
+    assert "can be read in several ways" in reasons(course)[disguised.replace("\\", "/")][0]
+
+
+def test_a_backslash_in_a_file_name_takes_nobodys_place_in_moodle(course):
+    inner = "Björn O'Neill_72_assignsubmission_file\\01_doubling.ipynb"
+    for shape in ("/{}", "_{}"):
+        entry = "Ada Lovelace_71_assignsubmission_file" + shape.format(inner)
+        assert collect(course, {entry: FIRST}, "moodle") == 0
+    assert students(course) == ["ada"]
