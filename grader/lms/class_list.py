@@ -1,4 +1,4 @@
-"""Read a class list, whoever wrote it: an instructor, Canvas (its gradebook), Moodle."""
+"""Read a class list, whoever wrote it: an instructor, Canvas, Moodle, GitHub Classroom."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Final
 from grader.course.safe_text import UNSEEN, line
 from grader.errors import CourseError
 from grader.lms.roster import Student, shared
-from grader.person_table import Table, read_table
+from grader.person_table import Table, plain_title, read_table
 
 LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
 MOST_BYTES: Final = 255  # of them, for a folder's name; a letter may take four
@@ -28,6 +28,9 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "moodle_participant": ("moodle participant", "participant", "identifier"),
 }
 _CANVAS: Final = COLUMNS | {"id": (), "name": ("student",), "canvas_user_id": ("id",)}
+_CLASSROOM: Final = COLUMNS | {
+    "id": ("github username",), "sis_login_id": ("identifier",), "moodle_participant": ()
+}  # fmt: skip
 # Where a roster has no column of ids, the first of these that a row has is the student's id.
 _INSTEAD: Final = (
     "sis_login_id", "sis_user_id", "moodle_id_number", "email", "canvas_user_id",
@@ -54,9 +57,10 @@ def read_roster(path: Path) -> list[Student]:
 
 
 def _columns(path: Path, table: Table) -> Mapping[str, Sequence[str]]:
-    """Return what the list calls its columns: Canvas's gradebook has words of its own."""
-    is_canvas = len(table.places({name: (name,) for name in ("student", "id", "section")})) == 3
-    columns = _CANVAS if is_canvas else COLUMNS
+    """Return what the list calls its columns: two systems have words of their own."""
+    titles = {plain_title(title) for title in table.titles}
+    columns = _CANVAS if {"student", "id", "section"} <= titles else COLUMNS
+    columns = _CLASSROOM if {"identifier", "github username"} <= titles else columns
     if not {"id", *_INSTEAD} & table.places(columns).keys():
         raise CourseError(
             f"{path} has no column with ids. Call one of them student_id, email, canvas_user_id, "

@@ -40,6 +40,17 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
     assert (dan.id, dan.names, dan.moodle_id_number) == ("M4", ("Dan", "Müller"), "M4")
 
 
+def test_github_classrooms_roster_serves_for_those_too_who_have_linked_no_account(tmp_path):
+    text = (
+        '"identifier","github_username","github_id","name"\n'
+        '"dan@uni.example","dan-m","123","Dan Müller"\n"eve@uni.example","","",""\n'
+    )
+    assert read(tmp_path, text) == [
+        Student("dan-m", name="Dan Müller", sis_login_id="dan@uni.example"),
+        Student("eve@uni.example", sis_login_id="eve@uni.example"),
+    ]
+
+
 @pytest.mark.parametrize(
     "data",
     [
