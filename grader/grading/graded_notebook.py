@@ -13,7 +13,8 @@ from grader.course.outcome_key import OUTCOME
 from grader.grading.known_cells import shown_cells
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.sanitize import Pictures, StudentTexts, safe_note
-from grader.grading.submission import Malformed, SubmittedCell, read_submission
+from grader.grading.submission import SubmittedCell, read_submission
+from grader.notebook_file import Malformed
 from grader.workers.protocol import encodable
 from utils.checks.framework.render import as_mimebundle
 

@@ -13,7 +13,8 @@ from grader.grading.known_cells import code_cells, known
 from grader.grading.other_lessons import exercises_in
 from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 from grader.grading.plan import Plan, Step, make_plan
-from grader.grading.submission import Malformed, SubmittedCell, read_submission
+from grader.grading.submission import SubmittedCell, read_submission
+from grader.notebook_file import Malformed
 from grader.static_analysis.cells import as_any_editor, is_readable, statements
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import unusual

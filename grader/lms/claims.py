@@ -22,6 +22,7 @@ _MOODLE: Final = re.compile(
     r"(?:[^/]*/)*?(?P<name>[^/_]+)_(?P<key>\d{1,20})"
     r"_assignsubmission_(?P<plugin>[a-z0-9]+)(?:_?/|_)(?P<file>.+)"
 )
+_ANONYMOUS: Final = re.compile(r"anon(?:ymous)?_")  # Canvas's
 _ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
 
 
@@ -51,17 +52,22 @@ class Claim:
 
 
 def canvas(entry: str) -> list[Claim]:
-    """Read a path in Canvas's download in every way in which it has its shape."""
-    name = entry.rpartition("/")[2]
+    """Read a path in Canvas's download in every way in which it has its shape.
+
+    Canvas makes no folders, so that of a path with one either whoever packed the download anew made
+    it, or a student with a backslash in a file's name.
+    """
+    folders, _, name = entry.rpartition("/")
     return [
         Claim(
-            name[: found.start()],
+            text[: found.start()],
             found["key"],
             found["file"],
             bool(found["late"]),
             (int(found["file_id"]), _attempt(found["file"])),
         )
-        for found in _CANVAS.finditer(name)
+        for text in (name, folders)
+        for found in _CANVAS.finditer(text)
     ]
 
 
@@ -82,6 +88,22 @@ def moodle_place(entry: str) -> str:
 def _moodle(entry: str) -> re.Match[str] | None:
     found = _MOODLE.match(entry)
     return found if found and found["plugin"] == "file" else None
+
+
+def is_typed(entry: str) -> bool:
+    """Return whether a path is of what students type into Moodle: no file of theirs."""
+    found = _MOODLE.match(entry)
+    return found is not None and found["plugin"] != "file"
+
+
+def nameless(system: str, entry: str) -> str:
+    """Return why a path in a download says nothing of whose it is."""
+    if _ANONYMOUS.match(entry.rpartition("/")[2]):
+        return (
+            f"{system.title()} does not tell whose it is, for the assignment is anonymous: make "
+            "the names visible there and download it again"
+        )
+    return f"its name is not one that {system.title()} gives"
 
 
 READERS: Final[Mapping[str, Callable[[str], list[Claim]]]] = {"canvas": canvas, "moodle": moodle}

@@ -11,16 +11,19 @@ from typing import Final
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
+from grader.course.hand_in_files import NOT_READ, note_unread
 from grader.course.private import private_folder
 from grader.errors import CourseError
-from grader.lms.claims import READERS, Claim
+from grader.lms.claims import READERS, Claim, is_typed, nameless
 from grader.lms.leftovers import Left, keep
-from grader.lms.matching import Owners, Unmatched, lesson_of
+from grader.lms.matching import Owners, Unmatched
 from grader.lms.roster import Student
 from grader.lms.storing import Companion, HandIn, Records, Stored, store
 from grader.lms.times import Times, counted, due_dates, slot_of
 from grader.lms.unpack import Unpacked, is_archive, unpack
+from grader.notebook_file import Malformed, is_notebook, lesson_of, may_be_meant
 
+MOST_INSIDE: Final = 64 << 20  # bytes of a student's own archive
 UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in
 
 
@@ -66,11 +69,17 @@ class Collected:
 
 @dataclass(frozen=True)
 class _Found:
-    """A file whose owner is known."""
+    """A file whose owner is known.
+
+    Attributes:
+        is_read: False for an archive that was looked into, and holds nothing that grading reads.
+
+    """
 
     file: Unpacked
     claim: Claim
     student: str
+    is_read: bool = True
 
 
 def collect(course: GradingCourse, request: Request, students: Sequence[Student]) -> Collected:
@@ -83,7 +92,7 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
     with _scratch(course.folder) as folder:
         files, refused = unpack(request.archive, Path(folder))
         left = [Left(entry.entry, entry.reason) for entry in refused]
-        owned = _owned(request, files, students, left)
+        owned = [x for found in _owned(request, files, students, left) for x in _opened(found)]
         newest, beside = _sorted_out(course, request, owned, left)
         times = _times(course, request, newest)
         hand_ins = _hand_ins(request, times, newest, beside, left)
@@ -107,7 +116,7 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 def _owned(
     request: Request, files: Sequence[Unpacked], students: Sequence[Student], left: list[Left]
 ) -> list[_Found]:
-    """Return the files whose owners are known; note the others."""
+    """Return the files whose owners are known; note the others, and keep what may be work."""
     read = READERS[request.system]
     claims = {file.entry: read(file.entry) for file in files}
     known = [claim for readings in claims.values() for claim in readings]
@@ -116,12 +125,46 @@ def _owned(
     for file in files:
         readings = claims[file.entry]
         try:
+            if is_typed(file.entry) and not may_be_meant(file.entry):
+                reason = f"it was typed into a form: {NOT_READ}"
+                left.append(Left(file.entry, reason, is_fault=False))
+                continue
             if not readings:
-                raise Unmatched(f"its name is not one that {request.system.title()} gives")
+                raise Unmatched(nameless(request.system, file.entry))
             found.append(_Found(file, readings[0], owners.owner_of(readings).id))
         except Unmatched as error:
-            left.append(Left(file.entry, str(error), file.path))
+            left.append(Left(file.entry, str(error), _work(request, file)))
     return found
+
+
+def _opened(found: _Found) -> list[_Found]:
+    """Return what is in a student's own ZIP file, if one notebook is; else the file as it came.
+
+    One level is unpacked. It counts as handed in when the file did, whatever times it holds.
+    Documents of an office are such files, too, and nothing that grading reads.
+    """
+    path = found.file.path
+    if not is_archive(path):
+        return [found]
+    into = path.with_name(f"{path.name}-inside")
+    into.mkdir()
+    try:
+        inside, bad = unpack(path, into, MOST_INSIDE)
+    except CourseError:
+        return [found]
+    if (count := sum(is_notebook(x.path) for x in inside)) != 1:
+        is_work = bad or count or any(is_archive(x.path) for x in inside)
+        return [replace(found, is_read=bool(is_work))]
+    claims = [replace(found.claim, file=x.entry.rpartition("/")[2]) for x in inside]
+    files = [replace(found.file, path=x.path) for x in inside]
+    return [_Found(*pair, found.student) for pair in zip(files, claims, strict=True)]
+
+
+def _work(request: Request, file: Unpacked) -> Path | None:
+    """Return where a file is that may be somebody's work; None if grading would not read it."""
+    beside = [name for names in request.companions.values() for name in names]
+    is_meant = may_be_meant(file.entry) or file.entry.endswith(tuple(beside))
+    return file.path if is_meant or is_archive(file.path) or is_notebook(file.path) else None
 
 
 _Newest = dict[tuple[str, str], _Found]  # by student and lesson
@@ -132,13 +175,18 @@ def _sorted_out(
 ) -> tuple[_Newest, list[_Found]]:
     """Return each student's newest notebook of each lesson, and what may come beside one.
 
-    The latter from older to newer.
+    The latter from older to newer. What grading does not read is named; somebody has to look at it
+    where no notebook came with it.
     """
     newest: _Newest = {}
     beside: list[_Found] = []
+    others: list[_Found] = []
     for found in sorted(owned, key=_age):
         try:
             lesson = _lesson(course, request, found)
+        except Malformed:
+            others.append(found)
+            continue
         except Unmatched as error:
             left.append(Left(found.file.entry, str(error), found.file.path))
             continue
@@ -147,6 +195,16 @@ def _sorted_out(
         else:
             _set_aside(newest.get((found.student, lesson)), found, left)
             newest[found.student, lesson] = found
+    with_one = {student for student, _ in newest}
+    for found in others:
+        is_alone = found.student not in with_one
+        reason = "it is not a notebook, and none came with it" if is_alone else NOT_READ
+        if not found.file.entry.endswith(found.claim.file):  # in the student's own archive
+            reason = f"{reason} ({found.claim.file})"
+        left.append(Left(found.file.entry, reason, is_fault=is_alone))
+    for student, lesson in newest:
+        names = [x.claim.file for x in others if x.student == student]
+        note_unread(course.folder, student, lesson, names)
     return newest, beside
 
 
@@ -172,16 +230,22 @@ def _lesson(course: GradingCourse, request: Request, found: _Found) -> str | Non
     """Return the lesson of a notebook; None for another file that may come with one.
 
     Raises:
-        Unmatched: it is neither, or of a lesson that was not asked for.
+        Unmatched: it is a notebook of no lesson that was asked for, or may be one.
+        Malformed: it is neither.
 
     """
     if found.claim.plain_file in {n for names in request.companions.values() for n in names}:
         return None
+    if not found.is_read:
+        raise Malformed(NOT_READ)
     if is_archive(found.file.path):
-        raise Unmatched("it is an archive in the archive: ask for the notebook itself")
-    if not found.claim.file.lower().endswith(".ipynb"):
-        raise Unmatched("it is not a notebook (.ipynb)")
-    lesson = lesson_of(found.file.path.read_bytes(), course.lessons).name
+        raise Unmatched("it is an archive in the archive, not of one notebook: ask for that itself")
+    try:
+        lesson = lesson_of(found.file.path.read_bytes(), course.lessons).name
+    except Malformed as error:
+        if may_be_meant(found.claim.file):
+            raise Unmatched(str(error)) from None
+        raise
     wanted = [wanted.name for wanted in request.lessons]
     if lesson not in wanted:
         raise Unmatched(f"it is a notebook of {lesson}, and {', '.join(wanted)} was asked for")

@@ -14,7 +14,7 @@ from grader.course.private import private_folder, write_private
 from grader.course.time_stamp import LONGEST, as_time
 from grader.errors import CourseError
 from grader.lms.times import counted
-from grader.regular_file import read_plain
+from grader.regular_file import read_plain, read_plain_text
 
 MOST_BYTES: Final = 32 << 20
 
@@ -266,7 +266,7 @@ def _write(hand_in: HandIn, place: Path, records: Records) -> None:
 
 def time_of(place: Path) -> datetime | None:
     """Return when what is in a folder of submitted/ was handed in; None if it is empty."""
-    text = (read_plain(place / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
+    text = read_plain_text(place / STAMP, 4 * LONGEST).strip()
     if (told := as_time(text)) is not None:
         return told
     times = [path.lstat().st_mtime for path in place.iterdir()]

@@ -4,19 +4,19 @@ Files get names of our own; what an entry is called is data. A bad entry is refu
 and the others go on.
 """
 
+import shutil
 import stat
 import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import Final
 
-from grader.course.safe_text import CONTROLS, TURNING
 from grader.errors import CourseError
 
 MOST_ENTRIES: Final = 20_000
@@ -25,7 +25,8 @@ MOST_TOTAL: Final = 4 << 30
 MOST_RATIO: Final = 200  # of a file's size to its packed size, where it is large
 LARGE: Final = 1 << 20
 LONGEST: Final = 255  # bytes of one part of a name, as on most file systems
-LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+REVERSING: Final = "\u202d\u202e"  # other marks of direction come with names that are copied
+LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints")
 ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ")
 # Other ways take what memory the entry asks for, and each raises errors of its own.
 PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -61,12 +62,10 @@ class Refused:
     reason: str
 
 
-class _Bad(Exception):
-    """An entry is refused; the message is the reason."""
-
-
-def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
-    """Unpack a ZIP file's entries into a folder, each under a number.
+def unpack(
+    archive: Path, into: Path, most: int = MOST_TOTAL
+) -> tuple[list[Unpacked], list[Refused]]:
+    """Unpack a ZIP file's entries into a folder, each under a number, up to so many bytes.
 
     Raises:
         CourseError: it is missing, not a ZIP file, or holds too much altogether.
@@ -75,7 +74,7 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
     try:
         written = datetime.fromtimestamp(archive.stat().st_mtime, UTC).replace(microsecond=0)
         with zipfile.ZipFile(archive) as opened:
-            return _unpacked(opened, into, written)
+            return _unpacked(opened, into, written, most)
     except FileNotFoundError:
         raise CourseError(
             f"There is no file {archive}. Give the ZIP file of all hand-ins, as the learning "
@@ -89,9 +88,10 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
 
 
 def _unpacked(
-    opened: zipfile.ZipFile, into: Path, written: datetime
+    opened: zipfile.ZipFile, into: Path, written: datetime, left: int
 ) -> tuple[list[Unpacked], list[Refused]]:
-    entries = [entry for entry in opened.infolist() if not _is_passed_over(entry)]
+    named = [(entry, entry_name(entry)) for entry in opened.infolist()]
+    entries = [(entry, name) for entry, name in named if not _is_passed_over(name)]
     if len(entries) > MOST_ENTRIES:
         raise CourseError(
             f"The download has {len(entries):,} files, more than {MOST_ENTRIES:,}: is it the right "
@@ -100,53 +100,49 @@ def _unpacked(
     files: list[Unpacked] = []
     refused: list[Refused] = []
     seen: set[str] = set()
-    left = MOST_TOTAL
-    for number, entry in enumerate(entries):
-        name = entry_name(entry)
-        try:
-            _require_good(entry, name, seen)
-            path = into / f"{number:06d}"
-            left -= _extract(opened, entry, path, left)
-        except _Bad as error:
-            refused.append(Refused(name, str(error)))
-        else:
-            files.append(Unpacked(name, path, _time(entry, written)))
+    for number, (entry, name) in enumerate(entries):
+        path = into / f"{number:06d}"
+        if reason := _fault(entry, name, seen, left) or _extract(opened, entry, path):
+            refused.append(Refused(name, reason))
+            continue
+        left -= entry.file_size
+        seen.add(name.casefold())
+        files.append(Unpacked(name, path, _time(entry, written)))
     return files, refused
 
 
-def _is_passed_over(entry: zipfile.ZipInfo) -> bool:
-    """Return whether an entry is a folder or what an operating system leaves in archives."""
-    parts = entry.filename.split("/")
-    is_folder = parts[-1] == "" and len(parts) > 1  # is_dir fails on an empty name
+def _is_passed_over(name: str) -> bool:
+    """Return whether an entry is a folder or what programs leave in archives."""
+    parts = name.split("/")
+    is_folder = parts[-1] == "" and len(parts) > 1
     return is_folder or parts[-1].startswith("._") or bool(set(LEFTOVERS) & set(parts))
 
 
 def entry_name(entry: zipfile.ZipInfo) -> str:
-    """Return an entry's name; one in UTF-8 without saying so, as old programs write, is read so."""
+    """Return an entry's name as it is meant: old programs write UTF-8 without saying so.
+
+    PowerShell divides folders as Windows does. Whose a file is never depends on it: `claims`.
+    """
     name = entry.orig_filename
     if not entry.flag_bits & 0x800:
         with suppress(UnicodeError):  # then it was cp437 indeed, or nobody knows
             name = name.encode("cp437").decode("utf-8")
-    return unicodedata.normalize("NFC", name)
+    return unicodedata.normalize("NFC", name.replace("\\", "/"))
 
 
-def _require_good(entry: zipfile.ZipInfo, name: str, seen: set[str]) -> None:
-    """Refuse what is no plain file under a plain name, and a name that came before."""
-    for reason in (_fault_of_name(name), _fault_of_kind(entry), _fault_of_size(entry)):
-        if reason:
-            raise _Bad(reason)
-    if name.casefold() in seen:
-        raise _Bad("another file in the download has the same name")
-    seen.add(name.casefold())
+def _fault(entry: zipfile.ZipInfo, name: str, seen: Collection[str], left: int) -> str:
+    """Return why an entry is no plain file under a plain name of its own; "" if it is."""
+    again = "another file in the download has the same name" * (name.casefold() in seen)
+    return _fault_of_name(name) or _fault_of_kind(entry) or _fault_of_size(entry, left) or again
 
 
 def _fault_of_name(name: str) -> str:
     parts = PurePosixPath(name).parts
-    if name.startswith("/") or "\\" in name or name[1:2] == ":":
-        return "its path begins at the root of a disk, or is written for Windows"
+    if name.startswith("/") or name[1:2] == ":":
+        return "its path begins at the root of a disk"
     if ".." in parts:
         return "its path leads out of the download (..)"
-    if any(c in TURNING or unicodedata.category(c) in CONTROLS for c in name):
+    if any(c in REVERSING or unicodedata.category(c) == "Cc" for c in name):
         return "its name has control characters"
     if not parts or any(len(part.encode()) > LONGEST for part in parts):
         return f"its name is empty or longer than {LONGEST} bytes"
@@ -166,39 +162,26 @@ def _fault_of_kind(entry: zipfile.ZipInfo) -> str:
     return ""
 
 
-def _fault_of_size(entry: zipfile.ZipInfo) -> str:
+def _fault_of_size(entry: zipfile.ZipInfo, left: int) -> str:
     if entry.file_size > MOST_BYTES:
         return f"it is {entry.file_size >> 20} MiB large, more than {MOST_BYTES >> 20} MiB"
     if entry.file_size > LARGE and entry.file_size > MOST_RATIO * max(1, entry.compress_size):
         return f"it unpacks to more than {MOST_RATIO} times its packed size"
-    return ""
+    return "all files together are larger than grading takes" if entry.file_size > left else ""
 
 
-def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: int) -> int:
-    """Write an entry's content; return its size.
+def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> str:
+    """Write an entry's content; return why that cannot be done, or "".
 
     No more is read than the archive says; if it says too little, the checksum is wrong.
     """
-    size = 0
     try:
         with opened.open(entry) as source, path.open("xb") as target:
-            for chunk in _chunks(source):
-                size += len(chunk)
-                if size > left:
-                    raise _Bad(f"all files together are larger than {MOST_TOTAL >> 30} GiB")
-                target.write(chunk)
+            shutil.copyfileobj(source, target, CHUNK)
     except DAMAGED as error:
         path.unlink(missing_ok=True)
-        raise _Bad(f"its content is damaged ({error})") from None
-    except _Bad:
-        path.unlink(missing_ok=True)
-        raise
-    return size
-
-
-def _chunks(source: IO[bytes]) -> Iterator[bytes]:
-    while chunk := source.read(CHUNK):
-        yield chunk
+        return f"its content is damaged ({error})"
+    return ""
 
 
 def is_archive(path: Path) -> bool:

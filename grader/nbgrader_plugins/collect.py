@@ -16,10 +16,18 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from grader.course.beside import SECRET, STAMP
-from grader.course.hand_in_files import LeftOut, names_in, read_by_grading, take
+from grader.course.hand_in_files import (
+    BESIDE,
+    MOST_BYTES,
+    NOT_READ,
+    LeftOut,
+    fault,
+    note_unread,
+)
 from grader.course.safe_text import line
 from grader.course.time_stamp import LONGEST, as_time
-from grader.regular_file import Unreadable, copy_plain, read_plain
+from grader.notebook_file import ENDING, notebook_in
+from grader.regular_file import Unreadable, copy_plain, names_in, read_plain_text
 
 try:
     import pwd
@@ -141,7 +149,7 @@ class Collect(ExchangeCollect):
             shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
         try:
-            self._copy(Path(self.inbound_path) / record["filename"], fresh)
+            others = self._copy(Path(self.inbound_path) / record["filename"], fresh)
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)
             raise
@@ -151,21 +159,27 @@ class Collect(ExchangeCollect):
             place.replace(old)
         fresh.replace(place)
         shutil.rmtree(old, ignore_errors=True)
+        note_unread(Path(self.coursedir.root), student, lesson, others)
 
-    def _copy(self, path: Path, to: Path) -> None:
-        """Copy a hand-in's plain files.
+    def _copy(self, path: Path, to: Path) -> list[str]:
+        """Copy what grading reads of a hand-in, and tell all else; return the names of that.
 
         Raises:
-            Unreadable: of one that grading reads: without it a hand-in would count as another.
+            Unreadable: without it a hand-in would count as another.
 
         """
-        first = read_by_grading(self.coursedir.assignment_id)
-        looked_at = take(names_in(path), first, lambda x, most: copy_plain(path / x, to / x, most))
-        for name, reason, error in looked_at:
-            if error is not None and name in first:
-                raise error
-            if reason:
+        names = names_in(path)
+        notebook = notebook_in(path, names, self.coursedir.assignment_id)
+        targets = {name: name for name in BESIDE} | {
+            notebook: f"{self.coursedir.assignment_id}{ENDING}"
+        }
+        for name in [name for name in names if name in targets]:
+            if reason := fault(copy_plain(path / name, to / targets[name], MOST_BYTES)):
                 self._leave_out(path, reason, name)
+        others = [name for name in names if name not in targets]
+        for name in others:
+            self._leave_out(path, NOT_READ, name)
+        return others
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
         try:
@@ -226,5 +240,4 @@ def _unread(error: Unreadable) -> str:
 
 def _time_in(folder: Path) -> datetime | None:
     """Return when what is in a folder was handed in, if its file says a time."""
-    text = (read_plain(folder / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
-    return as_time(text)
+    return as_time(read_plain_text(folder / STAMP, 4 * LONGEST).strip())

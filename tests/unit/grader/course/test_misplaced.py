@@ -75,6 +75,10 @@ def put(tmp_path):
             f"emil/{LESSON}.ipynb",
             f"submitted/emil/{LESSON}.ipynb (its place is submitted/emil/{LESSON}/)",
         ),
+        (
+            f"emil/{LESSON}.ipynb.txt",
+            f"submitted/emil/{LESSON}.ipynb.txt (its place is submitted/emil/{LESSON}/)",
+        ),
         ("emil/mine.IPYNB", "submitted/emil/mine.IPYNB (its place is submitted/emil/<lesson>/)"),
         (
             f"{LESSON}.ipynb",
@@ -95,6 +99,31 @@ def test_what_is_read_hidden_told_already_or_no_notebook_is_not_named(put):
     assert put(f"ada/{LESSON}/{LESSON}.ipynb", f"ada/.{LESSON}.new/{LESSON}.ipynb",
                "ada/.DS_Store", ".gitkeep", "notes.txt", "ada/notes.txt", "x" * 200 + "/00/a",
                f"ada/{LESSON}/timestamp.txt") == []  # fmt: skip
+
+
+def test_what_lies_beside_a_notebook_is_named(put):
+    beside = "grading reads the notebook alone"
+    assert put(f"ada/{LESSON}/{LESSON}.ipynb", f"ada/{LESSON}/data.csv", f"ada/{LESSON}/d/x",
+               f"ada/{LESSON}/predictions.txt", f"ada/{LESSON}/.hidden") == [
+        f"not read: submitted/ada/{LESSON}/d ({beside})",
+        f"not read: submitted/ada/{LESSON}/data.csv ({beside})",
+    ]  # fmt: skip
+
+
+def test_a_notebook_by_another_name_is_read_and_not_named(put, tmp_path):
+    put(f"ada/{LESSON}/data.csv")
+    (tmp_path / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb.txt").write_text('{"cells": []}')
+    assert [text.partition(" (")[0] for text in put()] == [
+        f"not read: submitted/ada/{LESSON}/data.csv"
+    ]
+
+
+def test_a_repository_as_github_classroom_clones_it_is_read_where_its_notebook_lies(put):
+    files = (".git/HEAD", ".github/classroom/autograding.json", ".gitignore", "README.md")
+    told = put(*(f"ada/{LESSON}/{name}" for name in (*files, f"{LESSON}.ipynb")))
+    assert [text.partition(" (")[0] for text in told] == [
+        f"not read: submitted/ada/{LESSON}/README.md"
+    ]
 
 
 def test_links_are_not_followed(put, tmp_path):

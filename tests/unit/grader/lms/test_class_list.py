@@ -40,6 +40,32 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
     assert (dan.id, dan.names, dan.moodle_id_number) == ("M4", ("Dan", "Müller"), "M4")
 
 
+def test_github_classrooms_roster_serves_for_those_too_who_have_linked_no_account(tmp_path):
+    text = (
+        '"identifier","github_username","github_id","name"\n'
+        '"dan@uni.example","dan-m","123","Dan Müller"\n"eve@uni.example","","",""\n'
+    )
+    assert read(tmp_path, text) == [
+        Student("dan-m", name="Dan Müller", sis_login_id="dan@uni.example"),
+        Student("eve@uni.example", sis_login_id="eve@uni.example"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"sep=;\r\nStudent_ID;Name;E-Mail\r\nada;Lovelace, Ada;a@x\r\n;;\r\n",
+        "STUDENT ID\tName\tEmail\nada\tLovelace, Ada\ta@x\n".encode("utf-16"),
+        b' student_id ,name, email\nada, "Lovelace, Ada", a@x\n',
+    ],
+)
+def test_a_list_is_read_as_spreadsheets_and_hands_write_it(tmp_path, data):
+    (tmp_path / "class.csv").write_bytes(data)
+    assert read_roster(tmp_path / "class.csv") == [
+        Student("ada", name="Lovelace, Ada", email="a@x")
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
