@@ -9,7 +9,8 @@ from grader.grading.arrangement import arranged
 from grader.grading.cell_notes import label_of, notes_on, reasons
 from grader.grading.homes import Places, in_order
 from grader.grading.other_lessons import another_lesson
-from grader.grading.submission import Malformed, SubmittedCell
+from grader.grading.submission import SubmittedCell
+from grader.notebook_file import Malformed
 from grader.static_analysis.memory import may_remember
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.registry import probes

@@ -8,7 +8,8 @@ from grader.authoring.notebook import source_notebook
 from grader.grading import known_cells
 from grader.grading.plan import make_plan
 from grader.grading.reading import prepare
-from grader.grading.submission import Malformed, read_submission
+from grader.grading.submission import read_submission
+from grader.notebook_file import Malformed
 from tests.course.lesson_runs import all_lessons
 from tests.unit.grader.grading.test_plan import IDS, LESSON, WHOLE, code, notebook, steps
 
