@@ -29,7 +29,7 @@ EXTENSIONS = Path(__file__).resolve().parent / "extension"  # a folder for each 
 # Which of the server's extensions are on. nbgrader's wheel switches its own on wherever it is
 # installed: they run what a web page or a folder with a configuration asks for.
 SERVER_EXTENSIONS = Path(__file__).resolve().parent / "server_extensions.json"
-# Jupyter reads such files of a folder by name, and the last word counts: this comes after nbgrader's.
+# Jupyter reads such files by their names, and the last one counts: this comes after nbgrader's.
 SWITCHED = Path("jupyter_server_config.d", "transformer-encoder-course.json")
 
 # Its Submit would claim success where nothing arrives.
