@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from jupyter_server.base.handlers import APIHandler
+from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
 from nbgrader.server_extensions.assignment_list import handlers
 from tornado.web import HTTPError
@@ -43,8 +43,9 @@ def guarded(base: str, rules: list[Any], *more: type) -> Iterator[tuple[Any, ...
 
     """
     for pattern, handler, *arguments in rules:
-        ours = type(handler.__name__, (FromOwnPages, *more, handler), {})
-        yield (url_path_join(base, pattern), ours, *arguments)
+        if issubclass(handler, JupyterHandler):  # others hand out scripts and styles of nbgrader's
+            handler = type(handler.__name__, (FromOwnPages, *more, handler), {})  # noqa: PLW2901
+        yield (url_path_join(base, pattern), handler, *arguments)
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
