@@ -22,10 +22,10 @@ TAGS: Final = frozenset((
     "ul",
 ))  # fmt: skip
 STYLES: Final = CSSSanitizer((  # none of them takes an address
-    "background-color", "border", "border-collapse", "border-left", "color", "display", "flex-wrap", "font-family",
-    "font-size", "font-style", "font-weight", "gap", "height", "line-height", "margin",
-    "margin-left", "margin-right", "margin-top", "max-width", "min-width", "padding", "text-align",
-    "vertical-align", "white-space", "width",
+    "background-color", "border", "border-collapse", "border-left", "color", "display",
+    "flex-wrap", "font-family", "font-size", "font-style", "font-weight", "gap", "height",
+    "line-height", "margin", "margin-left", "margin-right", "margin-top", "max-width",
+    "min-width", "padding", "text-align", "vertical-align", "white-space", "width",
 ))  # fmt: skip
 PICTURES: Final = ("image/png", "image/jpeg")
 ESCAPED: Final = ("ansi2html", "highlight_code")  # filters that escape what they mark up
