@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parent
 
 # nbgrader starts alembic as a program and imports the steps below by name.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+# A kernel works in the folder of a hand-in: no file there stands in for a module of the kernel's.
+os.environ["PYTHONSAFEPATH"] = "1"
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
@@ -69,6 +71,7 @@ c.Execute.timeout = 60  # seconds per cell; trainings are tagged skip-grading
 c.ExportApp.plugin_class = "grader.nbgrader_plugins.export.StatusExportPlugin"
 
 # Hidden tests must not appear on the pages that students read (nbgrader's issue 917).
+c.GenerateFeedback.exporter_class = "grader.formgrader.submission_page.SubmissionPage"
 c.GenerateFeedback.preprocessors = [
     "grader.nbgrader_plugins.StripHiddenTests",
     "nbgrader.preprocessors.GetGrades",

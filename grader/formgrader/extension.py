@@ -5,13 +5,14 @@ addresses and names into its pages as they are, answers data as pages, and serve
 hand-in as pages of JupyterLab's.
 """
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader
 from nbgrader.server_extensions.formgrader import apihandlers, handlers
-from nbgrader.server_extensions.formgrader.base import BaseHandler
+from nbgrader.server_extensions.formgrader.base import BaseApiHandler, BaseHandler
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from tornado.web import StaticFileHandler, authenticated
 
@@ -20,6 +21,11 @@ from utils.lab.assignments import guarded
 
 # Hand-ins' files; and what would leave this course for the folder that an address names.
 REPLACED: Final = (handlers.SubmissionFilesHandler, handlers.FormgraderHandler)
+GRADED_ELSEWHERE: Final = (
+    "Close this, and run make grade in a terminal. Formgrader would run the student's code "
+    "with your own rights."
+)
+AUTOGRADE: Final = r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde"
 PLAIN: Final = "text/plain; charset=UTF-8"  # the pages' own scripts read it as text
 _IN_SCRIPT: Final = re.compile(r'(?<=var )(\w+) = "\{\{ (\w+) \}\}"')
 
@@ -31,6 +37,15 @@ class Start(BaseHandler):
     def get(self) -> None:
         """Redirect."""
         self.redirect(f"{self.base_url}/formgrader/manage_assignments")
+
+
+class Autograde(BaseApiHandler):
+    """Say where hand-ins are graded: nbgrader's own autograde isolates nothing."""
+
+    @authenticated
+    def post(self, *_: str) -> None:
+        """Answer as nbgrader's handler does when it fails."""
+        self.write(json.dumps({"success": False, "error": "", "log": GRADED_ELSEWHERE}))
 
 
 class Page:
@@ -80,8 +95,7 @@ class Formgrader(FormgradeExtension):
         pages = [rule for rule in handlers.default_handlers if rule[1] not in REPLACED]
         static = (r"/formgrader/static/(.*)", StaticFileHandler, {"path": handlers.static_path})
         rules = [
-            *guarded(base, [(r"/formgrader/?", Start), *pages], Page),
-            *guarded(base, apihandlers.default_handlers, Data),
-            *guarded(base, [static, (r"/formgrader/.*", handlers.Template404)]),
+            *guarded(base, [(r"/formgrader/?", Start), static, *pages], Page),
+            *guarded(base, [(AUTOGRADE, Autograde), *apihandlers.default_handlers], Data),
         ]
         webapp.add_handlers(".*$", rules)

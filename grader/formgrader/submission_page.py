@@ -1,4 +1,4 @@
-"""A submission as formgrader shows it: text, code, verdicts and pasted pictures, and nothing else.
+"""A submission as nbgrader's pages show it: text, code, verdicts, pasted pictures, nothing else.
 
 What lies in `autograded` may come from nbgrader's own autograde, with a student's outputs as they
 were: whatever made it, nothing in it runs, loads anything or leads elsewhere.
@@ -50,17 +50,10 @@ class SubmissionPage(HTMLExporter):
         """Return a text as HTML."""
         return harmless(super().markdown2html(context, source))
 
-    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:
-        """Convert what pages may show of a notebook."""
-        return super().from_notebook_node(shown(nb), resources, **kw)
-
     def _preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         made, known = super()._preprocess(nb, resources)
         known["inlining"]["css"] = [Markup(style) for style in known["inlining"]["css"]]
-        for cell in made.cells:
-            if cell.cell_type == "code":
-                cell.execution_count = cell.execution_count or "\xa0"  # as wide as a number
-        return made, known
+        return shown(made), known
 
 
 def _marked(jinja_filter: Callable[..., str]) -> Callable[..., Markup]:
@@ -99,7 +92,7 @@ def _cell(cell: Any) -> Iterator[tuple[str, Any]]:
         kept = {name: _pictures(found) for name, found in cell.attachments.items()}
         yield "attachments", NotebookNode(kept)
     if cell.cell_type == "code":
-        yield "execution_count", cell.execution_count
+        yield "execution_count", cell.execution_count or "\xa0"  # as wide as a number
         yield "outputs", [found for output in cell.outputs for found in _outputs(output)]
 
 

@@ -225,6 +225,16 @@ def test_a_folder_that_an_address_names_configures_nothing(
     assert NAME in names
 
 
+def test_formgraders_own_grading_runs_no_hand_in_and_says_what_does(
+    page: Chrome, base: str, clone: Course
+) -> None:
+    show(page, f"{base}/formgrader/manage_submissions/{NAME}")
+    page.run("document.querySelector('td.autograde a').click()")
+    said = page.wait("document.querySelector('.modal pre')?.textContent", seconds=60)
+    assert "run make grade" in said
+    assert_nothing_ran(page, base, clone)
+
+
 @pytest.mark.parametrize("step", ["submitted", "autograded"])
 def test_a_hand_in_that_is_opened_starts_no_kernel_among_its_files(
     base: str, clone: Course, step: str
