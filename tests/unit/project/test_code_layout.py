@@ -60,6 +60,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
     ),
+    # What guards JupyterLab's pages is the learners' and the instructors'.
+    "grader.formgrader": ("grader.formgrader", "utils.lab.assignments"),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
     "grader.workers": (
