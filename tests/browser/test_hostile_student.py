@@ -10,11 +10,14 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from grader.cli import main
 from grader.course.course import GradingCourse
 from grader.course.sample_class import submission
+from grader.grading.sanitize import StudentTexts
 from tests.browser.chrome import Chrome
 from tests.browser.foreign_site import ATTACK, attacks, foreign_site, visit
 from tests.browser.jupyterlab import TOKEN, copy_for_instructor, running_lab
@@ -235,6 +238,47 @@ def test_formgraders_own_grading_runs_no_hand_in_and_says_what_does(
     page.run("document.querySelector('td.autograde a').click()")
     said = page.wait("document.querySelector('.modal pre')?.textContent", seconds=60)
     assert "run make grade" in said
+    assert_nothing_ran(page, base, clone)
+
+
+BUTTON = "<button data-commandlinker-command='terminal:create-new'>go</button>"
+
+
+def open_notebook(page: Chrome, base: str, clone: Course, path: str, texts: list[str]) -> None:
+    """Open a notebook with nothing but some texts in JupyterLab."""
+    cells = [new_markdown_cell(f"begin {number} {text}") for number, text in enumerate(texts)]
+    nbformat.write(new_notebook(cells=[*cells, new_markdown_cell("the end")]), clone.root / path)
+    page.open("about:blank")
+    page.wait("location.href === 'about:blank'")
+    page.open(f"{base}/lab/tree/{quote(path)}?reset")
+    page.wait(
+        "[...document.querySelectorAll('.jp-RenderedMarkdown')]"
+        ".some(cell => cell.textContent.startsWith('the end'))"
+    )
+    page.run("new Promise(done => setTimeout(done, 500))")
+
+
+def test_a_graded_copy_leads_nowhere_and_loads_nothing_in_jupyterlab(
+    page: Chrome, base: str, clone: Course, site: str
+) -> None:
+    kept = StudentTexts(())
+    shown = [kept.shown(text, None)[0] for text in [*texts(site), site, BUTTON]]
+    open_notebook(page, base, clone, f"autograded/mallory/{NAME}/texts.ipynb", shown)
+    assert page.run("document.querySelector('.jp-Notebook').textContent.includes('[prize]')")
+    links = "[...document.querySelectorAll('.jp-RenderedMarkdown a[href]')].map(a => a.href)"
+    assert page.run(links) == []
+    found = page.run("document.querySelectorAll('.jp-RenderedMarkdown :is(img, button)').length")
+    assert found == 0
+    assert [name for name in loaded(page) if name.startswith(site) or "path=" in name] == []
+    assert_nothing_ran(page, base, clone)
+
+
+def test_a_button_in_a_hand_in_runs_no_command_of_jupyterlab(
+    page: Chrome, base: str, clone: Course
+) -> None:
+    open_notebook(page, base, clone, f"submitted/mallory/{NAME}/button.ipynb", [BUTTON])
+    page.run("document.querySelector('.jp-RenderedMarkdown button').click()")
+    page.run("new Promise(done => setTimeout(done, 1000))")
     assert_nothing_ran(page, base, clone)
 
 
