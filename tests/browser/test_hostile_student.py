@@ -277,8 +277,9 @@ def test_a_button_in_a_hand_in_runs_no_command_of_jupyterlab(
     page: Chrome, base: str, clone: Course
 ) -> None:
     open_notebook(page, base, clone, f"submitted/mallory/{NAME}/button.ipynb", [BUTTON])
-    page.run("document.querySelector('.jp-RenderedMarkdown button').click()")
-    page.run("new Promise(done => setTimeout(done, 1000))")
+    button = "document.querySelector('.jp-RenderedMarkdown button')"
+    assert page.run(f"{button}.dataset.commandlinkerCommand ?? null") is None
+    page.run(f"{button}.click()")
     assert_nothing_ran(page, base, clone)
 
 
