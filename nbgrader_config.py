@@ -12,8 +12,6 @@ ROOT = Path(__file__).resolve().parent
 
 # nbgrader starts alembic as a program and imports the steps below by name.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-# A kernel works in the folder of a hand-in: no file there stands in for a module of the kernel's.
-os.environ["PYTHONSAFEPATH"] = "1"
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
@@ -46,9 +44,10 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+# RunCells: a file beside a hand-in would stand in for a module of the kernel's.
 # SettleScores: a negative, missing or NaN score would earn full marks.
 c.Autograde.autograde_preprocessors = [
-    "nbgrader.preprocessors.Execute",
+    "grader.nbgrader_plugins.RunCells",
     "nbgrader.preprocessors.LimitOutput",
     "grader.nbgrader_plugins.SettleScores",
     "nbgrader.preprocessors.SaveAutoGrades",

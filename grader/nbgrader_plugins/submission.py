@@ -5,11 +5,12 @@ test cell whose value is negative, not a number, or missing.
 """
 
 import math
+import os
 from typing import Any
 
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade
 
 from grader.course.outcome_key import OUTCOME
@@ -33,6 +34,14 @@ class RepairCells(NbGraderPreprocessor):
             self.log.warning("Cell %s was missing from the submission; it is added again", name)
             _add_cell(nb.cells, name, released[name])
         return nb, resources
+
+
+class RunCells(Execute):
+    """Run a submission in a kernel that imports nothing from the folder it works in."""
+
+    def setup_kernel(self, **options: Any) -> Any:
+        """Return the kernel's context, as nbclient does."""
+        return super().setup_kernel(env=os.environ | {"PYTHONSAFEPATH": "1"}, **options)
 
 
 class SettleScores(NbGraderPreprocessor):
