@@ -46,9 +46,10 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+# RunCells: a file beside a hand-in would stand in for a module of the kernel's.
 # SettleScores: a negative, missing or NaN score would earn full marks.
 c.Autograde.autograde_preprocessors = [
-    "nbgrader.preprocessors.Execute",
+    "grader.nbgrader_plugins.RunCells",
     "nbgrader.preprocessors.LimitOutput",
     "grader.nbgrader_plugins.SettleScores",
     "nbgrader.preprocessors.SaveAutoGrades",
@@ -71,6 +72,7 @@ c.Execute.timeout = 60  # seconds per cell; trainings are tagged skip-grading
 c.ExportApp.plugin_class = "grader.nbgrader_plugins.export.StatusExportPlugin"
 
 # Hidden tests must not appear on the pages that students read (nbgrader's issue 917).
+c.GenerateFeedback.exporter_class = "grader.formgrader.submission_page.SubmissionPage"
 c.GenerateFeedback.preprocessors = [
     "grader.nbgrader_plugins.StripHiddenTests",
     "nbgrader.preprocessors.GetGrades",

@@ -117,5 +117,18 @@ set_up_python() {
     done
 }
 
+# nbgrader's installation switches on parts of JupyterLab that are open to any web page. Jupyter reads
+# such files by name; this one comes after nbgrader's.
+settings=.venv/etc/jupyter/jupyter_server_config.d
+switches=utils/lab/server_extensions.json
+switched=$settings/transformer-encoder-course.json
+switch_extensions() {
+    if [ -f $switches ] && ! cmp -s $switches $switched; then
+        mkdir -p $settings
+        cat $switches > $switched
+    fi
+}
+
 if ! usable || ! current; then set_up_python; fi
+switch_extensions
 if without_proxy; then install_proxy; fi

@@ -9,7 +9,13 @@ from grader.course.course import GradingCourse
 from grader.errors import CourseError
 from grader.usage import whole_number
 from utils.lab.exchange import Course
-from utils.lab.start import common_options, launch, top_bar, write_appearance
+from utils.lab.start import (
+    common_options,
+    launch,
+    switch_extensions,
+    top_bar,
+    write_appearance,
+)
 
 BUTTON = "Grade by hand"
 LAST_PORT = (1 << 16) - 1
@@ -20,6 +26,10 @@ NOT_FOR_INSTRUCTORS = (
     "@jupyter/nbgrader:create-assignment",
     "@jupyter/nbgrader:validate-assignment",
 )
+# A hand-in that is opened as it came has links and buttons: none acts for JupyterLab.
+HAND_INS = {
+    "@jupyterlab/apputils-extension:sanitizer": {"allowCommandLinker": False, "autolink": False}
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +96,8 @@ def write_settings(course: Course) -> Path:
     folder = course.private / "teach"
     caption = "nbgrader's formgrader: change scores and write comments"
     button = top_bar("grade-by-hand", BUTTON, caption, "nbgrader:open-formgrader")
-    write_appearance(folder, NOT_FOR_INSTRUCTORS, button)
+    write_appearance(folder, NOT_FOR_INSTRUCTORS, button | HAND_INS)
+    switch_extensions(folder, {"grader.formgrader": True, "utils.lab.assignments": False})
     return folder
 
 
@@ -94,6 +105,7 @@ def options(course: Course, arguments: argparse.Namespace) -> list[str]:
     """Return JupyterLab's options: the whole course is what an instructor sees."""
     return [
         f"--ServerApp.root_dir={course.root}",
+        "--ServerApp.kernel_manager_class=grader.formgrader.kernels.Kernels",
         f"--LabApp.workspaces_dir={course.private / 'teach' / 'workspaces'}",
         *common_options(),
         *(["--no-browser"] if arguments.no_browser else []),

@@ -1,11 +1,11 @@
 """A student's own texts and pictures, made safe for the pages that others open.
 
-Instructors open these pages with their own rights (formgrader), so nothing in a text or picture
-may run, and nothing may keep a page from being written.
+Instructors open these pages with their own rights, in formgrader and JupyterLab: nothing in a text
+or picture may run, load anything or lead elsewhere, and nothing may keep a page from being written.
+A link keeps its text and loses its address.
 """
 
 import base64
-import html
 import re
 from collections.abc import Collection
 from typing import Final
@@ -23,20 +23,23 @@ CUT: Final = "\n\n*(The text was cut here: it is too long for this page.)*"
 NO_PICTURE: Final = (
     "*(A picture is not shown here: pages keep PNG and JPEG pictures, up to 1 MiB in all.)*"
 )
-NO_LINK: Final = (
-    "*(A text is not shown here: it holds a link or a character that pages do not take.)*"
-)
 
-_TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
-_PROGRAM: Final = re.compile(r"(java|vb)script:", re.IGNORECASE)
-_LOCAL: Final = re.compile(  # as a link; between mark and address, quotes go on with a >
-    r"(?:\]\(|\]:|<)[\s>]*+(?:data|file|blob):",  # no mark may stand there: that keeps it linear
-    re.IGNORECASE,
-)
-_REMOTE: Final = re.compile(r"!(?=\[)(?!\[[^\[\]\n]*+\]\(attachment:picture-\d+\))")
-_OBSCURING: Final = re.compile(r"[\\\x00-\x1f]")  # what a link may hold without effect
 _PICTURE: Final = re.compile(  # each + after + or * keeps it linear: no backtracking
     r"!\[(?P<alt>[^\[\]\n]*+)\]\(<?attachment:(?P<name>[^()<>\n]*+)>?+[^()\n]*+\)|attachment:"
+)
+_KEPT: Final = re.compile(
+    r"(!\[[^\[\]\n]*+\]\(attachment:picture-\d+\))"
+)  # as `_picture` writes it
+_TARGET: Final = re.compile(  # of a link, or of a name that links use
+    r"\](?:\((?P<inline>(?:[^()]|\([^()]*+\))*+)\)|:[\s>]*+(?P<defined>\S*+))"
+)
+_OF_ADDRESSES: Final = re.compile(r"[/:.#?&%@\\]")
+# Without these marks, as they stand, no reader of markdown or mathematics makes a link, loads
+# anything or takes a tag.
+_MARK: Final = re.compile(
+    r"(?<=\])(?=[(:])|(?<=<)(?=[A-Za-z/!?])|(?<=:)(?=//)|(?<=www)(?=\.)"
+    r"|(?<=\\)(?=(?:href|url|style|class|cssId|bbox|data|require)(?![A-Za-z]))",
+    re.IGNORECASE,
 )
 
 
@@ -55,8 +58,9 @@ class StudentTexts:
         kept: Pictures = {}
         text = self._cut(encodable(source))
         text = _PICTURE.sub(lambda found: self._picture(found, attachments, kept), text)
-        safe = _safe(text)
-        return safe, {} if safe == NO_LINK else kept
+        parts = _KEPT.split(text)
+        parts[::2] = [_without_links(_TARGET.sub(_untargeted, part)) for part in parts[::2]]
+        return "".join(parts).replace("<!", "< !"), kept
 
     def _cut(self, text: str) -> str:
         room = min(MOST_IN_CELL, self._characters)
@@ -73,7 +77,7 @@ class StudentTexts:
         if not content:
             return NO_PICTURE
         kept[f"picture-{len(kept) + 1}"] = content
-        return f"![{found['alt']}](attachment:picture-{len(kept)})"
+        return f"![{_without_links(found['alt'])}](attachment:picture-{len(kept)})"
 
     def _fitting(self, content: object) -> dict[str, str]:
         for kind in TYPES:
@@ -91,30 +95,18 @@ def _decoded(text: object) -> bytes:
         return b""
 
 
-def _uncovered(text: str) -> str:
-    for _ in range(3):  # markdown and the browser each remove one layer
-        text = _OBSCURING.sub("", html.unescape(text))
-    return text
-
-
-def _has_bad_link(text: str) -> bool:
-    """Return whether a link runs a program, leads into a file, or hides an attachment's name."""
-    try:
-        plain = _uncovered(text)
-    except ValueError:  # a character's number has more digits than Python reads
-        return True
-    bad = _PROGRAM.search(plain) or _LOCAL.search(plain)
-    return bool(bad) or plain.count("attachment:") > text.count("attachment:")
-
-
 def safe_note(note: str) -> str:
     """Return a sentence of ours as pages may show it, whatever words of a student it quotes."""
-    return _safe(encodable(note))
+    return _without_links(encodable(note))
 
 
-def _safe(text: str) -> str:
-    """Return a text without what runs, loads, or leads elsewhere than a plain link does."""
-    if _has_bad_link(text):
-        return NO_LINK
-    text = _REMOTE.sub("! ", text)  # a link: nothing is loaded from elsewhere unasked
-    return _TAG.sub("< ", text)
+def _without_links(text: str) -> str:
+    """Return a text in which nothing leads elsewhere, loads or runs: a space is in each mark."""
+    return _MARK.sub(" ", text)
+
+
+def _untargeted(found: re.Match[str]) -> str:
+    """Return what stays of a link behind its text: nothing of an address, all of anything else."""
+    target = found["inline"] if found["defined"] is None else found["defined"]
+    is_address = _OF_ADDRESSES.search(next(iter(target.split()), ""))
+    return "]" if is_address else found[0]

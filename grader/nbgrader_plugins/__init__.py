@@ -3,6 +3,13 @@
 from grader.nbgrader_plugins.feedback import StripHiddenTests
 from grader.nbgrader_plugins.late import PercentADay
 from grader.nbgrader_plugins.release import ClearSolutions
-from grader.nbgrader_plugins.submission import RepairCells, SettleScores
+from grader.nbgrader_plugins.submission import RepairCells, RunCells, SettleScores
 
-__all__ = ["ClearSolutions", "PercentADay", "RepairCells", "SettleScores", "StripHiddenTests"]
+__all__ = [
+    "ClearSolutions",
+    "PercentADay",
+    "RepairCells",
+    "RunCells",
+    "SettleScores",
+    "StripHiddenTests",
+]

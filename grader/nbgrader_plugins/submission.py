@@ -5,13 +5,14 @@ test cell whose value is negative, not a number, or missing.
 """
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
+from nbgrader.preprocessors import DeduplicateIds, Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade
 from traitlets import Unicode
 
@@ -61,6 +62,14 @@ class RepairCells(NbGraderPreprocessor):
         nb.nbformat_minor = 5
         nb.metadata.pop(OUTCOME, None)  # what a graded copy says of itself is not theirs to say
         return nb, resources
+
+
+class RunCells(Execute):
+    """Run a submission in a kernel that imports nothing from the folder it works in."""
+
+    def setup_kernel(self, **options: Any) -> Any:
+        """Return the kernel's context, as nbclient does."""
+        return super().setup_kernel(env=os.environ | {"PYTHONSAFEPATH": "1"}, **options)
 
 
 class SettleScores(NbGraderPreprocessor):

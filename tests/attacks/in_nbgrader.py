@@ -90,7 +90,7 @@ def scores(course: GradingCourse, lesson: str, data: bytes) -> dict[str, float] 
         nb = nbformat.reads(data.decode(), as_version=4)
         for name in steps:
             if name not in WRITING:
-                step = Forked if name.endswith(".Execute") else import_item(name)
+                step = Forked if name.endswith(".RunCells") else import_item(name)
                 nb, _ = step(config=config).preprocess(nb, resources)
         graded = [cell for cell in nb.cells if is_grade(cell)]
         return {

@@ -1,5 +1,6 @@
 """JupyterLab as learners meet it: it opens the start page, runs a lesson, takes a submission."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +81,17 @@ def test_submitting_from_the_assignments_panel_puts_the_work_into_the_exchange(
     submitted = wait_for(lambda: list(course.exchange.glob(pattern)), "the submission")
     assert submitted[0].read_bytes() == (course.learn / first / f"{first}.ipynb").read_bytes()
     page.wait(f"!!({element('button', 'Fetch Feedback')})")
+
+
+def test_fetching_from_the_assignments_panel_brings_a_lesson_back(
+    page: Chrome, course: Course
+) -> None:
+    last = course.lessons()[-1]
+    shutil.rmtree(course.learn / last)
+    page.click("document.querySelector('#refresh_assignments_list, .refresh_assignments_list')")
+    page.click(
+        "[...document.querySelectorAll('button')].find(found => found.textContent === 'Fetch')"
+    )
+    fetched = course.learn / last / f"{last}.ipynb"
+    wait_for(fetched.is_file, "the lesson")
+    assert fetched.read_bytes() == (course.source(last) / f"{last}.ipynb").read_bytes()

@@ -63,7 +63,8 @@ def _environment() -> dict[str, str]:
     """Return the kernel's environment, in which the course's modules are these ones."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    return os.environ | {"PYTHONPATH": path, "MPLBACKEND": "agg", "JUPYTER_PREFER_ENV_PATH": "1"}
+    ours = {"PYTHONPATH": path, "MPLBACKEND": "agg", "JUPYTER_PREFER_ENV_PATH": "1"}
+    return os.environ | ours | {"PYTHONSAFEPATH": "1"}  # no file beside a notebook is a module
 
 
 def _verdicts(notebook: nbformat.NotebookNode) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ NOT_FOR_LEARNERS = (
 NEWS = "@jupyterlab/apputils-extension:announcements"  # asks about news on the first start
 
 EXTENSIONS = Path(__file__).resolve().parent / "extension"  # a folder for each change of JupyterLab
+# Which of the server's extensions are on. nbgrader's wheel switches its own on wherever it is
+# installed: they run what a web page or a folder with a configuration asks for.
+SERVER_EXTENSIONS = Path(__file__).resolve().parent / "server_extensions.json"
+# Jupyter reads such files by their names, and the last one counts: this comes after nbgrader's.
+SWITCHED = Path("jupyter_server_config.d", "transformer-encoder-course.json")
 
 # Its Submit would claim success where nothing arrives.
 WITHOUT_SUBMIT = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
@@ -41,6 +47,7 @@ def write_settings(course: Course, more: Config | None = None) -> Path:
 
     """
     folder = course.private / "jupyter"
+    switch_extensions(folder)
     without = NOT_FOR_LEARNERS + (() if course.has_submit else WITHOUT_SUBMIT)
     write_appearance(folder, without, _defaults())
     settings = exchange_settings(course)
@@ -61,6 +68,31 @@ def write_appearance(folder: Path, without: tuple[str, ...], defaults: dict[str,
     page = {"disabledExtensions": dict.fromkeys((*without, NEWS), True)}
     for name, found in (("page_config", page), ("default_setting_overrides", defaults)):
         (folder / "labconfig" / f"{name}.json").write_text(json.dumps(found, indent=1))
+
+
+def switch_extensions(folder: Path, more: dict[str, bool] | None = None) -> None:
+    """Write which of the server's extensions are on, into a folder of Jupyter's settings.
+
+    Args:
+        folder: which folder.
+        more: what is on or off besides, or other than for learners.
+
+    """
+    found = json.loads(SERVER_EXTENSIONS.read_text(encoding="utf-8"))
+    found["ServerApp"]["jpserver_extensions"] |= more or {}
+    (folder / SWITCHED).parent.mkdir(parents=True, exist_ok=True)
+    (folder / SWITCHED).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def switch_in_environment() -> None:
+    """Switch nbgrader's server extensions off wherever this environment's JupyterLab is started.
+
+    `setup.sh` does it too; conda runs nothing of ours before the course is started.
+    """
+    folder = Path(sys.prefix, "etc", "jupyter")
+    if (folder / SWITCHED).with_name("nbgrader.json").is_file():
+        with suppress(OSError):  # what is started here is safe by its own folder
+            switch_extensions(folder)
 
 
 def top_bar(name: str, label: str, caption: str, command: str, **args: Any) -> dict[str, Any]:
@@ -118,6 +150,7 @@ def _as_root() -> list[str]:
 
 def main(options: list[str]) -> None:
     """Open the course that this module belongs to."""
+    switch_in_environment()
     open_course(Course(Path(__file__).resolve().parents[2]), options)
 
 
@@ -157,6 +190,7 @@ def launch(course: Course, settings: Path, options: list[str], application: Any 
     """Run JupyterLab with a folder of settings until it is closed."""
     os.environ["JUPYTER_CONFIG_PATH"] = str(settings)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not the user's
+    os.environ["PYTHONSAFEPATH"] = "1"  # no file beside a notebook stands in for a kernel's module
     # Kernels import this course's modules, whichever clone or bundle is installed.
     path = [str(course.root), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))

@@ -73,6 +73,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.authoring", "grader.course", "grader.grading.arrangement",
         "grader.grading.cell_notes", "grader.grading.other_lessons", "grader.grading.submission",
     ),
+    # What guards JupyterLab's pages is the learners' and the instructors'.
+    "grader.formgrader": ("grader.formgrader", "utils.lab.assignments"),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
     "grader.workers": (

@@ -116,6 +116,19 @@ def test_each_level_installs_its_extras_under_the_constraints(
     assert call.endswith(f"-c constraints.txt -e {what}")
 
 
+def test_every_run_leaves_nbgraders_extensions_switched_off(machine: Machine) -> None:
+    switches = machine.checkout / "utils" / "lab" / "server_extensions.json"
+    switches.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "utils/lab/server_extensions.json", switches)
+    settings = machine.checkout / ".venv/etc/jupyter/jupyter_server_config.d"
+    for _ in range(2):  # the second run installs nothing
+        machine.set_up()
+        (written,) = settings.iterdir()
+        assert written.name > "nbgrader.json"  # Jupyter reads them in this order
+        assert written.read_bytes() == switches.read_bytes()
+        written.write_text("{}")
+
+
 def test_an_unknown_level_is_refused(machine: Machine) -> None:
     done = machine.set_up("everything")
     assert done.returncode == 2

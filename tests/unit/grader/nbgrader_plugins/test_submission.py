@@ -20,6 +20,7 @@ from grader.authoring.release import released
 from grader.course.graded_copies import read_copy
 from grader.course.outcome_key import OUTCOME
 from grader.nbgrader_plugins import RepairCells
+from tests.browser.kernels import set_traps, sprung
 from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, STARTUP, make_course
 
 NAME = "01_doubling"
@@ -159,6 +160,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         edit(notebook.cells)
         notebook.metadata[OUTCOME] = {"status": "grader error"}  # theirs counts for nothing
         write_if_changed(course / "submitted" / student / NAME / f"{NAME}.ipynb", as_text(notebook))
+    set_traps(course / "submitted" / "right" / NAME)
     nbgrader(course, "autograde")
     nbgrader(course, "generate_feedback")
     return course
@@ -179,6 +181,11 @@ def test_a_graded_copy_says_nothing_of_itself_that_its_student_wrote(graded, stu
     copy = read_copy(graded, student, NAME)
     assert copy is not None
     assert (copy.status, copy.is_ours) == ("graded", False)
+
+
+def test_no_file_beside_a_notebook_runs_as_a_module_of_the_kernels(graded):
+    assert (graded / "autograded" / "right" / NAME / "ipykernel_launcher.py").is_file()
+    assert sprung(graded / "submitted" / "right" / NAME) == []
 
 
 def page(course: Path, student: str) -> str:

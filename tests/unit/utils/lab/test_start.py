@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyter_core.paths import jupyter_config_path
+from jupyter_server.extension.config import ExtensionConfigManager
 from jupyterlab_server.config import get_federated_extensions
 
 from utils.lab import start
@@ -75,6 +77,8 @@ def launched(with_exercises: Course, monkeypatch: pytest.MonkeyPatch) -> list[li
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
     monkeypatch.setenv("PYTHONPATH", "/some/where")
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "")
+    monkeypatch.setenv("PYTHONSAFEPATH", "")
+    monkeypatch.setattr(sys, "prefix", str(with_exercises.root / "environment"))
     return calls
 
 
@@ -89,6 +93,37 @@ def test_a_start_writes_the_page_and_says_where_the_copies_are(
         "00_first: your copy is in learn/00_first",
         "01_second: your copy is in learn/01_second",
     ]
+
+
+def test_a_start_switches_nbgraders_extensions_off_and_guards_kernels(
+    launched: list[list[str]], with_exercises: Course, tmp_path: Path
+) -> None:
+    start.main([])
+    assert os.environ["PYTHONSAFEPATH"] == "1"
+    found = ExtensionConfigManager(read_config_path=jupyter_config_path())
+    on = {name for name, is_on in found.get_jpserver_extensions().items() if is_on}
+    assert not {name for name in on if name.startswith("nbgrader")}
+    assert "utils.lab.assignments" in on
+    assert "jupyterlab_jupytext" not in on
+
+
+@pytest.mark.parametrize("has_nbgrader", [True, False])
+def test_a_start_writes_into_an_environment_beside_nbgraders_file_alone(
+    launched: list[list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    has_nbgrader: bool,
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+    settings = tmp_path / "environment" / "etc" / "jupyter" / start.SWITCHED.parent
+    settings.mkdir(parents=True)
+    if has_nbgrader:
+        (settings / "nbgrader.json").write_text("{}")
+    start.main([])
+    written = settings / start.SWITCHED.name
+    assert written.exists() == has_nbgrader
+    if has_nbgrader:
+        assert written.read_bytes() == start.SERVER_EXTENSIONS.read_bytes()  # as setup.sh compares
 
 
 def test_a_start_says_what_to_upload_and_where(
