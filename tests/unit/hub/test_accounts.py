@@ -62,16 +62,17 @@ def mode(path: Path) -> int:
 
 def test_who_has_no_account_gets_one_in_the_hubs_group_with_a_closed_home(machine: Machine) -> None:
     ensure_account("ben")
-    (command,) = machine.commands
+    command, closing = machine.commands
     assert command[0] == "useradd"
     assert command[command.index("--groups") + 1] == GROUP
     assert command[-1] == "ben"
+    assert closing == ("usermod", "--expiredate", "1", "ben")  # no way in but the hub
     assert mode(machine.homes / "ben") == 0o700
 
 
 def test_an_account_of_the_hub_stays_and_its_home_is_closed(machine: Machine) -> None:
     ensure_account("ada")
-    assert machine.commands == []
+    assert machine.commands == [("usermod", "--expiredate", "1", "ada")]
     assert mode(machine.homes / "ada") == 0o700
 
 
