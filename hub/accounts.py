@@ -10,7 +10,9 @@ import os
 import pwd
 import re
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -74,6 +76,16 @@ def members() -> list[str]:
         return grp.getgrnam(GROUP).gr_mem
     except KeyError:
         return []
+
+
+def members_who_used(database: Path) -> list[str]:
+    """Return the accounts that the hub has made and whose names are in one hub's database."""
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as found:
+            known = {name for (name,) in found.execute("SELECT name FROM users")}
+    except sqlite3.OperationalError:  # it has not run yet
+        return []
+    return [name for name in members() if name in known]
 
 
 def _make(name: str) -> None:

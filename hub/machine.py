@@ -9,7 +9,7 @@ from typing import Final
 import psutil  # ipykernel needs it, too
 
 from grader.errors import CourseError
-from hub.accounts import members
+from hub.accounts import members_who_used
 from hub.configuration import PROXY
 from hub.settings import FILE, HubSettings
 
@@ -82,7 +82,7 @@ def verify_ports(settings: HubSettings) -> None:
         for each in psutil.net_connections("tcp")
         if each.status == psutil.CONN_LISTEN and each.laddr.port in ours
     ]
-    students = members() if os.geteuid() == 0 else []
+    students = members_who_used(settings.users)
     taken = [
         f"Port {port} is taken by {program}."
         for port, program, who in sorted(found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hub import folders
-from hub.accounts import GROUP, ONLY_OWNER, end_processes, ensure_group, members
+from hub.accounts import GROUP, ONLY_OWNER, end_processes, ensure_group, members_who_used
 from hub.owner import owner_of
 from hub.passwords import FILE as PASSWORDS
 from hub.passwords import add_passwords
@@ -32,7 +32,10 @@ def steps(root: Path, settings: HubSettings, *, starts: bool) -> list[Step]:
     """
     owner = owner_of(root).pw_name
     found = [
-        Step("end what students' accounts still run, without a server of theirs", _end_leftovers)
+        Step(
+            "end what students' accounts still run, without a server of theirs",
+            lambda: _end_leftovers(settings),
+        )
     ] * starts
     found += [
         Step(
@@ -59,6 +62,6 @@ def steps(root: Path, settings: HubSettings, *, starts: bool) -> list[Step]:
     return [*found, Step(says, lambda: root.chmod(ONLY_OWNER))]
 
 
-def _end_leftovers() -> None:
-    for name in members():
+def _end_leftovers(settings: HubSettings) -> None:
+    for name in members_who_used(settings.users):
         end_processes(name)

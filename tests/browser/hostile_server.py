@@ -7,12 +7,9 @@ import json
 import os
 import pwd
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.browser.chrome import Chrome
-from tests.course.hub_class import HubClass
 
 SETTINGS = """
 import sys
@@ -43,9 +40,8 @@ def _load_jupyter_server_extension(app):
 """
 
 
-@contextmanager
-def hostile_server(hub: HubClass, name: str) -> Iterator[str]:
-    """Let a student's server serve such pages; gives the path of their folder."""
+def make_hostile(name: str) -> str:
+    """Let a student's server, when it starts next, serve such pages; give the path of their folder."""
     home, secret = Path("/home", name), secrets.token_hex(4)
     for file, text in (
         (home / ".jupyter/jupyter_server_config.py", SETTINGS.format(folder=str(home))),
@@ -55,7 +51,7 @@ def hostile_server(hub: HubClass, name: str) -> Iterator[str]:
         file.write_text(text)
         for path in (file.parent, file):
             os.chown(path, pwd.getpwnam(name).pw_uid, -1)
-    yield f"/user/{name}/{secret}/"
+    return f"/user/{name}/{secret}/"
 
 
 def register(page: Chrome, scope: str) -> str:

@@ -46,7 +46,7 @@ def test_other_accounts_of_the_machine_see_nothing_of_it(demo: tuple[HubClass, s
 
 
 def test_each_start_has_a_password_of_its_own(demo: tuple[HubClass, str]) -> None:
-    made, address = demo
+    made, _ = demo
     (first,) = TOLD.findall(made.log.read_text())
     process = made.start("demo", "--prepare", f"--port={free_port(PORTS)}")
     assert process.wait() == 0, made.log.read_text()

@@ -89,6 +89,11 @@ class HubClass:
         return str(self.clone / ".venv/bin/python")
 
     @property
+    def address(self) -> str:
+        """Where browsers find the hub."""
+        return self.settings.subdomain_host or self.settings.address
+
+    @property
     def log(self) -> Path:
         return self.folder / "hub.log"
 

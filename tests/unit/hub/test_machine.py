@@ -98,7 +98,9 @@ def test_ports_that_are_taken_are_told_with_the_process_and_its_account(where: s
 def test_a_port_that_a_students_process_holds_is_none_for_it_ends_before_the_hub_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machine, "members", lambda: ["ada", pwd.getpwuid(os.getuid()).pw_name])
+    monkeypatch.setattr(
+        machine, "members_who_used", lambda _: ["ada", pwd.getpwuid(os.getuid()).pw_name]
+    )
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         machine.verify_ports(HubSettings(address=f"http://127.0.0.1:{port}"))
