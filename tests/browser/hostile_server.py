@@ -41,7 +41,7 @@ def _load_jupyter_server_extension(app):
 
 
 def make_hostile(name: str) -> str:
-    """Let a student's server, when it starts next, serve such pages; give the path of their folder."""
+    """Let a student's server serve such pages from its next start on; give their folder's path."""
     home, secret = Path("/home", name), secrets.token_hex(4)
     for file, text in (
         (home / ".jupyter/jupyter_server_config.py", SETTINGS.format(folder=str(home))),
