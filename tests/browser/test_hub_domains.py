@@ -21,6 +21,11 @@ from tests.course.hub_class import HubClass, a_class, require_accounts, running_
 DOMAIN = "hub.localhost"  # browsers find all below localhost on this machine, and trust it
 LEFT = "import socket, time; s = socket.create_server(('127.0.0.1', {})); time.sleep(10_000)"
 
+REMOVE_WORKERS = (
+    "navigator.serviceWorker.getRegistrations()"
+    ".then(found => Promise.all(found.map(worker => worker.unregister())))"
+)
+
 
 @pytest.fixture(scope="module")
 def hub(chromium: str) -> Iterator[HubClass]:
@@ -30,7 +35,7 @@ def hub(chromium: str) -> Iterator[HubClass]:
         assert made.prepare().returncode == 0
         ensure_account(BEN)
         session = orm.new_session_factory(url=f"sqlite:///{made.settings.users}")()
-        session.add(orm.User(name=BEN))  # of an earlier start
+        session.add(orm.User(name=BEN, admin=True))  # of an earlier hub, which had admins
         session.commit()
         session.close()
         port = made.settings.port
@@ -97,7 +102,10 @@ def test_a_page_of_a_hostile_students_reads_nothing_at_the_hub_or_at_another_stu
     known = "{'X-XSRFToken': document.cookie.match(/_xsrf=([^;]+)/)[1]}"
     assert answer(ada, paths[contents] + contents, known) == 200  # her own page may
     ada.open(f"{origin_of(hub, BEN)}{home}page")
-    ada.wait(f"location.origin === '{origin_of(hub, BEN)}' && document.readyState === 'complete'")
+    ada.wait("document.body?.innerText === 'taken'")
+    ada.run(REMOVE_WORKERS)  # which would answer in another's place
+    ada.open(f"{origin_of(hub, BEN)}{home}page")
+    ada.wait("document.title === 'Look here'")
     for path, origin in paths.items():
         assert answer(ada, origin + path) == "TypeError"
 
@@ -124,3 +132,11 @@ def test_a_hostile_students_login_page_is_not_at_the_hubs_address(
 def test_the_process_that_held_a_port_is_gone(hub: HubClass) -> None:
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert LEFT.format(hub.settings.port) not in found.stdout
+
+
+def test_who_was_an_admin_of_an_earlier_hub_is_none_now(hub: HubClass) -> None:
+    session = orm.new_session_factory(url=f"sqlite:///{hub.settings.users}")()
+    user = session.query(orm.User).filter_by(name=BEN).one()
+    assert not user.admin
+    assert [role.name for role in user.roles] == ["user"]
+    session.close()
