@@ -24,6 +24,7 @@ COMMANDS = {
     "teach": ("grader.commands.teach", "open JupyterLab to grade by hand, in formgrader"),
     "release": ("grader.commands.release", "hand feedback back through the exchange"),
     "deadlines": ("grader.commands.deadlines", "set due dates and extensions, or show them"),
+    "secret": ("grader.commands.secret", "make the secret that varies a class's hidden cases"),
     "roster": ("grader.commands.roster", "enter the class from a list, or show it"),
     "collect": ("grader.commands.collect", "take hand-ins from a learning system's download"),
     "export": ("grader.commands.export", "write grades or feedback for a learning system"),

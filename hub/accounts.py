@@ -6,9 +6,13 @@ as an account that the hub has made, which its group tells.
 
 import grp
 import hashlib
+import os
 import pwd
 import re
+import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +23,7 @@ from hub.settings import NAME, verify_name
 
 GROUP: Final = "course-hub"
 ONLY_OWNER: Final = 0o700
+NOBODY_AT_ALL: Final = 65533  # an id that Linux systems reserve, so no process has it
 _DIGITS: Final = 16  # of a checksum: too many to look for a second text with the same
 _MADE: Final = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}$")
 
@@ -51,7 +56,7 @@ def ensure_account(name: str) -> None:
     """
     try:
         verify_name(name)
-        account = pwd.getpwnam(name)
+        pwd.getpwnam(name)
     except CourseError as error:
         raise AccountError(str(error)) from None
     except KeyError:
@@ -62,7 +67,7 @@ def ensure_account(name: str) -> None:
             f"{name} is an account of this machine that is not the class's, so no server is "
             "started for it. Ask your instructor for another name on the hub."
         )
-    Path(account.pw_dir).chmod(ONLY_OWNER)
+    _close(name)
 
 
 def members() -> list[str]:
@@ -73,10 +78,60 @@ def members() -> list[str]:
         return []
 
 
+def members_who_used(database: Path) -> list[str]:
+    """Return the accounts that the hub has made and whose names are in one hub's database."""
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as found:
+            known = {name for (name,) in found.execute("SELECT name FROM users")}
+    except sqlite3.OperationalError:  # it has not run yet
+        return []
+    return [name for name in members() if name in known]
+
+
 def _make(name: str) -> None:
-    options = ("--create-home", "--user-group", "--groups", GROUP, "--shell", "/bin/bash")
-    _run("useradd", *options, "--key", "HOME_MODE=0700", name)
-    Path(pwd.getpwnam(name).pw_dir).chmod(ONLY_OWNER)  # older tools know no HOME_MODE
+    options: tuple[str, ...] = (
+        "--create-home",
+        "--user-group",
+        "--groups",
+        GROUP,
+        "--shell",
+        "/bin/bash",
+    )
+    # An account's processes are those of its id: it gets no further ids to run others as.
+    for key in ("HOME_MODE=0700", "SUB_UID_COUNT=0", "SUB_GID_COUNT=0"):
+        options += ("--key", key)
+    _run("useradd", *options, name)
+    _close(name)
+
+
+def _close(name: str) -> None:
+    """Keep others out of an account's home, and it out of the machine but by the hub.
+
+    What asks PAM takes it for expired: ssh, su, and also cron and at, which would start processes
+    when the server has stopped.
+    """
+    Path(pwd.getpwnam(name).pw_dir).chmod(ONLY_OWNER)
+    _run("usermod", "--expiredate", "1", name)
+
+
+def end_processes(name: str) -> None:
+    """End all that an account of the hub's runs, at once: nothing outruns it by forking.
+
+    The kernel sends the signal to what the sender may end. So a child takes the account's rights,
+    and keeps an id of its own by which the account cannot end or stop it meanwhile.
+    """
+    if name not in members():  # an account that was there before
+        return
+    user = pwd.getpwnam(name).pw_uid
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setresuid(NOBODY_AT_ALL, user, 0)
+        os.kill(-1, signal.SIGKILL)
+    finally:
+        os._exit(0)
 
 
 def _run(*words: str) -> None:

@@ -1,5 +1,6 @@
 """Who somebody is: the hub's own passwords, or a learning system's word by LTI 1.3."""
 
+import asyncio
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,28 +16,47 @@ from hub.passwords import read_passwords
 
 # First passwords are random, and there may be hundreds: the usual 12 would take minutes.
 ROUNDS: Final = 8
+SECONDS_WHEN_WRONG: Final = 2.0
+CHANGE: Final = "/change-password"
 
 
 class PasswordAuthenticator(NativeAuthenticator):
-    """NativeAuthenticator that knows the class's first passwords from its start.
+    """NativeAuthenticator for those who have a first password, until they choose another.
 
-    So nobody can sign up under the name of a student or an instructor before they do.
+    The table of first passwords is read at each login, so a running hub knows who was added.
     """
 
     first_passwords = Unicode(help="The table of first passwords.", config=True)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name, password in read_passwords(Path(self.first_passwords)).items():
-            if not self.user_exists(name):
-                kept = bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS))
-                self.db.add(UserInfo(username=name, password=kept, is_authorized=True))
-        self.db.commit()
+    async def authenticate(self, handler: Any, data: dict[str, str]) -> str | None:
+        """Return the name if the password is right; else None, after a while.
+
+        Nobody is ever locked out: whoever knows a name could do that to others.
+        """
+        self._enter(self.normalize_username(data["username"]))
+        name: str | None = await super().authenticate(handler, data)
+        if name is None:
+            await asyncio.sleep(SECONDS_WHEN_WRONG)
+        return name
+
+    def _enter(self, name: str) -> None:
+        """Give somebody their first password who has none yet."""
+        if name in (known := self._known()) and not self.user_exists(name):
+            kept = bcrypt.hashpw(known[name].encode(), bcrypt.gensalt(ROUNDS))
+            self.db.add(UserInfo(username=name, password=kept, is_authorized=True))
+            self.db.commit()
+
+    def check_allowed(self, username: str, authentication: Any = None) -> bool:
+        """Return whether somebody is in the table."""
+        return username in self._known()
+
+    def _known(self) -> dict[str, str]:
+        return read_passwords(Path(self.first_passwords))
 
     def get_handlers(self, app: Any) -> list[tuple[str, Any]]:
-        """Return the pages, with JupyterHub's own to log in: NativeAuthenticator 1.3's fails."""
+        """Return the pages to log in, JupyterHub's own, and to change one's own password."""
         pages = super().get_handlers(app)
-        return [("/login", LoginHandler), *(each for each in pages if each[0] != "/login")]
+        return [("/login", LoginHandler), *(page for page in pages if page[0] == CHANGE)]
 
 
 class LearningSystemAuthenticator(LTI13Authenticator):

@@ -1,86 +1,70 @@
 """JupyterHub's configuration for a class, made of the few settings in `hub.toml`."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import nativeauthenticator
 from traitlets.config import Config
 
-from hub.passwords import FILE as PASSWORDS
-from hub.settings import DESK, DESK_PAGE, DESK_PREFIX, HubSettings
-from hub.spawners import has_systemd, make_account
+from hub.settings import HubSettings, Lti
+from hub.spawners import end_account, has_systemd, make_account
 from utils.lab.page import NAME as START_PAGE
 
-INSTRUCTORS: Final = "instructors"
 CULLER: Final = "idle-culler"
 # setup.sh puts it beside the environment's Python.
 PROXY: Final = Path(sys.prefix, "proxy/node_modules/.bin/configurable-http-proxy")
+NARROW: Final = Path(__file__).resolve().parent / "proxy" / "narrow_service_workers.cjs"
 COURSE: Final = "The Transformer encoder, from scratch"
 WELCOME: Final = (
     f"<b>{COURSE}</b><br>Your name and first password come from your instructor.<br>To change the "
     "password, log in and choose File, Hub Control Panel, Change Password."
 )
-SIGN_UP: Final = (
-    '<br>You have none yet? <a href="/hub/signup">Sign up</a>, and wait until an instructor has '
-    "granted it."
-)
 SECONDS_TO_START: Final = 180  # the first start copies the course; many start at once
 
 
-@dataclass(frozen=True)
-class Hub:
-    """What a hub is made of.
+def configuration(settings: HubSettings, passwords: Path) -> Config:
+    """Return the whole configuration of a class's hub.
 
-    Attributes:
-        root: the clone that is graded in, whose environment everybody uses.
+    Args:
         settings: the instructor's.
-        owner: the account of the clone, which grades; "" to grade as who runs the hub.
-        students: the names of the class.
+        passwords: the table of first passwords.
 
     """
-
-    root: Path
-    settings: HubSettings
-    owner: str = ""
-    students: tuple[str, ...] = ()
-
-    @property
-    def python(self) -> str:
-        """Return the environment's Python, which runs the hub too."""
-        return sys.executable
-
-    @property
-    def passwords(self) -> Path:
-        """Return the table of first passwords."""
-        return self.root / PASSWORDS
-
-
-def configuration(hub: Hub) -> Config:
-    """Return the whole configuration of a class's hub."""
-    config: Any = common(hub)
-    (_by_learning_system if hub.settings.lti else _by_password)(config, hub)
-    (_in_units if has_systemd() else _as_processes)(config, hub.settings)
+    config: Any = common(settings, settings.environment / "bin/python")
+    if settings.lti is None:
+        _by_password(config, passwords)
+    else:
+        _by_learning_system(config, settings.lti)
+    (_in_units if has_systemd() else _as_processes)(config, settings)
     config.Spawner.pre_spawn_hook = make_account
+    config.Spawner.post_stop_hook = end_account
     return Config(config)
 
 
-def common(hub: Hub) -> Config:
-    """Return what the class's hub and the demo's share."""
+def common(settings: HubSettings, python: Path) -> Config:
+    """Return what the class's hub and the demo's share.
+
+    Args:
+        settings: the instructor's, or the demo's.
+        python: what runs students' servers.
+
+    """
     config: Any = Config()
-    _addresses(config, hub)
-    _files(config, hub.settings)
-    _students_servers(config, hub)
-    _services(config, hub)
+    _addresses(config, settings)
+    _files(config, settings)
+    _students_servers(config, settings, python)
+    _services(config, settings)
     return Config(config)
 
 
-def _addresses(config: Any, hub: Hub) -> None:
+def _addresses(config: Any, settings: HubSettings) -> None:
     """Put the hub's parts beside each other; only the proxy is for browsers."""
-    settings = hub.settings
     config.JupyterHub.bind_url = settings.address
-    config.ConfigurableHTTPProxy.command = [str(PROXY)]
+    config.JupyterHub.subdomain_host = settings.subdomain_host
+    # A cookie with this prefix is no other domain's: what is below one sets cookies for it.
+    config.JupyterHub.cookie_host_prefix_enabled = settings.subdomain_host.startswith("https:")
+    config.ConfigurableHTTPProxy.command = ["node", "--require", str(NARROW), str(PROXY)]
     config.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{settings.port + 1}"
     config.JupyterHub.hub_ip = "127.0.0.1"
     config.JupyterHub.hub_port = settings.port + 2
@@ -89,18 +73,17 @@ def _addresses(config: Any, hub: Hub) -> None:
 
 
 def _files(config: Any, settings: HubSettings) -> None:
-    config.JupyterHub.db_url = f"sqlite:///{settings.state / 'jupyterhub.sqlite'}"
+    config.JupyterHub.db_url = f"sqlite:///{settings.users}"
     config.JupyterHub.cookie_secret_file = str(settings.state / "cookie_secret")
     config.ConfigurableHTTPProxy.pid_file = str(settings.state / "proxy.pid")
 
 
-def _students_servers(config: Any, hub: Hub) -> None:
-    """Run what the hub serves, with the clone's environment and nothing else of the clone."""
-    python = Path(hub.python)
-    config.Spawner.cmd = [hub.python, "-P", "-m", "utils.lab.on_hub"]
+def _students_servers(config: Any, settings: HubSettings, python: Path) -> None:
+    """Run what the hub serves, in an environment that holds nothing of the clone."""
+    config.Spawner.cmd = [str(python), "-P", "-m", "utils.lab.on_hub"]
     config.Spawner.default_url = f"/lab/tree/{START_PAGE}"
     config.Spawner.environment = {
-        "PYTHONPATH": str(hub.settings.served),
+        "PYTHONPATH": str(settings.served),
         "PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin",
     }
     config.Spawner.start_timeout = config.Spawner.http_timeout = SECONDS_TO_START
@@ -109,73 +92,34 @@ def _students_servers(config: Any, hub: Hub) -> None:
     config.LocalProcessSpawner.interrupt_timeout = 1
 
 
-def _services(config: Any, hub: Hub) -> None:
-    """Add the grading desk, which only instructors enter, and what stops idle servers."""
-    settings = hub.settings
-    grading = {
-        "name": DESK,
-        "url": f"http://127.0.0.1:{settings.port + 3}",
-        "command": [hub.python, "-m", "hub.desk"],
-        "cwd": str(hub.root),
-        "user": hub.owner,
-        "environment": {"PYTHONPATH": str(hub.root), "JUPYTERHUB_DEFAULT_URL": DESK_PAGE},
-        "oauth_no_confirm": True,
-    }
+def _services(config: Any, settings: HubSettings) -> None:
+    """Add what stops idle servers. Nobody has more rights in a browser than a student has."""
     seconds = settings.idle_minutes * 60
-    culler = {
-        "name": CULLER,
-        "command": [hub.python, "-m", "jupyterhub_idle_culler", f"--timeout={seconds}"],
-    }
-    config.JupyterHub.services = [grading, culler]
-    config.JupyterHub.load_groups = {INSTRUCTORS: {"users": list(settings.instructors)}}
+    words = [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={seconds}"]
+    config.JupyterHub.services = [{"name": CULLER, "command": words}]
     config.JupyterHub.load_roles = [
-        {
-            "name": INSTRUCTORS,
-            "scopes": ["self", f"access:services!service={DESK}"],
-            "groups": [INSTRUCTORS],
-        },
         {
             "name": CULLER,
             "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"],
             "services": [CULLER],
         },
+        {"name": "admin", "users": [], "services": [], "groups": []},  # nor who had them once
     ]
-    config.Authenticator.admin_users = set(settings.instructors)
-    config.JupyterHub.default_url = first_page
 
 
-def first_page(handler: Any) -> str:
-    """Return where somebody goes: instructors to the desk, students to their server."""
-    user = handler.current_user
-    if user is None:
-        return ""  # to log in first, then here again
-    grades = any(group.name == INSTRUCTORS for group in user.groups)
-    return DESK_PREFIX if grades else "/hub/spawn"
-
-
-def _by_password(config: Any, hub: Hub) -> None:
+def _by_password(config: Any, passwords: Path) -> None:
     config.JupyterHub.authenticator_class = "hub.authenticators.PasswordAuthenticator"
     templates = Path(nativeauthenticator.__file__).parent / "templates"
     config.JupyterHub.template_paths = [str(templates)]
-    config.JupyterHub.template_vars = {
-        "announcement_login": WELCOME + SIGN_UP * hub.settings.sign_up
-    }
-    config.PasswordAuthenticator.first_passwords = str(hub.passwords)
-    config.NativeAuthenticator.enable_signup = hub.settings.sign_up
+    config.JupyterHub.template_vars = {"announcement_login": WELCOME}
+    config.PasswordAuthenticator.first_passwords = str(passwords)
+    config.PasswordAuthenticator.any_allow_config = True  # the table of first passwords is one
+    config.NativeAuthenticator.enable_signup = False
     config.NativeAuthenticator.minimum_password_length = 10
     config.NativeAuthenticator.check_common_password = True
-    config.NativeAuthenticator.allowed_failed_logins = 10
-    config.NativeAuthenticator.seconds_before_next_try = 60
-    if hub.settings.sign_up:  # the instructor's grant is what allows somebody
-        config.Authenticator.allow_all = True
-    else:
-        config.Authenticator.allowed_users = {*hub.students, *hub.settings.instructors}
-        config.Authenticator.allow_existing_users = False
 
 
-def _by_learning_system(config: Any, hub: Hub) -> None:
-    lti = hub.settings.lti
-    assert lti is not None
+def _by_learning_system(config: Any, lti: Lti) -> None:
     config.JupyterHub.authenticator_class = "hub.authenticators.LearningSystemAuthenticator"
     config.Authenticator.allow_all = True  # whom the learning system lets in
     config.LTI13Authenticator.client_id = {lti.client_id}

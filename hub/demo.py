@@ -1,8 +1,9 @@
-"""A hub to look at: made-up people, one password, everything as who runs it, loopback only."""
+"""A hub to look at: made-up people, a password for its start, all as one account, loopback only."""
 
-import json
+import secrets
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,66 +12,50 @@ from traitlets.config import Config
 
 from grader.errors import CourseError
 from hub import folders
-from hub.configuration import Hub, common
+from hub.accounts import ONLY_OWNER
+from hub.configuration import common
 from hub.machine import verify_ports, verify_proxy
+from hub.passwords import BYTES
 from hub.settings import HubSettings
 
 STUDENTS: Final = ("ada", "ben")
-INSTRUCTOR: Final = "teacher"
-PASSWORD: Final = "look-around"  # for a hub that only this machine reaches
-WHO_IS_WHO: Final = (
-    f"Log in as {' or '.join(STUDENTS)}, students, or as {INSTRUCTOR}. The password is {PASSWORD}."
-)
+WHO_IS_WHO: Final = f"Log in as {' or '.join(STUDENTS)}, students."
 FOLDER: Final = ".course/hub-demo"
-PORT_FILE: Final = "port.json"
 
 
-def prepare_demo(root: Path, port: int) -> HubSettings:
-    """Make the demo anew, and say who is who.
+def prepare_demo(root: Path, port: int) -> tuple[HubSettings, str]:
+    """Make the demo anew, and say who is who; return its settings and password.
 
     Raises:
         CourseError: the course cannot be cloned, or a part is missing.
 
     """
     verify_proxy()
-    settings = demo_settings(root, port)
+    settings = HubSettings(place=root / FOLDER, address=f"http://127.0.0.1:{port}")
     verify_ports(settings)
     shutil.rmtree(settings.place, ignore_errors=True)
     clone = settings.place / "clone"
     _clone(root, clone)
     folders.make_place(clone, settings)
     folders.serve(clone, settings)
-    (settings.state / PORT_FILE).write_text(json.dumps(port))
+    settings.place.chmod(ONLY_OWNER)
+    # Whoever logs in gets a shell of this account, and every account of the machine can reach it.
+    password = secrets.token_urlsafe(BYTES)
     print(f"A hub of this machine alone: {settings.address}")
-    print(WHO_IS_WHO)
+    print(f"{WHO_IS_WHO} The password of this start is {password}")
     print(f"Ctrl-C stops it. Everything is in {FOLDER}, and new at each start.")
-    return settings
+    return settings, password
 
 
-def demo_settings(root: Path, port: int) -> HubSettings:
-    """Return the demo's settings."""
-    return HubSettings(
-        instructors=(INSTRUCTOR,), place=root / FOLDER, address=f"http://127.0.0.1:{port}"
-    )
-
-
-def demo_hub(root: Path) -> Hub:
-    """Return the demo that was made last."""
-    port = json.loads((demo_settings(root, 0).state / PORT_FILE).read_text())
-    settings = demo_settings(root, port)
-    return Hub(settings.place / "clone", settings, "", STUDENTS)
-
-
-def demo_configuration(root: Path) -> Config:
+def demo_configuration(settings: HubSettings, password: str) -> Config:
     """Return JupyterHub's configuration: nobody becomes somebody else, no account is made."""
-    hub = demo_hub(root)
-    config: Any = common(hub)
+    config: Any = common(settings, Path(sys.executable))
     config.JupyterHub.authenticator_class = "dummy"
-    config.DummyAuthenticator.password = PASSWORD
+    config.DummyAuthenticator.password = password
     config.JupyterHub.template_vars = {"announcement_login": WHO_IS_WHO}
-    config.Authenticator.allowed_users = {*STUDENTS, INSTRUCTOR}
+    config.Authenticator.allowed_users = set(STUDENTS)
     config.JupyterHub.spawner_class = SimpleLocalProcessSpawner
-    homes = hub.settings.place / "homes"
+    homes = settings.place / "homes"
     config.SimpleLocalProcessSpawner.home_dir_template = f"{homes}/{{username}}"
     return Config(config)
 

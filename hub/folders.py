@@ -1,6 +1,9 @@
 """The folders of a class's hub, and who may do what in them."""
 
+import os
+import shutil
 import stat
+import subprocess
 import tempfile
 import zipfile
 from pathlib import Path
@@ -15,37 +18,36 @@ from utils.lab.settings import FILE as COURSE_FILE
 from utils.lab.settings import SettingsError, read_settings
 from utils.text_files import read_text
 
-OPEN: Final = ".venv"  # of the clone, what students' servers need
-OTHERS: Final = stat.S_IRWXO
-PASS: Final = 0o711  # others go through, and see no names
+# Of the clone's environment: the clone itself, and the hub's proxy.
+NOT_FOR_STUDENTS: Final = ("__editable__*", "transformer_encoder_course*", "proxy")
+OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 SHARED: Final = 0o1777  # nbgrader wants it writable; nobody removes what is another's
 HAND_IN: Final = 0o3733  # the same, but nobody else sees names, and the graders' group is kept
-
-
-def close(root: Path) -> None:
-    """Close a clone to others, with its grades and solutions; what is made in it later is, too."""
-    root.chmod(PASS)
-    for path in root.iterdir():
-        if path.name != OPEN and not path.is_symlink():
-            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~OTHERS)
 
 
 def make_place(root: Path, settings: HubSettings) -> None:
     """Make the hub's folders, and say in the clone that work is handed in there.
 
     Raises:
-        CourseError: `course.toml` says that it is handed in elsewhere, or others cannot enter the
-            place, which was there before.
+        CourseError: `course.toml` says that it is handed in elsewhere, or the place, which was
+            there before, is another's, or others cannot enter it, or can write there.
 
     """
     tell_course(root, settings.exchange)
-    if not settings.place.exists():
-        settings.place.mkdir(parents=True)
-        settings.place.chmod(0o755)  # whatever the umask
-    elif not settings.place.stat().st_mode & stat.S_IXOTH:  # not ours to open
+    place = settings.place
+    if not place.exists():
+        place.mkdir(parents=True)
+        place.chmod(0o755)  # whatever the umask
+    found = place.stat()  # not ours to change
+    if found.st_uid != os.geteuid() or found.st_mode & OTHERS_WRITE:
         raise CourseError(
-            f"Students cannot enter {settings.place}. Run chmod o+x {settings.place}, or write "
-            f"another place into {FILE}."
+            f"Others than the hub can put files into {place}. Write a place into {FILE} that is "
+            "not there yet."
+        )
+    if not found.st_mode & stat.S_IXOTH:
+        raise CourseError(
+            f"Students cannot enter {place}. Run chmod o+x {place}, or write another place into "
+            f"{FILE}."
         )
     settings.state.mkdir(mode=0o700, exist_ok=True)
     course = settings.exchange / COURSE_ID
@@ -100,3 +102,30 @@ def serve(root: Path, settings: HubSettings) -> None:
         if settings.served.exists():
             settings.served.rename(Path(temporary, "before"))
         fresh.rename(settings.served)
+
+
+def make_environment(root: Path, settings: HubSettings) -> None:
+    """Give students' servers a copy of the clone's environment, unless it is the same still.
+
+    Programs name the clone's Python in their first line, so of these it has Python alone.
+    """
+    ours, theirs = root / ".venv", settings.environment
+    if theirs.exists() and _set_up(ours) == _set_up(theirs):
+        return
+    with tempfile.TemporaryDirectory(dir=settings.place) as temporary:
+        fresh = Path(temporary, theirs.name)
+        ignored = shutil.ignore_patterns(*NOT_FOR_STUDENTS)
+        shutil.copytree(ours, fresh, symlinks=True, ignore=ignored)
+        for program in (fresh / "bin").iterdir():
+            if not program.name.startswith("python"):
+                program.unlink()
+        # Whoever set the clone up may have done it for their own eyes.
+        subprocess.run(["chmod", "-R", "a+rX,go-w", fresh], check=True)
+        if theirs.exists():
+            theirs.rename(Path(temporary, "before"))
+        fresh.rename(theirs)
+
+
+def _set_up(environment: Path) -> list[tuple[str, bytes]]:
+    """Return what setup.sh noted in an environment: the versions that are installed."""
+    return [(path.name, path.read_bytes()) for path in sorted(environment.glob("set-up-*"))]

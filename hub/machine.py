@@ -1,16 +1,19 @@
 """What a machine and a clone must have before they can serve a class."""
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
+
+import psutil  # ipykernel needs it, too
 
 from grader.errors import CourseError
+from hub.accounts import members_who_used
 from hub.configuration import PROXY
-from hub.settings import HubSettings
+from hub.settings import FILE, HubSettings
 
-PORTS = 4  # the proxy for browsers, its control, the hub, the grading desk
+PORTS: Final = 3  # the proxy for browsers, its control, the hub
 
 
 def verify_machine(root: Path) -> None:
@@ -50,7 +53,8 @@ def verify_proxy() -> None:
 
 def _verify_python() -> None:
     """Check that students' accounts can run this Python, wherever it lies."""
-    probe = [sys.executable, "-c", "import jupyterhub"]
+    python = Path(sys.executable).resolve()
+    probe = [str(python), "-I", "-c", ""]
     try:
         done = subprocess.run(
             probe, user="nobody", cwd="/", env={}, capture_output=True, check=False
@@ -60,27 +64,45 @@ def _verify_python() -> None:
         is_reached = False
     if not is_reached:
         raise CourseError(
-            f"Other accounts cannot run {sys.executable} ({Path(sys.executable).resolve()}).\n"
-            "Put the clone where everyone may pass, such as /srv, and make its environment anew "
-            "with the system's Python:\n  rm -rf .venv; PYTHON=/usr/bin/python3 make hub"
+            f"Other accounts cannot run {python}.\nMake the clone's environment anew with the "
+            "system's Python:\n  rm -rf .venv; PYTHON=/usr/bin/python3 make hub"
         )
 
 
 def verify_ports(settings: HubSettings) -> None:
-    """Check that nothing else listens where the hub's parts will.
+    """Check that nothing listens where the hub's parts will, but what `make hub` ends itself.
 
     Raises:
-        CourseError: something does.
+        CourseError: something does; the message says what, and whose it is.
 
     """
-    taken = [p for p in range(settings.port, settings.port + PORTS) if _listens(p)]
+    ours = range(settings.port, settings.port + PORTS)
+    found = [
+        (each.laddr.port, *_holder(each.pid))
+        for each in psutil.net_connections("tcp")
+        if each.status == psutil.CONN_LISTEN and each.laddr.port in ours
+    ]
+    students = members_who_used(settings.users)
+    taken = [
+        f"Port {port} is taken by {program}."
+        for port, program, who in sorted(found)
+        if who not in students
+    ]
     if taken:
         raise CourseError(
-            f"Something listens on port {', '.join(map(str, taken))} already: a hub that still "
-            f"runs? The hub takes {settings.port} to {settings.port + PORTS - 1}."
+            f"{' '.join(dict.fromkeys(taken))} The hub needs {ours[0]} to {ours[-1]}. Stop that (a "
+            f"hub that still runs?), or take other ports: a class's stand in {FILE}, the demo's "
+            "begin at --port."
         )
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as attempt:
-        return attempt.connect_ex(("127.0.0.1", port)) == 0
+def _holder(pid: int | None) -> tuple[str, str]:
+    """Return what a process is, in words, and its account."""
+    if pid is None:
+        return "a process of another account", ""
+    try:
+        process = psutil.Process(pid)
+        who = process.username()
+        return f"{process.name()!r} (process {pid} of {who})", who
+    except psutil.Error:
+        return "a process that has just ended", ""

@@ -39,6 +39,7 @@ def as_owner(root: Path, *words: str) -> str:
         user=owner.pw_uid if os.geteuid() == 0 else None,
         group=owner.pw_gid if os.geteuid() == 0 else None,
         extra_groups=[] if os.geteuid() == 0 else None,
+        umask=0o077,  # its commands open what is for students by themselves
         capture_output=True,
         text=True,
         check=False,

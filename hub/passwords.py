@@ -4,11 +4,14 @@ import csv
 import io
 import os
 import secrets
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 from grader.course.private import write_private
+from grader.errors import verify_known
 
 FILE: Final = "hub-passwords.csv"
 HEAD: Final = ("student_id", "first_password")
@@ -34,9 +37,34 @@ def add_passwords(file: Path, names: Iterable[str]) -> int:
     new = {name: secrets.token_urlsafe(BYTES) for name in sorted(set(names) - known.keys())}
     if not new:
         return 0
+    _write(file, known | new)
+    return len(new)
+
+
+def renew_password(file: Path, users: Path, name: str) -> str:
+    """Give somebody who forgot theirs a first password again; return it.
+
+    Args:
+        file: the table of first passwords.
+        users: the hub's database, which has the chosen ones.
+        name: whose.
+
+    Raises:
+        CourseError: the table has no such name.
+
+    """
+    known = read_passwords(file)
+    verify_known("student with a first password", name, known)
+    known[name] = secrets.token_urlsafe(BYTES)
+    _write(file, known)
+    with closing(sqlite3.connect(users)) as database, suppress(sqlite3.OperationalError), database:
+        database.execute("DELETE FROM users_info WHERE username = ?", [name])  # none if none chose
+    return known[name]
+
+
+def _write(file: Path, passwords: Mapping[str, str]) -> None:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([HEAD, *sorted((known | new).items())])
+    csv.writer(text, lineterminator="\n").writerows([HEAD, *sorted(passwords.items())])
     write_private(file, text.getvalue())
     owner = file.parent.stat()
     os.chown(file, owner.st_uid, owner.st_gid)
-    return len(new)

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.errors import CourseError
 from hub import folders
-from hub.accounts import GROUP, ensure_group
-from hub.configuration import Hub
+from hub.accounts import GROUP, ONLY_OWNER, end_processes, ensure_group, members_who_used
 from hub.owner import owner_of
 from hub.passwords import FILE as PASSWORDS
 from hub.passwords import add_passwords
 from hub.roster import students_of
-from hub.settings import FILE, HubSettings, read_settings
+from hub.settings import HubSettings
 
 
 @dataclass(frozen=True)
@@ -23,10 +21,23 @@ class Step:
     do: Callable[[], object]
 
 
-def steps(root: Path, settings: HubSettings) -> list[Step]:
-    """Return what gets a clone ready, in order; doing it again does no harm."""
+def steps(root: Path, settings: HubSettings, *, starts: bool) -> list[Step]:
+    """Return what gets a clone ready, in order; doing it again does no harm.
+
+    Args:
+        root: the clone.
+        settings: its hub's.
+        starts: whether the hub is to start then: without servers, students have no processes.
+
+    """
     owner = owner_of(root).pw_name
     found = [
+        Step(
+            "end what students' accounts still run, without a server of theirs",
+            lambda: _end_leftovers(settings),
+        )
+    ] * starts
+    found += [
         Step(
             f"make the group {GROUP}; each student's account follows at the first start",
             ensure_group,
@@ -39,26 +50,18 @@ def steps(root: Path, settings: HubSettings) -> list[Step]:
             f"release the lessons, and put what students get into {settings.served}",
             lambda: folders.serve(root, settings),
         ),
+        Step(
+            f"put the environment of their servers into {settings.environment}",
+            lambda: folders.make_environment(root, settings),
+        ),
     ]
     if settings.lti is None:
         says = f"give everyone in the class without one a first password, in {PASSWORDS}"
-        found.append(Step(says, lambda: _give_passwords(root, settings)))
-    says = f"close {root} to all but {owner}; {folders.OPEN} stays readable"
-    return [*found, Step(says, lambda: folders.close(root))]
+        found.append(Step(says, lambda: add_passwords(root / PASSWORDS, students_of(root))))
+    says = f"close {root} to all but {owner}"
+    return [*found, Step(says, lambda: root.chmod(ONLY_OWNER))]
 
 
-def _give_passwords(root: Path, settings: HubSettings) -> None:
-    add_passwords(root / PASSWORDS, [*students_of(root), *settings.instructors])
-
-
-def ready_hub(root: Path) -> Hub:
-    """Return the hub of a clone that was got ready.
-
-    Raises:
-        CourseError: it was not.
-
-    """
-    settings = read_settings(root)
-    if settings is None:
-        raise CourseError(f"There is no {FILE} yet. Run make hub, which asks for what it needs.")
-    return Hub(root, settings, owner_of(root).pw_name, tuple(students_of(root)))
+def _end_leftovers(settings: HubSettings) -> None:
+    for name in members_who_used(settings.users):
+        end_processes(name)

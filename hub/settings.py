@@ -1,9 +1,8 @@
 """What an instructor has set for a class's hub, in the file `hub.toml` beside the course."""
 
-import json
 import re
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -12,11 +11,14 @@ from grader.errors import CourseError, verify_known
 from utils.text_files import read_text
 
 FILE: Final = "hub.toml"
-DESK: Final = "grading"  # the service at which instructors grade
-DESK_PREFIX: Final = f"/services/{DESK}/"
-DESK_PAGE: Final = "/lab/tree/docs/desk.md"  # what instructors read first
+GONE: Final = {
+    "instructors": "nobody manages the hub in a browser, and instructors grade with make teach",
+    "sign_up": "whoever is in the roster has a first password, which make hub writes",
+}
 # A system account's name as every Linux takes it. With the hub's name for a person it is the same.
 NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,30}")
+DOMAIN: Final = re.compile(r"([a-z0-9-]+\.)*[a-z][a-z0-9-]*(:\d+)?")
+LAST_PORT: Final = 65533  # the hub takes two more
 MEMORY: Final = re.compile(r"[1-9]\d*(\.\d+)?[KMGT]")
 
 
@@ -45,10 +47,10 @@ class HubSettings:
     """A class's hub.
 
     Attributes:
-        instructors: names on the hub of those who grade; they also manage it.
-        place: the folder for the exchange, the students' copy of the course and the hub's state.
-        address: where browsers find the hub; the next three ports are for its parts.
-        sign_up: whether anybody may ask for an account, which an instructor then grants.
+        place: the folder for the exchange, what students' servers run and the hub's state.
+        address: where the hub listens; the next two ports are for its parts.
+        subdomain_host: where browsers find it, if each student's server is at a domain of its own
+            below that; "" if all share one.
         memory: that a student's server may use, such as "2G".
         cpus: that a student's server may use at once.
         processes: and threads that a student may have at once.
@@ -59,10 +61,9 @@ class HubSettings:
 
     """
 
-    instructors: tuple[str, ...]
     place: Path = Path("/srv/transformer-encoder")
     address: str = "http://127.0.0.1:8000"
-    sign_up: bool = False
+    subdomain_host: str = ""
     memory: str = "2G"
     cpus: float = 1.0
     processes: int = 512
@@ -88,13 +89,23 @@ class HubSettings:
         return self.place / "course"
 
     @property
+    def environment(self) -> Path:
+        """Return the environment that students' servers run in."""
+        return self.place / "environment"
+
+    @property
     def state(self) -> Path:
         """Return the folder for the hub's own files: who is who, cookies' secret."""
         return self.place / "state"
 
+    @property
+    def users(self) -> Path:
+        """Return the hub's database."""
+        return self.state / "jupyterhub.sqlite"
 
-def read_settings(root: Path) -> HubSettings | None:
-    """Read the settings beside a course; None if there are none yet.
+
+def read_settings(root: Path) -> HubSettings:
+    """Read the settings beside a course; the usual ones if there is no such file.
 
     Raises:
         CourseError: the file cannot be read, or a value cannot be used.
@@ -104,7 +115,7 @@ def read_settings(root: Path) -> HubSettings | None:
     try:
         found = tomllib.loads(read_text(file))
     except FileNotFoundError:
-        return None
+        return HubSettings()
     except (OSError, ValueError) as error:
         raise CourseError(f"{file} cannot be read: {error}") from None
     try:
@@ -117,19 +128,18 @@ def from_table(found: dict[str, Any]) -> HubSettings:
     """Return the settings that a table of TOML holds.
 
     Raises:
-        CourseError: something is unknown, missing or cannot be used.
+        CourseError: something is unknown, or cannot be used.
 
     """
     values = dict(found)
     for name in values:
+        if name in GONE:
+            raise CourseError(f"take the line {name} out; {GONE[name]} (docs/hub.md, Upgrade)")
         verify_known("setting", name, [each.name for each in fields(HubSettings)])
-    if "instructors" not in values:
-        raise CourseError('it names no instructors; write such as instructors = ["ada"]')
     if "lti" in values:
         values["lti"] = _lti(values["lti"])
     for name, value in values.items():
         _verify_type(name, value)
-    values["instructors"] = tuple(values["instructors"])
     values["place"] = Path(values.get("place", HubSettings.place))
     settings = HubSettings(**values)
     _verify(settings)
@@ -148,8 +158,6 @@ def _lti(found: Any) -> Lti:
 
 
 TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
-    "instructors": ((list, tuple), 'a list of names, such as ["ada"]'),
-    "sign_up": ((bool,), "true or false"),
     "cpus": ((int, float), "a number, such as 1.5"),
     "processes": ((int,), "a whole number"),
     "idle_minutes": ((int,), "a whole number"),
@@ -159,16 +167,12 @@ TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
 
 def _verify_type(name: str, value: Any) -> None:
     types, what = TYPES.get(name, ((str, Path), "a text in quotes"))
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+    if not isinstance(value, types) or isinstance(value, bool):
         raise CourseError(f"{name} must be {what}, not {value!r}")
 
 
 def _verify(settings: HubSettings) -> None:
     """Check the values that a person types; JupyterHub would tell them late, by a traceback."""
-    for name in settings.instructors:
-        verify_name(name)
-    if not settings.instructors:
-        raise CourseError("instructors is empty; name at least one")
     if not MEMORY.fullmatch(settings.memory):
         raise CourseError(f'memory must be such as "2G" or "800M", not {settings.memory!r}')
     if min(settings.cpus, settings.processes, settings.idle_minutes) <= 0:
@@ -177,19 +181,27 @@ def _verify(settings: HubSettings) -> None:
         raise CourseError(f"place must be a folder's whole path, not {str(settings.place)!r}")
     if bool(settings.certificate) != bool(settings.key):
         raise CourseError("certificate and key go together: name both files, or neither")
-    _verify_address(settings.address)
+    if not _is_usable(settings.address):
+        raise CourseError(
+            "address must be such as http://127.0.0.1:8000 or https://0.0.0.0:443, not "
+            f"{settings.address!r}"
+        )
+    host = settings.subdomain_host
+    if host and not (_is_usable(host) and DOMAIN.fullmatch(urlsplit(host).netloc)):
+        raise CourseError(
+            "subdomain_host must be a whole address with a name and no path, such as "
+            f"https://hub.example.org, not {host!r}"
+        )
 
 
-def _verify_address(address: str) -> None:
+def _is_usable(address: str) -> bool:
     parts = urlsplit(address)
     try:
-        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) < 65533
-    except ValueError:  # a port that is no number
-        usable = False
-    if not usable:
-        raise CourseError(
-            f"address must be such as http://127.0.0.1:8000 or https://0.0.0.0:443, not {address!r}"
-        )
+        port = parts.port or 1
+    except ValueError:  # no number
+        return False
+    is_whole = parts.scheme in ("http", "https") and bool(parts.hostname)
+    return is_whole and not parts.path.strip("/") and port <= LAST_PORT
 
 
 def verify_name(name: Any) -> None:
@@ -204,17 +216,3 @@ def verify_name(name: Any) -> None:
             f"{name!r} cannot be an account's name: take a small letter, then small letters, "
             "digits, - and _, at most 31 in all"
         )
-
-
-def write_settings(root: Path, settings: HubSettings) -> None:
-    """Write the settings that differ from the usual ones into the file beside the course."""
-    usual = asdict(HubSettings(instructors=()))
-    lines = ["# The class's hub; docs/hub.md says what can stand here."]
-    for name, value in asdict(settings).items():
-        if value != usual[name] and name != "lti":
-            lines.append(f"{name} = {_as_toml(value)}")
-    (root / FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _as_toml(value: Any) -> str:
-    return json.dumps(str(value) if isinstance(value, Path) else value)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from jupyterhub.spawner import LocalProcessSpawner
 from traitlets import Integer
 
-from hub.accounts import ensure_account
+from hub.accounts import end_processes, ensure_account
 
 NICENESS: Final = 5  # students' processes yield to the hub and to grading
 SYSTEMD: Final = Path("/run/systemd/system")  # it is there where systemd runs the machine
@@ -23,6 +23,11 @@ def has_systemd() -> bool:
 def make_account(spawner: Any) -> None:
     """Make the account that a server is to run as, right before it starts."""
     ensure_account(spawner.user.name)
+
+
+def end_account(spawner: Any) -> None:
+    """End what a server's account still runs, when the server has stopped."""
+    end_processes(spawner.user.name)
 
 
 class LimitedSpawner(LocalProcessSpawner):

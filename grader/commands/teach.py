@@ -19,6 +19,8 @@ from utils.lab.start import (
 
 BUTTON = "Grade by hand"
 LAST_PORT = (1 << 16) - 1
+FAR_PORT = 8888  # where a tunnel to the socket ends
+LONGEST_SOCKET = 107  # bytes of its path, on Linux
 # Lessons are written as text, handed in by students, and judged by the course's own checks.
 NOT_FOR_INSTRUCTORS = (
     "@jupyter/nbgrader:assignment-list",
@@ -38,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=port, metavar="N", help="where JupyterLab listens; 8888 or the next free"
     )
+    parser.add_argument(
+        "--socket",
+        type=socket_file,
+        metavar="FILE",
+        help="listen at this file in place of a port, for `ssh -L` from another machine",
+    )
     parser.epilog = (
         "Scores and comments are saved as you type them. The next make grade keeps them and writes "
         "those students' pages anew."
@@ -52,12 +60,23 @@ def port(text: str) -> int:
     return number
 
 
+def socket_file(text: str) -> Path:
+    """Read where a socket is to be, as the type of an option."""
+    path = Path(text).resolve()
+    if len(os.fsencode(path)) > LONGEST_SOCKET:
+        raise argparse.ArgumentTypeError(f"{path} is too long for a socket; choose a shorter path")
+    return path
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Say where to click, then run JupyterLab until it is closed."""
     root = find_root(Path.cwd())
     grading = GradingCourse(root, root)
     with grading.gradebook():  # it is made if it is missing, and a faulty one is told here
         graded = list((root / "autograded").glob("*/*"))
+    if arguments.socket is not None:
+        print(f"On your own computer: ssh -N -L {FAR_PORT}:{arguments.socket} ACCOUNT@MACHINE")
+        print("Then open the address that is shown below, with its token, in a browser there.")
     for line in where_to_click(with_work=bool(graded)):
         print(line, flush=True)
     os.chdir(root)  # nbgrader reads the settings of the folder that it runs in
@@ -110,4 +129,10 @@ def options(course: Course, arguments: argparse.Namespace) -> list[str]:
         *common_options(),
         *(["--no-browser"] if arguments.no_browser else []),
         *([f"--ServerApp.port={arguments.port}"] if arguments.port is not None else []),
+        *(_socket_options(arguments.socket) if arguments.socket is not None else []),
     ]
+
+
+def _socket_options(socket: Path) -> list[str]:
+    far = f"http://127.0.0.1:{FAR_PORT}/lab"
+    return [f"--ServerApp.sock={socket}", f"--ServerApp.custom_display_url={far}"]

@@ -8,19 +8,22 @@ the secret cannot be computed from it.
 
 import hmac
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
-from grader.errors import CourseError
+from grader.errors import PROGRAM, CourseError
 from utils.checks.framework.variation import VARIATION
 from utils.text_files import read_text
 
 VARIABLE: Final = "COURSE_SECRET"
 FILE: Final = "course_secret.txt"
-FEWEST: Final = 12  # characters: a shorter secret can be guessed by trying
+DIGITS: Final = re.compile(r"[0-9a-f]{32,}", re.IGNORECASE)  # 16 bytes and more
+FEWEST: Final = 8  # different digits, and steps from digit to digit: fewer are a pattern
 LENGTH: Final = 16  # of a case's word
 
 
@@ -28,14 +31,19 @@ def course_secret(root: Path) -> str:
     """Return the secret of the class; "" if it has none. The variable comes before the file.
 
     Raises:
-        CourseError: it cannot be read, or is so short that it could be guessed.
+        CourseError: it cannot be read, or may be guessed: one right answer to a hidden case is
+            enough to try millions of secrets against.
 
     """
     where, secret = VARIABLE, os.environ.get(VARIABLE, "").strip()
     if not secret and (root / FILE).exists():
         where, secret = FILE, _written(root / FILE)
-    if where == FILE or secret:
-        _require_long(where, secret)
+    if (where == FILE or secret) and not _is_drawn(secret):
+        raise CourseError(
+            f"The secret in {where} may be guessed: it must be at least 32 hexadecimal digits that "
+            f"chance drew. {_way_to_another(where)} The next make grade then judges with it what "
+            "was graded with this one; scores by hand stay."
+        )
     return secret
 
 
@@ -46,13 +54,18 @@ def _written(path: Path) -> str:
         raise CourseError(f"{FILE} cannot be read: {error}") from None
 
 
-def _require_long(where: str, secret: str) -> None:
-    if len(secret) < FEWEST:
-        raise CourseError(
-            f"The secret in {where} has {len(secret)} characters: write at least {FEWEST}, such as "
-            'those that `python -c "import secrets; print(secrets.token_hex())"` prints, or take '
-            "it away to grade with the public hidden cases."
-        )
+def _is_drawn(secret: str) -> bool:
+    """Return whether this may be by chance: no phrase, number or pattern of digits is."""
+    if not DIGITS.fullmatch(secret) or secret.isdecimal() or secret in (secret * 2)[1:-1]:
+        return False
+    digits = [int(digit, 16) for digit in secret]
+    steps = {(after - before) % 16 for before, after in pairwise(digits)}
+    return min(len(set(digits)), len(steps)) >= FEWEST
+
+
+def _way_to_another(where: str) -> str:
+    first = "To make one, run" if where == FILE else f"Unset {VARIABLE}, then run"
+    return f"{first} {PROGRAM} secret --replace"
 
 
 def varied(lesson: Lesson, secret: str) -> Lesson:

@@ -1,16 +1,20 @@
-"""A class on a hub: two students of two accounts and an instructor, each in a browser of their own.
+"""A class on a hub: two students of two accounts, each in a browser of their own; one is hostile.
 
 The tests are steps of one walk and run in this order.
 """
 
 import json
+import pwd
+import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from hub.settings import DESK_PREFIX as DESK
+from hub.machine import PORTS
 from tests.browser.chrome import Chrome, wait_for
+from tests.browser.hostile_server import make_hostile, register
 from tests.browser.jupyterlab import (
     choose,
     element,
@@ -18,7 +22,6 @@ from tests.browser.jupyterlab import (
     wait_for_start_page,
 )
 from tests.browser.test_learner import (
-    EXERCISE,
     LESSON,
     LINE,
     RIGHT,
@@ -32,7 +35,6 @@ from tests.browser.test_learner import (
 )
 from tests.course.hub_class import (
     GRADER,
-    INSTRUCTOR,
     PREFIX,
     HubClass,
     a_class,
@@ -44,7 +46,7 @@ from utils.lab.on_hub import NAME
 
 ADA, BEN = f"{PREFIX}ada", f"{PREFIX}ben"
 CAUSE = "Without tanh the query only adds the same number to every score."
-REFUSED = 403
+REFUSED, MISSING = 403, 404
 CHOSEN = "a-password-of-ones-own"
 
 
@@ -58,7 +60,7 @@ def hub(chromium: str) -> Iterator[HubClass]:
 def browser(chromium: str, folder: Path, hub: HubClass, name: str) -> Iterator[Chrome]:
     """Somebody's browser, logged in."""
     with Chrome(chromium, folder / name) as page:
-        page.open(hub.settings.address)
+        page.open(hub.address)
         log_in(page, name, hub.password(name))
         yield page
 
@@ -67,6 +69,12 @@ def log_in(page: Chrome, name: str, password: str) -> None:
     page.wait("!!document.querySelector('#password_input')")
     fill(page, username=name, password=password)
     page.click("document.querySelector('#login_submit, [type=submit]')")
+
+
+def stays_out(page: Chrome, name: str, password: str) -> None:
+    """Try to log in, and be refused."""
+    log_in(page, name, password)
+    page.wait("document.body?.innerText?.includes('Invalid username or password')")
 
 
 def fill(page: Chrome, **fields: str) -> None:
@@ -83,13 +91,6 @@ def ada(chromium: str, hub: HubClass, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="module")
 def ben(chromium: str, hub: HubClass, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     yield from browser(chromium, tmp_path_factory.mktemp("browser"), hub, BEN)
-
-
-@pytest.fixture(scope="module")
-def teacher(
-    chromium: str, hub: HubClass, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Chrome]:
-    yield from browser(chromium, tmp_path_factory.mktemp("browser"), hub, INSTRUCTOR)
 
 
 def course_of(name: str) -> Course:
@@ -163,14 +164,16 @@ def test_a_student_reads_nothing_of_another_ones(hub: HubClass) -> None:
         assert "Permission denied" in hub.run(BEN, "cat", str(told)).stderr
 
 
-def test_a_student_reads_nothing_of_the_clone_and_reaches_no_other_server(
-    ben: Chrome, hub: HubClass
-) -> None:
-    clone = hub.clone
-    for told in (clone / "gradebook.db", clone / "solutions", clone / "hub-passwords.csv", clone):
-        assert "Permission denied" in hub.run(BEN, "cat", str(told)).stderr
-    for path in (f"{DESK}formgrader", f"/user/{ADA}/lab", f"{DESK}lab"):
+def test_a_student_reaches_no_other_server_and_no_page_that_manages(ben: Chrome) -> None:
+    for path in (f"/user/{ADA}/lab", "/hub/admin", f"/hub/api/users/{ADA}"):
         assert status(ben, path) == REFUSED
+    for path in (
+        "/hub/signup",
+        "/hub/authorize",
+        f"/hub/change-password/{ADA}",
+        "/services/grading/",
+    ):
+        assert status(ben, path) == MISSING
 
 
 def status(page: Chrome, path: str) -> int:
@@ -180,15 +183,7 @@ def status(page: Chrome, path: str) -> int:
     return found
 
 
-def test_an_instructor_who_logs_in_comes_to_the_desk_and_nothing_asks_a_question(
-    teacher: Chrome,
-) -> None:
-    teacher.wait(f"location.pathname.startsWith('{DESK}lab')")
-    teacher.wait(f"!!({element('[data-command]', 'Grade by hand')})")
-    assert texts(teacher, ".jp-Dialog") == []
-
-
-def test_grading_at_the_desk_gives_each_student_their_score(hub: HubClass) -> None:
+def test_grading_on_the_machine_gives_each_student_their_score(hub: HubClass) -> None:
     hub.grader("grade", LESSON, "--jobs", "1")
     for name, points in ((ADA, 3), (BEN, 0)):
         row = next(
@@ -196,28 +191,6 @@ def test_grading_at_the_desk_gives_each_student_their_score(hub: HubClass) -> No
             if line.startswith(name)
         )  # fmt: skip
         assert f"{points} of 27" in row
-
-
-def test_the_button_opens_formgrader_in_a_tab_of_its_own(teacher: Chrome) -> None:
-    teacher.click(element("[data-command]", "Grade by hand"))
-    opened = wait_for(lambda: formgrader_tab(teacher), "formgrader in a tab")
-    teacher.call("Target.closeTarget", targetId=opened["targetId"])  # behind a tab nothing is drawn
-    teacher.open(opened["url"])
-    teacher.wait(f"!!({element('td a', LESSON)})")
-
-
-def formgrader_tab(page: Chrome) -> dict[str, str] | None:
-    """The browser's tab in which formgrader is, if there is one."""
-    found = page.call("Target.getTargets")["targetInfos"]
-    ours = [tab for tab in found if tab["type"] == "page" and f"{DESK}formgrader" in tab["url"]]
-    return ours[0] if ours else None
-
-
-def test_a_submission_can_be_opened_there_and_is_shown(teacher: Chrome) -> None:
-    teacher.open(teacher.run("location.origin") + f"{DESK}formgrader/gradebook/{LESSON}/{LESSON}")
-    teacher.wait(f"!!({element('td a', 'Submission')})")
-    teacher.click(element("td a", "Submission"))
-    teacher.wait(f"!!document.querySelector('input.score#test_{EXERCISE}')")
 
 
 def test_released_feedback_is_fetched_and_read_by_its_student_alone(
@@ -249,53 +222,145 @@ def stranger(chromium: str, tmp_path: Path) -> Iterator[Chrome]:
 
 
 def test_a_student_changes_the_first_password(stranger: Chrome, hub: HubClass) -> None:
-    stranger.open(f"{hub.settings.address}/hub/login?next=%2Fhub%2Fchange-password")
+    stranger.open(f"{hub.address}/hub/login?next=%2Fhub%2Fchange-password")
     log_in(stranger, BEN, hub.password(BEN))
     stranger.wait("!!document.querySelector('#old_password_input')")
     new = {"new_password": CHOSEN, "new_password_confirmation": CHOSEN}
     fill(stranger, old_password=hub.password(BEN), **new)
     stranger.click("document.querySelector('#signup_submit')")
     stranger.wait("document.body?.innerText?.includes('changed successfully')")
-    stranger.open(f"{hub.settings.address}/hub/logout")
+    stranger.open(f"{hub.address}/hub/logout")
     stranger.wait("location.pathname === '/hub/login'")
     log_in(stranger, BEN, CHOSEN)
     wait_for_start_page(stranger)
 
 
-def sign_up(page: Chrome, hub: HubClass, name: str) -> None:
-    page.open(f"{hub.settings.address}/hub/signup")
-    page.wait("!!document.querySelector('#password_confirmation_input')")
-    fill(page, username=name, password=CHOSEN, password_confirmation=CHOSEN)
-    page.click("document.querySelector('#signup_submit')")
-    page.wait("!!document.querySelector('.alert')")
-    page.open(f"{hub.settings.address}/hub/login")
-    log_in(page, name, CHOSEN)
+# --- One student is hostile ----------------------------------------------------------------------
 
 
-def grant(page: Chrome, hub: HubClass, name: str) -> None:
-    """Grant an account as an instructor does, who finds the link at /hub/authorize."""
-    page.open(f"{hub.settings.address}/hub/authorize")
-    page.wait(f"!!document.querySelector('a[href$=\"authorize/{name}\"]')")
-    page.run(f"document.querySelector('a[href$=\"authorize/{name}\"]').click()")
-    page.wait(f"location.hash === '#{name}'")
+@pytest.mark.parametrize(
+    "name",
+    ["submissions.zip", "course_secret.txt", "extension.csv", "hub-passwords.csv", "gradebook.db",
+     "solutions", ".venv", "."],
+)  # fmt: skip
+def test_a_student_reads_nothing_of_the_clone_made_later_and_open_or_not(
+    hub: HubClass, name: str
+) -> None:
+    file = hub.clone / name
+    if not file.exists():
+        assert hub.run(GRADER, "sh", "-c", f"umask 022; echo made later > {name}").returncode == 0
+    assert "Permission denied" in hub.run(BEN, "cat", str(file)).stderr
+    assert "Permission denied" in hub.run(BEN, "ls", str(file)).stderr
 
 
-def test_who_signs_up_gets_in_once_an_instructor_has_granted_it(
-    stranger: Chrome, teacher: Chrome, hub: HubClass
+def test_a_student_can_write_nothing_that_others_run(hub: HubClass) -> None:
+    place = hub.settings.place
+    found = hub.run(BEN, "find", str(place), "-writable", "-not", "-type", "l").stdout.splitlines()
+    exchange = place / "exchange"
+    assert set(found) == {str(exchange), str(exchange / COURSE_ID / "inbound")}
+    others = ["-not", "-user", "root", "-not", "-user", GRADER, "-printf", "%P\\n"]
+    handed_in = f"exchange/{COURSE_ID}/inbound/"
+    found = hub.run("root", "find", str(place), *others).stdout.splitlines()
+    assert found
+    assert [path for path in found if not path.startswith(handed_in)] == []
+
+
+def test_students_servers_run_the_hubs_copies_alone(ben: Chrome, hub: HubClass) -> None:
+    (words,) = [w for w in commands_of(BEN) if "utils.lab.on_hub" in w]
+    assert words[0] == str(hub.settings.environment / "bin/python")
+    told = hub.run(BEN, "python", "-c", "import sys; print(sys.prefix)").stdout
+    assert told.strip() == str(hub.settings.environment)
+
+
+def commands_of(name: str) -> list[list[str]]:
+    """The words of each process of an account."""
+    user = pwd.getpwnam(name).pw_uid
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if folder.stat().st_uid == user:
+                found.append((folder / "cmdline").read_text().split("\0")[:-1])
+    return [words for words in found if words]  # a zombie has none
+
+
+def test_what_a_student_started_ends_with_the_server_and_the_name_is_no_way_in(
+    ben: Chrome, hub: HubClass
+) -> None:
+    stay = "trap '' HUP TERM INT; while :; do sleep 1000; done"
+    words = ("sh", "-c", f'setsid -f sh -c "{stay}" > /dev/null 2>&1')
+    assert hub.run(BEN, *words).returncode == 0
+    assert any("trap" in str(words) for words in commands_of(BEN))
+    ben.open(f"{hub.address}/hub/home")
+    ben.click("document.querySelector('#stop')")
+    wait_for(lambda: not commands_of(BEN), "the end of all that the account runs")
+    assert commands_of(ADA)
+    assert "Jan 02, 1970" in subprocess.run(
+        ["chage", "-l", BEN], capture_output=True, text=True, check=True, env={"LC_ALL": "C"}
+    ).stdout  # fmt: skip
+
+
+def test_a_hub_that_is_started_twice_tells_who_has_the_ports(hub: HubClass) -> None:
+    command = [hub.python, "-m", "hub", "--yes"]
+    done = subprocess.run(
+        command, cwd=hub.clone, env=hub.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    for part in range(PORTS):
+        assert f"Port {hub.settings.port + part} is taken by '" in done.stderr
+    assert " of root)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_service_worker_of_a_student_is_for_that_students_pages_alone(
+    ada: Chrome, ben: Chrome, hub: HubClass
+) -> None:
+    home = make_hostile(BEN)
+    ben.open(f"{hub.address}/hub/spawn")  # it was stopped
+    wait_for_start_page(ben)
+    ada.open(f"{hub.address}{home}page")
+    ada.wait("document.title === 'Look here'")
+    for others in ("/", "/hub/", f"/user/{ADA}/"):
+        assert register(ada, others).startswith("SecurityError")
+    assert register(ada, home) == "registered"
+    ada.open(f"{hub.address}{home}page")
+    ada.wait("document.body?.innerText === 'taken'")  # a worker that is there does answer
+    for path in ("/hub/login", f"/user/{ADA}/lab"):
+        ada.open(f"{hub.address}{path}")
+        ada.wait("document.readyState === 'complete' && document.title !== 'Look here'")
+        assert ada.run("document.body.innerText") != "taken"
+        assert ada.run("navigator.serviceWorker.controller") is None
+
+
+def add_to_roster(hub: HubClass, name: str) -> None:
+    done = hub.run(GRADER, "sh", "-c", f"printf 'student_id\\n{name}\\n' > more.csv")
+    assert done.returncode == 0
+    hub.grader("roster", "more.csv")
+    done = hub.prepare()
+    assert done.returncode == 0, done.stderr
+
+
+def test_who_is_added_to_the_roster_or_forgot_a_password_is_helped_while_the_hub_runs(
+    stranger: Chrome, hub: HubClass
 ) -> None:
     name = f"{PREFIX}cleo"
-    sign_up(stranger, hub, name)
-    stranger.wait("document.body?.innerText?.includes('Invalid username or password')")
-    grant(teacher, hub, name)
-    log_in(stranger, name, CHOSEN)
-    wait_for_start_page(stranger)
-    assert course_of(name).learn.owner() == name
+    add_to_roster(hub, name)
+    for _ in range(2):
+        stranger.open(f"{hub.address}/hub/login")
+        log_in(stranger, name, hub.password(name))
+        wait_for_start_page(stranger)
+        assert course_of(name).learn.owner() == name
+        stranger.open(f"{hub.address}/hub/logout")
+        stranger.wait("location.pathname === '/hub/login'")
+        before = hub.password(name)
+        done = hub.root("password", name)
+        assert f"{name}: {hub.password(name)}" in done.stdout
+        stays_out(stranger, name, before)
 
 
-def test_who_takes_the_name_of_an_account_of_the_machine_gets_no_server(
-    stranger: Chrome, teacher: Chrome, hub: HubClass
+def test_a_name_of_an_account_of_the_machine_gets_no_server(
+    stranger: Chrome, hub: HubClass
 ) -> None:
-    sign_up(stranger, hub, GRADER)
-    grant(teacher, hub, GRADER)
-    log_in(stranger, GRADER, CHOSEN)
+    add_to_roster(hub, GRADER)
+    stranger.open(f"{hub.address}/hub/login")
+    log_in(stranger, GRADER, hub.password(GRADER))
     stranger.wait("document.body?.innerText?.includes('is an account of this machine')")

@@ -1,48 +1,54 @@
-"""The demo of a hub, started by an ordinary user: who is who, a student's lessons, the desk."""
+"""The demo of a hub, started by an ordinary user: a password of its own, a student's lessons."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hub.demo import INSTRUCTOR, PASSWORD, STUDENTS
-from hub.settings import DESK_PREFIX
+from hub.demo import FOLDER, STUDENTS
+from hub.machine import PORTS
 from tests.browser.chrome import Chrome
-from tests.browser.jupyterlab import element, free_port, wait_for_start_page
-from tests.browser.test_hub import log_in
-from tests.course.hub_class import PORTS, HubClass, a_class, require_accounts, running_hub
+from tests.browser.jupyterlab import free_port, wait_for_start_page
+from tests.browser.test_hub import log_in, stays_out
+from tests.course.hub_class import HubClass, a_class, require_accounts, running_hub
+
+TOLD = re.compile(r"The password of this start is (\S{12,})$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def address(chromium: str) -> Iterator[str]:
-    """Where the demo of an ordinary user is, in a clone of that user."""
+def demo(chromium: str) -> Iterator[tuple[HubClass, str]]:
+    """The demo of an ordinary user, in a clone of that user, and its address."""
     port = free_port(PORTS)
     with a_class(require_accounts(), []) as made, running_hub(made, "demo", f"--port={port}"):
-        assert_is_told(made)
-        yield f"http://127.0.0.1:{port}"
+        yield made, f"http://127.0.0.1:{port}"
 
 
-def assert_is_told(made: HubClass) -> None:
-    assert f"The password is {PASSWORD}" in made.log.read_text()
-
-
-def test_the_login_page_says_who_is_who_and_a_student_finds_the_lessons(
-    chromium: str, address: str, tmp_path: Path
+def test_nobody_gets_in_without_the_password_that_the_start_has_told(
+    chromium: str, demo: tuple[HubClass, str], tmp_path: Path
 ) -> None:
+    made, address = demo
+    (password,) = TOLD.findall(made.log.read_text())
     with Chrome(chromium, tmp_path / "student") as page:
         page.open(address)
-        page.wait(f"document.body?.innerText?.includes({PASSWORD!r})")
-        log_in(page, STUDENTS[0], PASSWORD)
+        page.wait(f"document.body?.innerText?.includes({STUDENTS[0]!r})")
+        assert password not in page.run("document.body.innerText")
+        for wrong in ("look-around", ""):
+            stays_out(page, STUDENTS[0], wrong)
+        log_in(page, STUDENTS[0], password)
         wait_for_start_page(page)
         assert page.run("location.pathname").startswith(f"/user/{STUDENTS[0]}/")
 
 
-def test_the_instructor_comes_to_the_desk_with_its_page_open(
-    chromium: str, address: str, tmp_path: Path
-) -> None:
-    with Chrome(chromium, tmp_path / "teacher") as page:
-        page.open(address)
-        page.wait(f"document.body?.innerText?.includes({PASSWORD!r})")
-        log_in(page, INSTRUCTOR, PASSWORD)
-        page.wait(f"location.pathname.startsWith({DESK_PREFIX + 'lab'!r})")
-        page.wait(f"!!({element('.jp-MarkdownViewer h1', 'The grading desk')})")
+def test_other_accounts_of_the_machine_see_nothing_of_it(demo: tuple[HubClass, str]) -> None:
+    made, _ = demo
+    assert (made.clone / FOLDER).stat().st_mode & 0o077 == 0
+
+
+def test_each_start_has_a_password_of_its_own(demo: tuple[HubClass, str]) -> None:
+    made, _ = demo
+    (first,) = TOLD.findall(made.log.read_text())
+    process = made.start("demo", "--prepare", f"--port={free_port(PORTS)}")
+    assert process.wait() == 0, made.log.read_text()
+    (second,) = TOLD.findall(made.log.read_text())
+    assert first != second

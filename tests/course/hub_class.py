@@ -18,19 +18,19 @@ from pathlib import Path
 
 import pytest
 
+from hub.machine import PORTS
 from hub.passwords import FILE as PASSWORDS
 from hub.passwords import read_passwords
-from hub.settings import HubSettings, write_settings
+from hub.settings import FILE, HubSettings
 from tests.browser.chrome import wait_for
 from tests.browser.jupyterlab import ROOT, free_port
 from tests.course.clones import make_clone
 
 PREFIX = f"hubtest-{secrets.token_hex(2)}-"
-GRADER, INSTRUCTOR = f"{PREFIX}grader", f"{PREFIX}teacher"
+GRADER = f"{PREFIX}grader"
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 PROXY = ROOT / ".venv/proxy"
 RUNNING = "JupyterHub is now running"
-PORTS = 4  # in a row, of the hub, its proxy and its desk
 
 
 def require_accounts() -> str:
@@ -89,6 +89,11 @@ class HubClass:
         return str(self.clone / ".venv/bin/python")
 
     @property
+    def address(self) -> str:
+        """Where browsers find the hub."""
+        return self.settings.subdomain_host or self.settings.address
+
+    @property
     def log(self) -> Path:
         return self.folder / "hub.log"
 
@@ -98,7 +103,8 @@ class HubClass:
     def run(self, name: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command as an account, with nothing of this process's environment."""
         account = pwd.getpwnam(name)
-        path = f"{self.clone}/.venv/bin:/usr/local/bin:/usr/bin:/bin"
+        ours = self.clone / ".venv" if name == GRADER else self.settings.environment
+        path = f"{ours}/bin:/usr/local/bin:/usr/bin:/bin"
         return subprocess.run(
             words,
             user=account.pw_uid,
@@ -106,6 +112,7 @@ class HubClass:
             extra_groups=os.getgrouplist(name, account.pw_gid),
             cwd=self.clone if name == GRADER else account.pw_dir,
             env={"PATH": path, "HOME": account.pw_dir, "OMP_NUM_THREADS": "1"},
+            umask=0o077,
             capture_output=True,
             text=True,
             check=False,
@@ -129,14 +136,19 @@ class HubClass:
                 group=account.pw_gid,
                 extra_groups=[],
                 env=environment,
+                umask=0o077,
                 stdin=subprocess.DEVNULL,
                 stdout=written,
                 stderr=subprocess.STDOUT,
             )
 
-    def prepare(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def prepare(self) -> subprocess.CompletedProcess[str]:
         """Run `make hub` without its start."""
-        command = [self.python, "-m", "hub", "--yes", "--prepare", *words]
+        return self.root("--yes", "--prepare")
+
+    def root(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run `python -m hub` as root."""
+        command = [self.python, "-m", "hub", *words]
         return subprocess.run(
             command, cwd=self.clone, env=self.environment(), capture_output=True, text=True,
             check=False,
@@ -150,13 +162,15 @@ class HubClass:
 
 
 @contextmanager
-def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
-    """Make a clone with a roster, owned by an account of its own."""
+def a_class(python: str, students: Sequence[str], domain: str = "") -> Iterator[HubClass]:
+    """Make a clone with a roster, owned by an account of its own, for one domain or for many."""
     with tempfile.TemporaryDirectory(prefix="hub-") as name:
         folder = Path(name).resolve()
         folder.chmod(0o711)
-        first = f"http://127.0.0.1:{free_port(PORTS)}"
-        made = HubClass(folder, HubSettings((INSTRUCTOR,), folder / "place", first, sign_up=True))
+        port = free_port(PORTS)
+        host = f"http://{domain}:{port}" if domain else ""
+        settings = HubSettings(folder / "place", f"http://127.0.0.1:{port}", host)
+        made = HubClass(folder, settings)
         try:
             _run("useradd", "--create-home", GRADER)
             _make_clone(made, python, students)
@@ -168,10 +182,13 @@ def a_class(python: str, students: Sequence[str]) -> Iterator[HubClass]:
 def _make_clone(made: HubClass, python: str, students: Sequence[str]) -> None:
     made.clone.mkdir()
     make_clone(made.clone)
-    write_settings(made.clone, made.settings)
+    told = ("place", "address", "subdomain_host")
+    lines = [f'{name} = "{getattr(made.settings, name)}"\n' for name in told]
+    (made.clone / FILE).write_text("".join(lines))
     (made.clone / "class.csv").write_text("\n".join(["student_id", *students, ""]))
     _make_environment(made.clone, python)
     _run("chown", "-R", f"{GRADER}:", str(made.clone))
+    _run("chmod", "-R", "go=", str(made.clone))  # as whoever grades makes it, by the umask
     if students:
         made.grader("roster", "class.csv")
 

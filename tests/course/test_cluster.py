@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +32,7 @@ def graded(folder: Path, *words: str) -> SimpleNamespace:
     for lesson, students in LESSONS.items():
         made = submissions(lesson)
         hand_in(folder, {s: made[s] for s in students or made} | ODD, lesson)
-    (folder / "course_secret.txt").write_text("a secret of this class")
+    (folder / "course_secret.txt").write_text(sha256(b"of this class").hexdigest())
     out, err = StringIO(), StringIO()
     with chdir(folder), redirect_stdout(out), redirect_stderr(err):
         code = main(["autograde", *words])

@@ -105,7 +105,7 @@ def made() -> Iterator[Class]:
         folder.chmod(0o711)
         made = Class(folder, python)
         grader = made.make_home(GRADER, "grader")
-        make_place(grader.root, HubSettings(("teacher",), folder / "place"))
+        make_place(grader.root, HubSettings(folder / "place"))
         shutil.copytree(grader.source(LESSON), made.course / "outbound" / LESSON)
         yield made
 

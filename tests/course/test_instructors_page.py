@@ -292,10 +292,9 @@ class Step(NamedTuple):
 
 GRADER = ".venv/bin/python -m grader"
 POINTS = f"{GRADER} export csv --per-exercise --out all-points.csv"
-SECRET = '.venv/bin/python -c "import secrets; print(secrets.token_hex())" > course_secret.txt'
 STEPS = (
     Step("make demo", demo_is_graded),
-    Step(SECRET, secret_is_long),
+    Step(f"{GRADER} secret", secret_is_long),
     Step(f"{GRADER} roster class.csv", class_is_known),
     Step(f"{GRADER} deadlines due.csv", dates_are_set),
     Step("make bundle", students_can_begin),

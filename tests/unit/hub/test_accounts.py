@@ -8,9 +8,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jupyterhub import orm
 
 from hub import accounts
-from hub.accounts import GROUP, AccountError, account_name, ensure_account, ensure_group
+from hub.accounts import (
+    GROUP,
+    AccountError,
+    account_name,
+    ensure_account,
+    ensure_group,
+    members_who_used,
+)
 from hub.settings import NAME
 
 
@@ -62,16 +70,17 @@ def mode(path: Path) -> int:
 
 def test_who_has_no_account_gets_one_in_the_hubs_group_with_a_closed_home(machine: Machine) -> None:
     ensure_account("ben")
-    (command,) = machine.commands
+    command, closing = machine.commands
     assert command[0] == "useradd"
     assert command[command.index("--groups") + 1] == GROUP
     assert command[-1] == "ben"
+    assert closing == ("usermod", "--expiredate", "1", "ben")  # no way in but the hub
     assert mode(machine.homes / "ben") == 0o700
 
 
 def test_an_account_of_the_hub_stays_and_its_home_is_closed(machine: Machine) -> None:
     ensure_account("ada")
-    assert machine.commands == []
+    assert machine.commands == [("usermod", "--expiredate", "1", "ada")]
     assert mode(machine.homes / "ada") == 0o700
 
 
@@ -127,3 +136,18 @@ def test_who_chooses_the_name_of_somebodys_account_gets_another(victim: str) -> 
 
 def test_a_checksum_is_too_long_to_look_for_a_second_text_with_the_same() -> None:
     assert len(account_name("ada@example.org").rpartition("-")[2]) * 4 >= 64
+
+
+def test_of_several_hubs_on_a_machine_each_knows_the_accounts_that_used_it(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.members += ["ben", "cleo"]
+    for hub, names in (("one", ["ada", "ben", "root"]), ("two", ["cleo"])):
+        session = orm.new_session_factory(url=f"sqlite:///{tmp_path / hub}")()
+        session.add_all(orm.User(name=name) for name in names)
+        session.commit()
+        session.close()
+    assert members_who_used(tmp_path / "one") == ["ada", "ben"]
+    assert members_who_used(tmp_path / "two") == ["cleo"]
+    assert members_who_used(tmp_path / "none") == []
+    assert not (tmp_path / "none").exists()

@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from jupyterhub.app import JupyterHub
 
 from hub import configuration
-from hub.configuration import Hub, first_page
 from hub.settings import HubSettings, Lti
 
-SETTINGS = HubSettings(("teacher",), Path("/srv/place"), "http://127.0.0.1:9000", memory="3G")
+SETTINGS = HubSettings(Path("/srv/place"), "http://127.0.0.1:9000", memory="3G")
 
 
 @pytest.fixture(params=[True, False], ids=["systemd", "processes"])
@@ -22,7 +20,7 @@ def systemd(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def made(settings: HubSettings = SETTINGS) -> Any:
-    return configuration.configuration(Hub(Path("/srv/course"), settings, "grading", ("ada",)))
+    return configuration.configuration(settings, Path("/srv/course/passwords.csv"))
 
 
 def test_every_setting_is_one_that_jupyterhub_and_its_parts_know(systemd: bool) -> None:
@@ -50,22 +48,35 @@ def test_only_the_proxys_address_is_for_browsers() -> None:
     assert config.JupyterHub.bind_url == "http://0.0.0.0:9000"
     assert config.JupyterHub.hub_ip == "127.0.0.1"
     assert config.ConfigurableHTTPProxy.api_url.startswith("http://127.0.0.1:")
-    assert all("127.0.0.1" in s["url"] for s in config.JupyterHub.services if "url" in s)
+    assert not any("url" in service for service in config.JupyterHub.services)
 
 
-def test_the_class_and_its_instructors_may_log_in_and_nobody_else() -> None:
+def test_nobody_signs_up_and_nobody_manages_the_hub_in_a_browser() -> None:
     config = made()
-    assert config.Authenticator.allowed_users == {"ada", "teacher"}
     assert not config.NativeAuthenticator.enable_signup
     assert "allow_all" not in config.Authenticator
-    assert "Sign up" not in config.JupyterHub.template_vars["announcement_login"]
+    assert "admin_users" not in config.Authenticator
+    admin = next(role for role in config.JupyterHub.load_roles if role["name"] == "admin")
+    assert admin == {"name": "admin", "users": [], "services": [], "groups": []}
 
 
-def test_who_signs_up_waits_for_a_grant() -> None:
-    config = made(replace(SETTINGS, sign_up=True))
-    assert config.NativeAuthenticator.enable_signup
-    assert "open_signup" not in config.NativeAuthenticator
-    assert "Sign up" in config.JupyterHub.template_vars["announcement_login"]
+@pytest.mark.parametrize(
+    ("host", "is_tied"),
+    [("https://hub.example.org", True), ("http://hub.localhost:9000", False), ("", False)],
+)
+def test_students_get_domains_of_their_own_whose_cookies_are_no_other_domains(
+    host: str, is_tied: bool
+) -> None:
+    config = made(replace(SETTINGS, subdomain_host=host))
+    assert config.JupyterHub.subdomain_host == host
+    assert config.JupyterHub.cookie_host_prefix_enabled == is_tied
+
+
+def test_students_servers_run_what_lies_in_the_hubs_place() -> None:
+    config = made()
+    assert config.Spawner.cmd[0] == "/srv/place/environment/bin/python"
+    assert config.Spawner.environment["PYTHONPATH"] == "/srv/place/course"
+    assert "/srv/course" not in str(config.Spawner)
 
 
 def test_a_learning_system_says_who_somebody_is() -> None:
@@ -78,30 +89,9 @@ def test_a_learning_system_says_who_somebody_is() -> None:
     assert found.get_username({"email": "Ada@example.org"}).startswith("ada-")
 
 
-def test_the_desk_is_instructors_alone_and_runs_as_the_clones_owner() -> None:
-    config = made()
-    desk = next(s for s in config.JupyterHub.services if s["name"] == "grading")
-    assert desk["user"] == "grading"
-    holders = [r for r in config.JupyterHub.load_roles if "service=grading" in str(r["scopes"])]
-    assert [role["groups"] for role in holders] == [["instructors"]]
-    assert config.JupyterHub.load_groups == {"instructors": {"users": ["teacher"]}}
-
-
 def test_idle_servers_are_stopped_after_the_minutes_that_are_set() -> None:
     config = made(replace(SETTINGS, idle_minutes=7))
     culler = next(s for s in config.JupyterHub.services if s["name"] == "idle-culler")
     assert "--timeout=420" in culler["command"]
     role = next(r for r in config.JupyterHub.load_roles if r["name"] == "idle-culler")
     assert role["services"] == ["idle-culler"]
-
-
-@pytest.mark.parametrize(
-    ("groups", "page"), [(["instructors"], "/services/grading/"), ([], "/hub/spawn")]
-)
-def test_who_logs_in_comes_to_where_they_work(groups: list[str], page: str) -> None:
-    user = SimpleNamespace(groups=[SimpleNamespace(name=name) for name in groups])
-    assert first_page(SimpleNamespace(current_user=user)) == page
-
-
-def test_who_is_not_logged_in_does_that_first() -> None:
-    assert first_page(SimpleNamespace(current_user=None)) == ""

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import re
 import socket
 import subprocess
 import sys
@@ -80,10 +81,38 @@ def test_another_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         machine.verify_machine(tmp_path)
 
 
-def test_ports_that_are_taken_are_named_and_free_ones_are_not() -> None:
+@pytest.mark.parametrize("where", ["127.0.0.1", "0.0.0.0", "127.0.0.2", "::1", "::"])
+def test_ports_that_are_taken_are_told_with_the_process_and_its_account(where: str) -> None:
+    family = socket.AF_INET6 if ":" in where else socket.AF_INET
+    with socket.create_server((where, 0), family=family) as server:
+        port = server.getsockname()[1]
+        settings = HubSettings(address=f"http://127.0.0.1:{port - 1}")
+        who = re.escape(f"(process {os.getpid()} of {pwd.getpwuid(os.getuid()).pw_name})")
+        with pytest.raises(CourseError, match=f"Port {port} is taken by '.+' {who}") as told:
+            machine.verify_ports(settings)
+    assert f"The hub needs {port - 1} to {port + 1}" in str(told.value)
+    machine.verify_ports(settings)
+
+
+@NO_ROOT
+def test_a_port_that_a_students_process_holds_is_none_for_it_ends_before_the_hub_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        machine, "members_who_used", lambda _: ["ada", pwd.getpwuid(os.getuid()).pw_name]
+    )
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        settings = HubSettings(("ada",), address=f"http://127.0.0.1:{port - 1}")
-        with pytest.raises(CourseError, match=rf"port {port} already.*takes {port - 1} to"):
-            machine.verify_ports(settings)
-    machine.verify_ports(settings)
+        machine.verify_ports(HubSettings(address=f"http://127.0.0.1:{port}"))
+
+
+def test_of_a_process_that_cannot_be_seen_it_is_told_that_it_is_anothers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        found = machine.psutil.net_connections("tcp")
+        unseen = [each._replace(pid=None) for each in found]
+        monkeypatch.setattr(machine.psutil, "net_connections", lambda _: unseen)
+        with pytest.raises(CourseError, match=f"Port {port} is taken by a process of another"):
+            machine.verify_ports(HubSettings(address=f"http://127.0.0.1:{port}"))

@@ -12,7 +12,7 @@ from hub import machine
 from hub.__main__ import main
 from hub.prepare import Step
 
-LINE = 'instructors = ["ada"]\naddress = "http://127.0.0.1:{port}"\n'
+LINE = 'address = "http://127.0.0.1:{port}"\n'
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def done(clone: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was done, of two steps."""
     found: list[str] = []
     two = [Step(name, lambda name=name: found.append(name)) for name in ("first", "second")]
-    monkeypatch.setattr(command, "steps", lambda *_: two)
+    monkeypatch.setattr(command, "steps", lambda *_, **__: two)
     monkeypatch.setattr(command, "_become_hub", lambda *_: found.append("hub") or 0)
     (clone / "hub.toml").write_text(LINE.format(port=50123))
     return found
@@ -132,7 +132,7 @@ def test_a_port_that_is_taken_is_named_before_anything_is_done(
         other.listen()
         port = other.getsockname()[1]
         (clone / "hub.toml").write_text(LINE.format(port=port))
-        assert f"listens on port {port} already" in refusal(capsys)
+        assert f"Port {port} is taken by" in refusal(capsys)
     assert done == []
 
 

@@ -129,9 +129,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.course.private", "utils.lab", "utils.text_files",
     ),
     "hub.class_list": ("grader.course", "grader.errors", "grader.lms"),
-    "hub.desk": (
-        "hub.settings", "grader.authoring.files", "grader.commands.teach", "utils.lab",
-    ),
     "solutions": ("utils",),
     "bench": ("bench", "grader", "hub", "utils", "tests"),
     "tests": ANYWHERE,

@@ -1,17 +1,19 @@
 """Where a class's secret comes from, and that it stays where it is."""
 
 import os
+import random
+import secrets
 
 import pytest
 
 from grader.course.course import GradingCourse
 from grader.course.secret import FILE, VARIABLE, course_secret
-from grader.errors import CourseError
+from grader.errors import PROGRAM, CourseError
 from grader.workers.pool import KEPT
 from tests.course.lesson_runs import ROOT
 from utils.checks.framework.variation import VARIATION
 
-SECRET = "a word that nobody guesses"
+SECRET = random.Random(0).randbytes(32).hex()  # of no class
 
 
 @pytest.fixture(autouse=True)
@@ -35,16 +37,49 @@ def test_a_secret_is_the_same_whatever_an_editor_puts_around_it(tmp_path, code):
 
 
 def test_the_variable_comes_before_the_file(tmp_path, monkeypatch):
-    (tmp_path / FILE).write_text("another word, not this one")
+    (tmp_path / FILE).write_text(SECRET[::-1])
     monkeypatch.setenv(VARIABLE, SECRET)
     assert course_secret(tmp_path) == SECRET
 
 
-@pytest.mark.parametrize("text", ["", "short", "   \n"])
-def test_a_secret_that_can_be_guessed_is_refused_with_what_to_write(tmp_path, text):
+GUESSED = {
+    "nothing": "",
+    "blanks": "   \n",
+    "a word": "attention",
+    "a phrase": "attention is all you need",
+    "a long phrase": "correct horse battery staple transformer course autumn 2026",
+    "a phrase without blanks": "CorrectHorseBatteryStapleTransformerCourse2026",
+    "few digits": SECRET[:31],
+    "a phrase and digits": f"course-{SECRET}",
+    "words of digits": "deadbeefcafebabef00dfacefeedc0de",
+    "one digit": "a" * 64,
+    "digits in order": "0123456789abcdef" * 4,
+    "each digit twice": "00112233445566778899aabbccddeeff",
+    "a known number": "31415926535897932384626433832795",
+    "few digits, again and again": SECRET[:16] * 4,
+}
+
+
+@pytest.mark.parametrize("text", GUESSED.values(), ids=GUESSED)
+def test_a_secret_that_can_be_guessed_is_refused_with_the_command_that_makes_one(tmp_path, text):
     (tmp_path / FILE).write_text(text)
-    with pytest.raises(CourseError, match=rf"{FILE} has {len(text.strip())} characters"):
+    with pytest.raises(CourseError, match=f"secret in {FILE} may be guessed") as told:
         course_secret(tmp_path)
+    assert f"run {PROGRAM} secret --replace" in str(told.value)
+    assert "scores by hand stay" in str(told.value)
+
+
+def test_a_phrase_in_the_variable_is_refused_too(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, GUESSED["a phrase"])
+    with pytest.raises(CourseError, match=f"Unset {VARIABLE}, then run"):
+        course_secret(tmp_path)
+
+
+@pytest.mark.parametrize("made", [secrets.token_hex, lambda: secrets.token_hex(16).upper()])
+def test_what_chance_drew_is_taken(tmp_path, made):
+    for _ in range(2000):
+        (tmp_path / FILE).write_text(made())
+        assert course_secret(tmp_path)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
