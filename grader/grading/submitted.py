@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader.course.beside import SECRET, STAMP
+from grader.course.beside import SECRET
 from grader.course.course import GradingCourse
-from grader.course.time_stamp import LONGEST, as_time
+from grader.course.hand_in_time import as_time, stamp
 from grader.notebook_limits import MOST_BYTES
 from grader.regular_file import read_plain
 
@@ -45,14 +45,10 @@ def as_graded(course: GradingCourse, student: str, lesson: str) -> tuple[str, st
 
 def _timestamp(folder: Path) -> str:
     """Return when it was submitted; "" if the file is missing or holds no time."""
-    text = _text(folder / STAMP, 4 * LONGEST).strip()
+    text = stamp(folder)
     return text if as_time(text) else ""
 
 
 def _secret(folder: Path) -> str:
-    text = _text(folder / SECRET, 300)
+    text = (read_plain(folder / SECRET, 300) or b"").decode(errors="replace")
     return text if _SECRET_FORM.fullmatch(text) else ""
-
-
-def _text(path: Path, most: int) -> str:
-    return (read_plain(path, most) or b"").decode(errors="replace")

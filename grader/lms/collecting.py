@@ -11,14 +11,15 @@ from typing import Final
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
+from grader.course.deadlines import due_dates
+from grader.course.hand_in_time import Came, Download, slot_of
 from grader.course.private import private_folder
 from grader.errors import CourseError
 from grader.lms.claims import READERS, Claim
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched, lesson_of
 from grader.lms.roster import Student
-from grader.lms.storing import Companion, HandIn, Records, Stored, store
-from grader.lms.times import Times, counted, due_dates, slot_of
+from grader.lms.storing import Companion, HandIn, Records, Stored, store, unknown_days
 from grader.lms.unpack import Unpacked, is_archive, unpack
 
 UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in
@@ -52,7 +53,7 @@ class Collected:
         absent: students of whom nothing is there.
         kept: the folder with what was left over, if anything was.
         slot: the lesson of which the system's marks speak, if it is clear.
-        unmarked: (student, lesson) of hand-ins of other lessons, whose files' own times count.
+        days: (student, lesson) -> what is known of when a late hand-in came, if not the day.
 
     """
 
@@ -61,7 +62,7 @@ class Collected:
     absent: Sequence[str]
     kept: Path | None
     slot: str | None = None
-    unmarked: Sequence[tuple[str, str]] = ()
+    days: Mapping[tuple[str, str], Came] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
         there = {found.student for found in owned}
         absent = [student.id for student in students if student.id not in there]
         kept = keep(course.folder, request.archive, left, absent)
-    return Collected(stored, left, absent, kept, times.slot, _unmarked(request, hand_ins))
+        unknown = unknown_days(course.folder, sorted({lesson for _, lesson in newest}))
+    days = {key: came for key, came in unknown.items() if key in newest}
+    return Collected(stored, left, absent, kept, times.slot, days)
 
 
 def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
@@ -150,16 +153,11 @@ def _sorted_out(
     return newest, beside
 
 
-def _times(course: GradingCourse, request: Request, newest: _Newest) -> Times:
+def _times(course: GradingCourse, request: Request, newest: _Newest) -> Download:
     lessons = [lesson.name for lesson in request.lessons]
-    slot = slot_of(lessons, newest) if request.system == "canvas" else None  # Moodle marks nothing
-    return Times(due_dates(course), slot)
-
-
-def _unmarked(request: Request, hand_ins: Sequence[HandIn]) -> list[tuple[str, str]]:
-    """Return the hand-ins with a due date that the system's marks do not speak of."""
-    dated = [x for x in hand_ins if request.system == "canvas" and x.due is not None]
-    return [(x.student, x.lesson) for x in dated if x.late is None]
+    if request.system == "moodle":
+        return Download(due_dates(course), is_exact=True)
+    return Download(due_dates(course), is_exact=False, slot=slot_of(lessons, newest))
 
 
 def _age(found: _Found) -> tuple[int, datetime, int]:
@@ -195,7 +193,7 @@ def _set_aside(older: _Found | None, newer: _Found, left: list[Left]) -> None:
 
 
 def _hand_ins(
-    request: Request, times: Times, newest: _Newest, beside: Sequence[_Found], left: list[Left]
+    request: Request, times: Download, newest: _Newest, beside: Sequence[_Found], left: list[Left]
 ) -> list[HandIn]:
     """Return the hand-ins, each with what came beside its notebook and counts."""
     hand_ins = []
@@ -211,18 +209,16 @@ def _hand_ins(
 
 
 def _hand_in(
-    times: Times, key: tuple[str, str], found: _Found, own: Sequence[_Found], left: list[Left]
+    times: Download, key: tuple[str, str], found: _Found, own: Sequence[_Found], left: list[Left]
 ) -> HandIn:
     """Return a hand-in; of several files of one name beside its notebook the newest counts."""
     student, lesson = key
-    due, late = times.due_for_all(lesson), times.late(lesson, found.claim)
-    hand_in = HandIn(
-        *key, found.file.path, found.file.time, due, late, found.claim.order, found.file.entry
-    )
-    latest = times.latest(lesson, student, hand_in.time)
+    came = times.came(lesson, found.file.time, is_marked=found.claim.late)
+    hand_in = HandIn(*key, found.file.path, came, found.claim.order, found.file.entry)
+    latest = times.latest(lesson, student, came.time)
     beside: dict[str, Companion] = {}
     for other in own:
-        time = counted(other.file.time, due, times.late(lesson, other.claim))
+        time = times.came(lesson, other.file.time, is_marked=other.claim.late).time
         file = Companion(other.file.path, time, other.claim.order, other.file.entry)
         if latest is not None and time > latest:
             left.append(_uncounted(file, f"it came after {latest:%Y-%m-%d %H:%M} UTC, too late"))
@@ -252,7 +248,7 @@ def _stored(
             left.append(Left(hand_in.entry, str(error), hand_in.notebook))
             left += [Left(x.entry, str(error), x.path) for x in hand_in.beside.values()]
             continue
-        stored[hand_in.student, lesson, hand_in.is_late] = outcome
+        stored[hand_in.student, lesson, hand_in.came.is_late] = outcome
         if outcome == Stored.OLDER:
             left.append(Left(hand_in.entry, f"it is {outcome}", hand_in.notebook, is_fault=False))
         left += [_uncounted(x, f"it, or its notebook, is {Stored.OLDER}") for x in older]

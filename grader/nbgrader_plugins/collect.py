@@ -7,6 +7,7 @@ first that it cannot copy, and lets a folder that names another student take tha
 import os
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Any, Final
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
-from grader.course.beside import SECRET, STAMP
-from grader.course.hand_in_files import LeftOut, names_in, read_by_grading, take
+from grader.course.beside import BOTH, SECRET, STAMP
+from grader.course.hand_in_files import MOST_BYTES, LeftOut, names_in, read_by_grading, take
+from grader.course.hand_in_time import as_time, stamp
 from grader.course.safe_text import line
-from grader.course.time_stamp import LONGEST, as_time
 from grader.regular_file import Unreadable, copy_plain, read_plain
 
 try:
@@ -40,6 +41,7 @@ class Collect(ExchangeCollect):
     """
 
     left_out: list[LeftOut]
+    _sent: dict[str, list[dict[str, Any]]]  # by student, from older to newer
 
     def init_src(self) -> None:
         """Find the hand-ins that may be collected, each student's newest."""
@@ -49,8 +51,10 @@ class Collect(ExchangeCollect):
             self.fail(f"Course not found: {inbound}")
         self.inbound_path = str(inbound)
         newest: dict[str, dict[str, Any]] = {}
+        self._sent = defaultdict(list)
         due = self._due()
         for record in sorted(self._records(inbound), key=lambda found: _order(found["timestamp"])):
+            self._sent[record["username"]].append(record)
             known = newest.get(record["username"])
             if known is None or due is None or record["timestamp"] <= due:
                 newest[record["username"]] = record
@@ -145,12 +149,30 @@ class Collect(ExchangeCollect):
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)
             raise
-        if _time_in(fresh) is None:
-            (fresh / STAMP).write_text(f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC")
+        self._set_time(record, fresh, place)
         if place.is_dir():  # never half of it: somebody may read there, or stop this
             place.replace(old)
         fresh.replace(place)
         shutil.rmtree(old, ignore_errors=True)
+
+    def _set_time(self, record: dict[str, Any], fresh: Path, place: Path) -> None:
+        """Give a hand-in the time at which equal work came first, here or in another way.
+
+        Work that somebody laid there without a time has none, and stays on time.
+        """
+        lesson, own = self.coursedir.assignment_id, as_time(stamp(fresh))
+        work, there = _work(fresh, lesson), stamp(place)
+        is_there = place.is_dir() and _work(place, lesson) == work
+        if is_there and not there:
+            (fresh / STAMP).unlink(missing_ok=True)
+            return
+        sent = [x for x in self._sent[record["username"]] if x is not record]
+        same = [x for x in sent if _work(Path(self.inbound_path, x["filename"]), lesson) == work]
+        times = [own or record["timestamp"].replace(tzinfo=UTC)]
+        times += [x["timestamp"].replace(tzinfo=UTC) for x in same]
+        times += filter(None, [as_time(there) if is_there else None])
+        if min(times) != own:
+            (fresh / STAMP).write_text(f"{min(times):%Y-%m-%d %H:%M:%S.%f} UTC")
 
     def _copy(self, path: Path, to: Path) -> None:
         """Copy a hand-in's plain files.
@@ -169,7 +191,10 @@ class Collect(ExchangeCollect):
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
         try:
-            there = _time_in(place)
+            there = as_time(stamp(place))
+            path, lesson = Path(self.inbound_path, record["filename"]), self.coursedir.assignment_id
+            if (there or not stamp(place)) and _is_same(path, place, lesson):
+                return False
         except Unreadable as error:
             raise OSError(f"{BEFORE} cannot be read ({error.strerror}). {error.helps}") from None
         if there is None:
@@ -177,6 +202,18 @@ class Collect(ExchangeCollect):
         before = there.replace(tzinfo=None)
         newer = self.update and _order(record["timestamp"]) > _order(before)
         return bool(newer or (self.before_duedate and record["timestamp"] != before))
+
+
+def _work(folder: Path, lesson: str) -> list[bytes | None]:
+    """Return what is graded of a hand-in."""
+    names = [name for name in read_by_grading(lesson) if name not in BOTH]
+    return [read_plain(folder / name, MOST_BYTES) for name in names]
+
+
+def _is_same(path: Path, place: Path, lesson: str) -> bool:
+    """Return whether a hand-in was collected already: its time may be an earlier one's."""
+    secrets = [read_plain(folder / SECRET, MOST_BYTES) for folder in (path, place)]
+    return secrets[0] == secrets[1] and _work(path, lesson) == _work(place, lesson)
 
 
 def _fault(path: Path, student: str, told: datetime | None) -> str:
@@ -222,9 +259,3 @@ def _unread(error: Unreadable) -> str:
         f"it cannot be read ({error.strerror}), so nothing of this hand-in was collected. "
         f"{error.helps}, then run the same command"
     )
-
-
-def _time_in(folder: Path) -> datetime | None:
-    """Return when what is in a folder was handed in, if its file says a time."""
-    text = (read_plain(folder / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
-    return as_time(text)
