@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from utils.text_files import as_text
+
 NO_LINK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 PIECE: Final = 1 << 20  # bytes that a copy holds in memory
 # What opening says of a file that is not there, or lies in what is no folder or behind a link.
@@ -51,6 +53,16 @@ def read_plain(path: Path, most: int) -> bytes | None:
             return None
         with _blamed_on(path):
             return os.pread(descriptor, most, 0)
+
+
+def read_plain_text(path: Path, most: int) -> str:
+    """Read as `read_plain` does, as text; "" where that returns None, and a sign for what is none.
+
+    Raises:
+        Unreadable: as `read_plain`.
+
+    """
+    return as_text(read_plain(path, most) or b"", "replace")
 
 
 def copy_plain(path: Path, to: Path, most: int) -> int | None:

@@ -13,6 +13,7 @@ from hub.settings import FILE, HubSettings
 from utils.lab.exchange import COURSE_ID
 from utils.lab.settings import FILE as COURSE_FILE
 from utils.lab.settings import SettingsError, read_settings
+from utils.text_files import read_text
 
 OPEN: Final = ".venv"  # of the clone, what students' servers need
 OTHERS: Final = stat.S_IRWXO
@@ -77,7 +78,7 @@ def tell_course(root: Path, exchange: Path) -> None:
             f"{file} says that students hand in at {other}, the hub's exchange is {exchange}. "
             f"Write {line} there, or another place into {FILE}."
         )
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    before = read_text(file) if file.exists() else ""
     file.write_text(f"{line}\n{before}", encoding="utf-8")
     give(file, root)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from grader.errors import CourseError, verify_known
+from utils.text_files import read_text
 
 FILE: Final = "hub.toml"
 DESK: Final = "grading"  # the service at which instructors grade
@@ -101,7 +102,7 @@ def read_settings(root: Path) -> HubSettings | None:
     """
     file = root / FILE
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        found = tomllib.loads(read_text(file))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -13,10 +13,10 @@ from grader.course.safe_text import csv_text, line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
-from grader.lms.class_list import read_csv
 from grader.lms.columns import Column, all_grades, columns
 from grader.lms.members import members
 from grader.lms.roster import Student
+from grader.person_table import read_table
 
 FEEDBACK = "feedback-zip"
 FORMS = ("canvas", "moodle", "csv", FEEDBACK)
@@ -103,7 +103,7 @@ def _table(
     if arguments.template is None:
         return canvas_table.new(students, filled)
     titles = _titles(arguments.title, chosen)
-    template = canvas_table.Template(read_csv(arguments.template), titles)
+    template = canvas_table.Template(read_table(arguments.template), titles)
     return canvas_table.like(template, students, filled)
 
 

@@ -1,6 +1,5 @@
 """Due dates and extensions, in nbgrader's gradebook, from a table that a person writes."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -14,6 +13,7 @@ from grader.course.extensions import Waiting, find, keep_waiting, waiting_extens
 from grader.course.hand_in_time import moments
 from grader.course.safe_text import line
 from grader.errors import CourseError, UsageError, verify_known
+from grader.person_table import read_table
 
 FORM: Final = """Write a row for each lesson, and one with a student for each extension:
     lesson,due,student
@@ -22,6 +22,11 @@ FORM: Final = """Write a row for each lesson, and one with a student for each ex
 A day alone means its end. A time is this computer's unless it says otherwise: 23:59+01:00, or
 23:59 Europe/Berlin.
 An empty due date takes the due date, or the extension, back."""
+COLUMNS: Final = {
+    "lesson": ("lesson", "assignment"),
+    "due": ("due", "due date"),
+    "student": ("student", "student id"),
+}
 YEARS: Final = range(2000, 2101)  # near the ends of the calendar no clock can be set ahead or back
 
 
@@ -42,27 +47,14 @@ def read_rows(path: Path, lessons: Sequence[str]) -> list[Row]:
         lessons: the course's.
 
     Raises:
-        UsageError: with a sentence for each row that cannot be read.
+        CourseError: it is no such table, with a sentence for each row that cannot be read.
 
     """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            table = csv.DictReader(file)
-            entries = [{k: (v or "").strip() for k, v in x.items() if k} for x in table]
-            columns = set(table.fieldnames or [])
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read ({error.strerror}). Check its name; without a file, the "
-            "command shows what is set."
-        ) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            f"{path} is no table ({error}). Save it as CSV in UTF-8, then run the same command."
-        ) from None
-    if not {"lesson", "due"} <= columns:
+    table = read_table(path)
+    if not {"lesson", "due"} <= table.places(COLUMNS).keys():
         raise UsageError(f"{path} has no columns lesson and due. {FORM}")
     rows, faults = [], []
-    for number, entry in enumerate(entries, 2):
+    for number, entry in table.entries(COLUMNS):
         try:
             rows.append(_row(entry, lessons))
         except (UsageError, ValueError) as error:

@@ -16,7 +16,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from grader.course.beside import STAMP
-from grader.regular_file import read_plain
+from grader.regular_file import read_plain_text
 
 LONGEST: Final = 64  # characters of a time; a longer text is none
 JUST: Final = timedelta(seconds=1)
@@ -67,7 +67,7 @@ def stamp(folder: Path) -> str:
         Unreadable: it is there and cannot be read.
 
     """
-    return (read_plain(folder / STAMP, 4 * LONGEST) or b"").decode(errors="replace").strip()
+    return read_plain_text(folder / STAMP, 4 * LONGEST).strip()
 
 
 def late_by(

@@ -16,6 +16,7 @@ from typing import Any, Final
 from grader.authoring.lesson import Lesson, LessonExercise
 from grader.errors import CourseError
 from utils.checks.framework.variation import VARIATION
+from utils.text_files import read_text
 
 VARIABLE: Final = "COURSE_SECRET"
 FILE: Final = "course_secret.txt"
@@ -40,7 +41,7 @@ def course_secret(root: Path) -> str:
 
 def _written(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
+        return read_text(path).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{FILE} cannot be read: {error}") from None
 

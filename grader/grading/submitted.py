@@ -9,7 +9,7 @@ from grader.course.beside import SECRET
 from grader.course.course import GradingCourse
 from grader.course.hand_in_time import as_time, stamp
 from grader.notebook_limits import MOST_BYTES
-from grader.regular_file import read_plain
+from grader.regular_file import read_plain, read_plain_text
 
 _SECRET_FORM: Final = re.compile(r"[0-9A-Za-z_-]{1,256}")
 
@@ -50,5 +50,5 @@ def _timestamp(folder: Path) -> str:
 
 
 def _secret(folder: Path) -> str:
-    text = (read_plain(folder / SECRET, 300) or b"").decode(errors="replace")
+    text = read_plain_text(folder / SECRET, 300)
     return text if _SECRET_FORM.fullmatch(text) else ""

@@ -15,9 +15,12 @@ from grader.errors import PROGRAM, CourseError
 from grader.lms.columns import Column
 from grader.lms.roster import Student
 from grader.lms.tables import Row, Table, few, left_out, points_of
+from grader.person_table import Line, as_number
+from grader.person_table import Table as Exported
 
 HEAD: Final = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS: Final = "Points Possible"
+INDENTED: Final = f"    {POINTS}"  # as Canvas writes it
 NO_STUDENT: Final = (POINTS, "Manual Posting", "")
 # Student's field -> Canvas's column, in the order in which they decide whose a line is.
 KEYS: Final = (
@@ -41,7 +44,7 @@ def new(students: Sequence[Student], columns: Sequence[Column]) -> Table:
     known = [student for student in students if student.canvas_user_id]
     rows: list[Row] = [
         [*HEAD, *(column.title for column in columns)],
-        [f"    {POINTS}", "", "", "", "", *(column.most for column in columns)],
+        [INDENTED, "", "", "", "", *(column.most for column in columns)],
     ]
     for s in known:
         ids = [_sortable(s), s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
@@ -56,12 +59,12 @@ class Template:
     """Canvas's own exported gradebook.
 
     Attributes:
-        rows: the file's, the column titles first.
+        table: what is in the file.
         titles: lesson -> Canvas's title, where the instructor named it.
 
     """
 
-    rows: Sequence[Sequence[str]]
+    table: Exported
     titles: Mapping[str, str]
 
     def __post_init__(self) -> None:
@@ -74,13 +77,14 @@ class Template:
 
     @cached_property
     def head(self) -> list[str]:
-        """The column titles."""
-        return [title.strip() for title in self.rows[0]]
+        """The column titles, Canvas's own written as Canvas does."""
+        places = self.table.places({title: (title.lower(),) for title in HEAD})
+        own = {place: title for title, place in places.items()}
+        return [own.get(place, title) for place, title in enumerate(self.table.titles)]
 
-    def value(self, row: Sequence[str], title: str) -> str:
-        """Return a line's cell; "" if the line or the file does not have it."""
-        place = self.head.index(title) if title in self.head else len(row)
-        return row[place] if place < len(row) else ""
+    def value(self, line: Line, title: str) -> str:
+        """Return a line's cell; "" if the file does not have it."""
+        return line.cells[self.head.index(title)] if title in self.head else ""
 
     def title_of(self, column: Column) -> str:
         """Return what Canvas calls a column; an exercise's is new unless it is there.
@@ -115,21 +119,28 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
     there: list[str] = []
     strangers: list[str] = []
     notes: list[str] = []
+    words: list[str] = []
     owners = _Owners(template, students)
-    for row in template.rows[1:]:
+    for row in template.table.lines:
         about = [template.value(row, title) for title in kept]
         student = owners.owner(row)
-        if about[0].strip() in NO_STUDENT:
+        if about[0] in NO_STUDENT:
+            about[0] = INDENTED if about[0] == POINTS else about[0]
             rows.append([*about, *_as_there(template, row, columns, titles)])
             notes += _other_points(template, row, columns, titles)
         elif student is None:
             strangers.append(about[0])
         else:
             there.append(student.id)
-            rows.append([*about, *points_of(student.id, columns)])
+            cells = [template.value(row, title) for title in titles]
+            marks = [cell if cell and as_number(cell) is None else "" for cell in cells]
+            points = points_of(student.id, columns)
+            rows.append([*about, *(m or p for m, p in zip(marks, points, strict=True))])
+            words += [f"{m} of {about[0]} in {x}" for m, x in zip(marks, titles, strict=True) if m]
     missing = [student.id for student in students if student.id not in there]
     notes += _told("In Canvas, not in the roster", strangers)
     notes += _told("In the roster, not in Canvas's export", missing)
+    notes += _told("Left as Canvas has it (clear it there to send points)", words)
     return Table(rows, notes, len(there), NEEDS_KEYS)
 
 
@@ -145,33 +156,31 @@ class _Owners:
             if (value := getattr(student, field))
         }
 
-    def owner(self, row: Sequence[str]) -> Student | None:
-        found = (
-            self._known.get((title, self._template.value(row, title).strip())) for _, title in KEYS
-        )
+    def owner(self, row: Line) -> Student | None:
+        found = (self._known.get((title, self._template.value(row, title))) for _, title in KEYS)
         return next(filter(None, found), None)
 
 
 def _as_there(
-    template: Template, row: Sequence[str], columns: Sequence[Column], titles: Sequence[str]
+    template: Template, row: Line, columns: Sequence[Column], titles: Sequence[str]
 ) -> Iterator[Value]:
     """Yield the cells of a line that is no student's; a new column gets its points."""
-    is_points = row[0].strip() == POINTS if row else False
+    is_points = template.value(row, "Student") == POINTS
     for column, title in zip(columns, titles, strict=True):
         is_new = title not in template.head
         yield column.most if is_new and is_points else template.value(row, title)
 
 
 def _other_points(
-    template: Template, row: Sequence[str], columns: Sequence[Column], titles: Sequence[str]
+    template: Template, row: Line, columns: Sequence[Column], titles: Sequence[str]
 ) -> Iterator[str]:
     """Yield a sentence for each assignment that has other points in Canvas than here."""
     for column, title in zip(columns, titles, strict=True):
-        there = template.value(row, title).strip()
-        if re.fullmatch(r"\d+(\.\d+)?", there) and float(there) != column.most:
+        there = as_number(template.value(row, title))
+        if there not in (None, column.most):
             yield (
-                f"{line(title)} has {there} points in Canvas, and {column.most:g} here: change it "
-                "there, for points are written as they are."
+                f"{line(title)} has {there:g} points in Canvas, and {column.most:g} here: change "
+                "it there, for points are written as they are."
             )
 
 

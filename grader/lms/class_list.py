@@ -1,16 +1,14 @@
 """Read a class list, whoever wrote it: an instructor, Canvas (its gradebook), Moodle."""
 
-import csv
-import io
-import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from grader.course.safe_text import UNSEEN, line
 from grader.errors import CourseError
 from grader.lms.roster import Student, shared
+from grader.person_table import Table, read_table
 
 LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
 MOST_BYTES: Final = 255  # of them, for a folder's name; a letter may take four
@@ -22,7 +20,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "first_name": ("first name", "given name", "firstname"),
     "last_name": ("last name", "surname", "family name", "lastname"),
     "name": ("name", "full name"),
-    "email": ("email", "email address", "e mail"),
+    "email": ("email", "email address", "e mail", "mail"),
     "canvas_user_id": ("canvas user id", "canvas id", "lms user id"),
     "sis_user_id": ("sis id", "sis user id"),
     "sis_login_id": ("sis login id",),
@@ -43,11 +41,9 @@ def read_roster(path: Path) -> list[Student]:
         CourseError: it cannot be read, or lines in it are wrong; the message names each.
 
     """
-    rows = read_csv(path)
-    columns = _columns(path, rows[0])
+    table = read_table(path)
     students, faults = [], []
-    for number, row in enumerate(rows[1:], 2):
-        found = {name: row[place].strip() for name, place in columns.items() if place < len(row)}
+    for number, found in table.entries(_columns(path, table)):
         if not any(found.values()) or found.get("name") == "Points Possible":
             continue
         student = _student(found)
@@ -57,51 +53,16 @@ def read_roster(path: Path) -> list[Student]:
     return students
 
 
-def read_csv(path: Path) -> list[list[str]]:
-    """Read a CSV file with commas, semicolons or tabs; the first line has the columns' names.
-
-    Raises:
-        CourseError: it is missing, empty, or not text in UTF-8.
-
-    """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise CourseError(
-            f"{path} cannot be read: {error.strerror}. Check its name, then run the same command."
-        ) from None
-    except UnicodeDecodeError:
-        raise CourseError(f"{path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
-    try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-    except csv.Error as error:
-        raise CourseError(
-            f"{path} is not a CSV file: {error}. Save it as CSV in UTF-8, then run the same "
-            "command."
-        ) from None
-    if not rows or not any(rows[0]):
-        raise CourseError(f"{path} is empty: it needs a line of column names.")
-    return rows
-
-
-def _columns(path: Path, head: list[str]) -> dict[str, int]:
-    """Return field -> the place of its column."""
-    titles = [" ".join(re.split(r"[\s_-]+", title.strip().casefold())) for title in head]
-    is_canvas = {"student", "id", "section"} <= set(titles)
-    known = _CANVAS if is_canvas else COLUMNS
-    found = {
-        field: next(titles.index(name) for name in names if name in titles)
-        for field, names in known.items()
-        if any(name in titles for name in names)
-    }
-    if not {"id", *_INSTEAD} & found.keys():
+def _columns(path: Path, table: Table) -> Mapping[str, Sequence[str]]:
+    """Return what the list calls its columns: Canvas's gradebook has words of its own."""
+    is_canvas = len(table.places({name: (name,) for name in ("student", "id", "section")})) == 3
+    columns = _CANVAS if is_canvas else COLUMNS
+    if not {"id", *_INSTEAD} & table.places(columns).keys():
         raise CourseError(
             f"{path} has no column with ids. Call one of them student_id, email, canvas_user_id, "
-            f"sis_login_id or moodle_id_number; it has: {', '.join(map(line, head))}."
+            f"sis_login_id or moodle_id_number; it has: {', '.join(map(line, table.titles))}."
         )
-    return found
+    return columns
 
 
 def _student(found: Mapping[str, str]) -> Student:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.regular_file import read_plain
+from utils.text_files import as_text
 
 MOST_HANDED_IN: Final = 8 << 20
 MOST_FAULTS: Final = 10  # that are named; the rest are counted
@@ -59,7 +60,7 @@ def _text(path: Path) -> str:
     if len(data) > MOST_HANDED_IN:
         raise Faulty(f"it is larger than {MOST_HANDED_IN >> 20} MiB")
     try:
-        return data.decode("utf-8-sig")
+        return as_text(data)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise Faulty(f"line {line}: not UTF-8 text") from None

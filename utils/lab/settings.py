@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from utils.errors import UserError
+from utils.text_files import read_text
 
 FILE = "course.toml"
 KNOWN = ("submit", "due")
@@ -47,7 +48,7 @@ def read_settings(folder: Path) -> Settings:
     """
     file = folder / FILE
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        found = tomllib.loads(read_text(file))
     except FileNotFoundError:
         return Settings()
     except (OSError, ValueError) as error:

@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.progress": ("utils.progress", "utils.words"),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.framework.mime", "utils.errors",
+        "utils.text_files",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
@@ -49,13 +50,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.checks.lessons.*.probes", "utils.checks.framework", "utils.checks.authoring",
         "utils.experiments.broken_layer",
     ),
-    "grader": ("grader.errors", "grader.cli", "grader.mishaps", "grader.usage"),
+    "grader": (
+        "grader.errors", "grader.cli", "grader.mishaps", "grader.usage", "utils.text_files",
+    ),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
     "grader.authoring": ("grader.authoring", "grader.errors"),
     "grader.gradebook": ("grader.gradebook", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
-        "grader.regular_file", "utils.checks.framework", "utils.treebank.predictions",
+        "grader.person_table", "grader.regular_file", "utils.checks.framework",
+        "utils.text_files", "utils.treebank.predictions",
     ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
@@ -72,7 +76,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_limits", "grader.regular_file", "utils.checks.framework",
-        "utils.checks.registry", "utils.reference",
+        "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
     # It reads the lessons' checks as text, to see what has changed.
     "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
@@ -87,11 +91,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.predictions": (
         "grader.predictions", "grader.course", "grader.errors", "grader.regular_file",
-        "utils.treebank",
+        "utils.text_files", "utils.treebank",
     ),
     "grader.lms": (
         "grader.lms", "grader.course", "grader.authoring", "grader.errors",
-        "grader.notebook_limits", "grader.regular_file",
+        "grader.notebook_limits", "grader.person_table", "grader.regular_file",
     ),
     "grader.pages": (
         "grader.pages", "grader.nbgrader_plugins", "grader.course", "grader.authoring",
@@ -109,7 +113,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # The hub itself is small: what needs the gradebook or torch runs in a process of its own.
     "hub": (
         "hub", "grader.errors", "grader.usage", "grader.authoring.files", "grader.bundle.pack",
-        "grader.course.private", "utils.lab",
+        "grader.course.private", "utils.lab", "utils.text_files",
     ),
     "hub.class_list": ("grader.course", "grader.errors", "grader.lms"),
     "hub.desk": (

@@ -28,6 +28,12 @@ def test_the_file_holds_the_secret_with_or_without_a_line_end(tmp_path):
     assert course_secret(tmp_path) == SECRET
 
 
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_secret_is_the_same_whatever_an_editor_puts_around_it(tmp_path, code):
+    (tmp_path / FILE).write_bytes(f" {SECRET}\r\n".encode(code))
+    assert course_secret(tmp_path) == SECRET
+
+
 def test_the_variable_comes_before_the_file(tmp_path, monkeypatch):
     (tmp_path / FILE).write_text("another word, not this one")
     monkeypatch.setenv(VARIABLE, SECRET)
@@ -42,7 +48,7 @@ def test_a_secret_that_can_be_guessed_is_refused_with_what_to_write(tmp_path, te
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
-    (tmp_path / FILE).write_bytes(b"\xff\xfe" * 20)
+    (tmp_path / FILE).write_bytes(b"\xff\xff" * 20)
     with pytest.raises(CourseError, match="cannot be read"):
         course_secret(tmp_path)
 

@@ -55,6 +55,6 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path: Path, text: str, why: 
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"\xff\xfe")
+    (tmp_path / FILE).write_bytes(b"\xff\xff")
     with pytest.raises(SettingsError, match="cannot be read"):
         read_settings(tmp_path)
