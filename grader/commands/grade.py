@@ -18,7 +18,6 @@ from grader.course.deadlines import due_dates
 from grader.course.hand_in_files import by_kind
 from grader.course.misplaced import misplaced
 from grader.course.nothing_submitted import where_hand_ins_go
-from grader.course.notices import day_not_known
 from grader.course.penalties import settle
 from grader.course.report import table, write_report
 from grader.course.safe_text import line
@@ -29,7 +28,7 @@ from grader.errors import UsageError
 from grader.grading import changes
 from grader.grading.batch import Run
 from grader.grading.lock import only_grader
-from grader.lms.storing import follow_due_dates, unknown_days
+from grader.lms.storing import follow_due_dates
 from grader.pages.feedback import without_page, write_feedback
 
 FAILED: Final = "grader error, no score."
@@ -155,7 +154,7 @@ def grade(
         ]
     unchanged = "" if done else _unchanged(len(submissions), n_left)
     report = write_report(course)
-    lines = [table(course), ""] if show_table else summary(course, _noticed(course))
+    lines = [table(course), ""] if show_table else summary(course)
     print("\n".join([f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *lines]))
     print(f"Scores of everyone, and the mistakes that were named: {report}")
     print(f"Feedback pages: {course.feedback}")
@@ -163,11 +162,6 @@ def grade(
     with only_grader(course.folder, course.db_url):
         write_feedback(course, without_page(course, submissions))
     return 1 if failures else 0
-
-
-def _noticed(course: GradingCourse) -> list[str]:
-    """Return what else a person should look at: what learning systems do not say."""
-    return day_not_known(unknown_days(course.folder, [lesson.name for lesson in course.lessons]))
 
 
 def _unchanged(n_chosen: int, n_left: int) -> str:

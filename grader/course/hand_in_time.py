@@ -6,13 +6,14 @@ and marks some LATE: after the due date of the download's assignment, no more. W
 not computed with, or each day that a download waits would cost students points.
 """
 
+import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from grader.course.beside import STAMP
@@ -119,6 +120,17 @@ class Came:
         """The latest time at which it may have come."""
         return self.time if self.is_day_known else self.by
 
+    @property
+    def noted(self) -> dict[str, Any]:
+        """As it is noted of what was collected; `noted_of` reads it."""
+        due = self.due and written(self.due)
+        return {
+            "by": written(self.by),
+            "exact": self.is_exact,
+            "due": due,
+            "marked": self.is_marked,
+        }
+
     def following(self, due: datetime | None) -> "Came":
         """Return what is known of it after the due date was set or moved.
 
@@ -131,6 +143,39 @@ class Came:
         if self.is_marked is None:
             known = due
         return replace(self, due=known if self.is_marked else min(known, due))
+
+
+def noted_of(note: Mapping[str, Any]) -> Came | None:
+    """Return what a note says of when a hand-in came; None if it is an older one's."""
+    by, due = (as_time(note.get(name) or "") for name in ("by", "due"))
+    return by and Came(by, bool(note["exact"]), due, note["marked"])
+
+
+def from_canvas(folder: Path, lesson: str) -> dict[str, tuple[datetime, Came]]:
+    """Return student -> the time that was written beside what Canvas had, and what it stands for.
+
+    Notes that cannot be read tell nothing here; collecting says so.
+    """
+    try:
+        notes = json.loads((folder / "lms" / "canvas" / f"{lesson}.json").read_bytes())
+        found = {s: (as_time(note["time"]), noted_of(note)) for s, note in notes.items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return {}
+    return {s: (time, came) for s, (time, came) in found.items() if time and came}
+
+
+def unknown_days(folder: Path, lessons: Iterable[str]) -> dict[tuple[str, str], Came]:
+    """Return (student, lesson) -> what is known of late hand-ins from Canvas: not the day.
+
+    Those beside which a person wrote a time are left out.
+    """
+    return {
+        (student, lesson): came
+        for lesson in lessons
+        for student, (time, came) in sorted(from_canvas(folder, lesson).items())
+        if came.due is not None and not came.is_day_known
+        if as_time(stamp(folder / "submitted" / student / lesson)) == time
+    }
 
 
 @dataclass(frozen=True)

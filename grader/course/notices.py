@@ -1,6 +1,6 @@
 """What the gradebook holds that a person should know of, and that no status tells."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from textwrap import shorten
@@ -10,7 +10,7 @@ from nbgrader.api import Assignment, Grade, GradeCell, Student, SubmittedAssignm
 
 from grader.course.beside import STAMP
 from grader.course.course import GradingCourse
-from grader.course.hand_in_time import LONGEST, Came, as_time, stamp
+from grader.course.hand_in_time import LONGEST, as_time, stamp, unknown_days
 from grader.course.queries import scores_of_all
 from grader.course.safe_text import line
 from grader.course.wording import first
@@ -30,7 +30,8 @@ NO_TIME: Final = "Write UTC, Z, an offset such as +01:00 or a zone such as Europ
 def notices(course: GradingCourse) -> list[str]:
     """Return a line for each kind of notice, with the first whom it concerns."""
     with course.gradebook() as gradebook:
-        return [*_overruled(gradebook.db), *_without_time(gradebook.db), *_no_times(course)]
+        of_gradebook = [*_overruled(gradebook.db), *_without_time(gradebook.db)]
+    return [*of_gradebook, *_no_times(course), *_without_day(course)]
 
 
 def _overruled(db: Any) -> Iterator[str]:
@@ -101,7 +102,8 @@ def _no_times(course: GradingCourse) -> Iterator[str]:
         yield f"no time in {STAMP}, counted as on time: {told}. {NO_TIME}"
 
 
-def day_not_known(days: Mapping[tuple[str, str], Came]) -> list[str]:
-    """Return a line on late hand-ins of which Canvas does not say the day."""
-    found = [f"{line(student)} {lesson}" for student, lesson in days]
-    return [f"late, day not known: {first(found, MOST_NAMED)}. {JUST_LATE}"] if found else []
+def _without_day(course: GradingCourse) -> Iterator[str]:
+    """Yield a line on late hand-ins of which Canvas does not say the day."""
+    days = unknown_days(course.folder, [lesson.name for lesson in course.lessons])
+    if found := [f"{line(student)} {lesson}" for student, lesson in days]:
+        yield f"late, day not known: {first(found, MOST_NAMED)}. {JUST_LATE}"

@@ -60,12 +60,12 @@ class Overview:
         return f"{told} of {self.lesson.points:g}{rest}"
 
 
-def summary(course: GradingCourse, noticed: Sequence[str] = ()) -> list[str]:
-    """Return counts by status, the lessons' means, and who needs a look, first those noticed."""
+def summary(course: GradingCourse) -> list[str]:
+    """Return counts by status, the lessons' means, and who needs a look."""
     missed = absent(course)
     overviews = (_overview(course, x, missed.get(x.name, ())) for x in course.lessons)
     found = [overview for overview in overviews if overview.rows]
-    told = _to_look_at(found, [*noticed, *misplaced(course), *notices(course)])
+    told = _to_look_at(found, [*misplaced(course), *notices(course)])
     if not found:
         return ["Nothing is graded yet.", *told]
     return [*_table(found), *told]

@@ -12,14 +12,14 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.deadlines import due_dates
-from grader.course.hand_in_time import Came, Download, slot_of
+from grader.course.hand_in_time import Came, Download, slot_of, unknown_days
 from grader.course.private import private_folder
 from grader.errors import CourseError
 from grader.lms.claims import READERS, Claim
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched, lesson_of
 from grader.lms.roster import Student
-from grader.lms.storing import Companion, HandIn, Records, Stored, store, unknown_days
+from grader.lms.storing import Companion, HandIn, Records, Stored, store
 from grader.lms.unpack import Unpacked, is_archive, unpack
 
 UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in

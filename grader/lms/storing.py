@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.course.beside import STAMP
-from grader.course.hand_in_time import Came, as_time, stamp, written
+from grader.course.hand_in_time import Came, as_time, noted_of, stamp, written
 from grader.course.private import private_folder, write_private
 from grader.errors import CourseError
 from grader.regular_file import read_plain
@@ -104,11 +104,7 @@ class Records:
 
     def came(self, student: str) -> Came | None:
         """Return what is known of when a hand-in came; None if nothing was noted of it."""
-        record = self._known.get(student, {})
-        if "by" not in record:
-            return None
-        by, due = (as_time(record[name] or "") for name in ("by", "due"))
-        return by and Came(by, record["exact"], due, record["marked"])
+        return noted_of(self._known.get(student, {}))
 
     def follow(self, student: str, place: Path, due: datetime) -> None:
         """Set a time that was collected anew, as its lesson's due date is now."""
@@ -117,7 +113,7 @@ class Records:
             return
         now = came.following(due)
         if now != came:
-            self._known[student] |= {"time": written(now.time), **_noted(now)}
+            self._known[student] |= {"time": written(now.time), **now.noted}
             self.save()
             _set_time(place, now.time)
 
@@ -136,7 +132,7 @@ class Records:
             "entry": hand_in.entry,
             "order": list(hand_in.order),
             "time": written(hand_in.came.time),
-            **_noted(hand_in.came),
+            **hand_in.came.noted,
             "beside": before | {name: _age(file) for name, file in hand_in.beside.items()},
         }
         if not self._is_whole:
@@ -150,11 +146,6 @@ class Records:
         write_private(self._path, json.dumps(self._known, indent=1, ensure_ascii=False) + "\n")
         self._lines.unlink(missing_ok=True)
         self._is_whole = True
-
-
-def _noted(came: Came) -> dict[str, Any]:
-    due = came.due and written(came.due)
-    return {"by": written(came.by), "exact": came.is_exact, "due": due, "marked": came.is_marked}
 
 
 def _of_lines(text: str) -> dict[str, dict[str, Any]]:
@@ -317,19 +308,3 @@ def follow_due_dates(folder: Path, due: Mapping[tuple[str, str], datetime]) -> N
             records = Records(folder, "canvas", lesson)
             for known in records.entries():
                 records.follow(known, folder / "submitted" / known / lesson, due[lesson, ""])
-
-
-def unknown_days(folder: Path, lessons: Sequence[str]) -> dict[tuple[str, str], Came]:
-    """Return (student, lesson) -> what is known of late hand-ins from Canvas: not the day.
-
-    Those beside which a person wrote a time are left out.
-    """
-    found = {}
-    for lesson in lessons:
-        records = Records(folder, "canvas", lesson)
-        for student in sorted(records.entries()):
-            came = records.came(student)
-            if came is not None and came.due is not None and not came.is_day_known:
-                there = as_time(stamp(folder / "submitted" / student / lesson))
-                found |= {(student, lesson): came} if records.is_own(student, there) else {}
-    return found

@@ -191,17 +191,19 @@ class Collect(ExchangeCollect):
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
         try:
-            there = as_time(stamp(place))
-            path, lesson = Path(self.inbound_path, record["filename"]), self.coursedir.assignment_id
-            if (there or not stamp(place)) and _is_same(path, place, lesson):
-                return False
+            text, before = stamp(place), _content(place, self.coursedir.assignment_id)
         except Unreadable as error:
             raise OSError(f"{BEFORE} cannot be read ({error.strerror}). {error.helps}") from None
-        if there is None:
+        told = as_time(text)
+        if bool(told) == bool(text):  # collected already; its time may be that of an earlier one
+            path = Path(self.inbound_path, record["filename"])
+            if _content(path, self.coursedir.assignment_id) == before:
+                return False
+        if told is None:
             return bool(self.update)
-        before = there.replace(tzinfo=None)
-        newer = self.update and _order(record["timestamp"]) > _order(before)
-        return bool(newer or (self.before_duedate and record["timestamp"] != before))
+        there = told.replace(tzinfo=None)
+        newer = self.update and _order(record["timestamp"]) > _order(there)
+        return bool(newer or (self.before_duedate and record["timestamp"] != there))
 
 
 def _work(folder: Path, lesson: str) -> list[bytes | None]:
@@ -210,10 +212,9 @@ def _work(folder: Path, lesson: str) -> list[bytes | None]:
     return [read_plain(folder / name, MOST_BYTES) for name in names]
 
 
-def _is_same(path: Path, place: Path, lesson: str) -> bool:
-    """Return whether a hand-in was collected already: its time may be an earlier one's."""
-    secrets = [read_plain(folder / SECRET, MOST_BYTES) for folder in (path, place)]
-    return secrets[0] == secrets[1] and _work(path, lesson) == _work(place, lesson)
+def _content(folder: Path, lesson: str) -> list[bytes | None]:
+    """Return what tells a hand-in from others: its work, and its secret."""
+    return [*_work(folder, lesson), read_plain(folder / SECRET, MOST_BYTES)]
 
 
 def _fault(path: Path, student: str, told: datetime | None) -> str:
