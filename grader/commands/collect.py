@@ -89,6 +89,10 @@ def summary(collected: Collected, folder: Path) -> str:
         by_lesson[lesson] += 1
     lines += [f"  {lesson}: {count}" for lesson, count in sorted(by_lesson.items())]
     lines += _unknown_days(collected)
+    if collected.by_name:
+        lines.append(
+            f"By name, for the roster has another number of theirs: {few(collected.by_name)}."
+        )
     faults = [item for item in collected.left if item.is_fault]
     notes = [item for item in collected.left if not item.is_fault]
     for title, items in (("Not collected", faults), ("Not counted", notes)):

@@ -22,6 +22,11 @@ _MOODLE: Final = re.compile(
     r"(?:[^/]*/)*?(?P<name>[^/_]+)_(?P<key>\d{1,20})"
     r"_assignsubmission_(?P<plugin>[a-z0-9]+)(?:_?/|_)(?P<file>.+)"
 )
+_TYPED: Final = re.compile(r"_[1-9]\d{0,19}_(text|link)\.html$")
+_ANONYMOUS: Final = re.compile(
+    r"(?P<name>anon(?:ymous)?)(?P<late>_LATE)?_(?P<key>[A-Za-z\d]{1,20})(?:_LATE)?"
+    r"_(?P<file_id>[1-9]\d{0,19})_(?P<file>.+)"
+)
 _ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
 
 
@@ -53,15 +58,16 @@ class Claim:
 def canvas(entry: str) -> list[Claim]:
     """Read a path in Canvas's download in every way in which it has its shape."""
     name = entry.rpartition("/")[2]
+    hidden = _ANONYMOUS.fullmatch(name)
     return [
         Claim(
-            name[: found.start()],
+            hidden["name"] if hidden else name[: found.start()],
             found["key"],
             found["file"],
             bool(found["late"]),
             (int(found["file_id"]), _attempt(found["file"])),
         )
-        for found in _CANVAS.finditer(name)
+        for found in ([hidden] if hidden else _CANVAS.finditer(name))
     ]
 
 
@@ -91,3 +97,22 @@ def _attempt(file: str) -> int:
     """Return 1 for ``x-1.ipynb`` or ``x (1).ipynb``, 0 for ``x.ipynb``."""
     found = _ATTEMPT.search(file)
     return int(found[1] or found[2]) if found else 0
+
+
+def foreign(system: str, entry: str) -> tuple[str, bool]:
+    """Return why a file says nobody's name, and whether somebody has to look at it."""
+    name = entry.rpartition("/")[2]
+    found = _MOODLE.match(entry)
+    is_typed = found is not None and found["plugin"] == "onlinetext"
+    if system == "moodle" and is_typed and name.lower().endswith("onlinetext.html"):
+        return "it is what was typed into Moodle's text box, and no file", False
+    if system == "canvas" and (typed := _TYPED.search(name)):
+        return f"it is a {typed[1]} that was entered in Canvas, and no file", False
+    return f"its name is not one that {system.title()} gives", True
+
+
+def hides_name(system: str, claim: Claim) -> bool:
+    """Return whether the system keeps to itself who handed a file in."""
+    if system == "canvas":
+        return claim.name.lower() in ("anon", "anonymous")
+    return bool(re.fullmatch(rf"\D+ {claim.key}", claim.name))

@@ -15,7 +15,7 @@ from grader.course.deadlines import due_dates
 from grader.course.hand_in_time import Came, Download, slot_of, unknown_days
 from grader.course.private import private_folder
 from grader.errors import CourseError
-from grader.lms.claims import READERS, Claim
+from grader.lms.claims import READERS, Claim, foreign
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched, lesson_of
 from grader.lms.roster import Student
@@ -53,6 +53,7 @@ class Collected:
         absent: students of whom nothing is there.
         kept: the folder with what was left over, if anything was.
         slot: the lesson of which the system's marks speak, if it is clear.
+        by_name: students who were known by name, for the roster has another number of theirs.
         days: (student, lesson) -> what is known of when a late hand-in came, if not the day.
 
     """
@@ -63,6 +64,7 @@ class Collected:
     kept: Path | None
     slot: str | None = None
     days: Mapping[tuple[str, str], Came] = field(default_factory=dict)
+    by_name: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
     with _scratch(course.folder) as folder:
         files, refused = unpack(request.archive, Path(folder))
         left = [Left(entry.entry, entry.reason) for entry in refused]
-        owned = _owned(request, files, students, left)
+        owned, by_name = _owned(request, files, students, left)
         newest, beside = _sorted_out(course, request, owned, left)
         times = _times(course, request, newest)
         hand_ins = _hand_ins(request, times, newest, beside, left)
@@ -94,7 +96,7 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
         kept = keep(course.folder, request.archive, left, absent)
         unknown = unknown_days(course.folder, sorted({lesson for _, lesson in newest}))
     days = {key: came for key, came in unknown.items() if key in newest}
-    return Collected(stored, left, absent, kept, times.slot, days)
+    return Collected(stored, left, absent, kept, times.slot, days, sorted(by_name))
 
 
 def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
@@ -109,8 +111,8 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 def _owned(
     request: Request, files: Sequence[Unpacked], students: Sequence[Student], left: list[Left]
-) -> list[_Found]:
-    """Return the files whose owners are known; note the others."""
+) -> tuple[list[_Found], set[str]]:
+    """Return the files whose owners are known, and who was known by name; note the others."""
     read = READERS[request.system]
     claims = {file.entry: read(file.entry) for file in files}
     known = [claim for readings in claims.values() for claim in readings]
@@ -118,13 +120,15 @@ def _owned(
     found = []
     for file in files:
         readings = claims[file.entry]
+        if not readings:
+            reason, is_fault = foreign(request.system, file.entry)
+            left.append(Left(file.entry, reason, file.path, is_fault))
+            continue
         try:
-            if not readings:
-                raise Unmatched(f"its name is not one that {request.system.title()} gives")
             found.append(_Found(file, readings[0], owners.owner_of(readings).id))
         except Unmatched as error:
             left.append(Left(file.entry, str(error), file.path))
-    return found
+    return found, owners.by_name
 
 
 _Newest = dict[tuple[str, str], _Found]  # by student and lesson

@@ -16,6 +16,7 @@ from typing import Any, Final
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
+from grader.course.absent import aliases, removed
 from grader.course.beside import BOTH, SECRET, STAMP
 from grader.course.hand_in_files import MOST_BYTES, LeftOut, names_in, read_by_grading, take
 from grader.course.hand_in_time import as_time, stamp
@@ -53,7 +54,13 @@ class Collect(ExchangeCollect):
         newest: dict[str, dict[str, Any]] = {}
         self._sent = defaultdict(list)
         due = self._due()
+        folder = Path(self.coursedir.root)
+        own, gone = aliases(folder), removed(folder)
         for record in sorted(self._records(inbound), key=lambda found: _order(found["timestamp"])):
+            record["username"] = own.get(record["username"], record["username"])
+            if record["username"] in gone:
+                self._leave_out(inbound / record["filename"], "who handed it in left the class")
+                continue
             self._sent[record["username"]].append(record)
             known = newest.get(record["username"])
             if known is None or due is None or record["timestamp"] <= due:
