@@ -48,12 +48,12 @@ def not_in_roster(course: GradingCourse) -> list[str]:
     Without a roster nobody is told.
     """
     entries = listed(course.folder)
-    known = {str(entry["id"]) for entry in entries}
+    if not (known := {str(entry["id"]) for entry in entries}):
+        return []
     work: dict[str, set[str]] = {student: set() for student in course.students()}
     for student, lesson in [*_graded(course), *course.submitted()]:
         work.setdefault(student, set()).add(lesson)
-    strangers = sorted(work.keys() - known) if known else []
-    if not strangers:
+    if not (strangers := sorted(work.keys() - known)):
         return []
     near = {student: nearest(student, entries) for student in strangers}
     told = first(

@@ -148,7 +148,7 @@ class Came:
 def noted_of(note: Mapping[str, Any]) -> Came | None:
     """Return what a note says of when a hand-in came; None if it is an older one's."""
     by, due = (as_time(note.get(name) or "") for name in ("by", "due"))
-    return by and Came(by, bool(note["exact"]), due, note["marked"])
+    return None if by is None else Came(by, bool(note["exact"]), due, note["marked"])
 
 
 def from_canvas(folder: Path, lesson: str) -> dict[str, tuple[datetime, Came]]:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grader.course.absent import folded
 from grader.course.safe_text import UNSEEN, line
@@ -107,7 +107,7 @@ def _columns(path: Path, table: Table) -> Mapping[str, Sequence[str]]:
 
 def _student(found: Mapping[str, str]) -> Student:
     found = {x: v if x == "email" else _DECIMALS.sub(r"\1", v) for x, v in found.items()}
-    numbers = dict(found)
+    numbers: dict[str, Any] = dict(found)
     numbers["moodle_participant"] = found.get("moodle_participant", "").rpartition(" ")[2]
     own = next((found[name] for name in ("id", *_INSTEAD) if found.get(name)), "")
     return Student(**numbers | {"id": own})

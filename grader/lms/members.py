@@ -78,7 +78,8 @@ def _as_known(given: ClassList, known: Sequence[Student]) -> list[Student]:
     }
     found = []
     for student in given.students:
-        own = {ids.get((field, folded(getattr(student, field)))) for field in OF_SYSTEMS} - {None}
+        keys = [(field, folded(getattr(student, field))) for field in OF_SYSTEMS]
+        own = {ids[key] for key in keys if key in ids}
         found.append(replace(student, id=own.pop()) if len(own) == 1 else student)
     return found
 

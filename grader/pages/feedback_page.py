@@ -1,9 +1,9 @@
 """One student's feedback on one lesson, as a page shows it."""
 
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 from enum import StrEnum
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.regions import stubbed
@@ -197,7 +197,7 @@ def _remark(record: Record, name: str) -> Remark:
     return replace(remark, auto=auto, manual=remark.manual[:MOST_REMARK])
 
 
-def _handed_in(record: Record, where: tzinfo) -> str:
+def _handed_in(record: Record, where: ZoneInfo) -> str:
     """Return when it was handed in, as far as that is known."""
     if record.handed_in is None:
         return ""
