@@ -132,7 +132,7 @@ def lateness(row: Row) -> str:
     if row.seconds_late <= 0:
         return ""
     how = f"{span(timedelta(seconds=row.seconds_late))} late"
-    return f"   {how if row.is_day_known else 'late, day not known'}: -{row.penalty:g}"
+    return f"   {how if row.is_day_known else 'not known how late'}: -{row.penalty:g}"
 
 
 def _wrapped(items: list[str], width: int = 88) -> list[str]:
