@@ -88,6 +88,17 @@ def copy_plain(path: Path, to: Path, most: int) -> int | None:
         return size
 
 
+def names_in(folder: Path) -> list[str]:
+    """List a folder, in order.
+
+    Raises:
+        Unreadable: it cannot be listed.
+
+    """
+    with _blamed_on(folder):
+        return sorted(path.name for path in folder.iterdir())
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[int | None]:
     """Open a regular file in a folder; yield its descriptor, or None where `read_plain` would.

@@ -100,7 +100,7 @@ def _at_an_address(where: Remote, patience: Patience) -> Iterator[Scheduler]:
     """Connect to a scheduler, with the certificates that Dask's own settings name."""
     try:
         socket.create_connection(where.place, timeout=patience.scheduler).close()
-        security = Security(require_encryption=where.is_encrypted)
+        security = Security(require_encryption=True)
     except OSError as error:
         raise CourseError(
             f"No scheduler answers at {where.address} ({error}). Start one there, or correct the "

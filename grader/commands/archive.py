@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Writes archive/NAME-DATE.tar.gz: hand-ins, graded copies, feedback, reports, rosters, the "
         "gradebook, and what judged them, the class's secret included. Of a hand-in it keeps what "
-        "would be collected of it, and tells what it leaves out. It holds names and grades: "
+        "grading reads, and tells what it leaves out. It holds names and grades: "
         "keep it as your university's rules ask. A hub's first passwords are left out. Nothing is "
         "removed here."
     )

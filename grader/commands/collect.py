@@ -44,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Notebooks are known by their cells, whatever they are called; a student's newest counts. "
         "Canvas's mark LATE counts for the lesson that most of its notebooks are of, or --lesson, "
-        "and as just late. "
-        "What belongs to nobody, or to no lesson, is kept in lms/unmatched/ with the reason. Then "
-        "grade as usual: make grade."
+        "and as just late. A notebook of nobody, or of no lesson, is kept in lms/unmatched/ with "
+        "the reason; what grading does not read is named and not kept. Then grade as usual: make "
+        "grade."
     )
 
 
@@ -103,7 +103,9 @@ def summary(collected: Collected, folder: Path) -> str:
         more = ", ..." if len(collected.absent) > MOST_SHOWN else ""
         lines.append(f"Nothing from {plural(len(collected.absent), 'student')}: {names}{more}")
     if collected.kept is not None:
-        lines.append(f"All of this, and the files, are in {collected.kept.relative_to(folder)}/")
+        count = sum(item.path is not None for item in collected.left)
+        beside = f", {count} of the files beside it" * bool(count)
+        lines.append(f"The reasons are in {collected.kept.relative_to(folder)}/reasons.csv{beside}")
     return "\n".join(lines)
 
 

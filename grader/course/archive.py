@@ -2,7 +2,7 @@
 
 It holds what was handed in, graded and handed back, the gradebook, and what judged: the lessons'
 texts, the settings and the class's secret. A list of every file's digest lies in it. Of a hand-in
-it holds what collecting would take, whoever filled the folder: one that is odd stops no archive.
+it holds what grading reads, whoever filled the folder: one that is odd stops no archive.
 """
 
 import hashlib
@@ -12,16 +12,17 @@ import os
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from grader.course import backups, private, secret
 from grader.course.course import GradingCourse
-from grader.course.hand_in_files import LeftOut, Looked, read_by_grading, take
+from grader.course.hand_in_files import BESIDE, MOST_BYTES, NOT_READ, LeftOut, fault
 from grader.course.safe_text import line
 from grader.errors import CourseError
+from grader.notebook_file import may_be_meant, notebook_in
 from grader.regular_file import PIECE, Unreadable, copy_plain
 
 CONTENTS: Final = "contents.json"  # path -> SHA-256 of every other file in the archive
@@ -71,12 +72,10 @@ class _NotKept:
     left_out: list[LeftOut] = field(default_factory=list)
     is_whole: bool = True
 
-    def note(self, path: Path, owner: str, looked: Looked) -> None:
-        """Note what is left out of a hand-in."""
-        reason, error = looked.reason, looked.error
-        if error is not None:
-            self.is_whole = False
-            reason = f"{reason}. {error.helps}, then run the same command"
+    def note_unreadable(self, path: Path, owner: str, error: Unreadable) -> None:
+        """Note what is left out of a hand-in because it cannot be read."""
+        self.is_whole = False
+        reason = f"it cannot be read ({error.strerror}). {error.helps}, then run the same command"
         self.left_out.append(LeftOut(line(str(path)), reason, owner))
 
 
@@ -177,18 +176,37 @@ def _hand_ins(
         inner = [e.name for e in there if levels and e.is_dir(follow_symlinks=False)]
     except OSError as error:
         unread = Unreadable(error.errno, error.strerror, str(home))
-        not_kept.note(home, owner, Looked.unread("", unread))
+        not_kept.note_unreadable(home, owner, unread)
         return
     not_kept.links += [str(home / name) for name in links]
     names = {entry.name for entry in there}.difference(links, inner)
-    for looked in take(names, _first(home), lambda x, m: copy_plain(folder / home / x, spare, m)):
-        path = home / looked.name
-        if looked.reason:
-            not_kept.note(path, owner, looked)
+    for path in (home / name for name in sorted(names)):
+        try:
+            reason = _reason(folder / path, names, spare)
+        except Unreadable as error:
+            not_kept.note_unreadable(path, owner, error)
+            continue
+        if reason:
+            not_kept.left_out.append(LeftOut(line(str(path)), reason, owner))
         else:
             yield _Entry(str(path), spare, (folder / path).lstat().st_mtime)
     for name in inner:
         yield from _hand_ins(folder, home / name, levels - 1, spare, not_kept)
+
+
+def _reason(path: Path, names: Collection[str], spare: Path) -> str:
+    """Copy a file of a hand-in if grading reads it, or would in its right place; else say why not.
+
+    Raises:
+        Unreadable: it cannot be read.
+
+    """
+    is_notebook = may_be_meant(path.name) or path.name == notebook_in(
+        path.parent, names, path.parent.name
+    )
+    if not is_notebook and path.name not in BESIDE:
+        return NOT_READ
+    return fault(copy_plain(path, spare, MOST_BYTES))
 
 
 def _owner(path: Path) -> str:
@@ -197,11 +215,6 @@ def _owner(path: Path) -> str:
         if path.is_relative_to(home):
             return "".join(path.relative_to(home).parts[levels - 2 : levels - 1])
     return ""
-
-
-def _first(path: Path) -> tuple[str, ...]:
-    """Return what grading reads; the lesson is one of the folders that a hand-in lies in."""
-    return tuple(dict.fromkeys(name for part in path.parts for name in read_by_grading(part)))
 
 
 def _counts(names: Iterable[str]) -> dict[str, int]:

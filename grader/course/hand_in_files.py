@@ -1,26 +1,29 @@
-"""Which files of a hand-in are taken, when it is collected and when it is kept in an archive.
+"""Which files of a hand-in grading reads: those are collected and archived, and no others.
 
 Students fill the folders that they hand in, with links, folders in folders and files full of holes
-too. Only regular files at the top of a folder are taken, up to a number and a size.
+too. What else is there is named, to them and to whoever grades, and never opened.
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from grader.course.beside import BOTH
-from grader.regular_file import Unreadable
+from grader.course.private import write_private
+from grader.course.safe_text import line
+from grader.notebook_file import notebook_in
+from grader.regular_file import names_in
 from utils.treebank.predictions import FILE as PREDICTIONS
 
 MOST_BYTES: Final = 32 << 20  # of one file
-MOST_TOGETHER: Final = 64 << 20  # of one hand-in: holes in files cost who hands them in nothing
-MOST_FILES: Final = 50
-NO_FILE: Final = "it is no plain file"
-
-# Takes a file of at most so many bytes; returns its size, or None if it is no plain file.
-Take = Callable[[str, int], int | None]
+BESIDE: Final = (*BOTH, PREDICTIONS)  # what grading reads beside a notebook
+NOT_READ: Final = "grading does not read it"
+MOST_NAMED: Final = 8
+MOST_NOTED: Final = 100  # of thousands that a student may put there
 
 
 @dataclass(frozen=True)
@@ -43,26 +46,6 @@ class LeftOut:
         return f"{self.what}: {self.reason}"
 
 
-class Looked(NamedTuple):
-    """A file that was looked at.
-
-    Attributes:
-        name: in its folder.
-        reason: why it is left out; "" if it was taken.
-        error: what is in the way of reading it, which is not the student's fault.
-
-    """
-
-    name: str
-    reason: str = ""
-    error: Unreadable | None = None
-
-    @classmethod
-    def unread(cls, name: str, error: Unreadable) -> "Looked":
-        """Return one that cannot be read."""
-        return cls(name, f"it cannot be read ({error.strerror})", error)
-
-
 def by_kind(left_out: Iterable[LeftOut]) -> list[list[LeftOut]]:
     """Group by reason and owner, for one user can leave thousands of odd folders."""
     kinds: dict[tuple[str, int | str], list[LeftOut]] = defaultdict(list)
@@ -71,53 +54,61 @@ def by_kind(left_out: Iterable[LeftOut]) -> list[list[LeftOut]]:
     return list(kinds.values())
 
 
-def names_in(folder: Path) -> list[str]:
-    """List a folder, in order.
-
-    Raises:
-        Unreadable: it cannot be listed.
-
-    """
-    try:
-        return sorted(path.name for path in folder.iterdir())
-    except OSError as error:
-        raise Unreadable(error.errno, error.strerror, str(folder)) from None
-
-
-def read_by_grading(lesson: str) -> tuple[str, ...]:
-    """Return the names of the files that grading reads, if they are there."""
-    return f"{lesson}.ipynb", *BOTH, PREDICTIONS
-
-
-def take(names: Collection[str], first: Sequence[str], one: Take) -> Iterator[Looked]:
-    """Take the files of a hand-in one after another; yield each, with why it is left out if it is.
-
-    Those named in `first` go ahead: whatever lies beside them takes no room of theirs.
+def fault(size: int | None) -> str:
+    """Return why a file that grading reads is not taken, by its size; "" if it is.
 
     Args:
-        names: of all that is in the hand-in's folder.
-        first: what grading reads.
-        one: takes one of them; what it raises as Unreadable is told and stops no other.
+        size: None stands for what is no plain file.
 
     """
-    there = [*(name for name in first if name in names), *sorted(set(names).difference(first))]
-    room = MOST_TOGETHER
-    for name in there[:MOST_FILES]:
-        try:
-            size = one(name, min(room, MOST_BYTES))
-        except Unreadable as error:
-            yield Looked.unread(name, error)
-            continue
-        reason = _too_much(size, room)
-        room -= 0 if reason else size or 0
-        yield Looked(name, reason)
-    for name in there[MOST_FILES:]:
-        yield Looked(name, f"of a hand-in {MOST_FILES} files are taken")
-
-
-def _too_much(size: int | None, room: int) -> str:
     if size is None:
-        return NO_FILE
-    if size > MOST_BYTES:
-        return f"it is larger than {MOST_BYTES >> 20} MiB"
-    return f"the hand-in is larger than {MOST_TOGETHER >> 20} MiB" if size > room else ""
+        return "it is no plain file"
+    return f"it is larger than {MOST_BYTES >> 20} MiB" if size > MOST_BYTES else ""
+
+
+def note_unread(course: Path, student: str, lesson: str, names: Collection[str]) -> None:
+    """Note what else was handed in, for the student's page: it is not collected."""
+    file = _noted(course, student, lesson)
+    if names:
+        write_private(file, json.dumps(sorted(names)[:MOST_NOTED]))
+    else:
+        file.unlink(missing_ok=True)
+
+
+def unread(course: Path, student: str, lesson: str) -> list[str]:
+    """Return the names of what was handed in and not read, in order."""
+    names: set[str] = set()
+    with suppress(OSError, ValueError, TypeError):
+        names.update(map(str, json.loads(_noted(course, student, lesson).read_text("utf-8"))))
+    with suppress(OSError):  # grading meets it, and tells it
+        names.update(lying_beside(course / "submitted" / student / lesson, lesson))
+    return sorted(names)
+
+
+def lying_beside(folder: Path, lesson: str) -> list[str]:
+    """Return what lies in a hand-in's folder, put there by hand, and is not read.
+
+    Hidden names are the system's, or a collector's of the moment.
+
+    Raises:
+        Unreadable: the folder cannot be listed, or what may be its notebook not read.
+
+    """
+    names = [name for name in names_in(folder) if not name.startswith(".")]
+    return [n for n in names if n not in (*BESIDE, notebook_in(folder, names, lesson))]
+
+
+def told(names: Sequence[str]) -> str:
+    """Return a sentence for the student on what was not read; "" if that is nothing."""
+    if not names:
+        return ""
+    shown = ", ".join(line(name) for name in names[:MOST_NAMED])
+    more = ", and more" * (len(names) > MOST_NAMED)
+    return (
+        f"Handed in too, and not read by grading: {shown}{more}. What is to count "
+        "belongs into the notebook."
+    )
+
+
+def _noted(course: Path, student: str, lesson: str) -> Path:
+    return course / ".course" / "not-read" / student / f"{lesson}.json"

@@ -1,7 +1,6 @@
 """Grade with nbgrader's own autograde: one kernel per submission."""
 
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,19 +29,8 @@ def _is_current(folder: Path, student: str, lesson: str) -> bool:
     stamps = [path / STAMP for path in (sent, graded)]
     if all(stamp.is_file() for stamp in stamps):
         return stamps[0].read_bytes() == stamps[1].read_bytes()
-    newest = max(_times_below(sent), default=0.0)
-    notebook = graded / f"{lesson}.ipynb"
-    return notebook.is_file() and notebook.stat().st_mtime >= newest
-
-
-def _times_below(folder: Path) -> Iterator[float]:
-    """Yield when each file and folder changed; students may nest more than functions can."""
-    waiting = [folder]
-    while waiting:
-        for path in waiting.pop().iterdir():
-            yield path.lstat().st_mtime
-            if path.is_dir() and not path.is_symlink():
-                waiting.append(path)
+    given, made = (path / f"{lesson}.ipynb" for path in (sent, graded))
+    return made.is_file() and made.stat().st_mtime >= given.lstat().st_mtime
 
 
 def autograde(course: GradingCourse, submissions: list[tuple[str, str]]) -> list[str]:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-TURNING: Final = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 CONTROLS: Final = ("Cc", "Cs", "Zl", "Zp")  # Unicode's classes: controls, halves, line ends
 UNSEEN: Final = (*CONTROLS, "Cf")  # and marks without a width: with one, an id looks like another's
 JOINERS: Final = "\u200c\u200d"  # of this class, but they change letters of some scripts

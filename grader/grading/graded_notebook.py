@@ -12,7 +12,8 @@ from grader.authoring.notebook import METADATA, source_notebook
 from grader.course.outcome_key import OUTCOME
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.sanitize import Pictures, StudentTexts, safe_note
-from grader.grading.submission import Malformed, read_submission
+from grader.grading.submission import read_submission
+from grader.notebook_file import Malformed
 from grader.workers.protocol import encodable
 from utils.checks.framework.render import as_mimebundle
 

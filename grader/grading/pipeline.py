@@ -18,7 +18,7 @@ from grader.grading.outcome import (
 )
 from grader.grading.reading import Item, Prepared, read_ahead
 from grader.grading.scoring import expect, judge_submission
-from grader.grading.submission import Malformed
+from grader.notebook_file import Malformed
 from grader.regular_file import Unreadable
 from grader.sandbox import Ended, Limits
 from grader.workers.pool import Job, Pool

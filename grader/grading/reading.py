@@ -12,7 +12,8 @@ from grader.authoring.lesson import Lesson
 from grader.grading.homes import released_stubs
 from grader.grading.own_process import OwnProcess, TooCostly, in_own_process
 from grader.grading.plan import Plan, Step, make_plan
-from grader.grading.submission import CodeCell, Malformed, read_submission
+from grader.grading.submission import CodeCell, read_submission
+from grader.notebook_file import Malformed
 from grader.static_analysis.cells import as_any_editor, is_readable, statements
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import unusual

@@ -1,17 +1,11 @@
 """Read a submitted notebook: whatever bytes it holds, the result is cells or a sentence."""
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.notebook_limits import MOST_BYTES, MOST_PARTS, parts_of
+from grader.notebook_file import Malformed, read_notebook
 
-MOST_CELLS: Final = 2000
 MOST_SOURCE: Final = 256 << 10  # characters, in all code cells together
-
-
-class Malformed(Exception):
-    """A submission that cannot be graded as a notebook; the message tells the student why."""
 
 
 @dataclass(frozen=True)
@@ -41,22 +35,7 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
         Malformed: with one sentence on what is wrong and what to do.
 
     """
-    if not data:
-        raise Malformed(
-            "There is no notebook under the lesson's own name, or it is empty or only a link. Give "
-            "the file its name back and submit it again."
-        )
-    if len(data) > MOST_BYTES:
-        raise Malformed(
-            f"The notebook is larger than {MOST_BYTES >> 20} MiB. Clear its outputs and submit it "
-            "again."
-        )
-    if parts_of(data) > MOST_PARTS:
-        raise Malformed(
-            "The notebook holds more numbers or texts than grading reads. Clear its outputs and "
-            "submit it again."
-        )
-    notebook = _as_notebook(data)
+    notebook = read_notebook(data)
     cells = [_code_cell(cell, i) for i, cell in enumerate(notebook["cells"]) if _is_code(cell)]
     code = [cell for cell in cells if cell is not None]
     if sum(len(cell.source) for cell in code) > MOST_SOURCE:
@@ -65,34 +44,6 @@ def read_submission(data: bytes) -> tuple[dict[str, Any], list[CodeCell]]:
             "Take out what the lesson does not need and submit it again."
         )
     return notebook, code
-
-
-def _as_notebook(data: bytes) -> dict[str, Any]:
-    try:
-        notebook = json.loads(data.decode("utf-8-sig"))  # some editors put a mark in front
-    except UnicodeDecodeError:
-        raise Malformed(
-            "The file is not UTF-8 text. Save it from JupyterLab and submit it again."
-        ) from None
-    except (ValueError, RecursionError):
-        raise Malformed(
-            "The file is not a notebook (it is not JSON). Open it in JupyterLab, save it there, "
-            "and submit it again."
-        ) from None
-    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
-        raise Malformed(_why_no_cells(notebook))
-    if len(notebook["cells"]) > MOST_CELLS:
-        raise Malformed(f"The notebook has more than {MOST_CELLS} cells. Remove what you added.")
-    return notebook
-
-
-def _why_no_cells(notebook: object) -> str:
-    if isinstance(notebook, dict) and "worksheets" in notebook:
-        return (
-            "The notebook is in an old format (3). Open it in JupyterLab, save it there, and "
-            "submit it again."
-        )
-    return "The file has no list of cells. Fetch the lesson again and copy your answers into it."
 
 
 def _is_code(cell: object) -> bool:

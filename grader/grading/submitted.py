@@ -8,8 +8,9 @@ from typing import Final
 from grader.course.beside import SECRET
 from grader.course.course import GradingCourse
 from grader.course.hand_in_time import as_time, stamp
+from grader.notebook_file import ENDING, notebook_in
 from grader.notebook_limits import MOST_BYTES
-from grader.regular_file import read_plain, read_plain_text
+from grader.regular_file import names_in, read_plain, read_plain_text
 
 _SECRET_FORM: Final = re.compile(r"[0-9A-Za-z_-]{1,256}")
 
@@ -33,8 +34,11 @@ def read(course: GradingCourse, student: str, lesson: str) -> Submitted:
 
     """
     folder = course.folder / "submitted" / student / lesson
-    data = read_plain(folder / f"{lesson}.ipynb", MOST_BYTES + 1) or b""
-    return Submitted(data, _timestamp(folder), _secret(folder))
+    data = read_plain(folder / f"{lesson}{ENDING}", MOST_BYTES + 1)
+    if data is None and folder.is_dir():  # it may have another name
+        name = notebook_in(folder, names_in(folder), lesson)
+        data = read_plain(folder / name, MOST_BYTES + 1)
+    return Submitted(data or b"", _timestamp(folder), _secret(folder))
 
 
 def as_graded(course: GradingCourse, student: str, lesson: str) -> tuple[str, str]:

@@ -56,18 +56,23 @@ class Claim:
 
 
 def canvas(entry: str) -> list[Claim]:
-    """Read a path in Canvas's download in every way in which it has its shape."""
-    name = entry.rpartition("/")[2]
+    """Read a path in Canvas's download in every way in which it has its shape.
+
+    Canvas makes no folders, so that of a path with one either whoever packed the download anew made
+    it, or a student with a backslash in a file's name.
+    """
+    folders, _, name = entry.rpartition("/")
     hidden = _ANONYMOUS.fullmatch(name)
+    shapes = [(text, x) for text in (name, folders) for x in _CANVAS.finditer(text)]
     return [
         Claim(
-            hidden["name"] if hidden else name[: found.start()],
+            hidden["name"] if hidden else text[: found.start()],
             found["key"],
             found["file"],
             bool(found["late"]),
             (int(found["file_id"]), _attempt(found["file"])),
         )
-        for found in ([hidden] if hidden else _CANVAS.finditer(name))
+        for text, found in ([(name, hidden)] if hidden else shapes)
     ]
 
 

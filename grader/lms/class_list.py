@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from grader.course.absent import folded
+from grader.course.roster_file import folded
 from grader.course.safe_text import UNSEEN, line
 from grader.errors import CourseError
 from grader.lms.roster import OF_SYSTEMS, Student, one_of, shared

@@ -12,15 +12,17 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.deadlines import due_dates
+from grader.course.hand_in_files import NOT_READ, note_unread
 from grader.course.hand_in_time import Came, Download, slot_of, unknown_days
 from grader.course.private import private_folder
 from grader.errors import CourseError
 from grader.lms.claims import READERS, Claim, foreign
 from grader.lms.leftovers import Left, keep
-from grader.lms.matching import Owners, Unmatched, lesson_of
+from grader.lms.matching import Owners, Unmatched
 from grader.lms.roster import Student
 from grader.lms.storing import Companion, HandIn, Records, Stored, store
 from grader.lms.unpack import Unpacked, is_archive, unpack
+from grader.notebook_file import Malformed, lesson_of, may_be_meant
 
 UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in
 
@@ -131,6 +133,10 @@ def _owned(
     return found, owners.by_name
 
 
+class NotRead(Exception):
+    """A file is nothing that grading reads."""
+
+
 _Newest = dict[tuple[str, str], _Found]  # by student and lesson
 
 
@@ -139,13 +145,18 @@ def _sorted_out(
 ) -> tuple[_Newest, list[_Found]]:
     """Return each student's newest notebook of each lesson, and what may come beside one.
 
-    The latter from older to newer.
+    The latter from older to newer. What grading does not read is named; somebody has to look at it
+    where no notebook came with it.
     """
     newest: _Newest = {}
     beside: list[_Found] = []
+    others: list[_Found] = []
     for found in sorted(owned, key=_age):
         try:
             lesson = _lesson(course, request, found)
+        except NotRead:
+            others.append(found)
+            continue
         except Unmatched as error:
             left.append(Left(found.file.entry, str(error), found.file.path))
             continue
@@ -154,6 +165,14 @@ def _sorted_out(
         else:
             _set_aside(newest.get((found.student, lesson)), found, left)
             newest[found.student, lesson] = found
+    with_one = {student for student, _ in newest}
+    for found in others:
+        is_alone = found.student not in with_one
+        reason = "it is not a notebook, and none came with it" if is_alone else NOT_READ
+        left.append(Left(found.file.entry, reason, is_fault=is_alone))
+    for student, lesson in newest:
+        names = [x.claim.file for x in others if x.student == student]
+        note_unread(course.folder, student, lesson, names)
     return newest, beside
 
 
@@ -174,16 +193,20 @@ def _lesson(course: GradingCourse, request: Request, found: _Found) -> str | Non
     """Return the lesson of a notebook; None for another file that may come with one.
 
     Raises:
-        Unmatched: it is neither, or of a lesson that was not asked for.
+        Unmatched: it is a notebook of no lesson that was asked for, or may be one.
+        NotRead: it is neither.
 
     """
     if found.claim.plain_file in {n for names in request.companions.values() for n in names}:
         return None
     if is_archive(found.file.path):
         raise Unmatched("it is an archive in the archive: ask for the notebook itself")
-    if not found.claim.file.lower().endswith(".ipynb"):
-        raise Unmatched("it is not a notebook (.ipynb)")
-    lesson = lesson_of(found.file.path.read_bytes(), course.lessons).name
+    try:
+        lesson = lesson_of(found.file.path.read_bytes(), course.lessons).name
+    except Malformed as error:
+        if may_be_meant(found.claim.file):
+            raise Unmatched(str(error)) from None
+        raise NotRead from None
     wanted = [wanted.name for wanted in request.lessons]
     if lesson not in wanted:
         raise Unmatched(f"it is a notebook of {lesson}, and {', '.join(wanted)} was asked for")

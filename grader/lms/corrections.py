@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from grader.course.absent import KEPT, REMOVED
 from grader.course.course import GradingCourse
 from grader.course.extensions import keep_waiting, waiting_extensions
 from grader.course.private import private_folder, write_private
+from grader.course.roster_file import KEPT, REMOVED
 from grader.course.safe_text import line
 from grader.errors import CourseError, UsageError, verify_known
 from grader.lms.class_list import is_folder_name

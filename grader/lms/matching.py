@@ -1,73 +1,21 @@
-"""Whose a file is, and which lesson a notebook is of: by ids, never by what a file is called."""
+"""Whose a file is: by ids, never by what a file is called."""
 
 import difflib
-import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-from grader.authoring.lesson import Lesson
-from grader.course.absent import ALIKE
+from grader.course.roster_file import ALIKE
 from grader.course.safe_text import line
 from grader.lms.claims import Claim, hides_name
 from grader.lms.roster import Student
-from grader.notebook_limits import MOST_BYTES, MOST_PARTS, parts_of
-
-CLEARED: Final = "ask for it again with its outputs cleared"
 
 
 class Unmatched(Exception):
     """A file belongs to nobody, or to no lesson; the message says why."""
-
-
-def lesson_of(data: bytes, lessons: Sequence[Lesson]) -> Lesson:
-    """Return the lesson whose cells a notebook has.
-
-    Raises:
-        Unmatched: it is no notebook, or has cells of no lesson.
-
-    """
-    names = _cell_names(data)
-    found = {lesson.name: len(names & _own_cells(lesson)) for lesson in lessons}
-    best = max(lessons, key=lambda lesson: found[lesson.name], default=None)
-    if best is None or not found[best.name]:
-        raise Unmatched(
-            "it is a notebook with none of the course's cells (their ids are gone, or it is "
-            "another one)"
-        )
-    return best
-
-
-def _own_cells(lesson: Lesson) -> set[str]:
-    """Return nbgrader's names of a lesson's exercises and tests, which no other lesson has."""
-    return {name for e in lesson.exercises for name in (e.id, f"test_{e.id}")}
-
-
-def _cell_names(data: bytes) -> set[str]:
-    """Return the names that a notebook's cells claim: nbgrader's and their own ids."""
-    if len(data) > MOST_BYTES:
-        raise Unmatched(f"the notebook is larger than {MOST_BYTES >> 20} MiB: {CLEARED}")
-    if parts_of(data) > MOST_PARTS:
-        raise Unmatched(f"the notebook holds too many numbers or texts: {CLEARED}")
-    try:
-        notebook = json.loads(data)
-    except (ValueError, RecursionError):
-        raise Unmatched("it is not a notebook that can be read (not JSON)") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list):
-        raise Unmatched("it is not a notebook that can be read (it has no cells)")
-    return {name for cell in cells if isinstance(cell, dict) for name in _names_of(cell)}
-
-
-def _names_of(cell: Mapping[str, Any]) -> Iterable[str]:
-    metadata = cell.get("metadata")
-    own = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    for name in (own.get("grade_id") if isinstance(own, dict) else None, cell.get("id")):
-        if isinstance(name, str):
-            yield name
 
 
 class Owners:

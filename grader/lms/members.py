@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from grader.course.absent import ROSTER, folded, not_in_roster
+from grader.course.absent import not_in_roster
 from grader.course.course import GradingCourse
 from grader.course.private import write_private
+from grader.course.roster_file import ROSTER, folded
 from grader.errors import PROGRAM, CourseError
 from grader.lms.class_list import ClassList, read_class
 from grader.lms.roster import OF_SYSTEMS, Student, merged

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from grader.course.absent import folded
+from grader.course.roster_file import folded
 from grader.course.safe_text import line
 from grader.errors import PROGRAM, CourseError
 

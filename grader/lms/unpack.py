@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
-from grader.course.safe_text import CONTROLS, TURNING
 from grader.errors import CourseError
 
 MOST_ENTRIES: Final = 20_000
@@ -25,6 +24,7 @@ MOST_TOTAL: Final = 4 << 30
 MOST_RATIO: Final = 200  # of a file's size to its packed size, where it is large
 LARGE: Final = 1 << 20
 LONGEST: Final = 255  # bytes of one part of a name, as on most file systems
+REVERSING: Final = "\u202d\u202e"  # other marks of direction come with names that are copied
 LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ")
 # Other ways take what memory the entry asks for, and each raises errors of its own.
@@ -91,7 +91,8 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
 def _unpacked(
     opened: zipfile.ZipFile, into: Path, written: datetime
 ) -> tuple[list[Unpacked], list[Refused]]:
-    entries = [entry for entry in opened.infolist() if not _is_passed_over(entry)]
+    named = [(entry, entry_name(entry)) for entry in opened.infolist()]
+    entries = [(entry, name) for entry, name in named if not _is_passed_over(name)]
     if len(entries) > MOST_ENTRIES:
         raise CourseError(
             f"The download has {len(entries):,} files, more than {MOST_ENTRIES:,}: is it the right "
@@ -101,8 +102,7 @@ def _unpacked(
     refused: list[Refused] = []
     seen: set[str] = set()
     left = MOST_TOTAL
-    for number, entry in enumerate(entries):
-        name = entry_name(entry)
+    for number, (entry, name) in enumerate(entries):
         try:
             _require_good(entry, name, seen)
             path = into / f"{number:06d}"
@@ -114,20 +114,23 @@ def _unpacked(
     return files, refused
 
 
-def _is_passed_over(entry: zipfile.ZipInfo) -> bool:
+def _is_passed_over(name: str) -> bool:
     """Return whether an entry is a folder or what an operating system leaves in archives."""
-    parts = entry.filename.split("/")
-    is_folder = parts[-1] == "" and len(parts) > 1  # is_dir fails on an empty name
+    parts = name.split("/")
+    is_folder = parts[-1] == "" and len(parts) > 1
     return is_folder or parts[-1].startswith("._") or bool(set(LEFTOVERS) & set(parts))
 
 
 def entry_name(entry: zipfile.ZipInfo) -> str:
-    """Return an entry's name; one in UTF-8 without saying so, as old programs write, is read so."""
+    """Return an entry's name as it is meant: old programs write UTF-8 without saying so.
+
+    PowerShell divides folders as Windows does. Whose a file is never depends on it: `claims`.
+    """
     name = entry.orig_filename
     if not entry.flag_bits & 0x800:
         with suppress(UnicodeError):  # then it was cp437 indeed, or nobody knows
             name = name.encode("cp437").decode("utf-8")
-    return unicodedata.normalize("NFC", name)
+    return unicodedata.normalize("NFC", name.replace("\\", "/"))
 
 
 def _require_good(entry: zipfile.ZipInfo, name: str, seen: set[str]) -> None:
@@ -142,11 +145,11 @@ def _require_good(entry: zipfile.ZipInfo, name: str, seen: set[str]) -> None:
 
 def _fault_of_name(name: str) -> str:
     parts = PurePosixPath(name).parts
-    if name.startswith("/") or "\\" in name or name[1:2] == ":":
-        return "its path begins at the root of a disk, or is written for Windows"
+    if name.startswith("/") or name[1:2] == ":":
+        return "its path begins at the root of a disk"
     if ".." in parts:
         return "its path leads out of the download (..)"
-    if any(c in TURNING or unicodedata.category(c) in CONTROLS for c in name):
+    if any(c in REVERSING or unicodedata.category(c) == "Cc" for c in name):
         return "its name has control characters"
     if not parts or any(len(part.encode()) > LONGEST for part in parts):
         return f"its name is empty or longer than {LONGEST} bytes"

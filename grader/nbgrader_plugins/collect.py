@@ -16,12 +16,21 @@ from typing import Any, Final
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
-from grader.course.absent import aliases, removed
 from grader.course.beside import BOTH, SECRET, STAMP
-from grader.course.hand_in_files import MOST_BYTES, LeftOut, names_in, read_by_grading, take
+from grader.course.hand_in_files import (
+    BESIDE,
+    MOST_BYTES,
+    NOT_READ,
+    LeftOut,
+    fault,
+    note_unread,
+    unread,
+)
 from grader.course.hand_in_time import as_time, stamp
+from grader.course.roster_file import aliases, removed
 from grader.course.safe_text import line
-from grader.regular_file import Unreadable, copy_plain, read_plain
+from grader.notebook_file import ENDING, notebook_in
+from grader.regular_file import Unreadable, copy_plain, names_in, read_plain
 
 try:
     import pwd
@@ -152,7 +161,7 @@ class Collect(ExchangeCollect):
             shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
         try:
-            self._copy(Path(self.inbound_path) / record["filename"], fresh)
+            others = self._copy(Path(self.inbound_path) / record["filename"], fresh)
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)
             raise
@@ -161,6 +170,7 @@ class Collect(ExchangeCollect):
             place.replace(old)
         fresh.replace(place)
         shutil.rmtree(old, ignore_errors=True)
+        note_unread(Path(self.coursedir.root), student, lesson, others)
 
     def _set_time(self, record: dict[str, Any], fresh: Path, place: Path) -> None:
         """Give a hand-in the time at which equal work came first, here or in another way.
@@ -181,20 +191,25 @@ class Collect(ExchangeCollect):
         if min(times) != own:
             (fresh / STAMP).write_text(f"{min(times):%Y-%m-%d %H:%M:%S.%f} UTC")
 
-    def _copy(self, path: Path, to: Path) -> None:
-        """Copy a hand-in's plain files.
+    def _copy(self, path: Path, to: Path) -> list[str]:
+        """Copy what grading reads of a hand-in, and tell all else; return the names of that.
 
         Raises:
-            Unreadable: of one that grading reads: without it a hand-in would count as another.
+            Unreadable: without it a hand-in would count as another.
 
         """
-        first = read_by_grading(self.coursedir.assignment_id)
-        looked_at = take(names_in(path), first, lambda x, most: copy_plain(path / x, to / x, most))
-        for name, reason, error in looked_at:
-            if error is not None and name in first:
-                raise error
-            if reason:
+        names = names_in(path)
+        notebook = notebook_in(path, names, self.coursedir.assignment_id)
+        targets = {name: name for name in BESIDE} | {
+            notebook: f"{self.coursedir.assignment_id}{ENDING}"
+        }
+        for name in [name for name in names if name in targets]:
+            if reason := fault(copy_plain(path / name, to / targets[name], MOST_BYTES)):
                 self._leave_out(path, reason, name)
+        others = _others(path, self.coursedir.assignment_id)
+        for name in others:
+            self._leave_out(path, NOT_READ, name)
+        return others
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
         try:
@@ -204,7 +219,9 @@ class Collect(ExchangeCollect):
         told = as_time(text)
         if bool(told) == bool(text):  # collected already; its time may be that of an earlier one
             path = Path(self.inbound_path, record["filename"])
-            if _content(path, self.coursedir.assignment_id) == before:
+            lesson = self.coursedir.assignment_id
+            others = unread(Path(self.coursedir.root), record["username"], lesson)
+            if _content(path, lesson) == before and _others(path, lesson) == others:
                 return False
         if told is None:
             return bool(self.update)
@@ -215,8 +232,15 @@ class Collect(ExchangeCollect):
 
 def _work(folder: Path, lesson: str) -> list[bytes | None]:
     """Return what is graded of a hand-in."""
-    names = [name for name in read_by_grading(lesson) if name not in BOTH]
+    beside = [name for name in BESIDE if name not in BOTH]
+    names = [notebook_in(folder, names_in(folder), lesson), *beside]
     return [read_plain(folder / name, MOST_BYTES) for name in names]
+
+
+def _others(folder: Path, lesson: str) -> list[str]:
+    """Return the names of what is in a hand-in and not read by grading."""
+    names = names_in(folder)
+    return [name for name in names if name not in (*BESIDE, notebook_in(folder, names, lesson))]
 
 
 def _content(folder: Path, lesson: str) -> list[bytes | None]:

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from tqdm import tqdm
 from grader.course.beside import BOTH
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import is_entered
+from grader.course.hand_in_files import told, unread
 from grader.errors import CourseError
 from grader.pages.copies import copy_digest, copy_path, read_to_show
 from grader.pages.feedback_page import LessonToShow, feedback_page, lesson_to_show, page_text
@@ -52,11 +53,15 @@ class _Work:
         return self.folder / "feedback" / self.student / name / f"{name}.html"
 
     @property
+    def unread(self) -> str:
+        return told(unread(self.folder, self.student, self.lesson.name))
+
+    @property
     def inputs(self) -> str:
         """Identify everything that the page is made from."""
         beside = [_handed_in(self, name) for name in BOTH]
-        parts = (copy_digest(self.copy), beside, self.lesson, self.record, self.zone, maker())
-        return hashlib.sha256(repr((self.student, *parts)).encode()).hexdigest()
+        parts = (copy_digest(self.copy), beside, self.unread, self.lesson, self.record, self.zone)
+        return hashlib.sha256(repr((self.student, *parts, maker())).encode()).hexdigest()
 
 
 def without_page(course: GradingCourse, submissions: Sequence[Submission]) -> list[Submission]:
@@ -121,6 +126,7 @@ def _inputs_of(page: Path) -> str:
 
 def _write(work: _Work) -> None:
     copy = read_to_show(work.copy, work.lesson.exercises, work.lesson.hidden)
+    copy = replace(copy, notes=(*copy.notes, *filter(None, [work.unread])))
     page = feedback_page(work.student, work.lesson, work.record, copy, work.zone)
     folder = work.page.parent
     folder.mkdir(parents=True, exist_ok=True)

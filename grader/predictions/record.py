@@ -26,7 +26,7 @@ class HandIn:
     Attributes:
         points: extra credit; 0 if the file could not be scored.
         message: a sentence for the student.
-        doubtful: whether it beats every known tagger, so that the instructor should look at it.
+        doubtful: whether it is above the best known tagger, so that the instructor should ask.
 
     """
 

@@ -49,10 +49,6 @@ def a_pipe(folder: Path, _: Path) -> None:
     os.mkfifo(folder / FILE)
 
 
-def another_name(folder: Path, right: Path) -> None:
-    shutil.copy(right, folder / f"{LESSON} (1).ipynb")
-
-
 def nothing(_folder: Path, _right: Path) -> None:
     """Hand in an empty folder."""
 
@@ -77,11 +73,12 @@ def code_made_to_be_slow(folder: Path, _: Path) -> None:
 
 REFUSED = [
     link_to_another, link_to_the_gradebook, a_loop_of_links, a_folder_of_that_name, a_pipe,
-    another_name, nothing, a_linked_folder, a_time_that_is_none, a_time_that_is_a_pipe,
+    nothing, a_linked_folder, a_time_that_is_none, a_time_that_is_a_pipe,
     code_made_to_be_slow,
 ]  # fmt: skip
 # No gradebook holds the first; PostgreSQL, which ends all with an error, not the second.
 NO_IDS = ["\udcff\udcfe", "x" * 129]
+OTHER_NAMES = [f"{LESSON} (1).ipynb", f"{LESSON}.ipynb.txt", "mine.json"]
 ODD_STUDENTS = ["zoë müller", "a;b'--\"$(x)", ".hidden", "line\nbreak", "x" * 128, "%s"]
 
 
@@ -102,6 +99,11 @@ def graded(tmp_path_factory) -> tuple[GradingCourse, dict[str, Outcome]]:
         spoil(folder, first)
     for student in [*ODD_STUDENTS, *NO_IDS]:
         shutil.copytree(first.parent, submitted / student / LESSON)
+    for name in OTHER_NAMES:
+        folder = submitted / name / LESSON
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(right)
+        (folder / "data.csv").touch()
     with pytest.MonkeyPatch.context() as patched:  # a fast machine reads any code in 5 s
         usual = (1, own_process.MORE_MEMORY)
         for function in (own_process.in_own_process, own_process.OwnProcess.__init__):
@@ -117,8 +119,8 @@ def test_what_is_no_plain_file_of_the_right_name_is_malformed_and_told(graded, n
     assert FILE in outcome.notes[0] or "submit it again" in outcome.notes[0]
 
 
-@pytest.mark.parametrize("student", [RIGHT, *ODD_STUDENTS], ids=ascii)
-def test_a_right_notebook_is_graded_whatever_the_students_name(graded, student: str):
+@pytest.mark.parametrize("student", [RIGHT, *ODD_STUDENTS, *OTHER_NAMES], ids=ascii)
+def test_a_right_notebook_is_graded_whatever_the_students_or_its_own_name(graded, student: str):
     course, outcomes = graded
     assert (outcomes[student].status, outcomes[student].score) == ("graded", FULL)
     totals = {row.student: row.total for row in rows(course, all_lessons()[LESSON])}

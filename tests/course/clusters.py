@@ -1,19 +1,24 @@
 """Dask clusters of real processes on this machine, made to be broken; classes to grade there."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
+import dask
 import psutil
 import pytest
-from distributed import Client
+from distributed import Client, Security
 
 from grader.course import sample_class
 from grader.course.course import GradingCourse
@@ -71,18 +76,34 @@ def scores_of(course: GradingCourse, lesson: str = LESSON) -> dict[str, dict[str
     return {row.student: row.scores for row in rows(course, found)}
 
 
+@cache
+def tls_settings() -> Path:
+    """A folder with Dask's settings for TLS, and certificates made for this run of the tests."""
+    folder = Path(tempfile.mkdtemp(prefix="tls-"))
+    atexit.register(shutil.rmtree, folder)
+    made = Security.temporary()
+    parts = {"ca": made.tls_ca_file, "cert": made.tls_client_cert, "key": made.tls_client_key}
+    for name, text in parts.items():
+        (folder / f"{name}.pem").write_text(text)
+    own = {name: str(folder / f"{name}.pem") for name in ("cert", "key")}
+    tls = {"ca-file": str(folder / "ca.pem"), "client": own, "scheduler": own, "worker": own}
+    comm = {"require-encryption": True, "tls": tls}
+    (folder / "tls.yaml").write_text(json.dumps({"distributed": {"comm": comm}}))  # YAML, too
+    return folder
+
+
 class BrokenCluster:
     """A scheduler and workers of its own, each worker with a nanny that starts it anew.
 
-    `words` and `more` are options of the scheduler, and variables for all.
+    `more` are variables for all.
     """
 
-    def __init__(self, folder: Path, n_workers: int, *words: str, **more: str) -> None:
+    def __init__(self, folder: Path, n_workers: int, **more: str) -> None:
         self.folder, self._environment = folder, os.environ | QUICK | more
         self._started: list[subprocess.Popen[bytes]] = []
         file = str(folder / "address")
         home = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", file]
-        self.scheduler = self._start("scheduler", *home, *words)
+        self.scheduler = self._start("scheduler", *home, "--protocol", "tls")
         await_that(self._is_up, "the scheduler is up")
         self.workers = [self.add_worker() for _ in range(n_workers)]
 
@@ -148,11 +169,15 @@ def stop(process: psutil.Process) -> None:
 
 
 @contextmanager
-def broken_cluster(
-    folder: Path, n_workers: int, *words: str, **more: str
-) -> Iterator[BrokenCluster]:
-    cluster = BrokenCluster(folder, n_workers, *words, **more)
-    try:
-        yield cluster
-    finally:
-        cluster.close()
+def broken_cluster(folder: Path, n_workers: int, **more: str) -> Iterator[BrokenCluster]:
+    """A cluster that this process and those that it starts meanwhile may speak to."""
+    settings = more.get("DASK_CONFIG", str(tls_settings()))
+    with (
+        patch.dict(os.environ, DASK_CONFIG=settings),
+        dask.config.set(dask.config.merge(dask.config.config, dask.config.collect([settings], {}))),
+    ):
+        cluster = BrokenCluster(folder, n_workers, **more)
+        try:
+            yield cluster
+        finally:
+            cluster.close()

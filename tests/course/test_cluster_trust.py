@@ -76,7 +76,7 @@ def test_the_pages_certificates_let_the_client_in_and_others_out(tmp_path):
     hand_in(course, {"gil": b"no notebook"})
     environment = set_up(ours)
     with (
-        broken_cluster(tmp_path, 1, "--protocol", "tls", **environment) as cluster,
+        broken_cluster(tmp_path, 1, **environment) as cluster,
         forks(NEEDED_BY_GRADER, course, os.environ | {"PYTHONPATH": str(ROOT)}) as warm,
     ):
         autograde = partial(warm.run, GRADER, "autograde", "--cluster", cluster.address)

@@ -211,6 +211,21 @@ def test_a_row_that_cannot_be_read_is_told_with_its_number(tmp_path, text, told)
         read_rows(path, NAMES)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Lesson;Due;Student\r\n00_start_here;2026-12-01;ada\r\n;;\r\n",
+        b"sep=;\nlesson;due date;student_id\n00_start_here;2026-12-01;ada\n",
+        "\ufefflesson\tdue\tstudent\n00_start_here\t2026-12-01\tada\n".encode("utf-16-le"),
+        b" LESSON , due,student\n 00_start_here, 2026-12-01, ada\n",
+    ],
+)
+def test_a_table_is_read_as_spreadsheets_and_hands_write_it(tmp_path, data):
+    path = tmp_path / "due.csv"
+    path.write_bytes(data)
+    assert read_rows(path, NAMES) == [Row("00_start_here", as_utc("2026-12-01"), "ada")]
+
+
 def test_a_day_alone_means_its_end_and_an_offset_counts(tmp_path):
     end = as_utc("2026-12-01")
     assert end - as_utc("2026-12-01 00:00") == timedelta(hours=23, minutes=59, seconds=59)

@@ -53,16 +53,20 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader": (
         "grader.errors", "grader.cli", "grader.mishaps", "grader.usage", "utils.text_files",
     ),
+    "grader.notebook_file": (
+        "grader.authoring.lesson", "grader.notebook_limits", "grader.regular_file",
+    ),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
     "grader.authoring": ("grader.authoring", "grader.errors"),
     "grader.gradebook": ("grader.gradebook", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
-        "grader.person_table", "grader.regular_file", "utils.checks.framework",
-        "utils.text_files", "utils.treebank.predictions",
+        "grader.notebook_file", "grader.person_table", "grader.regular_file",
+        "utils.checks.framework", "utils.text_files", "utils.treebank.predictions",
     ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
+        "grader.notebook_file",
     ),
     "grader.sandbox": ("grader.sandbox",),
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
@@ -75,7 +79,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.grading": (
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
-        "grader.notebook_limits", "grader.regular_file", "utils.checks.framework",
+        "grader.notebook_file", "grader.notebook_limits", "grader.regular_file",
+        "utils.checks.framework",
         "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
     # It reads the lessons' checks as text, to see what has changed.
@@ -95,6 +100,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.lms": (
         "grader.lms", "grader.course", "grader.authoring", "grader.errors",
+        "grader.notebook_file",
         "grader.notebook_limits", "grader.person_table", "grader.regular_file",
     ),
     "grader.pages": (

@@ -8,16 +8,23 @@ def test_a_number_of_workers_on_this_machine_is_read():
     assert read_address("local:3") == Local(3)
 
 
-@pytest.mark.parametrize("text", ["tls://grader.example.org:8786", "tcp://127.0.0.1:8786",
-                                  "tcp://localhost:1", "tcp://[::1]:8786"])  # fmt: skip
-def test_encrypted_addresses_and_those_of_this_machine_are_taken(text):
+@pytest.mark.parametrize("text", ["tls://grader.example.org:8786", "tls://127.0.0.1:1",
+                                  "tls://[::1]:8786"])  # fmt: skip
+def test_addresses_by_tls_are_taken(text):
     assert read_address(text) == Remote(text)
 
 
-@pytest.mark.parametrize("host", ["10.0.0.7", "grader.example.org", "0.0.0.0", "localhost.example"])
-def test_an_unencrypted_address_elsewhere_is_refused_with_the_encrypted_one_named(host):
-    with pytest.raises(UsageError, match=f"not encrypted.*tls://{host}:8786"):
-        read_address(f"tcp://{host}:8786")
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{scheme}://{host}:8786"
+        for scheme in ("tcp", "ws", "wss", "ucx", "http", "TCP")
+        for host in ("127.0.0.1", "localhost", "[::1]", "10.0.0.7", "grader.example.org")
+    ],
+)
+def test_all_other_addresses_are_refused_this_machines_too_with_both_forms_named(text):
+    with pytest.raises(UsageError, match=r"not encrypted by TLS.* local:N .*tls://host:port"):
+        read_address(text)
 
 
 @pytest.mark.parametrize("text", ["local:0", "local:two", "local:", "local:-1", "local:9999"])

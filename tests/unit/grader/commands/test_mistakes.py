@@ -80,9 +80,9 @@ MISTAKES = {
     **{f"{verb} --cluster {text}": f"--cluster {told}" for verb in ("grade", "autograde", "demo")
        for text, told in (("local:0", "'local:0': after local: comes a number of workers."),
                           ("here", "'here' is no address. Write local:N"),
-                          ("tcp://10.0.0.7:8786", "tcp://10.0.0.7:8786 is not encrypted"))},
+                          ("tcp://127.0.0.1:86", "'tcp://127.0.0.1:86' is not encrypted by TLS"))},
     "grade --cluster": "--cluster needs a value after it",
-    "autograde --cluster tcp://127.0.0.1:9": "No scheduler answers at tcp://127.0.0.1:9.*Start one",
+    "autograde --cluster tls://127.0.0.1:9": "No scheduler answers at tls://127.0.0.1:9.*Start one",
     "grade --engine nbgrader --cluster local:2": "leave out --cluster",
     "grade --jobs": "--jobs needs a value after it",
     "grade --engine slow": "--engine 'slow' is unknown. There are: fast, nbgrader.",

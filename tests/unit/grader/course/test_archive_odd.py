@@ -1,4 +1,4 @@
-"""An odd hand-in stops no archive: what collecting would take of it is kept, the rest is told."""
+"""An odd hand-in stops no archive: what grading reads of it is kept, the rest is told."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 from grader.cli import main
 from grader.course import archive as module
 from grader.course.archive import archive
+from grader.course.hand_in_files import NOT_READ
 from tests.unit.grader.course.test_archive import NAME, course, read
 from tests.unit.grader.lms.downloads import LESSON
 from tests.unit.grader.odd_files import nested, opening_fails
@@ -54,14 +55,14 @@ def told(capsys):
 def test_folders_nested_without_end_are_left_out_and_told(course, capsys):
     with nested(hand_in(course, "eve")):
         assert main(["archive"]) == 0
-    assert told(capsys) == [f"Not in the archive: submitted/eve/{LESSON}/d: it is no plain file."]
+    assert told(capsys) == [f"Not in the archive: submitted/eve/{LESSON}/d: {NOT_READ}."]
     assert kept(course)[f"eve/{LESSON}/{FILE}"] == b"their own"
     assert f"ada/{LESSON}/{FILE}" in kept(course)
 
 
 def test_a_file_of_holes_takes_neither_memory_nor_the_place_of_another(course, capsys):
     folder = hand_in(course, "eve")
-    with (folder / "data.bin").open("wb") as file:
+    with (folder / "data.ipynb").open("wb") as file:
         file.truncate(20 << 30)
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, limits[1]))
@@ -69,28 +70,39 @@ def test_a_file_of_holes_takes_neither_memory_nor_the_place_of_another(course, c
         assert main(["archive"]) == 0
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
-    name = f"submitted/eve/{LESSON}/data.bin"
+    name = f"submitted/eve/{LESSON}/data.ipynb"
     assert told(capsys) == [f"Not in the archive: {name}: it is larger than 32 MiB."]
     assert kept(course).keys() == {f"eve/{LESSON}/{FILE}", f"ada/{LESSON}/{FILE}"}
 
 
-def test_what_grading_reads_goes_ahead_and_the_rest_is_counted_for_each_student(course, capsys):
+def test_what_grading_reads_is_kept_and_the_rest_is_counted_for_each_student(course, capsys):
+    read = (FILE, "timestamp.txt", "submission_secret.txt", "predictions.txt")
     for student in ("eve", "finn"):
         folder = hand_in(course, student)
-        for number in range(60):
-            (folder / f"!{number:02}").write_text("x")
+        for name in (*read[1:], *(f"!{number:02}" for number in range(60))):
+            (folder / name).write_text("x")
     assert main(["archive"]) == 0
     lines = told(capsys)
     for student, some in (("eve", lines[:4]), ("finn", lines[4:])):
         names = [re.findall(r"submitted/(\w+)/.*/(!\d\d):", text) for text in some]
-        assert names == [[(student, f"!{number}")] for number in (49, 50, 51)] + [[]]
-        assert some[0].endswith(": of a hand-in 50 files are taken.")
-        assert some[3] == "... and 8 more like this"
-    assert len([name for name in kept(course) if name.startswith("eve/")]) == 50
+        assert names == [[(student, f"!0{number}")] for number in range(3)] + [[]]
+        assert some[0].endswith(f": {NOT_READ}.")
+        assert some[3] == "... and 57 more like this"
+        there = {name for name in kept(course) if name.startswith(student)}
+        assert there == {f"{student}/{LESSON}/{name}" for name in read}
+
+
+@pytest.mark.parametrize("name", [f"{LESSON} (1).ipynb", f"{LESSON}.json", "mine.txt"])
+def test_a_notebook_that_is_graded_under_another_name_is_kept(course, name):
+    (hand_in(course, "eve", '{"cells": []}') / FILE).rename(
+        course.folder / "submitted" / "eve" / LESSON / name
+    )
+    assert main(["archive"]) == 0
+    assert kept(course)[f"eve/{LESSON}/{name}"] == b'{"cells": []}'
 
 
 def test_a_pipe_and_a_hand_in_that_came_in_place_of_another_are_met_alike(course, capsys):
-    os.mkfifo(hand_in(course, "eve") / "pipe")
+    os.mkfifo(hand_in(course, "eve") / "pipe.ipynb")
     replaced = course.folder / "lms" / "replaced" / LESSON / "eve" / "2026-11-22-120000"
     (replaced / "more").mkdir(parents=True)
     (replaced / FILE).write_text("the older one")
@@ -98,8 +110,8 @@ def test_a_pipe_and_a_hand_in_that_came_in_place_of_another_are_met_alike(course
         assert main(["archive"]) == 0
     inside = f"replaced/{LESSON}/eve/2026-11-22-120000"
     assert told(capsys) == [
-        f"Not in the archive: submitted/eve/{LESSON}/pipe: it is no plain file.",
-        f"Not in the archive: lms/{inside}/more: it is no plain file.",
+        f"Not in the archive: submitted/eve/{LESSON}/pipe.ipynb: it is no plain file.",
+        f"Not in the archive: lms/{inside}/more: {NOT_READ}.",
     ]
     assert kept(course, "lms")[f"{inside}/{FILE}"] == b"the older one"
 

@@ -97,6 +97,23 @@ def test_what_is_read_hidden_told_already_or_no_notebook_is_not_named(put):
                f"ada/{LESSON}/timestamp.txt") == []  # fmt: skip
 
 
+def test_what_lies_beside_a_notebook_is_named(put):
+    beside = "grading reads the notebook alone"
+    assert put(f"ada/{LESSON}/{LESSON}.ipynb", f"ada/{LESSON}/data.csv", f"ada/{LESSON}/d/x",
+               f"ada/{LESSON}/predictions.txt", f"ada/{LESSON}/.hidden") == [
+        f"not read: submitted/ada/{LESSON}/d ({beside})",
+        f"not read: submitted/ada/{LESSON}/data.csv ({beside})",
+    ]  # fmt: skip
+
+
+def test_a_notebook_by_another_name_is_read_and_not_named(put, tmp_path):
+    put(f"ada/{LESSON}/data.csv")
+    (tmp_path / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb.txt").write_text('{"cells": []}')
+    assert [text.partition(" (")[0] for text in put()] == [
+        f"not read: submitted/ada/{LESSON}/data.csv"
+    ]
+
+
 def test_links_are_not_followed(put, tmp_path):
     put(f"dora/00_start/{LESSON}.ipynb")
     (tmp_path / "submitted" / "dora").rename(tmp_path / "elsewhere")

@@ -7,7 +7,8 @@ import pytest
 from grader.grading import pipeline, reading
 from grader.grading.plan import make_plan, plain_code
 from grader.grading.reading import Item
-from grader.grading.submission import MOST_CELLS, MOST_SOURCE, Malformed, read_submission
+from grader.grading.submission import MOST_SOURCE, read_submission
+from grader.notebook_file import MOST_CELLS, Malformed
 from grader.sandbox import Limits
 from grader.static_analysis.cells import as_python
 from grader.workers.pool import Pool

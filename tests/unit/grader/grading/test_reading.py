@@ -12,9 +12,10 @@ from grader.course.hand_in_time import as_time
 from grader.grading import reading
 from grader.grading.own_process import OwnProcess
 from grader.grading.reading import Item, prepare, read_ahead
-from grader.grading.submission import Malformed, read_submission
+from grader.grading.submission import read_submission
 from grader.grading.submitted import _timestamp
 from grader.lms.storing import time_of
+from grader.notebook_file import Malformed
 from grader.notebook_limits import MOST_PARTS
 from tests.course.lesson_runs import all_lessons
 

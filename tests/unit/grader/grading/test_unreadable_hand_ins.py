@@ -1,6 +1,7 @@
 """A hand-in that the grader cannot read is the grader's failure, on that submission alone."""
 
 import errno
+import os
 from contextlib import contextmanager
 
 import pytest
@@ -12,7 +13,7 @@ from grader.course.nbgrader_autograde import is_current
 from grader.grading import batch
 from grader.grading.batch import autograde
 from grader.pages.feedback import without_page, write_feedback
-from tests.unit.grader.odd_files import as_ordinary_user, nested, open_to_all, opening_fails
+from tests.unit.grader.odd_files import as_ordinary_user, open_to_all, opening_fails
 from tests.unit.grader.pages.graded_class import LESSON, TOTAL, outcome
 
 FILE = f"{LESSON}.ipynb"
@@ -150,11 +151,20 @@ def test_by_nbgraders_own_signs_what_cannot_be_looked_at_is_not_current():
         assert (place / "found").read_text() == "[True, False]"
 
 
-def test_by_nbgraders_own_signs_a_hand_in_of_many_folders_stops_nothing(tmp_path):
-    folder = tmp_path / "submitted" / "eve" / LESSON
-    folder.mkdir(parents=True)
-    with nested(folder):
-        assert not is_current(tmp_path, "eve", LESSON)
+def test_by_nbgraders_own_signs_a_newer_notebook_is_not_current_and_what_lies_beside_says_nothing(
+    tmp_path,
+):
+    given, made = (tmp_path / step / "eve" / LESSON / FILE for step in ("submitted", "autograded"))
+    for path in (given, made):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    os.utime(made, (1000, 1000))
+    assert not is_current(tmp_path, "eve", LESSON)
+    os.utime(given, (900, 900))
+    (given.parent / "data.csv").touch()
+    assert is_current(tmp_path, "eve", LESSON)
+    given.unlink()
+    assert not is_current(tmp_path, "eve", LESSON)
 
 
 def test_nbgraders_own_engine_tells_it_without_a_traceback_and_goes_on(handed_in, monkeypatch):

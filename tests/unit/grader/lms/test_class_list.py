@@ -41,6 +41,21 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "data",
+    [
+        b"sep=;\r\nStudent_ID;Name;E-Mail\r\nada;Lovelace, Ada;a@x\r\n;;\r\n",
+        "STUDENT ID\tName\tEmail\nada\tLovelace, Ada\ta@x\n".encode("utf-16"),
+        b' student_id ,name, email\nada, "Lovelace, Ada", a@x\n',
+    ],
+)
+def test_a_list_is_read_as_spreadsheets_and_hands_write_it(tmp_path, data):
+    (tmp_path / "class.csv").write_bytes(data)
+    assert read_class(tmp_path / "class.csv").students == [
+        Student("ada", name="Lovelace, Ada", email="a@x")
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "is empty"),

@@ -72,6 +72,45 @@ def test_other_points_in_canvas_than_here_are_told(course, capsys):
     assert f"{TITLE} has 100 points in Canvas, and 3.5 here" in capsys.readouterr().out
 
 
+def with_template(course, text):
+    (course.folder / "canvas.csv").write_text(text, encoding="utf-8")
+    return export(course, "canvas", "--template", "canvas.csv")
+
+
+@pytest.mark.parametrize("mark", ["EX", "N/A", "Excused", "A-", "complete"])
+def test_what_a_teacher_wrote_in_place_of_points_stays_and_is_told(course, capsys, mark):
+    rows = with_template(course, CANVAS.replace('Two",4,,80', f'Two",4,{mark},80'))
+    assert rows[2][-1] == mark
+    assert rows[3][-1] == "2.0"
+    told = capsys.readouterr().out
+    assert f"Left as Canvas has it (clear it there to send points): {mark} of Lovelace, A" in told
+    assert told.count(mark) == 1
+
+
+@pytest.mark.parametrize("points", ["2", "2.25", "2,25", "0"])
+def test_points_that_are_there_give_way_to_new_ones(course, capsys, points):
+    rows = with_template(course, CANVAS.replace('Two",4,,80', f'Two",4,"{points}",80'))
+    assert rows[2][-1] == "3.5"
+    assert "Left as Canvas" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("points", "told"), [("3,50", False), ("3.50", False), ("20,00", True)])
+def test_points_of_an_assignment_are_read_with_a_decimal_comma_too(course, capsys, points, told):
+    rows = with_template(course, CANVAS.replace(",,,,,5,3.5,", f',,,,,5,"{points}",'))
+    assert rows[1][-1] == points
+    assert ("has 20 points in Canvas, and 3.5 here" in capsys.readouterr().out) is told
+
+
+def test_a_template_saved_again_with_semicolons_is_canvas_own_all_the_same(course):
+    wanted = export(course, "canvas", "--template", "canvas.csv")
+    lines = list(csv.reader(CANVAS.removeprefix("\ufeff").splitlines()))
+    lines[0][:2] = ["student", " Id"]
+    text = "\n".join(
+        ";".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in line) for line in lines
+    )
+    assert with_template(course, f"\ufeffsep=;\n{text}\n") == wanted
+
+
 def test_exercises_become_columns_of_canvas_with_their_points(course):
     rows = export(course, "canvas", "--template", "canvas.csv", "--per-exercise")
     assert rows[0][-3:] == [TITLE, f"{LESSON}: double", f"{LESSON}: predict_sum"]

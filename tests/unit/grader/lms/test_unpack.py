@@ -36,7 +36,10 @@ def unpacked(tmp_path, into, items):
         ("a/../../out.ipynb", b"x", "leads out"),
         ("/etc/out.ipynb", b"x", "root of a disk"),
         ("C:/out.ipynb", b"x", "root of a disk"),
-        ("a\\..\\out.ipynb", b"x", "root of a disk"),
+        ("C:\\out.ipynb", b"x", "root of a disk"),
+        ("\\\\server\\out.ipynb", b"x", "root of a disk"),
+        ("..\\out.ipynb", b"x", "leads out"),
+        ("a\\..\\out.ipynb", b"x", "leads out"),
         ("red\x1b[31m.ipynb", b"x", "control characters"),
         ("turned\u202ebnypi.ipynb", b"x", "control characters"),
         ("l" * 256 + ".ipynb", b"x", "longer than"),
@@ -51,7 +54,18 @@ def test_a_bad_entry_is_refused_with_its_reason_and_the_others_go_on(
 ):
     files, refused = unpacked(tmp_path, into, {GOOD: b"good", name: item, "last.ipynb": b"last"})
     assert files == {GOOD: b"good", "last.ipynb": b"last"}
-    assert reason in refused[name]
+    assert reason in refused[name.replace("\\", "/")]
+
+
+@pytest.mark.parametrize("mark", "\u200e\u200f\u061c\u200b\u200c\u200d\u2060\ufeff\xad\u2028")
+def test_a_mark_that_nobody_sees_takes_no_name_away(tmp_path, into, mark):
+    name = f"a{mark}/{mark}b{mark}.ipynb"
+    assert unpacked(tmp_path, into, {name: b"x"}) == ({name: b"x"}, {})
+
+
+def test_a_zip_file_made_by_powershell_has_folders_too(tmp_path, into):
+    items = {"all\\Ada_1\\x.ipynb": b"x", "all\\Ada_1\\": b"", "__MACOSX\\._x": b""}
+    assert unpacked(tmp_path, into, items) == ({"all/Ada_1/x.ipynb": b"x"}, {})
 
 
 @pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -10,6 +10,7 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from grader.course.hand_in_files import unread
 from grader.nbgrader_plugins import collect
 from grader.nbgrader_plugins.collect import Collect
 
@@ -74,7 +75,8 @@ def test_a_link_to_another_file_is_not_followed_and_stops_nobody(inbound: Path):
     os.mkfifo(folder / "pipe")
     lines = told(collected(inbound))
     assert [text.partition(" in zed+")[0] for text in lines] == [FILE, "dangling", "folder", "pipe"]
-    assert all(text.endswith("it is no plain file") for text in lines)
+    assert lines[0].endswith("it is no plain file")
+    assert all(text.endswith("grading does not read it") for text in lines[1:])
     assert handed_in(inbound, "zed").keys() == {"timestamp.txt", collect.SECRET}
     assert work(inbound, "ada") == "ada"
 
@@ -191,6 +193,16 @@ def test_a_time_that_is_none_in_submitted_is_put_right(inbound: Path):
     assert stamp.read_text(encoding="utf-8") == EARLY
 
 
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16"])
+def test_a_time_written_by_hand_on_windows_is_a_time(inbound: Path, code: str):
+    collected(inbound)
+    stamp = inbound.parents[2] / "submitted" / "ada" / LESSON / "timestamp.txt"
+    stamp.write_bytes(f"{LATE}\r\n".encode(code))
+    hand_in(inbound, "ada", "2025-12-01 22:00:00.000000 UTC", "older than that")
+    collected(inbound)
+    assert work(inbound, "ada") == "ada"
+
+
 def test_a_folder_that_became_a_link_is_owned_by_who_made_the_link(tmp_path: Path):
     link = tmp_path / f"victim+{LESSON}+{EARLY}+x"
     link.symlink_to("/")
@@ -236,29 +248,45 @@ def test_a_hand_in_whose_owner_cannot_be_read_stops_nobody_and_is_told(inbound: 
     assert work(inbound, "ada") == "ada"
 
 
-def test_files_full_of_holes_are_taken_up_to_a_limit_for_all_and_the_rest_is_told(inbound: Path):
-    folder = hand_in(inbound, "zed")
-    for number in range(10):
-        with (folder / f"!{number}").open("wb") as file:
-            file.truncate(30 << 20)
-    lines = told(collected(inbound))
-    assert lines[0].startswith("!2 in zed+")
-    assert lines[0].endswith("the hand-in is larger than 64 MiB")
-    assert len(lines) == 8
-    whole = {FILE, "timestamp.txt", collect.SECRET}
-    assert handed_in(inbound, "zed").keys() == {*whole, "!0", "!1"}
-
-
-def test_what_grading_reads_is_taken_before_all_else(inbound: Path):
+def test_what_grading_reads_is_taken_and_all_else_is_told_and_noted_for_the_student(inbound: Path):
     folder = hand_in(inbound, "zed")
     read = {FILE, "timestamp.txt", "submission_secret.txt", "predictions.txt"}
-    for name in (*read, *(f"!{number:02}" for number in range(60))):
+    others = ["ipykernel_launcher.py", "nbgrader_config.py", *(f"x{n:02}" for n in range(60))]
+    for name in (*read, *others):
         (folder / name).write_text(name, encoding="utf-8")
+    with (folder / "x00").open("wb") as file:
+        file.truncate(30 << 30)
     lines = told(collected(inbound))
-    assert len(lines) == 14
-    assert lines[0].startswith("!46 in zed+")
-    assert lines[0].endswith("of a hand-in 50 files are taken")
-    assert handed_in(inbound, "zed").keys() > read
+    assert lines == [f"{name} in {folder.name}: grading does not read it" for name in others]
+    assert handed_in(inbound, "zed").keys() == read
+    assert unread(inbound.parents[2], "zed", LESSON) == others
+    assert unread(inbound.parents[2], "ada", LESSON) == []
+
+
+def test_a_newer_hand_in_without_other_files_takes_back_what_was_noted(inbound: Path):
+    (hand_in(inbound, "zed") / "data.csv").touch()
+    collected(inbound)
+    hand_in(inbound, "zed", LATE)
+    collected(inbound)
+    assert unread(inbound.parents[2], "zed", LESSON) == []
+
+
+@pytest.mark.parametrize("name", [f"{LESSON} (1).ipynb", f"{LESSON}.ipynb.txt", "mine.json"])
+def test_a_notebook_by_another_name_is_collected_under_the_lessons(inbound: Path, name: str):
+    folder = hand_in(inbound, "zed", text='{"cells": []}')
+    (folder / FILE).rename(folder / name)
+    assert told(collected(inbound)) == []
+    assert work(inbound, "zed") == '{"cells": []}'
+
+
+def test_of_two_notebooks_by_other_names_none_is_guessed(inbound: Path):
+    folder = hand_in(inbound, "zed", text='{"cells": []}')
+    (folder / FILE).rename(folder / "one.ipynb")
+    (folder / "two.ipynb").write_text('{"cells": []}')
+    assert [text.partition(" ")[0] for text in told(collected(inbound))] == [
+        "one.ipynb", "two.ipynb",
+    ]  # fmt: skip
+    assert FILE not in handed_in(inbound, "zed")
 
 
 def test_a_file_that_is_too_large_is_told(inbound: Path):

@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
+from grader.course.hand_in_files import note_unread
 from grader.pages.feedback import without_page, write_feedback
 from tests.unit.grader.pages.graded_class import (
     DUE,
@@ -200,6 +201,38 @@ def test_the_notes_on_a_notebook_are_shown(made):
     page = written(made)
     assert facts(page)["Status"] == "timed out"
     assert "Grading stopped at the time limit." in words(page.select_one("section.notice"))
+
+
+ODD = "<img src=x>`.py"
+
+
+def test_what_else_was_handed_in_is_named_on_the_page(made):
+    made.add("ada")
+    note_unread(made.course.folder, "ada", LESSON, ["data.csv", ODD])  # not collected
+    beside = made.course.folder / "submitted" / "ada" / LESSON  # put there by hand
+    beside.mkdir(parents=True, exist_ok=True)
+    (beside / "helper.py").touch()
+    (beside / "timestamp.txt").touch()
+    notice = written(made).select_one("section.notice")
+    assert f"and not read by grading: {ODD}, data.csv, helper.py. What is to" in words(notice)
+    assert notice.img is None
+    made.add("ben")
+    assert "not read by grading" not in words(written(made, "ben"))
+
+
+def test_a_page_is_written_anew_when_something_else_was_handed_in(made):
+    made.add("ada")
+    write_feedback(made.course, [("ada", LESSON)])
+    note_unread(made.course.folder, "ada", LESSON, ["data.csv"])
+    assert without_page(made.course, [("ada", LESSON)]) == [("ada", LESSON)]
+    note_unread(made.course.folder, "ada", LESSON, [])
+    assert without_page(made.course, [("ada", LESSON)]) == []
+
+
+def test_of_many_other_files_the_first_are_named(made):
+    made.add("ada")
+    note_unread(made.course.folder, "ada", LESSON, [f"{n:04}" for n in range(5000)])
+    assert "0006, 0007, and more." in words(written(made))
 
 
 def set_score(submission):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import shutil
 import tracemalloc
 from dataclasses import replace
@@ -20,7 +21,7 @@ from grader.grading.recording import record
 from grader.nbgrader_plugins.export import StatusExportPlugin
 from grader.predictions.reading import MOST_FAULTS, MOST_HANDED_IN, Faulty, read_predictions
 from grader.predictions.record import HOME, LESSON
-from grader.predictions.scoring import Examination, Level, examine
+from grader.predictions.scoring import BEST, Examination, Level, examine
 from tests.course.lesson_runs import ROOT
 from tests.unit.grader.odd_files import as_ordinary_user, open_to_all, opening_fails
 from utils.treebank.loader import made_up_treebank, tags_of
@@ -115,6 +116,27 @@ def test_each_level_that_is_exceeded_is_a_point(tmp_path, changed, share, points
     assert ("nearly perfect: ask how it was made" in told) == (changed == 0)
     assert f"{share} of the words are right" in hand_in.message
     assert f"Extra credit: {points} of 3." in hand_in.message
+
+
+@pytest.mark.parametrize(("changed", "is_marked"), [(0, 1), (0.015, 1), (0.05, 1), (0.2, 0)])
+def test_right_tags_with_a_few_changed_are_marked_as_no_tagger_reaches_them(
+    tmp_path, changed, is_marked
+):
+    examination = examine(made_up_treebank("for a test"))
+    draw = random.Random(3)
+    tags = [[tag for _, tag in sentence] for sentence in examination.test]
+    mixed = [["X" if draw.random() < changed else tag for tag in line] for line in tags]
+    hand_in = assess(write_predictions(tmp_path, mixed), examination)
+    told = table(examination, {"ada": hand_in}, [])
+    assert told.count("above the best known tagger") == is_marked
+
+
+def test_of_all_recorded_taggers_none_is_marked_and_a_little_more_is():
+    found = json.loads((ROOT / "bench/results/tagging_contest.json").read_text())["results"]
+    endings = max(found["with endings"]["overall"])
+    best = max(share for tagger in found.values() for share in tagger["overall"])
+    bound = endings + BEST * (1 - endings)
+    assert best < bound < best + 0.005
 
 
 def test_a_faulty_file_gets_no_points_and_its_author_is_told_the_line(tmp_path):

@@ -32,6 +32,12 @@ def test_any_other_text_says_where_to_upload(tmp_path: Path) -> None:
     assert (found.shared, found.upload) == (None, "Moodle, below Lesson/2")
 
 
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16"])
+def test_the_file_is_read_as_windows_writes_it(tmp_path: Path, code: str) -> None:
+    (tmp_path / FILE).write_bytes('submit = "Moodle"\r\n'.encode(code))
+    assert read_settings(tmp_path).upload == "Moodle"
+
+
 def test_a_day_is_due_at_its_end_and_a_time_as_it_is_written(tmp_path: Path) -> None:
     found = read(tmp_path, "[due]\n00_a = 2026-12-01\n01_b = 2026-12-02T12:00:00+02:00").due
     assert found["00_a"].replace(tzinfo=None) == dt.datetime(2026, 12, 1, 23, 59)
