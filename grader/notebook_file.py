@@ -140,7 +140,7 @@ def notebook_in(folder: Path, names: Collection[str], lesson: str) -> str:
         return own
     # The likely ones first: whoever fills a folder can put thousands of files into it.
     others = sorted(names, key=lambda name: (lesson not in name, not may_be_meant(name), name))
-    found = [name for name in others[:MOST_TRIED] if _is_notebook(folder / name)]
+    found = [name for name in others[:MOST_TRIED] if is_notebook(folder / name)]
     likely = [name for name in found if lesson in name] or found
     return likely[0] if len(likely) == 1 else own
 
@@ -150,7 +150,8 @@ def may_be_meant(name: str) -> bool:
     return ENDING in name.lower()
 
 
-def _is_notebook(path: Path) -> bool:
+def is_notebook(path: Path) -> bool:
+    """Return whether a file is a notebook that grading could read."""
     data = read_plain(path, MOST_BYTES + 1)
     try:
         return data is not None and bool(read_notebook(data))

@@ -10,6 +10,7 @@ from grader.course.course import GradingCourse
 from grader.course.hand_in_files import lying_beside
 from grader.course.safe_text import line
 from grader.errors import nearest
+from grader.notebook_file import may_be_meant
 
 MOST_LINES: Final = 3
 PLACE: Final = "submitted/<student>/<lesson>/<lesson>.ipynb"
@@ -69,13 +70,13 @@ def _home(student: str, notebook: str, lessons: Collection[str]) -> str:
     """Return where a notebook belongs that lies in no lesson's folder."""
     if student in lessons:
         return f"its place is {PLACE}"
-    lesson = Path(notebook).stem
+    lesson = notebook.partition(".")[0]
     own = lesson if lesson in lessons else "<lesson>"
     return f"its place is submitted/{line(student)}/{own}/"
 
 
 def _is_notebook(entry: os.DirEntry[str]) -> bool:
-    return entry.name.lower().endswith(".ipynb") and not entry.is_dir(follow_symlinks=False)
+    return may_be_meant(entry.name) and not entry.is_dir(follow_symlinks=False)
 
 
 def _listed(folder: Path, where: str) -> tuple[list[os.DirEntry[str]], list[tuple[str, str]]]:

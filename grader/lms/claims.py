@@ -22,11 +22,8 @@ _MOODLE: Final = re.compile(
     r"(?:[^/]*/)*?(?P<name>[^/_]+)_(?P<key>\d{1,20})"
     r"_assignsubmission_(?P<plugin>[a-z0-9]+)(?:_?/|_)(?P<file>.+)"
 )
-_TYPED: Final = re.compile(r"_[1-9]\d{0,19}_(text|link)\.html$")
-_ANONYMOUS: Final = re.compile(
-    r"(?P<name>anon(?:ymous)?)(?P<late>_LATE)?_(?P<key>[A-Za-z\d]{1,20})(?:_LATE)?"
-    r"_(?P<file_id>[1-9]\d{0,19})_(?P<file>.+)"
-)
+_TYPED: Final = re.compile(r"_[1-9]\d{0,19}_(?:text|link)\.html$")  # in Canvas
+_ANONYMOUS: Final = re.compile(r"anon(?:ymous)?_")  # Canvas's
 _ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
 
 
@@ -62,17 +59,16 @@ def canvas(entry: str) -> list[Claim]:
     it, or a student with a backslash in a file's name.
     """
     folders, _, name = entry.rpartition("/")
-    hidden = _ANONYMOUS.fullmatch(name)
-    shapes = [(text, x) for text in (name, folders) for x in _CANVAS.finditer(text)]
     return [
         Claim(
-            hidden["name"] if hidden else text[: found.start()],
+            text[: found.start()],
             found["key"],
             found["file"],
             bool(found["late"]),
             (int(found["file_id"]), _attempt(found["file"])),
         )
-        for text, found in ([(name, hidden)] if hidden else shapes)
+        for text in (name, folders)
+        for found in _CANVAS.finditer(text)
     ]
 
 
@@ -95,6 +91,29 @@ def _moodle(entry: str) -> re.Match[str] | None:
     return found if found and found["plugin"] == "file" else None
 
 
+def is_typed(system: str, entry: str) -> bool:
+    """Return whether a path is of what students type into a form: no file of theirs."""
+    if system == "canvas":
+        return bool(_TYPED.search(entry))
+    found = _MOODLE.match(entry)
+    return found is not None and found["plugin"] != "file"
+
+
+def nameless(system: str, entry: str) -> str:
+    """Return why a path in a download says nothing of whose it is."""
+    if system == "canvas" and _ANONYMOUS.match(entry.rpartition("/")[2]):
+        return hidden(system)
+    return f"its name is not one that {system.title()} gives"
+
+
+def hidden(system: str) -> str:
+    """Return what to do where a system does not tell names."""
+    return (
+        f"{system.title()} does not tell whose it is, for the assignment is anonymous: make the "
+        "names visible there and download it again"
+    )
+
+
 READERS: Final[Mapping[str, Callable[[str], list[Claim]]]] = {"canvas": canvas, "moodle": moodle}
 
 
@@ -102,18 +121,6 @@ def _attempt(file: str) -> int:
     """Return 1 for ``x-1.ipynb`` or ``x (1).ipynb``, 0 for ``x.ipynb``."""
     found = _ATTEMPT.search(file)
     return int(found[1] or found[2]) if found else 0
-
-
-def foreign(system: str, entry: str) -> tuple[str, bool]:
-    """Return why a file says nobody's name, and whether somebody has to look at it."""
-    name = entry.rpartition("/")[2]
-    found = _MOODLE.match(entry)
-    is_typed = found is not None and found["plugin"] == "onlinetext"
-    if system == "moodle" and is_typed and name.lower().endswith("onlinetext.html"):
-        return "it is what was typed into Moodle's text box, and no file", False
-    if system == "canvas" and (typed := _TYPED.search(name)):
-        return f"it is a {typed[1]} that was entered in Canvas, and no file", False
-    return f"its name is not one that {system.title()} gives", True
 
 
 def hides_name(system: str, claim: Claim) -> bool:

@@ -1,4 +1,4 @@
-"""Read a class list, whoever wrote it: an instructor, Canvas (its gradebook), Moodle."""
+"""Read a class list, whoever wrote it: an instructor, Canvas, Moodle, GitHub Classroom."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from grader.course.roster_file import folded
 from grader.course.safe_text import UNSEEN, line
 from grader.errors import CourseError
 from grader.lms.roster import OF_SYSTEMS, Student, one_of, shared
-from grader.person_table import Table, read_table
+from grader.person_table import Table, plain_title, read_table
 
 LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
 MOST_BYTES: Final = 255  # of them, for a folder's name; a letter may take four
@@ -32,7 +32,9 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "github_username": ("github username", "github name", "github"),
 }
 _CANVAS: Final = COLUMNS | {"id": (), "name": ("student",), "canvas_user_id": ("id",)}
-_GITHUB: Final = COLUMNS | {"id": ("identifier",), "moodle_participant": ()}
+_CLASSROOM: Final = COLUMNS | {
+    "id": ("github username",), "sis_login_id": ("identifier",), "moodle_participant": ()
+}  # fmt: skip
 TEST_STUDENT: Final = "student, test"  # Canvas makes one for Student View
 _DECIMALS: Final = re.compile(r"^(\d+)[.,]0+$")  # a spreadsheet's: 4001.0 is 4001
 _ROUNDED: Final = re.compile(r"\d+([.,]\d+)?E\+\d+", re.IGNORECASE)
@@ -89,14 +91,16 @@ def read_class(path: Path) -> ClassList:
                 f"line {number} is line {before} once more: {line(student.id)} counts once."
             )
     _require_none(path, [*faults, *shared(found.values(), lines=list(found))])
-    return ClassList(list(found.values()), notes, "id" in table.places(columns))
+    return ClassList(
+        list(found.values()), notes, "id" in table.places(columns) and columns is not _CLASSROOM
+    )
 
 
 def _columns(path: Path, table: Table) -> Mapping[str, Sequence[str]]:
-    """Return what the list calls its columns: Canvas and GitHub have words of their own."""
-    is_canvas = len(table.places({name: (name,) for name in ("student", "id", "section")})) == 3
-    is_github = len(table.places({x: (x,) for x in ("identifier", "github username")})) == 2
-    columns = _CANVAS if is_canvas else _GITHUB if is_github else COLUMNS
+    """Return what the list calls its columns: two systems have words of their own."""
+    titles = {plain_title(title) for title in table.titles}
+    columns = _CANVAS if {"student", "id", "section"} <= titles else COLUMNS
+    columns = _CLASSROOM if {"identifier", "github username"} <= titles else columns
     if not {"id", *_INSTEAD} & table.places(columns).keys():
         raise CourseError(
             f"{path} has no column with ids. Call one of them student_id, email, canvas_user_id, "

@@ -16,13 +16,13 @@ from grader.course.hand_in_files import NOT_READ, note_unread
 from grader.course.hand_in_time import Came, Download, slot_of, unknown_days
 from grader.course.private import private_folder
 from grader.errors import CourseError
-from grader.lms.claims import READERS, Claim, foreign
+from grader.lms.claims import READERS, Claim, is_typed, nameless
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched
 from grader.lms.roster import Student
 from grader.lms.storing import Companion, HandIn, Records, Stored, store
 from grader.lms.unpack import Unpacked, is_archive, unpack
-from grader.notebook_file import Malformed, lesson_of, may_be_meant
+from grader.notebook_file import Malformed, is_notebook, lesson_of, may_be_meant
 
 UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in
 
@@ -114,7 +114,10 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 def _owned(
     request: Request, files: Sequence[Unpacked], students: Sequence[Student], left: list[Left]
 ) -> tuple[list[_Found], set[str]]:
-    """Return the files whose owners are known, and who was known by name; note the others."""
+    """Return the files whose owners are known, and who was known by name.
+
+    The others are noted, and what may be work is kept.
+    """
     read = READERS[request.system]
     claims = {file.entry: read(file.entry) for file in files}
     known = [claim for readings in claims.values() for claim in readings]
@@ -122,19 +125,28 @@ def _owned(
     found = []
     for file in files:
         readings = claims[file.entry]
-        if not readings:
-            reason, is_fault = foreign(request.system, file.entry)
-            left.append(Left(file.entry, reason, file.path, is_fault))
-            continue
         try:
+            if is_typed(request.system, file.entry) and not may_be_meant(file.entry):
+                reason = f"it was typed into a form: {NOT_READ}"
+                left.append(Left(file.entry, reason, is_fault=False))
+                continue
+            if not readings:
+                raise Unmatched(nameless(request.system, file.entry))
             found.append(_Found(file, readings[0], owners.owner_of(readings).id))
         except Unmatched as error:
-            left.append(Left(file.entry, str(error), file.path))
+            left.append(Left(file.entry, str(error), _work(request, file)))
     return found, owners.by_name
 
 
 class NotRead(Exception):
     """A file is nothing that grading reads."""
+
+
+def _work(request: Request, file: Unpacked) -> Path | None:
+    """Return where a file is that may be somebody's work; None if grading would not read it."""
+    beside = [name for names in request.companions.values() for name in names]
+    is_meant = may_be_meant(file.entry) or file.entry.endswith(tuple(beside))
+    return file.path if is_meant or is_archive(file.path) or is_notebook(file.path) else None
 
 
 _Newest = dict[tuple[str, str], _Found]  # by student and lesson

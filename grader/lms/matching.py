@@ -10,7 +10,7 @@ from typing import Final
 
 from grader.course.roster_file import ALIKE
 from grader.course.safe_text import line
-from grader.lms.claims import Claim, hides_name
+from grader.lms.claims import Claim, hidden, hides_name
 from grader.lms.roster import Student
 
 
@@ -80,7 +80,7 @@ class Owners:
             return student
         who = f"{line(claim.name)} ({TITLE[self._system]} {claim.key})"
         if hides_name(self._system, claim):
-            raise Unmatched(f"{who} is nobody: {HIDDEN[self._system]}")
+            raise Unmatched(hidden(self._system))
         same = [s for s in self._students if self._is_named(s, claim)]
         same = [s for s in same if not getattr(s, self._field)] or same
         several = "several students have this name" if len(same) > 1 else "several handed in"
@@ -123,12 +123,6 @@ class Owners:
 
 
 FIELD: Final = {"canvas": "canvas_user_id", "moodle": "moodle_participant"}
-HIDDEN: Final = {
-    "canvas": "Canvas hides who handed in (anonymous grading). Show the names in the assignment's "
-    "settings, download again",
-    "moodle": "Moodle hides who handed in (anonymous submissions). Reveal the identities in the "
-    "assignment, download again",
-}
 TITLE: Final = {"canvas": "Canvas's user", "moodle": "Moodle's participant"}
 
 

@@ -77,6 +77,7 @@ def _as_known(given: ClassList, known: Sequence[Student]) -> list[Student]:
         for field in OF_SYSTEMS
         if field != "moodle_participant" and (value := getattr(student, field))
     }
+    ids = {("sis_login_id", folded(student.id)): student.id for student in known} | ids
     found = []
     for student in given.students:
         keys = [(field, folded(getattr(student, field))) for field in OF_SYSTEMS]

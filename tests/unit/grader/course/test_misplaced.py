@@ -75,6 +75,10 @@ def put(tmp_path):
             f"emil/{LESSON}.ipynb",
             f"submitted/emil/{LESSON}.ipynb (its place is submitted/emil/{LESSON}/)",
         ),
+        (
+            f"emil/{LESSON}.ipynb.txt",
+            f"submitted/emil/{LESSON}.ipynb.txt (its place is submitted/emil/{LESSON}/)",
+        ),
         ("emil/mine.IPYNB", "submitted/emil/mine.IPYNB (its place is submitted/emil/<lesson>/)"),
         (
             f"{LESSON}.ipynb",
@@ -111,6 +115,14 @@ def test_a_notebook_by_another_name_is_read_and_not_named(put, tmp_path):
     (tmp_path / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb.txt").write_text('{"cells": []}')
     assert [text.partition(" (")[0] for text in put()] == [
         f"not read: submitted/ada/{LESSON}/data.csv"
+    ]
+
+
+def test_a_repository_as_github_classroom_clones_it_is_read_where_its_notebook_lies(put):
+    files = (".git/HEAD", ".github/classroom/autograding.json", ".gitignore", "README.md")
+    told = put(*(f"ada/{LESSON}/{name}" for name in (*files, f"{LESSON}.ipynb")))
+    assert [text.partition(" (")[0] for text in told] == [
+        f"not read: submitted/ada/{LESSON}/README.md"
     ]
 
 

@@ -40,6 +40,19 @@ def test_moodles_list_of_participants_serves_with_semicolons_too(tmp_path):
     assert (dan.id, dan.names, dan.moodle_id_number) == ("M4", ("Dan", "Müller"), "M4")
 
 
+def test_github_classrooms_roster_serves_for_those_too_who_have_linked_no_account(tmp_path):
+    text = (
+        '"identifier","github_username","github_id","name"\n'
+        '"dan@uni.example","dan-m","123","Dan Müller"\n"eve@uni.example","","",""\n'
+    )
+    assert read(tmp_path, text) == [
+        Student(
+            "dan-m", name="Dan Müller", sis_login_id="dan@uni.example", github_username="dan-m"
+        ),
+        Student("eve@uni.example", sis_login_id="eve@uni.example"),
+    ]
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -138,13 +151,3 @@ def test_canvas_own_test_student_is_told_and_is_not_in_the_class(tmp_path):
     found = read_class(path)
     assert [student.id for student in found.students] == ["dan"]
     assert found.notes == ["line 3 is Canvas's Test Student, who is not in the class."]
-
-
-def test_github_classrooms_roster_serves_as_a_class_list(tmp_path):
-    text = (
-        '"identifier","github_username","github_id","name"\n'
-        '"ada","ada-codes","77","Ada Lovelace"\n"ben@uni.example","","",""\n'
-    )
-    ada, ben = read(tmp_path, text)
-    assert (ada.id, ada.github_username, ada.moodle_participant) == ("ada", "ada-codes", "")
-    assert ben.id == "ben@uni.example"

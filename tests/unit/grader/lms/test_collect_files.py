@@ -127,3 +127,38 @@ def test_a_backslash_in_a_file_name_takes_nobodys_place_in_moodle(course):
         entry = "Ada Lovelace_71_assignsubmission_file" + shape.format(inner)
         assert collect(course, {entry: FIRST}, "moodle") == 0
     assert students(course) == ["ada"]
+
+
+@pytest.mark.parametrize(
+    "shape", ["{}_assignsubmission_onlinetext/{}", "{}_assignsubmission_onlinetext_{}"]
+)
+def test_what_students_typed_into_moodle_is_named_and_is_no_fault(course, capsys, shape):
+    typed = shape.format("Björn O'Neill_72", "onlinetext.html")
+    ada = "Ada Lovelace_71_assignsubmission_file/x.ipynb"
+    assert collect(course, {typed: b"<p>Hello", ada: FIRST}, "moodle") == 0
+    assert reasons(course)[typed] == ("it was typed into a form: grading does not read it", "")
+    assert "Nothing from 5 students: =cleo, b,en" in capsys.readouterr().out
+
+
+def test_where_canvas_hides_names_it_is_said_what_to_do(course):
+    entry = "anon_aB3xY_101_x.ipynb"
+    assert collect(course, {entry: FIRST}) == 1
+    assert "the assignment is anonymous: make the names visible" in reasons(course)[entry][0]
+    assert reasons(course)[entry][1] != ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_kept"),
+    [("essay.pdf", b"%PDF", False), ("x.json", b"{}", False), ("x.ipynb", b"{", True),
+     ("x.json", FIRST, True), ("predictions.txt", b"A B", True), ("x.zip", b"PK\x03\x04", True)],
+)  # fmt: skip
+def test_of_strangers_what_may_be_work_is_kept_and_all_else_is_named(
+    course, name, content, is_kept
+):
+    entry = f"doejane_99_400_{name}"
+    assert collect(course, {entry: content, CANVAS_ADA: FIRST}) == 1
+    reason, kept = reasons(course)[entry]
+    assert "nobody in the roster is doejane" in reason
+    assert bool(kept) is is_kept
+    if is_kept:
+        assert (newest(course) / kept).read_bytes() == content

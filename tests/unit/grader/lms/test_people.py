@@ -103,11 +103,11 @@ def test_of_two_students_of_a_name_a_number_that_is_nobodys_chooses_none(made):
     [
         ("canvas", "lovlaceada_9_101_x.ipynb", r"nobody .* is lovlaceada .*; near is ada$"),
         ("canvas", "studenttest_9_101_x.ipynb", "it is Canvas's Test Student"),
-        ("canvas", "anon_47315_101_x.ipynb", "Canvas hides who handed in"),
-        ("canvas", "anon_a8B3x_LATE_101_x.ipynb", "Canvas hides who handed in"),
-        ("canvas", "anon_LATE_a8B3x_101_x.ipynb", "Canvas hides who handed in"),
-        ("moodle", "Participant 902_902_assignsubmission_file/x.ipynb", "Moodle hides"),
-        ("moodle", "Teilnehmer 902_902_assignsubmission_file_x.ipynb", "Moodle hides"),
+        ("canvas", "anon_47315_101_x.ipynb", "Canvas does not tell whose it is"),
+        ("canvas", "anon_a8B3x_LATE_101_x.ipynb", "Canvas does not tell whose it is"),
+        ("canvas", "anon_LATE_a8B3x_101_x.ipynb", "Canvas does not tell whose it is"),
+        ("moodle", "Participant 902_902_assignsubmission_file/x.ipynb", "Moodle does not tell"),
+        ("moodle", "Teilnehmer 902_902_assignsubmission_file_x.ipynb", "Moodle does not tell"),
         ("moodle", "Ada Lovelac_902_assignsubmission_file/x.ipynb", "; near is ada$"),
     ],
 )  # fmt: skip
@@ -136,7 +136,7 @@ def test_an_anonymous_number_of_canvas_is_no_students_though_it_looks_like_one(m
 def test_what_was_typed_in_place_of_a_file_is_told_as_that_and_is_no_fault(made, system, entry):
     course = made(NAMES)
     assert collect(course, system, entry) == 0
-    assert reasons(course)[entry][0].endswith(", and no file")
+    assert reasons(course)[entry][0] == "it was typed into a form: grading does not read it"
 
 
 # --- Who is not in the roster -----------------------------------------------------------------
@@ -281,3 +281,10 @@ def test_a_systems_list_knows_by_addresses_who_has_an_id_here(made):
     moodle = "First name,Last name,ID number,Email address\nBen,Okafor,M7,BEN@uni.example\n"
     assert enter(course, moodle) == 0
     assert known(course) == {"ada", "ben"}
+
+
+def test_github_classrooms_list_knows_who_has_an_id_here_by_what_it_calls_them(made):
+    course = made(ROSTER)
+    head = "identifier,github_username,github_id,name\n"
+    assert enter(course, f"{head}al17,ada-codes,7,Ada Lovelace\nben,bens,8,\nzoe,zz,9,\n") == 0
+    assert known(course) == {"ada", "ben", "zz"}
