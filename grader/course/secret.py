@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
+from grader.course.private import SECRET
 from grader.errors import CourseError
 from utils.checks.framework.variation import VARIATION
 from utils.text_files import read_text
 
 VARIABLE: Final = "COURSE_SECRET"
-FILE: Final = "course_secret.txt"
+FILE: Final = SECRET
 FEWEST: Final = 12  # characters: a shorter secret can be guessed by trying
 LENGTH: Final = 16  # of a case's word
 
