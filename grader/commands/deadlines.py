@@ -16,6 +16,7 @@ from grader.course.deadlines import (
     set_deadlines,
 )
 from grader.course.penalties import settle
+from grader.course.roster_file import ROSTER, listed, nearest
 from grader.course.safe_text import line
 from grader.course.wording import plural
 from grader.errors import CourseError
@@ -85,8 +86,11 @@ def _set(course: GradingCourse, file: Path) -> None:
         n_changed = settle(course, is_backed_up=True)
     print(f"{plural(len(rows), 'row')} set; late penalties changed: {n_changed}.")
     if unknown:
+        entries = listed(course.folder / ROSTER)
+        why = {student: nearest(student, entries)[1] for student in unknown}
+        told = [line(student) + (f" ({near})" if near else "") for student, near in why.items()]
         print(
             "Nobody of that name has submitted or is in the gradebook yet: "
-            f"{', '.join(map(line, unknown))}. "
+            f"{', '.join(told)}. "
             "Their extensions wait until they submit."
         )

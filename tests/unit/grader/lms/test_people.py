@@ -288,3 +288,23 @@ def test_github_classrooms_list_knows_who_has_an_id_here_by_what_it_calls_them(m
     head = "identifier,github_username,github_id,name\n"
     assert enter(course, f"{head}al17,ada-codes,7,Ada Lovelace\nben,bens,8,\nzoe,zz,9,\n") == 0
     assert known(course) == {"ada", "ben", "zz"}
+
+
+def test_an_extension_for_an_id_that_is_in_no_roster_is_told_with_whose_it_may_be(made, capsys):
+    course = made(ROSTER)
+    rows = f"lesson,due,student\n{LESSON},2026-12-04,\n{LESSON},2026-12-05,BEN@uni.example\n"
+    (course.folder / "due.csv").write_text(rows)
+    assert main(["deadlines", "due.csv"]) == 0
+    assert "yet: BEN@uni.example (the e-mail address of ben)." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("zone", [" Europe/Berlin", "+01:00", " UTC+1", " CEST"])
+def test_a_due_date_has_a_zone_that_exists_or_none(made, zone, capsys):
+    course = made(ROSTER)
+    (course.folder / "due.csv").write_text(f"lesson,due\n{LESSON},2026-12-04 23:00{zone}\n")
+    is_one = zone in (" Europe/Berlin", "+01:00")
+    assert main(["deadlines", "due.csv"]) == (0 if is_one else 2)
+    with course.gradebook() as gradebook:
+        dates = [str(x.duedate) for x in gradebook.assignments if x.duedate]
+    assert dates == (["2026-12-04 22:00:00"] if is_one else [])
+    assert is_one or f"23:00{zone}" in capsys.readouterr().err
