@@ -82,3 +82,13 @@ def test_a_file_beside_a_late_notebook_counts_whenever_it_was_downloaded(first, 
     latest = download.latest("a", "ada", notebook)
     assert latest is not None
     assert beside <= latest
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [("2026-10-25 02:30 Europe/Berlin", (25, 0)), ("2026-11-01 01:30 US/Pacific", (1, 8))],
+)
+def test_a_time_that_clocks_show_twice_is_the_earlier_of_both(text, hour):
+    when = as_time(text)
+    assert when is not None
+    assert (when.day, when.hour) == hour
