@@ -14,7 +14,7 @@ from grader.course.safe_text import Value, line
 from grader.errors import PROGRAM, CourseError
 from grader.lms.columns import Column
 from grader.lms.roster import Student
-from grader.lms.tables import Row, Table, few, left_out, points_of
+from grader.lms.tables import Row, Table, left_out, points_of, told
 from grader.person_table import Line, as_number
 from grader.person_table import Table as Exported
 
@@ -138,9 +138,9 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
             rows.append([*about, *(m or p for m, p in zip(marks, points, strict=True))])
             words += [f"{m} of {about[0]} in {x}" for m, x in zip(marks, titles, strict=True) if m]
     missing = [student.id for student in students if student.listed and student.id not in there]
-    notes += _told("In Canvas, not in the roster", strangers)
-    notes += _told("In the roster, not in Canvas's export", missing)
-    notes += _told("Left as Canvas has it (clear it there to send points)", words)
+    notes += told("In Canvas, not in the roster", strangers)
+    notes += told("In the roster, not in Canvas's export", missing)
+    notes += told("Left as Canvas has it (clear it there to send points)", words)
     return Table(rows, notes, len(there), NEEDS_KEYS)
 
 
@@ -205,7 +205,3 @@ def _sortable(student: Student) -> str:
 
 def _listed(titles: Sequence[str]) -> str:
     return ", ".join(map(line, titles)) or "none"
-
-
-def _told(what: str, names: Sequence[str]) -> list[str]:
-    return [f"{what}: {few(names)}."] if names else []

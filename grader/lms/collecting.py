@@ -24,6 +24,7 @@ from grader.lms.storing import Companion, HandIn, Records, Stored, store
 from grader.lms.unpack import Unpacked, is_archive, unpack
 from grader.notebook_file import Malformed, is_notebook, lesson_of, may_be_meant
 
+MOST_INSIDE: Final = 64 << 20  # bytes of a student's own archive
 UNPACKING: Final = "unpacking-"  # how the folder's name begins that a download is unpacked in
 
 
@@ -71,11 +72,17 @@ class Collected:
 
 @dataclass(frozen=True)
 class _Found:
-    """A file whose owner is known."""
+    """A file whose owner is known.
+
+    Attributes:
+        is_read: False for an archive that was looked into, and holds nothing that grading reads.
+
+    """
 
     file: Unpacked
     claim: Claim
     student: str
+    is_read: bool = True
 
 
 def collect(course: GradingCourse, request: Request, students: Sequence[Student]) -> Collected:
@@ -88,7 +95,8 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
     with _scratch(course.folder) as folder:
         files, refused = unpack(request.archive, Path(folder))
         left = [Left(entry.entry, entry.reason) for entry in refused]
-        owned, by_name = _owned(request, files, students, left)
+        known, by_name = _owned(request, files, students, left)
+        owned = [x for found in known for x in _opened(found)]
         newest, beside = _sorted_out(course, request, owned, left)
         times = _times(course, request, newest)
         hand_ins = _hand_ins(request, times, newest, beside, left)
@@ -138,8 +146,27 @@ def _owned(
     return found, owners.by_name
 
 
-class NotRead(Exception):
-    """A file is nothing that grading reads."""
+def _opened(found: _Found) -> list[_Found]:
+    """Return what is in a student's own ZIP file, if one notebook is; else the file as it came.
+
+    One level is unpacked. It counts as handed in when the file did, whatever times it holds.
+    Documents of an office are such files, too, and nothing that grading reads.
+    """
+    path = found.file.path
+    if not is_archive(path):
+        return [found]
+    into = path.with_name(f"{path.name}-inside")
+    into.mkdir()
+    try:
+        inside, bad = unpack(path, into, MOST_INSIDE)
+    except CourseError:
+        return [found]
+    if (count := sum(is_notebook(x.path) for x in inside)) != 1:
+        is_work = bad or count or any(is_archive(x.path) for x in inside)
+        return [replace(found, is_read=bool(is_work))]
+    claims = [replace(found.claim, file=x.entry.rpartition("/")[2]) for x in inside]
+    files = [replace(found.file, path=x.path) for x in inside]
+    return [_Found(*pair, found.student) for pair in zip(files, claims, strict=True)]
 
 
 def _work(request: Request, file: Unpacked) -> Path | None:
@@ -166,7 +193,7 @@ def _sorted_out(
     for found in sorted(owned, key=_age):
         try:
             lesson = _lesson(course, request, found)
-        except NotRead:
+        except Malformed:
             others.append(found)
             continue
         except Unmatched as error:
@@ -181,6 +208,8 @@ def _sorted_out(
     for found in others:
         is_alone = found.student not in with_one
         reason = "it is not a notebook, and none came with it" if is_alone else NOT_READ
+        if not found.file.entry.endswith(found.claim.file):  # in the student's own archive
+            reason = f"{reason} ({found.claim.file})"
         left.append(Left(found.file.entry, reason, is_fault=is_alone))
     for student, lesson in newest:
         names = [x.claim.file for x in others if x.student == student]
@@ -206,19 +235,21 @@ def _lesson(course: GradingCourse, request: Request, found: _Found) -> str | Non
 
     Raises:
         Unmatched: it is a notebook of no lesson that was asked for, or may be one.
-        NotRead: it is neither.
+        Malformed: it is neither.
 
     """
     if found.claim.plain_file in {n for names in request.companions.values() for n in names}:
         return None
+    if not found.is_read:
+        raise Malformed(NOT_READ)
     if is_archive(found.file.path):
-        raise Unmatched("it is an archive in the archive: ask for the notebook itself")
+        raise Unmatched("it is an archive in the archive, not of one notebook: ask for that itself")
     try:
         lesson = lesson_of(found.file.path.read_bytes(), course.lessons).name
     except Malformed as error:
         if may_be_meant(found.claim.file):
             raise Unmatched(str(error)) from None
-        raise NotRead from None
+        raise
     wanted = [wanted.name for wanted in request.lessons]
     if lesson not in wanted:
         raise Unmatched(f"it is a notebook of {lesson}, and {', '.join(wanted)} was asked for")

@@ -88,7 +88,12 @@ def left_out(students: Sequence[Student], known: Sequence[Student], what: str) -
     """Return a sentence on the students whom a table has no line for; none if it has all."""
     ids = {student.id for student in known}
     missing = [student.id for student in students if student.id not in ids]
-    return [f"Left out, for the roster has no {what}: {few(missing)}."] if missing else []
+    return told(f"Left out, for the roster has no {what}", missing)
+
+
+def told(what: str, names: Sequence[str]) -> list[str]:
+    """Return a sentence on some names; none if there are none."""
+    return [f"{what}: {few(names)}."] if names else []
 
 
 def few(names: Sequence[str], most: int = 12) -> str:

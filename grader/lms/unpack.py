@@ -4,17 +4,18 @@ Files get names of our own; what an entry is called is data. A bad entry is refu
 and the others go on.
 """
 
+import shutil
 import stat
 import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import Final
 
 from grader.errors import CourseError
 
@@ -25,7 +26,7 @@ MOST_RATIO: Final = 200  # of a file's size to its packed size, where it is larg
 LARGE: Final = 1 << 20
 LONGEST: Final = 255  # bytes of one part of a name, as on most file systems
 REVERSING: Final = "\u202d\u202e"  # other marks of direction come with names that are copied
-LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+LEFTOVERS: Final = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints")
 ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ")
 # Other ways take what memory the entry asks for, and each raises errors of its own.
 PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -61,12 +62,10 @@ class Refused:
     reason: str
 
 
-class _Bad(Exception):
-    """An entry is refused; the message is the reason."""
-
-
-def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
-    """Unpack a ZIP file's entries into a folder, each under a number.
+def unpack(
+    archive: Path, into: Path, most: int = MOST_TOTAL
+) -> tuple[list[Unpacked], list[Refused]]:
+    """Unpack a ZIP file's entries into a folder, each under a number, up to so many bytes.
 
     Raises:
         CourseError: it is missing, not a ZIP file, or holds too much altogether.
@@ -75,7 +74,7 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
     try:
         written = datetime.fromtimestamp(archive.stat().st_mtime, UTC).replace(microsecond=0)
         with zipfile.ZipFile(archive) as opened:
-            return _unpacked(opened, into, written)
+            return _unpacked(opened, into, written, most)
     except FileNotFoundError:
         raise CourseError(
             f"There is no file {archive}. Give the ZIP file of all hand-ins, as the learning "
@@ -89,7 +88,7 @@ def unpack(archive: Path, into: Path) -> tuple[list[Unpacked], list[Refused]]:
 
 
 def _unpacked(
-    opened: zipfile.ZipFile, into: Path, written: datetime
+    opened: zipfile.ZipFile, into: Path, written: datetime, left: int
 ) -> tuple[list[Unpacked], list[Refused]]:
     named = [(entry, entry_name(entry)) for entry in opened.infolist()]
     entries = [(entry, name) for entry, name in named if not _is_passed_over(name)]
@@ -101,21 +100,19 @@ def _unpacked(
     files: list[Unpacked] = []
     refused: list[Refused] = []
     seen: set[str] = set()
-    left = MOST_TOTAL
     for number, (entry, name) in enumerate(entries):
-        try:
-            _require_good(entry, name, seen)
-            path = into / f"{number:06d}"
-            left -= _extract(opened, entry, path, left)
-        except _Bad as error:
-            refused.append(Refused(name, str(error)))
-        else:
-            files.append(Unpacked(name, path, _time(entry, written)))
+        path = into / f"{number:06d}"
+        if reason := _fault(entry, name, seen, left) or _extract(opened, entry, path):
+            refused.append(Refused(name, reason))
+            continue
+        left -= entry.file_size
+        seen.add(name.casefold())
+        files.append(Unpacked(name, path, _time(entry, written)))
     return files, refused
 
 
 def _is_passed_over(name: str) -> bool:
-    """Return whether an entry is a folder or what an operating system leaves in archives."""
+    """Return whether an entry is a folder or what programs leave in archives."""
     parts = name.split("/")
     is_folder = parts[-1] == "" and len(parts) > 1
     return is_folder or parts[-1].startswith("._") or bool(set(LEFTOVERS) & set(parts))
@@ -133,14 +130,10 @@ def entry_name(entry: zipfile.ZipInfo) -> str:
     return unicodedata.normalize("NFC", name.replace("\\", "/"))
 
 
-def _require_good(entry: zipfile.ZipInfo, name: str, seen: set[str]) -> None:
-    """Refuse what is no plain file under a plain name, and a name that came before."""
-    for reason in (_fault_of_name(name), _fault_of_kind(entry), _fault_of_size(entry)):
-        if reason:
-            raise _Bad(reason)
-    if name.casefold() in seen:
-        raise _Bad("another file in the download has the same name")
-    seen.add(name.casefold())
+def _fault(entry: zipfile.ZipInfo, name: str, seen: Collection[str], left: int) -> str:
+    """Return why an entry is no plain file under a plain name of its own; "" if it is."""
+    again = "another file in the download has the same name" * (name.casefold() in seen)
+    return _fault_of_name(name) or _fault_of_kind(entry) or _fault_of_size(entry, left) or again
 
 
 def _fault_of_name(name: str) -> str:
@@ -169,39 +162,26 @@ def _fault_of_kind(entry: zipfile.ZipInfo) -> str:
     return ""
 
 
-def _fault_of_size(entry: zipfile.ZipInfo) -> str:
+def _fault_of_size(entry: zipfile.ZipInfo, left: int) -> str:
     if entry.file_size > MOST_BYTES:
         return f"it is {entry.file_size >> 20} MiB large, more than {MOST_BYTES >> 20} MiB"
     if entry.file_size > LARGE and entry.file_size > MOST_RATIO * max(1, entry.compress_size):
         return f"it unpacks to more than {MOST_RATIO} times its packed size"
-    return ""
+    return "all files together are larger than grading takes" if entry.file_size > left else ""
 
 
-def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: int) -> int:
-    """Write an entry's content; return its size.
+def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> str:
+    """Write an entry's content; return why that cannot be done, or "".
 
     No more is read than the archive says; if it says too little, the checksum is wrong.
     """
-    size = 0
     try:
         with opened.open(entry) as source, path.open("xb") as target:
-            for chunk in _chunks(source):
-                size += len(chunk)
-                if size > left:
-                    raise _Bad(f"all files together are larger than {MOST_TOTAL >> 30} GiB")
-                target.write(chunk)
+            shutil.copyfileobj(source, target, CHUNK)
     except DAMAGED as error:
         path.unlink(missing_ok=True)
-        raise _Bad(f"its content is damaged ({error})") from None
-    except _Bad:
-        path.unlink(missing_ok=True)
-        raise
-    return size
-
-
-def _chunks(source: IO[bytes]) -> Iterator[bytes]:
-    while chunk := source.read(CHUNK):
-        yield chunk
+        return f"its content is damaged ({error})"
+    return ""
 
 
 def is_archive(path: Path) -> bool:

@@ -1,11 +1,14 @@
 """Of a download what grading reads is taken, however it is called; all else is named."""
 
 import json
+import os
+from datetime import timedelta
 
 import pytest
 
 from grader.course.hand_in_files import unread
-from tests.unit.grader.lms.downloads import LESSON
+from grader.lms import collecting
+from tests.unit.grader.lms.downloads import LESSON, NOON, Item, write_zip
 from tests.unit.grader.lms.test_collect import (
     CANVAS_ADA,
     FIRST,
@@ -15,6 +18,7 @@ from tests.unit.grader.lms.test_collect import (
     newest,
     reasons,
     students,
+    time_of,
 )
 
 __all__ = ["course"]  # a fixture
@@ -162,3 +166,58 @@ def test_of_strangers_what_may_be_work_is_kept_and_all_else_is_named(
     assert bool(kept) is is_kept
     if is_kept:
         assert (newest(course) / kept).read_bytes() == content
+
+
+def zipped(folder, items):
+    return write_zip(folder / "inner.zip", items).read_bytes()
+
+
+@pytest.mark.parametrize("system", ["canvas", "moodle"])
+def test_a_notebook_in_a_students_own_zip_counts_when_that_was_handed_in(
+    course, tmp_path, system, capsys
+):
+    inner = zipped(tmp_path, {
+        "work/mine.ipynb": Item(FIRST, NOON - timedelta(days=9)), "work/data.csv": b"1,2",
+        "work/.ipynb_checkpoints/mine-checkpoint.ipynb": FIRST, "__MACOSX/work/._mine.ipynb": b"x",
+    })  # fmt: skip
+    entry = {
+        "canvas": "lovelaceada_11_101_w.zip",
+        "moodle": "Ada Lovelace_71_assignsubmission_file/w.zip",
+    }
+    assert collect(course, {entry[system]: inner}, system) == 0
+    assert handed_in(course, "ada") == FIRST
+    assert time_of(course, "ada") == NOON.replace(tzinfo=None)
+    assert unread(course.folder, "ada", LESSON) == ["data.csv"]
+    assert f"{entry[system]}: grading does not read it (data.csv)" in capsys.readouterr().out
+    records = course.folder / "lms" / system / f"{LESSON}.json"
+    assert json.loads(records.read_text())["ada"]["entry"] == entry[system]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"a.ipynb": FIRST, "b.ipynb": FIRST},
+        {"a.zip": b"PK\x03\x04"},
+        {"../a.ipynb": FIRST},
+    ],
+)
+def test_a_students_zip_that_leaves_a_choice_is_kept_whole(course, tmp_path, items):
+    inner = zipped(tmp_path, items)
+    entry = "lovelaceada_11_101_w.zip"
+    assert collect(course, {entry: inner}) == 1
+    assert "an archive in the archive" in reasons(course)[entry][0]
+    assert (newest(course) / reasons(course)[entry][1]).read_bytes() == inner
+
+
+def test_a_document_of_an_office_is_not_read_though_it_is_an_archive(course, tmp_path):
+    inner = zipped(tmp_path, {"word/document.xml": b"<w>", "_rels/.rels": b"<r>"})
+    entry = "lovelaceada_11_102_essay.docx"
+    assert collect(course, {entry: inner, CANVAS_ADA: FIRST}) == 0
+    assert reasons(course)[entry] == ("grading does not read it", "")
+
+
+def test_a_students_zip_takes_no_more_room_than_is_given(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(collecting, "MOST_INSIDE", 1000)
+    inner = zipped(tmp_path, {"big.bin": os.urandom(2000), "a.ipynb": FIRST})
+    assert collect(course, {"lovelaceada_11_101_w.zip": inner}) == 0
+    assert handed_in(course, "ada") == FIRST

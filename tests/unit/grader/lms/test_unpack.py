@@ -97,11 +97,11 @@ def test_sizes_that_the_archive_understates_are_not_believed(tmp_path, into, mon
     assert list(into.iterdir()) == []
 
 
-def test_when_all_together_are_too_large_what_fits_is_taken(tmp_path, into, monkeypatch):
-    monkeypatch.setattr(module, "MOST_TOTAL", 1500)
-    files, refused = unpacked(tmp_path, into, {"a": bytes(1000), "b": bytes(1000), "c": bytes(400)})
-    assert list(files) == ["a", "c"]
-    assert "all files together" in refused["b"]
+def test_when_all_together_are_too_large_what_fits_is_taken(tmp_path, into):
+    archive = write_zip(tmp_path / "x.zip", {"a": bytes(1000), "b": bytes(1000), "c": bytes(400)})
+    files, refused = unpack(archive, into, 1500)
+    assert [file.entry for file in files] == ["a", "c"]
+    assert [(x.entry, "all files together" in x.reason) for x in refused] == [("b", True)]
 
 
 def test_too_many_entries_are_refused_altogether(tmp_path, into, monkeypatch):
