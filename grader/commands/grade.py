@@ -71,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     lessons = chosen_lessons(course, arguments.lesson)
     with only_grader(course.folder, course.db_url):  # or another would grade what is half replaced
         collect(course, lessons)
-        follow_due_dates(course.folder, due_dates(course))
+        if course.submitted():
+            follow_due_dates(course.folder, due_dates(course))
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
         print(where_hand_ins_go(course))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from nbgrader.api import Assignment, Grade, GradeCell, Student, SubmittedAssignment
 
+from grader.course.absent import not_in_roster
 from grader.course.beside import STAMP
 from grader.course.course import GradingCourse
 from grader.course.hand_in_time import LONGEST, as_time, stamp, unknown_days
@@ -31,7 +32,7 @@ def notices(course: GradingCourse) -> list[str]:
     """Return a line for each kind of notice, with the first whom it concerns."""
     with course.gradebook() as gradebook:
         of_gradebook = [*_overruled(gradebook.db), *_without_time(gradebook.db)]
-    return [*of_gradebook, *_no_times(course), *_without_day(course)]
+    return [*not_in_roster(course), *of_gradebook, *_no_times(course), *_without_day(course)]
 
 
 def _overruled(db: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import Final
 
 from grader.authoring.lesson import Lesson
-from grader.course.absent import absent, not_in_roster
+from grader.course.absent import absent
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.course.misplaced import misplaced
@@ -65,7 +65,7 @@ def summary(course: GradingCourse) -> list[str]:
     missed = absent(course)
     overviews = (_overview(course, x, missed.get(x.name, ())) for x in course.lessons)
     found = [overview for overview in overviews if overview.rows]
-    told = _to_look_at(found, [*not_in_roster(course), *misplaced(course), *notices(course)])
+    told = _to_look_at(found, [*misplaced(course), *notices(course)])
     if not found:
         return ["Nothing is graded yet.", *told]
     return [*_table(found), *told]
