@@ -21,6 +21,7 @@ from utils.lab.exchange import COURSE_ID
 FIRST_DUE: Final = datetime(2026, 10, 5, 12, tzinfo=UTC)
 WAYS: Final = ("canvas", "moodle", "exchange")
 KINDS: Final = tuple(CLASS)
+JUST: Final = 1.0  # second
 PERCENT_A_DAY, MOST_PERCENT = 10, 50  # as nbgrader_config.py has it
 NAMES: Final = ("Lovelace, Ada", "Müller, Dan", "O'Neill, Björn", 'Quote "Q", Cleo')
 
@@ -76,6 +77,11 @@ class HandIn:
     def seconds_late(self) -> float:
         """Return the seconds after the due date, 0 if it is in time."""
         return max(0.0, (self.when - due(self.week)).total_seconds())
+
+    @property
+    def counted_late(self) -> float:
+        """Return the seconds that count: of Canvas only the side of the due date is known."""
+        return min(self.seconds_late, JUST) if way(self.week) == "canvas" else self.seconds_late
 
 
 def due(week: int) -> datetime:

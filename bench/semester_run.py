@@ -95,7 +95,7 @@ def look(semester: Semester, week: int, sent: dict[str, HandIn]) -> None:
 def _look_at(semester: Semester, week: int, hand_in: HandIn, row: Row) -> None:
     """Check one student's points, late days and points given by hand."""
     key = (row.student, week)
-    late = 0.0 if key in semester.excused else hand_in.seconds_late
+    late = 0.0 if key in semester.excused else hand_in.counted_late
     told = f"{row} for {hand_in}"
     semester.hold(row.seconds_late == late or late == 0 >= row.seconds_late, told)
     wanted = sum(row.scores.values()) * kept_share(late)

@@ -7,6 +7,7 @@ from pathlib import Path
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
+from grader.course.notices import JUST_LATE
 from grader.course.private import keep_private
 from grader.course.safe_text import line
 from grader.course.wording import plural
@@ -42,9 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "Notebooks are known by their cells, whatever they are called; a student's newest counts. "
-        "Canvas's mark LATE counts for the lesson that most of its notebooks are of, or --lesson. "
-        "A notebook of nobody, or of no lesson, is kept in lms/unmatched/ with the reason; what "
-        "grading does not read is named and not kept. Then grade as usual: make grade."
+        "Canvas's mark LATE counts for the lesson that most of its notebooks are of, or --lesson, "
+        "and as just late. A notebook of nobody, or of no lesson, is kept in lms/unmatched/ with "
+        "the reason; what grading does not read is named and not kept. Then grade as usual: make "
+        "grade."
     )
 
 
@@ -86,7 +88,11 @@ def summary(collected: Collected, folder: Path) -> str:
     for _, lesson, _ in collected.stored:
         by_lesson[lesson] += 1
     lines += [f"  {lesson}: {count}" for lesson, count in sorted(by_lesson.items())]
-    lines += _unmarked(collected)
+    lines += _unknown_days(collected)
+    if collected.by_name:
+        lines.append(
+            f"By name, for the roster has another number of theirs: {few(collected.by_name)}."
+        )
     faults = [item for item in collected.left if item.is_fault]
     notes = [item for item in collected.left if not item.is_fault]
     for title, items in (("Not collected", faults), ("Not counted", notes)):
@@ -103,16 +109,18 @@ def summary(collected: Collected, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _unmarked(collected: Collected) -> list[str]:
-    """Return a line on those whom Canvas's mark LATE says nothing of; none if there are none."""
-    if not collected.unmarked:
-        return []
+def _unknown_days(collected: Collected) -> list[str]:
+    """Return lines on late hand-ins of which Canvas does not say when they came."""
     of = f"{collected.slot} alone" if collected.slot else "one lesson alone; name it with --lesson"
-    who = few([f"{student} {lesson}" for student, lesson in collected.unmarked])
-    return [
-        f"Canvas marks LATE for {of}. Check these by hand, whose times may be those of your "
-        f"download: {who}."
-    ]
+    said = {
+        True: "Canvas says of these that they are LATE, and not by how much: ",
+        None: f"Canvas marks LATE for {of}. Check these by hand, which may be late: ",
+    }
+    lines = []
+    for is_marked, words in said.items():
+        who = [f"{s} {n}" for (s, n), x in collected.days.items() if x.is_marked is is_marked]
+        lines += [f"{words}{few(who)}. {JUST_LATE}."] if who else []
+    return lines
 
 
 def _listed(title: str, items: list[str]) -> list[str]:

@@ -6,12 +6,22 @@ from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
-from grader.course.deadlines import FORM, Row, as_local, deadlines, read_rows, set_deadlines
+from grader.course.deadlines import (
+    FORM,
+    Row,
+    as_local,
+    deadlines,
+    due_dates,
+    read_rows,
+    set_deadlines,
+)
 from grader.course.penalties import settle
+from grader.course.roster_file import ROSTER, listed, nearest
 from grader.course.safe_text import line
 from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
+from grader.lms.storing import follow_due_dates
 from utils.lab.exchange import Course
 from utils.lab.settings import FILE, SettingsError
 
@@ -72,11 +82,15 @@ def _set(course: GradingCourse, file: Path) -> None:
     rows = read_rows(file, [lesson.name for lesson in course.lessons])
     with only_grader(course.folder, course.db_url):
         unknown = set_deadlines(course, rows)
+        follow_due_dates(course.folder, due_dates(course))
         n_changed = settle(course, is_backed_up=True)
     print(f"{plural(len(rows), 'row')} set; late penalties changed: {n_changed}.")
     if unknown:
+        entries = listed(course.folder / ROSTER)
+        why = {student: nearest(student, entries)[1] for student in unknown}
+        told = [line(student) + (f" ({near})" if near else "") for student, near in why.items()]
         print(
             "Nobody of that name has submitted or is in the gradebook yet: "
-            f"{', '.join(map(line, unknown))}. "
+            f"{', '.join(told)}. "
             "Their extensions wait until they submit."
         )

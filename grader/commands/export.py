@@ -7,7 +7,7 @@ from pathlib import Path
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
-from grader.course.grades import Grade
+from grader.course.grades import NOT_SUBMITTED, Grade
 from grader.course.private import keep_private, replace_privately, write_private
 from grader.course.safe_text import csv_text, line
 from grader.course.wording import plural
@@ -61,19 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     chosen = lessons(root, arguments.lesson)
-    notes = (
-        _write_feedback(course, chosen, arguments)
-        if arguments.form == FEEDBACK
-        else _write_grades(course, chosen, arguments)
-    )
+    if arguments.form == FEEDBACK:
+        notes, is_whole = _write_feedback(course, chosen, arguments), True
+    else:
+        notes, is_whole = _write_grades(course, chosen, arguments)
     keep_private(course.folder)
     print("\n".join(notes))
-    return 0
+    return 0 if is_whole else 1
 
 
 def _write_grades(
     course: GradingCourse, chosen: list[Lesson], arguments: argparse.Namespace
-) -> list[str]:
+) -> tuple[list[str], bool]:
+    """Write a table; return what to say, and whether nobody's grades are left out."""
     found = members(course, arguments.roster)
     known = all_grades(course, chosen)
     if not known:
@@ -85,7 +85,8 @@ def _write_grades(
         told = "\n".join([f"{arguments.out} was not written: nobody would be in it.", *notes])
         raise CourseError(f"{told}\n{table.needs}")
     write_private(arguments.out, csv_text(table.rows))
-    return [f"{arguments.out}: {', '.join(known)}.", *notes]
+    graded = {x.student for of in known.values() for x in of if x.status != NOT_SUBMITTED}
+    return [f"{arguments.out}: {', '.join(known)}.", *notes], graded.isdisjoint(found.doubles)
 
 
 def _table(

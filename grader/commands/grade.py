@@ -14,6 +14,7 @@ from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
+from grader.course.deadlines import due_dates
 from grader.course.hand_in_files import by_kind
 from grader.course.misplaced import misplaced
 from grader.course.nothing_submitted import where_hand_ins_go
@@ -27,6 +28,7 @@ from grader.errors import UsageError
 from grader.grading import changes
 from grader.grading.batch import Run
 from grader.grading.lock import only_grader
+from grader.lms.storing import follow_due_dates
 from grader.pages.feedback import without_page, write_feedback
 
 FAILED: Final = "grader error, no score."
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     lessons = chosen_lessons(course, arguments.lesson)
     with only_grader(course.folder, course.db_url):  # or another would grade what is half replaced
         collect(course, lessons)
+        if course.submitted():
+            follow_due_dates(course.folder, due_dates(course))
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
         print(where_hand_ins_go(course))

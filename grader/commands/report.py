@@ -5,6 +5,7 @@ from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import lessons
+from grader.course.absent import not_in_roster
 from grader.course.course import GradingCourse
 from grader.grading.lock import only_grader
 from grader.pages.reports import write_reports
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     course = GradingCourse(root, root)
     with only_grader(course.folder, course.db_url):  # copies and scores must be of one moment
         page, unread = write_reports(course, lessons(root, arguments.lesson))
-    for sentence in unread:
+    for sentence in [*not_in_roster(course), *unread]:
         print(sentence)
     print(f"The class: {page}\nEach student: {page.parent / 'students'}")
     return 1 if unread else 0

@@ -9,8 +9,9 @@ from grader.course.course import GradingCourse
 from grader.course.private import keep_private
 from grader.course.safe_text import line
 from grader.course.wording import plural
-from grader.errors import PROGRAM
+from grader.errors import PROGRAM, UsageError
 from grader.grading.lock import only_grader
+from grader.lms.corrections import rename, take_out
 from grader.lms.members import members
 from grader.lms.roster import Student
 
@@ -26,26 +27,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.csv",
         help="the class; without it, who is known is shown",
     )
+    parser.add_argument(
+        "--out",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="this student left: in no export, and not missed; the work stays; repeatable",
+    )
+    parser.add_argument(
+        "--with-work", action="store_true", help="with --out: remove the hand-ins and grades, too"
+    )
+    parser.add_argument(
+        "--rename",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="both ids are one student's, who has the new one from now on; the work goes along",
+    )
     parser.epilog = (
         "The list has a line of column names: student_id, name, email, canvas_user_id, "
-        "sis_user_id, sis_login_id, moodle_id_number, moodle_participant, as far as you have them. "
-        "Canvas's own gradebook and Moodle's list of participants serve too. A later list adds to "
-        "and corrects an earlier one; nobody is taken out."
+        "sis_user_id, sis_login_id, moodle_id_number, moodle_participant, github_username, as far "
+        "as you have them. Canvas's own gradebook, Moodle's list of participants and GitHub "
+        "Classroom's roster serve too. A later list adds to and corrects an earlier one; only "
+        "--out takes somebody out."
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Enter who is in the list, show the class, and return the exit code."""
+    """Enter who is in the list, correct it, show the class, and return the exit code."""
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
-    if arguments.file is None:
+    pairs = [_pair(text) for text in arguments.rename]
+    if arguments.with_work and not arguments.out:
+        raise UsageError("--with-work says what becomes of whom --out takes out: give --out ID.")
+    told = []
+    if arguments.file is None and not pairs and not arguments.out:
         found = members(course)
     else:
         with only_grader(course.folder, course.db_url):
+            told += [rename(course, old, new) for old, new in pairs]
+            with_work = arguments.with_work
+            told += [take_out(course, student, with_work=with_work) for student in arguments.out]
             found = members(course, arguments.file)
     keep_private(course.folder)
-    print("\n".join([*shown(found.students), *found.notes]))
+    print("\n".join([*told, *shown(found.students), *found.notes]))
     return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    old, _, new = text.partition("=")
+    if not old or not new:
+        raise UsageError(f"--rename {line(text)}: write OLD=NEW, such as --rename ADA=ada.")
+    return old, new
 
 
 def shown(students: Sequence[Student]) -> list[str]:

@@ -1,6 +1,7 @@
 """A course folder as nbgrader sees it, and what is in it."""
 
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.release import course_config
 from grader.course.backups import back_up, verify_not_lost
-from grader.course.database import cannot_be_opened, db_url, verify_sound, verify_version
+from grader.course.database import cannot_be_opened, db_url, elsewhere, verify_sound, verify_version
 from grader.course.migration import fit, is_recorded
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
@@ -90,6 +91,8 @@ class GradingCourse:
         if not vars(self).get("_is_sound"):  # once for a command: a semester's takes 40 ms
             verify_sound(gradebook)
             vars(self)["_is_sound"] = True
+            if told := elsewhere(self.root, self.folder, self.db_url):
+                print(told, file=sys.stderr)
         keep_private(self.folder)
         return gradebook
 

@@ -12,7 +12,7 @@ from traitlets.config import Application
 
 from grader.course.safe_text import line
 from grader.errors import DAMAGED, CourseError, help_with
-from grader.gradebook.address import file_url, sqlite_file
+from grader.gradebook.address import file_url, shown, sqlite_file
 from grader.gradebook.soundness import odd_value
 
 
@@ -28,7 +28,17 @@ def db_url(root: Path, folder: Path) -> str:
 
     """
     configured = _configured(root) if root.resolve() == folder.resolve() else None
-    return absolute(configured, root) if configured else file_url(folder / "gradebook.db")
+    return absolute(configured[0], root) if configured else file_url(folder / "gradebook.db")
+
+
+def elsewhere(root: Path, folder: Path, url: str) -> str:
+    """Return where a gradebook is and what says so; "" if it is in the course's folder."""
+    file = sqlite_file(url)
+    if file is not None and file.resolve().is_relative_to(folder.resolve()):
+        return ""
+    where = line(str(file or shown(url)))
+    found = _configured(root)
+    return f"The gradebook is {where}, as {line(str(found[1] if found else root))} says."
 
 
 def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
@@ -69,12 +79,17 @@ def verify_sound(gradebook: Gradebook) -> None:
         )
 
 
-def _configured(root: Path) -> str | None:
-    application = Application()
-    paths = [str(root), *jupyter_config_path()]  # the first has the last word
-    application.load_config_file("nbgrader_config", path=paths)
-    found: Any = application.config.CourseDirectory.get("db_url")
-    return str(found) if found else None
+def _configured(root: Path) -> tuple[str, Path] | None:
+    """Return the address in nbgrader's settings, and the file that it stands in."""
+    for folder in (str(root), *jupyter_config_path()):  # the first has the last word
+        application = Application()
+        application.load_config_file("nbgrader_config", path=[folder])
+        found: Any = application.config.CourseDirectory.get("db_url")
+        if found:
+            names = (Path(folder, f"nbgrader_config.{end}") for end in ("json", "py"))
+            said = (x for x in names if x.is_file() and b"db_url" in x.read_bytes())
+            return str(found), next(said, Path(folder))
+    return None
 
 
 def absolute(url: str, root: Path) -> str:

@@ -10,6 +10,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from grader.course.course import GradingCourse
 from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
+from grader.course.hand_in_time import moments
 from grader.course.safe_text import line
 from grader.errors import CourseError, UsageError, verify_known
 from grader.person_table import read_table
@@ -18,7 +19,8 @@ FORM: Final = """Write a row for each lesson, and one with a student for each ex
     lesson,due,student
     02_attention,2026-12-04 23:59,
     02_attention,2026-12-07 23:59,ada
-A day alone means its end. A time is this computer's unless it says otherwise (23:59+01:00).
+A day alone means its end. A time is this computer's unless it says otherwise: 23:59+01:00, or
+23:59 Europe/Berlin.
 An empty due date takes the due date, or the extension, back."""
 COLUMNS: Final = {
     "lesson": ("lesson", "assignment"),
@@ -76,8 +78,10 @@ def as_utc(text: str) -> datetime | None:
     """
     if not text:
         return None
+    # Clocks that are put back show a time twice, and leave one out when put forward: the later
+    # moment counts, for the student.
     try:
-        when = _end_of_day(text) or datetime.fromisoformat(text)
+        when = max(moments(text) or _here(text))
     except ValueError:
         raise ValueError(f"{text!r} is no date like 2026-12-04 or 2026-12-04 23:59.") from None
     if when.year not in YEARS:
@@ -85,9 +89,15 @@ def as_utc(text: str) -> datetime | None:
             f"{text!r} is not in the years {YEARS[0]} to {YEARS[-1]}. Correct the year; a lesson "
             "that is never due has no due date."
         )
-    # Clocks that are put back show a time twice, and leave one out when put forward: the later
-    # moment counts, for the student.
-    return max(when.replace(fold=fold).astimezone(UTC) for fold in (0, 1)).replace(tzinfo=None)
+    return when.replace(tzinfo=None)
+
+
+def _here(text: str) -> list[datetime]:
+    """Return the moments, in UTC, that a time of this computer may mean."""
+    when = _end_of_day(text) or datetime.fromisoformat(text)
+    if when.year not in range(YEARS[0] - 1, YEARS[-1] + 2):  # near the ends no clock can be set
+        return [when.replace(tzinfo=UTC)]
+    return [when.replace(fold=fold).astimezone(UTC) for fold in (0, 1)]
 
 
 def _end_of_day(text: str) -> datetime | None:
@@ -173,6 +183,12 @@ def deadlines(course: GradingCourse) -> list[Row]:
                 granted = ahead | _granted(gradebook, lesson.name)
                 rows += [Row(lesson.name, due + granted[s], s) for s in sorted(granted)]
     return rows
+
+
+def due_dates(course: GradingCourse) -> dict[tuple[str, str], datetime]:
+    """Return (lesson, student) -> due date or extension; student "" stands for all."""
+    rows = deadlines(course)
+    return {(r.lesson, r.student): r.due.replace(tzinfo=UTC) for r in rows if r.due is not None}
 
 
 def _granted(gradebook: Gradebook, lesson: str) -> dict[str, timedelta]:

@@ -15,6 +15,7 @@ from traitlets.config import Config
 
 from grader.course.course import GradingCourse
 from grader.course.extensions import apply_waiting
+from grader.course.hand_in_time import late_by
 from grader.errors import CourseError
 
 LEAST = 1e-9  # points
@@ -56,10 +57,9 @@ def settle(course: GradingCourse, *, is_backed_up: bool) -> int:
 
 
 def seconds_late(submission: SubmittedAssignment) -> float:
-    """Return how late a submission is; 0 where there is no due date (nbgrader's own may fail)."""
-    if submission.assignment.duedate is None:
-        return 0.0
-    return float(submission.total_seconds_late)
+    """Return how late a submission of the gradebook is."""
+    due = submission.assignment.duedate
+    return late_by(submission.timestamp, due, submission.extension).total_seconds()
 
 
 def _changes(gradebook: Gradebook, config: Config) -> Iterator[Penalty]:

@@ -7,9 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from grader.course.secret import FILE as SECRET
-
 ARCHIVE: Final = "archive"
+SECRET: Final = "course_secret.txt"
 FOLDERS: Final = (
     "submitted", "autograded", "feedback", "report", "lms", "gradebook-backups", "downloaded",
     "downloads", ARCHIVE,

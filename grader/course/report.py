@@ -18,6 +18,7 @@ from grader.authoring.files import write_if_changed
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import GradedCopy, read_copy
+from grader.course.hand_in_time import unknown_days
 from grader.course.penalties import seconds_late
 from grader.course.queries import scores_of_all
 from grader.course.safe_text import line
@@ -34,6 +35,7 @@ class Row:
     Attributes:
         seconds_late: after the due date, an extension included.
         penalty: points taken for that.
+        is_day_known: whether these seconds are more than the least that they can be.
 
     """
 
@@ -41,6 +43,7 @@ class Row:
     scores: dict[str, float]
     seconds_late: float = 0.0
     penalty: float = 0.0
+    is_day_known: bool = True
 
     @property
     def total(self) -> float:
@@ -50,13 +53,20 @@ class Row:
 
 def rows(course: GradingCourse, lesson: Lesson) -> list[Row]:
     """Read a lesson's scores from the gradebook, ordered by student."""
+    days = unknown_days(course.folder, [lesson.name])
     with course.gradebook() as gradebook:
         scores: dict[str, dict[str, float]] = {}
         for student, cell, score in _grades(gradebook.db, lesson.name):
             scores.setdefault(student, {})[cell.removeprefix("test_")] = score or 0.0
         return [
-            Row(student, scores.get(student, {}), seconds_late(submission), penalty or 0.0)
-            for student, submission, penalty in _submissions(gradebook.db, lesson.name)
+            Row(
+                s,
+                scores.get(s, {}),
+                seconds_late(sent),
+                penalty or 0.0,
+                (s, lesson.name) not in days,
+            )
+            for s, sent, penalty in _submissions(gradebook.db, lesson.name)
         ]
 
 
@@ -121,7 +131,8 @@ def lateness(row: Row) -> str:
     """Say how late a submission was and what that cost; nothing if it was on time."""
     if row.seconds_late <= 0:
         return ""
-    return f"   {span(timedelta(seconds=row.seconds_late))} late: -{row.penalty:g}"
+    how = f"{span(timedelta(seconds=row.seconds_late))} late"
+    return f"   {how if row.is_day_known else 'not known how late'}: -{row.penalty:g}"
 
 
 def _wrapped(items: list[str], width: int = 88) -> list[str]:

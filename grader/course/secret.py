@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
+from grader.course.private import SECRET
 from grader.errors import PROGRAM, CourseError
 from utils.checks.framework.variation import VARIATION
 from utils.text_files import read_text
 
 VARIABLE: Final = "COURSE_SECRET"
-FILE: Final = "course_secret.txt"
+FILE: Final = SECRET
 DIGITS: Final = re.compile(r"[0-9a-f]{32,}", re.IGNORECASE)  # 16 bytes and more
 FEWEST: Final = 8  # different digits, and steps from digit to digit: fewer are a pattern
 LENGTH: Final = 16  # of a case's word

@@ -5,6 +5,7 @@ written as rows of its tables instead; what is there already is changed through 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from nbgrader.api import (
@@ -17,9 +18,9 @@ from nbgrader.api import (
     SubmittedNotebook,
     new_uuid,
 )
-from nbgrader.utils import parse_utc
 from sqlalchemy import insert
 
+from grader.course.hand_in_time import as_time
 from grader.grading.graded import Graded
 from grader.grading.outcome import Outcome
 
@@ -85,14 +86,14 @@ def _rows(
         for cell in solved_cells:
             said_of_it = said.get(cell.name)
             comments.append({"notebook_id": book, "cell_id": cell.id, "auto_comment": said_of_it})
-    when = parse_utc(graded.timestamp) if graded.timestamp else None
+    when = _when(graded)
     whose = {"assignment_id": assignment, "student_id": graded.student, "timestamp": when}
     return [{"id": submission, **whose}], books, grades, comments
 
 
 def _change(gradebook: Gradebook, graded: Graded) -> None:
     """Change a submission that the gradebook has."""
-    when = {"timestamp": graded.timestamp} if graded.timestamp else {}
+    when = {} if graded.outcome.score is None else {"timestamp": _when(graded)}
     submission = gradebook.update_or_create_submission(graded.lesson.name, graded.student, **when)
     scores, said = _scores(graded.outcome), _comments(graded.outcome)
     for notebook in submission.notebooks:
@@ -103,6 +104,12 @@ def _change(gradebook: Gradebook, graded: Graded) -> None:
             grade.needs_manual_grade = grade.auto_score is None or by_hand
         for comment in notebook.comments:
             comment.auto_comment = said.get(comment.cell.name)
+
+
+def _when(graded: Graded) -> datetime | None:
+    """Return a time as the gradebook keeps it: in UTC, without saying so."""
+    told = as_time(graded.timestamp)
+    return told and told.replace(tzinfo=None)
 
 
 def _complete(gradebook: Gradebook, submitted: Any) -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader.course.beside import SECRET, STAMP
+from grader.course.beside import SECRET
 from grader.course.course import GradingCourse
-from grader.course.time_stamp import LONGEST, as_time
+from grader.course.hand_in_time import as_time, stamp
 from grader.notebook_file import ENDING, notebook_in
 from grader.notebook_limits import MOST_BYTES
 from grader.regular_file import names_in, read_plain, read_plain_text
@@ -49,7 +49,7 @@ def as_graded(course: GradingCourse, student: str, lesson: str) -> tuple[str, st
 
 def _timestamp(folder: Path) -> str:
     """Return when it was submitted; "" if the file is missing or holds no time."""
-    text = read_plain_text(folder / STAMP, 4 * LONGEST).strip()
+    text = stamp(folder)
     return text if as_time(text) else ""
 
 

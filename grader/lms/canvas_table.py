@@ -137,7 +137,7 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
             points = points_of(student.id, columns)
             rows.append([*about, *(m or p for m, p in zip(marks, points, strict=True))])
             words += [f"{m} of {about[0]} in {x}" for m, x in zip(marks, titles, strict=True) if m]
-    missing = [student.id for student in students if student.id not in there]
+    missing = [student.id for student in students if student.listed and student.id not in there]
     notes += told("In Canvas, not in the roster", strangers)
     notes += told("In the roster, not in Canvas's export", missing)
     notes += told("Left as Canvas has it (clear it there to send points)", words)

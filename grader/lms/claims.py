@@ -22,6 +22,7 @@ _MOODLE: Final = re.compile(
     r"(?:[^/]*/)*?(?P<name>[^/_]+)_(?P<key>\d{1,20})"
     r"_assignsubmission_(?P<plugin>[a-z0-9]+)(?:_?/|_)(?P<file>.+)"
 )
+_TYPED: Final = re.compile(r"_[1-9]\d{0,19}_(?:text|link)\.html$")  # in Canvas
 _ANONYMOUS: Final = re.compile(r"anon(?:ymous)?_")  # Canvas's
 _ATTEMPT: Final = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))(?=\.[^.]*$)")
 
@@ -90,20 +91,27 @@ def _moodle(entry: str) -> re.Match[str] | None:
     return found if found and found["plugin"] == "file" else None
 
 
-def is_typed(entry: str) -> bool:
-    """Return whether a path is of what students type into Moodle: no file of theirs."""
+def is_typed(system: str, entry: str) -> bool:
+    """Return whether a path is of what students type into a form: no file of theirs."""
+    if system == "canvas":
+        return bool(_TYPED.search(entry))
     found = _MOODLE.match(entry)
     return found is not None and found["plugin"] != "file"
 
 
 def nameless(system: str, entry: str) -> str:
     """Return why a path in a download says nothing of whose it is."""
-    if _ANONYMOUS.match(entry.rpartition("/")[2]):
-        return (
-            f"{system.title()} does not tell whose it is, for the assignment is anonymous: make "
-            "the names visible there and download it again"
-        )
+    if system == "canvas" and _ANONYMOUS.match(entry.rpartition("/")[2]):
+        return hidden(system)
     return f"its name is not one that {system.title()} gives"
+
+
+def hidden(system: str) -> str:
+    """Return what to do where a system does not tell names."""
+    return (
+        f"{system.title()} does not tell whose it is, for the assignment is anonymous: make the "
+        "names visible there and download it again"
+    )
 
 
 READERS: Final[Mapping[str, Callable[[str], list[Claim]]]] = {"canvas": canvas, "moodle": moodle}
@@ -113,3 +121,10 @@ def _attempt(file: str) -> int:
     """Return 1 for ``x-1.ipynb`` or ``x (1).ipynb``, 0 for ``x.ipynb``."""
     found = _ATTEMPT.search(file)
     return int(found[1] or found[2]) if found else 0
+
+
+def hides_name(system: str, claim: Claim) -> bool:
+    """Return whether the system keeps to itself who handed a file in."""
+    if system == "canvas":
+        return claim.name.lower() in ("anon", "anonymous")
+    return bool(re.fullmatch(rf"\D+ {claim.key}", claim.name))

@@ -11,7 +11,9 @@ from typing import Final
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
+from grader.course.deadlines import due_dates
 from grader.course.hand_in_files import NOT_READ, note_unread
+from grader.course.hand_in_time import Came, Download, slot_of, unknown_days
 from grader.course.private import private_folder
 from grader.errors import CourseError
 from grader.lms.claims import READERS, Claim, is_typed, nameless
@@ -19,7 +21,6 @@ from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched
 from grader.lms.roster import Student
 from grader.lms.storing import Companion, HandIn, Records, Stored, store
-from grader.lms.times import Times, counted, due_dates, slot_of
 from grader.lms.unpack import Unpacked, is_archive, unpack
 from grader.notebook_file import Malformed, is_notebook, lesson_of, may_be_meant
 
@@ -55,7 +56,8 @@ class Collected:
         absent: students of whom nothing is there.
         kept: the folder with what was left over, if anything was.
         slot: the lesson of which the system's marks speak, if it is clear.
-        unmarked: (student, lesson) of hand-ins of other lessons, whose files' own times count.
+        by_name: students who were known by name, for the roster has another number of theirs.
+        days: (student, lesson) -> what is known of when a late hand-in came, if not the day.
 
     """
 
@@ -64,7 +66,8 @@ class Collected:
     absent: Sequence[str]
     kept: Path | None
     slot: str | None = None
-    unmarked: Sequence[tuple[str, str]] = ()
+    days: Mapping[tuple[str, str], Came] = field(default_factory=dict)
+    by_name: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
     with _scratch(course.folder) as folder:
         files, refused = unpack(request.archive, Path(folder))
         left = [Left(entry.entry, entry.reason) for entry in refused]
-        owned = [x for found in _owned(request, files, students, left) for x in _opened(found)]
+        known, by_name = _owned(request, files, students, left)
+        owned = [x for found in known for x in _opened(found)]
         newest, beside = _sorted_out(course, request, owned, left)
         times = _times(course, request, newest)
         hand_ins = _hand_ins(request, times, newest, beside, left)
@@ -100,7 +104,9 @@ def collect(course: GradingCourse, request: Request, students: Sequence[Student]
         there = {found.student for found in owned}
         absent = [student.id for student in students if student.id not in there]
         kept = keep(course.folder, request.archive, left, absent)
-    return Collected(stored, left, absent, kept, times.slot, _unmarked(request, hand_ins))
+        unknown = unknown_days(course.folder, sorted({lesson for _, lesson in newest}))
+    days = {key: came for key, came in unknown.items() if key in newest}
+    return Collected(stored, left, absent, kept, times.slot, days, sorted(by_name))
 
 
 def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
@@ -115,8 +121,11 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 def _owned(
     request: Request, files: Sequence[Unpacked], students: Sequence[Student], left: list[Left]
-) -> list[_Found]:
-    """Return the files whose owners are known; note the others, and keep what may be work."""
+) -> tuple[list[_Found], set[str]]:
+    """Return the files whose owners are known, and who was known by name.
+
+    The others are noted, and what may be work is kept.
+    """
     read = READERS[request.system]
     claims = {file.entry: read(file.entry) for file in files}
     known = [claim for readings in claims.values() for claim in readings]
@@ -125,7 +134,7 @@ def _owned(
     for file in files:
         readings = claims[file.entry]
         try:
-            if is_typed(file.entry) and not may_be_meant(file.entry):
+            if is_typed(request.system, file.entry) and not may_be_meant(file.entry):
                 reason = f"it was typed into a form: {NOT_READ}"
                 left.append(Left(file.entry, reason, is_fault=False))
                 continue
@@ -134,7 +143,7 @@ def _owned(
             found.append(_Found(file, readings[0], owners.owner_of(readings).id))
         except Unmatched as error:
             left.append(Left(file.entry, str(error), _work(request, file)))
-    return found
+    return found, owners.by_name
 
 
 def _opened(found: _Found) -> list[_Found]:
@@ -208,16 +217,11 @@ def _sorted_out(
     return newest, beside
 
 
-def _times(course: GradingCourse, request: Request, newest: _Newest) -> Times:
+def _times(course: GradingCourse, request: Request, newest: _Newest) -> Download:
     lessons = [lesson.name for lesson in request.lessons]
-    slot = slot_of(lessons, newest) if request.system == "canvas" else None  # Moodle marks nothing
-    return Times(due_dates(course), slot)
-
-
-def _unmarked(request: Request, hand_ins: Sequence[HandIn]) -> list[tuple[str, str]]:
-    """Return the hand-ins with a due date that the system's marks do not speak of."""
-    dated = [x for x in hand_ins if request.system == "canvas" and x.due is not None]
-    return [(x.student, x.lesson) for x in dated if x.late is None]
+    if request.system == "moodle":
+        return Download(due_dates(course), is_exact=True)
+    return Download(due_dates(course), is_exact=False, slot=slot_of(lessons, newest))
 
 
 def _age(found: _Found) -> tuple[int, datetime, int]:
@@ -259,7 +263,7 @@ def _set_aside(older: _Found | None, newer: _Found, left: list[Left]) -> None:
 
 
 def _hand_ins(
-    request: Request, times: Times, newest: _Newest, beside: Sequence[_Found], left: list[Left]
+    request: Request, times: Download, newest: _Newest, beside: Sequence[_Found], left: list[Left]
 ) -> list[HandIn]:
     """Return the hand-ins, each with what came beside its notebook and counts."""
     hand_ins = []
@@ -275,18 +279,16 @@ def _hand_ins(
 
 
 def _hand_in(
-    times: Times, key: tuple[str, str], found: _Found, own: Sequence[_Found], left: list[Left]
+    times: Download, key: tuple[str, str], found: _Found, own: Sequence[_Found], left: list[Left]
 ) -> HandIn:
     """Return a hand-in; of several files of one name beside its notebook the newest counts."""
     student, lesson = key
-    due, late = times.due_for_all(lesson), times.late(lesson, found.claim)
-    hand_in = HandIn(
-        *key, found.file.path, found.file.time, due, late, found.claim.order, found.file.entry
-    )
-    latest = times.latest(lesson, student, hand_in.time)
+    came = times.came(lesson, found.file.time, is_marked=found.claim.late)
+    hand_in = HandIn(*key, found.file.path, came, found.claim.order, found.file.entry)
+    latest = times.latest(lesson, student, came.time)
     beside: dict[str, Companion] = {}
     for other in own:
-        time = counted(other.file.time, due, times.late(lesson, other.claim))
+        time = times.came(lesson, other.file.time, is_marked=other.claim.late).time
         file = Companion(other.file.path, time, other.claim.order, other.file.entry)
         if latest is not None and time > latest:
             left.append(_uncounted(file, f"it came after {latest:%Y-%m-%d %H:%M} UTC, too late"))
@@ -316,7 +318,7 @@ def _stored(
             left.append(Left(hand_in.entry, str(error), hand_in.notebook))
             left += [Left(x.entry, str(error), x.path) for x in hand_in.beside.values()]
             continue
-        stored[hand_in.student, lesson, hand_in.is_late] = outcome
+        stored[hand_in.student, lesson, hand_in.came.is_late] = outcome
         if outcome == Stored.OLDER:
             left.append(Left(hand_in.entry, f"it is {outcome}", hand_in.notebook, is_fault=False))
         left += [_uncounted(x, f"it, or its notebook, is {Stored.OLDER}") for x in older]

@@ -1,5 +1,6 @@
 """Whose a file is: by ids, never by what a file is called."""
 
+import difflib
 import re
 import unicodedata
 from collections import Counter
@@ -7,8 +8,9 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
+from grader.course.roster_file import ALIKE
 from grader.course.safe_text import line
-from grader.lms.claims import Claim
+from grader.lms.claims import Claim, hidden, hides_name
 from grader.lms.roster import Student
 
 
@@ -19,23 +21,30 @@ class Unmatched(Exception):
 class Owners:
     """Finds the students whom files of one download are from.
 
-    A name alone decides only where it leaves no choice: one student of that name in the class
-    whose id in the system is not known, and one person of that name in the download.
+    A number of the system decides where it is a student's. Else the name decides where it leaves
+    no choice: one student of that name in the class, and one person of that name in the download
+    whose number is nobody's. A number that is not in the download forbids nothing: Moodle's are
+    one assignment's own.
 
     Args:
         system: "canvas" or "moodle".
         students: the class.
         claims: everything that the download's files say.
 
+    Attributes:
+        by_name: ids of those who were found by name though the roster has a number of theirs.
+
     """
 
     def __init__(self, system: str, students: Sequence[Student], claims: Collection[Claim]) -> None:
-        field = FIELD[system]
-        self._system = system
-        self._by_key = {key: s for s in students if (key := getattr(s, field))}
-        self._nameless = [s for s in students if not getattr(s, field)]
-        people = {(_folded(claim.name), claim.key) for claim in claims}
-        self._people = Counter(name for name, _ in people)
+        self._system, self._field = system, FIELD[system]
+        self._students = students
+        self._by_key = {key: s for s in students if (key := getattr(s, self._field))}
+        people = {(_folded(claim.name), claim.key): claim for claim in claims}
+        fits = {key: self._by_number(claim) for key, claim in people.items()}
+        self._there = {student.id for student in fits.values() if student is not None}
+        self._people = Counter(name for (name, key), own in fits.items() if own is None)
+        self.by_name: set[str] = set()
 
     def owner_of(self, readings: Sequence[Claim]) -> Student:
         """Return the student whom a file's name means as it is usually read.
@@ -51,6 +60,8 @@ class Owners:
             raise Unmatched(
                 f"its name can be read in several ways: as one of {', '.join(ids)}. Ask them"
             )
+        if getattr(student, self._field) not in ("", readings[0].key):
+            self.by_name.add(student.id)
         return student
 
     def _found(self, claim: Claim) -> Student | None:
@@ -65,19 +76,43 @@ class Owners:
             Unmatched: there is none, or there are several.
 
         """
-        if claim.key in self._by_key:
-            return self._by_key[claim.key]
+        if (student := self._by_number(claim)) is not None:
+            return student
         who = f"{line(claim.name)} ({TITLE[self._system]} {claim.key})"
-        same = [s for s in self._nameless if self._is_named(s, claim)]
+        if hides_name(self._system, claim):
+            raise Unmatched(hidden(self._system))
+        same = [s for s in self._students if self._is_named(s, claim)]
+        same = [s for s in same if not getattr(s, self._field)] or same
+        several = "several students have this name" if len(same) > 1 else "several handed in"
         if len(same) > 1 or (same and self._people[_folded(claim.name)] > 1):
-            several = "several students have this name" if len(same) > 1 else "several handed in"
             raise Unmatched(
-                f"{several}: {who}. Add a column {FIELD[self._system]} to the roster to tell them "
-                "apart"
+                f"{several}: {who}. Add a column {self._field} to the roster to tell them apart"
+            )
+        if same and same[0].id in self._there:
+            raise Unmatched(
+                f"{who} has the name of {line(same[0].id)}, who handed in under another number"
             )
         if not same:
-            raise Unmatched(f"nobody in the roster is {who}")
+            raise Unmatched(f"nobody in the roster is {who}{self._near(claim)}")
         return same[0]
+
+    def _by_number(self, claim: Claim) -> Student | None:
+        """Return the student who has a file's number; in Moodle another's name outweighs it."""
+        student = self._by_key.get(claim.key)
+        if student is None or (self._system == "canvas" and hides_name("canvas", claim)):
+            return None
+        if self._system == "moodle" and not self._is_named(student, claim):
+            others = [other for other in self._students if self._is_named(other, claim)]
+            return None if len(others) == 1 else student
+        return student
+
+    def _near(self, claim: Claim) -> str:
+        """Return whom a name is like, or who of Canvas's own it is."""
+        if self._system == "canvas" and _folded(claim.name) == "studenttest":
+            return ": it is Canvas's Test Student, made by Student View"
+        names = {_folded(name): s.id for s in self._students for name in _spellings(s)}
+        alike = difflib.get_close_matches(_folded(claim.name), names, n=1, cutoff=ALIKE)
+        return f"; near is {line(names[alike[0]])}" if alike else ""
 
     def _is_named(self, student: Student, claim: Claim) -> bool:
         """Return whether a name in the download is a student's; in Moodle a group may precede."""

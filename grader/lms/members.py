@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from grader.course.absent import ROSTER
+from grader.course.absent import not_in_roster
 from grader.course.course import GradingCourse
 from grader.course.private import write_private
-from grader.errors import CourseError
-from grader.lms.class_list import read_roster
+from grader.course.roster_file import ROSTER, folded
+from grader.errors import PROGRAM, CourseError
+from grader.lms.class_list import ClassList, read_class
 from grader.lms.roster import OF_SYSTEMS, Student, merged
 from grader.lms.tables import few
 
@@ -21,22 +22,13 @@ class Members:
     Attributes:
         students: in the order of their ids.
         doubles: ids in the gradebook that no roster lists, but for one that differs by case.
+        notes: sentences on who is left out, and on what the list said.
 
     """
 
     students: list[Student]
     doubles: list[str]
-
-    @property
-    def notes(self) -> list[str]:
-        """A sentence on who is left out, if anybody is."""
-        if not self.doubles:
-            return []
-        return [
-            "Left out, for the roster lists another id that differs only by case: "
-            f"{few(self.doubles)}. If the roster's is wrong, correct it there and in "
-            "lms/roster.json."
-        ]
+    notes: list[str]
 
 
 def members(course: GradingCourse, roster: Path | None = None) -> Members:
@@ -47,19 +39,72 @@ def members(course: GradingCourse, roster: Path | None = None) -> Members:
             cannot be copied before it is changed.
 
     """
-    new = read_roster(roster) if roster is not None else []
-    listed = merged(_remembered(course), new)
-    found = _in_gradebook(course)
+    given = read_class(roster) if roster is not None else None
+    before, of_gradebook = remembered(course), _in_gradebook(course)
+    new = _as_known(given, [*before, *of_gradebook]) if given else []
+    listed = [x for x in merged(_joining(before, new), new) if not x.left or x.id in _ids(new)]
+    gone = [student for student in before if student.left and student.id not in _ids(new)]
+    found = [student for student in of_gradebook if student.id not in _ids(gone)]
     doubles = _doubles(found, listed)
     others = [student for student in found if student.id not in doubles]
     known = merged(others, listed, own=OF_SYSTEMS)
-    students = sorted(known, key=lambda student: student.id)
+    is_listed = _ids(listed) or _ids(known)
+    students = [replace(s, listed=s.id in is_listed) for s in sorted(known, key=lambda s: s.id)]
     if new:
         course.back_up()
-        _enter(course, [student for student in students if student.id in {s.id for s in new}])
-        text = json.dumps([asdict(student) for student in students], indent=1, ensure_ascii=False)
-        write_private(_file(course), text + "\n")
-    return Members(students, doubles)
+        _enter(course, [student for student in students if student.id in _ids(new)])
+        remember(course, [*(s for s in students if s.id in _ids(listed)), *gone])
+    back = sorted(_ids(new) & {student.id for student in before if student.left})
+    notes = [
+        *(given.notes if given else []),
+        *(f"{few(back)} had left, and is back." for _ in back[:1]),
+    ]
+    return Members(
+        students, doubles, [*notes, *not_in_roster(course), *_on_doubles(doubles, listed)]
+    )
+
+
+def _as_known(given: ClassList, known: Sequence[Student]) -> list[Student]:
+    """Return a list's students under the ids that they have here already.
+
+    A list without ids of ours knows them by what they are called in a system.
+    """
+    if given.has_ids:
+        return given.students
+    ids = {
+        (field, folded(value)): student.id
+        for student in known
+        for field in OF_SYSTEMS
+        if field != "moodle_participant" and (value := getattr(student, field))
+    }
+    ids = {("sis_login_id", folded(student.id)): student.id for student in known} | ids
+    found = []
+    for student in given.students:
+        keys = [(field, folded(getattr(student, field))) for field in OF_SYSTEMS]
+        own = {ids[key] for key in keys if key in ids}
+        found.append(replace(student, id=own.pop()) if len(own) == 1 else student)
+    return found
+
+
+def _joining(before: Sequence[Student], new: Sequence[Student]) -> list[Student]:
+    """Return who was known; who is listed again is back, and old numbers make room for new ones.
+
+    Moodle's number of a participant is one assignment's own: another list has others.
+    """
+    taken = {student.moodle_participant for student in new} - {""}
+    known = [
+        x if x.moodle_participant not in taken else replace(x, moodle_participant="")
+        for x in before
+    ]
+    return [
+        replace(x, left="") if x.id in _ids(new) else x
+        for x in known
+        if not x.left or x.id in _ids(new)
+    ]
+
+
+def _ids(students: Sequence[Student]) -> set[str]:
+    return {student.id for student in students}
 
 
 def _doubles(found: Sequence[Student], listed: Sequence[Student]) -> list[str]:
@@ -67,27 +112,44 @@ def _doubles(found: Sequence[Student], listed: Sequence[Student]) -> list[str]:
 
     Whoever hands in chooses how the own name is written, so no other's grades may depend on it.
     """
-    ids = {student.id for student in listed}
-    folded = {name.casefold() for name in ids}
-    return [s.id for s in found if s.id not in ids and s.id.casefold() in folded]
+    alike = {folded(student.id) for student in listed}
+    return [s.id for s in found if s.id not in _ids(listed) and folded(s.id) in alike]
 
 
-def _file(course: GradingCourse) -> Path:
-    return course.folder / ROSTER
+def _on_doubles(doubles: Sequence[str], listed: Sequence[Student]) -> list[str]:
+    if not doubles:
+        return []
+    ids = {folded(student.id): student.id for student in listed}
+    right, wrong = (
+        f"{doubles[0]}={ids[folded(doubles[0])]}",
+        f"{ids[folded(doubles[0])]}={doubles[0]}",
+    )
+    return [
+        f"Left out, for the roster lists another id that differs only by case: {few(doubles)}. If "
+        f"the roster's is wrong, correct it: {PROGRAM} roster --rename {few([wrong])}. If it is "
+        f"right: --rename {few([right])}."
+    ]
 
 
-def _remembered(course: GradingCourse) -> list[Student]:
+def remembered(course: GradingCourse) -> list[Student]:
     """Read what an earlier roster said; nbgrader's tables have no place for most of it."""
+    file = course.folder / ROSTER
     try:
-        known = json.loads(_file(course).read_text(encoding="utf-8"))
-        return [Student(**student) for student in known]
+        known = json.loads(file.read_text(encoding="utf-8"))
+        return [Student(**student | {"also": tuple(student.get("also", ()))}) for student in known]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CourseError(
-            f"{_file(course)} cannot be read ({error}). Remove it and give the roster again, with "
-            "--roster."
+            f"{file} cannot be read ({error}). Remove it and give the roster again, with --roster."
         ) from None
+
+
+def remember(course: GradingCourse, students: Sequence[Student]) -> None:
+    """Write down who is in the class, and who left it."""
+    entries = [{k: v for k, v in asdict(s).items() if k != "listed"} for s in students]
+    text = json.dumps(entries, indent=1, ensure_ascii=False)
+    write_private(course.folder / ROSTER, text + "\n")
 
 
 def _in_gradebook(course: GradingCourse) -> list[Student]:

@@ -1,17 +1,17 @@
 """Who is in the class: ids, names, and what each learning system calls a student."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from grader.course.roster_file import folded
 from grader.course.safe_text import line
-from grader.errors import CourseError
+from grader.errors import PROGRAM, CourseError
 
 # What no two students may share, or one would get the other's work or grade.
 OF_SYSTEMS: Final = (
     "email", "canvas_user_id", "sis_user_id", "sis_login_id", "moodle_id_number",
-    "moodle_participant",
+    "moodle_participant", "github_username",
 )  # fmt: skip
 OWN: Final = ("id", *OF_SYSTEMS)
 
@@ -24,6 +24,9 @@ class Student:
         id: nbgrader's, and the name of the student's folders.
         name: as a roster writes it, "Last, First" or "First Last", if not in two columns.
         moodle_participant: Moodle's number of the student in one assignment.
+        also: other ids under which the student hands in.
+        left: "" for who is in the class; else what became of the work of who left it.
+        listed: whether a roster has the student, if there is one, and not the gradebook alone.
 
     """
 
@@ -37,6 +40,10 @@ class Student:
     sis_login_id: str = ""
     moodle_id_number: str = ""
     moodle_participant: str = ""
+    github_username: str = ""
+    also: tuple[str, ...] = ()
+    left: str = ""
+    listed: bool = False
 
     @property
     def names(self) -> tuple[str, str]:
@@ -50,16 +57,34 @@ class Student:
         return first.strip(), last.strip()
 
 
-def shared(students: Iterable[Student], fields: Sequence[str] = OWN) -> Iterator[str]:
-    """Yield a sentence for each id or address that two students have."""
+def shared(
+    students: Iterable[Student], fields: Sequence[str] = OWN, lines: Sequence[int] = ()
+) -> Iterator[str]:
+    """Yield a sentence for each id or address that two students have, with the lines they are on.
+
+    Args:
+        students: all of them.
+        fields: what no two may share.
+        lines: in the students' order, if they are of one file.
+
+    """
     listed = list(students)
     for field in fields:
-        seen: set[str] = set()
-        for value in filter(None, (getattr(student, field) for student in listed)):
-            alike = unicodedata.normalize("NFC", value).casefold()  # an é may be one letter or two
-            if alike in seen:
-                yield f"{field.replace('_', ' ')} {line(value)} belongs to two students"
-            seen.add(alike)
+        seen: dict[str, int] = {}
+        for place, student in enumerate(listed):
+            if value := getattr(student, field):
+                before = seen.setdefault(folded(value), place)
+                where = f"lines {lines[before]} and {lines[place]}: " if lines else ""
+                if before != place:
+                    yield f"{where}{field.replace('_', ' ')} {line(value)} belongs to two students"
+
+
+def one_of(first: Student, second: Student) -> Student | None:
+    """Return the student whom two entries with one id are; None if they say different things."""
+    found, other = asdict(first), asdict(second)
+    if any(folded(str(found[k])) != folded(str(v)) for k, v in other.items() if v and found[k]):
+        return None
+    return Student(**other | {name: value for name, value in found.items() if value})
 
 
 def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Student]:
@@ -84,7 +109,8 @@ def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Studen
         raise CourseError(
             "The roster does not fit the students who are known already (in the gradebook and in "
             f"lms/roster.json):\n  {listed}\nIds that differ only by case count as one. Correct "
-            "the roster, take out of lms/roster.json what an earlier one said wrongly, then run "
-            "the same command."
+            "the list; or, if an earlier one was wrong, say which id is whose with "
+            f"{PROGRAM} roster --rename OLD=NEW, or take out who left with roster --out ID. Then "
+            "run the same command."
         )
     return list(found.values())

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.course.beside import STAMP
+from grader.course.hand_in_time import Came, as_time, noted_of, stamp, written
 from grader.course.private import private_folder, write_private
-from grader.course.time_stamp import LONGEST, as_time
 from grader.errors import CourseError
-from grader.lms.times import counted
-from grader.regular_file import read_plain, read_plain_text
+from grader.regular_file import read_plain
 
 MOST_BYTES: Final = 32 << 20
 
@@ -53,10 +52,7 @@ class HandIn:
 
     Attributes:
         notebook: where the notebook is.
-        told: when it was handed in, as the download says; maybe no more than the download's time.
-        due: when the lesson is due, if the gradebook has that.
-        late: whether the learning system says that it is late; None if it says nothing. Canvas
-            speaks of the download's assignment alone: grader.lms.times.slot_of.
+        came: what is known of when it was handed in.
         order: grows from an older to a newer one of the same student, at equal times.
         entry: its path in the download, by which feedback goes back.
         beside: name in submitted/ -> what came with the notebook and counts.
@@ -66,22 +62,10 @@ class HandIn:
     student: str
     lesson: str
     notebook: Path
-    told: datetime
-    due: datetime | None
-    late: bool | None
+    came: Came
     order: tuple[int, int]
     entry: str
     beside: Mapping[str, Companion] = field(default_factory=dict)
-
-    @property
-    def time(self) -> datetime:
-        """The time that counts: the notebook's; what comes beside it never makes it late."""
-        return counted(self.told, self.due, self.late)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether it came after the deadline, as far as is known."""
-        return bool(self.due and self.time > self.due) if self.late is None else self.late
 
 
 class Records:
@@ -111,9 +95,27 @@ class Records:
 
     def order(self, student: str, time: datetime | None) -> tuple[int, ...]:
         """Return the order of what was stored at a time; the first of all if it is not known."""
-        record = self._known.get(student, {})
-        is_that = time is not None and record.get("time") == _written(time)
-        return tuple(record["order"]) if is_that else (1 << 62,)
+        return tuple(self._known[student]["order"]) if self.is_own(student, time) else (1 << 62,)
+
+    def is_own(self, student: str, time: datetime | None) -> bool:
+        """Return whether a time in submitted/ was written when what is noted was collected."""
+        noted = self._known.get(student, {}).get("time")
+        return time is not None and noted == written(time)
+
+    def came(self, student: str) -> Came | None:
+        """Return what is known of when a hand-in came; None if nothing was noted of it."""
+        return noted_of(self._known.get(student, {}))
+
+    def follow(self, student: str, place: Path, due: datetime) -> None:
+        """Set a time that was collected anew, as its lesson's due date is now."""
+        there, came = as_time(stamp(place)), self.came(student)
+        if came is None or there is None or not self.is_own(student, there):
+            return
+        now = came.following(due)
+        if now != came:
+            self._known[student] |= {"time": written(now.time), **now.noted}
+            self.save()
+            _set_time(place, now.time)
 
     def beside(self, student: str, name: str, time: datetime | None) -> tuple[str, list[int]]:
         """Return what a file beside a notebook has to exceed: its time and order.
@@ -121,16 +123,16 @@ class Records:
         One that is not known counts as old as the hand-in, whose time this is.
         """
         known = self._known.get(student, {}).get("beside", {}).get(name)
-        return (known[0], known[1]) if known else (_written(time) if time else "", [1 << 62])
+        return (known[0], known[1]) if known else (written(time) if time else "", [1 << 62])
 
     def note(self, hand_in: HandIn) -> None:
         """Note a hand-in that counts."""
         before = self._known.get(hand_in.student, {}).get("beside", {})
         self._known[hand_in.student] = {
             "entry": hand_in.entry,
-            "late": hand_in.is_late,
             "order": list(hand_in.order),
-            "time": _written(hand_in.time),
+            "time": written(hand_in.came.time),
+            **hand_in.came.noted,
             "beside": before | {name: _age(file) for name, file in hand_in.beside.items()},
         }
         if not self._is_whole:
@@ -182,10 +184,7 @@ def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequ
 def _confirm(
     folder: Path, place: Path, hand_in: HandIn, records: Records
 ) -> tuple[Stored, Sequence[Companion]]:
-    """Keep what is there, with the earlier time; that follows a deadline that was moved.
-
-    A file beside the notebook may be new though the notebook is not.
-    """
+    """Keep what is there, with its first time; a file beside the notebook may be new."""
     there = time_of(place)
     other = {n: f for n, f in hand_in.beside.items() if not _holds(place / n, f.path)}
     older = {
@@ -196,17 +195,40 @@ def _confirm(
     taken = {name: file for name, file in hand_in.beside.items() if name not in older}
     for name in taken.keys() & other.keys():
         _set_beside(place / name, other[name], _replaced(folder, hand_in))
-    earliest = replace(hand_in, told=min(hand_in.told, there or hand_in.told), beside=taken)
-    if records.entries().get(hand_in.student) == hand_in.entry:
-        _set_time(place / STAMP, earliest.time)
-    records.note(earliest)
+    came, time = _first(place, hand_in, records)
+    records.note(replace(hand_in, came=came, beside=taken))
+    if time is not None:
+        _set_time(place, time)
     return (Stored.ADDED if other.keys() - older else Stored.SAME), list(older.values())
 
 
-def _set_time(path: Path, time: datetime) -> None:
+def _first(place: Path, hand_in: HandIn, records: Records) -> tuple[Came, datetime | None]:
+    """Return what is known of equal work that was there before, and its time: the first known.
+
+    What a person wrote beside it since it was collected counts. Without any time it stays.
+    """
+    text, came = stamp(place), hand_in.came
+    there = as_time(text)
+    if there is None:
+        return came, came.time if text else None
+    is_same = records.entries().get(hand_in.student) == hand_in.entry
+    is_own = records.is_own(hand_in.student, there)
+    if is_same and not is_own:
+        return came, there
+    if came.is_exact:
+        came = replace(came, by=min(came.by, there))
+        return came, came.time
+    before = records.came(hand_in.student)
+    if before is None or not is_same:
+        return came, there
+    came = replace(came, by=min(came.by, before.by))
+    return came, came.time
+
+
+def _set_time(place: Path, time: datetime) -> None:
     """Write a hand-in's time, if it is another: who is killed meanwhile leaves a file beside it."""
-    if read_plain(path, LONGEST) != _written(time).encode():
-        write_private(path, _written(time))
+    if as_time(stamp(place)) != time:
+        write_private(place / STAMP, written(time))
 
 
 def _set_beside(path: Path, file: Companion, replaced: Path) -> None:
@@ -222,13 +244,20 @@ def _set_beside(path: Path, file: Companion, replaced: Path) -> None:
 
 def _replace(folder: Path, place: Path, hand_in: HandIn, records: Records) -> Stored:
     there = time_of(place)
-    before = records.order(hand_in.student, there)
-    if there is not None and (hand_in.time, hand_in.order) <= (there, before):
+    if there is not None and not _is_newer(hand_in, there, records):
         return Stored.OLDER
     kept = _replaced(folder, hand_in)
-    shutil.move(place, _free(kept, f"{there or hand_in.time:%Y-%m-%d-%H%M%S}"))
+    shutil.move(place, _free(kept, f"{there or hand_in.came.time:%Y-%m-%d-%H%M%S}"))
     _write(hand_in, place, records)
     return Stored.REPLACED
+
+
+def _is_newer(hand_in: HandIn, there: datetime, records: Records) -> bool:
+    """Return whether a hand-in is newer than the one that is there; Canvas numbers its own."""
+    order = records.order(hand_in.student, there)
+    if records.is_own(hand_in.student, there) and not hand_in.came.is_exact:
+        return hand_in.order > order
+    return (hand_in.came.latest, hand_in.order) > (there, order)
 
 
 def _replaced(folder: Path, hand_in: HandIn) -> Path:
@@ -247,7 +276,7 @@ def _holds(there: Path, given: Path) -> bool:
 
 def _age(file: Companion) -> tuple[str, list[int]]:
     """Return what grows from an older to a newer file, as it is noted."""
-    return _written(file.time), list(file.order)
+    return written(file.time), list(file.order)
 
 
 def _write(hand_in: HandIn, place: Path, records: Records) -> None:
@@ -259,20 +288,23 @@ def _write(hand_in: HandIn, place: Path, records: Records) -> None:
     shutil.copyfile(hand_in.notebook, fresh / f"{hand_in.lesson}.ipynb")
     for name, file in hand_in.beside.items():
         shutil.copyfile(file.path, fresh / name)
-    (fresh / STAMP).write_text(_written(hand_in.time), encoding="utf-8")
+    (fresh / STAMP).write_text(written(hand_in.came.time), encoding="utf-8")
     records.note(hand_in)
     fresh.replace(place)
 
 
 def time_of(place: Path) -> datetime | None:
     """Return when what is in a folder of submitted/ was handed in; None if it is empty."""
-    text = read_plain_text(place / STAMP, 4 * LONGEST).strip()
-    if (told := as_time(text)) is not None:
+    if (told := as_time(stamp(place))) is not None:
         return told
     times = [path.lstat().st_mtime for path in place.iterdir()]
     return datetime.fromtimestamp(max(times), UTC).replace(microsecond=0) if times else None
 
 
-def _written(time: datetime) -> str:
-    """Return a time as nbgrader writes it in timestamp.txt."""
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+def follow_due_dates(folder: Path, due: Mapping[tuple[str, str], datetime]) -> None:
+    """Set anew the times that Canvas's marks stand for, as due dates for all are now."""
+    for lesson, student in due:
+        if not student:
+            records = Records(folder, "canvas", lesson)
+            for known in records.entries():
+                records.follow(known, folder / "submitted" / known / lesson, due[lesson, ""])

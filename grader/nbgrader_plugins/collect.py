@@ -7,6 +7,7 @@ first that it cannot copy, and lets a folder that names another student take tha
 import os
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, Final
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
-from grader.course.beside import SECRET, STAMP
+from grader.course.beside import BOTH, SECRET, STAMP
 from grader.course.hand_in_files import (
     BESIDE,
     MOST_BYTES,
@@ -23,11 +24,13 @@ from grader.course.hand_in_files import (
     LeftOut,
     fault,
     note_unread,
+    unread,
 )
+from grader.course.hand_in_time import as_time, stamp
+from grader.course.roster_file import aliases, removed
 from grader.course.safe_text import line
-from grader.course.time_stamp import LONGEST, as_time
 from grader.notebook_file import ENDING, notebook_in
-from grader.regular_file import Unreadable, copy_plain, names_in, read_plain_text
+from grader.regular_file import Unreadable, copy_plain, names_in, read_plain
 
 try:
     import pwd
@@ -48,6 +51,7 @@ class Collect(ExchangeCollect):
     """
 
     left_out: list[LeftOut]
+    _sent: dict[str, list[dict[str, Any]]]  # by student, from older to newer
 
     def init_src(self) -> None:
         """Find the hand-ins that may be collected, each student's newest."""
@@ -57,8 +61,16 @@ class Collect(ExchangeCollect):
             self.fail(f"Course not found: {inbound}")
         self.inbound_path = str(inbound)
         newest: dict[str, dict[str, Any]] = {}
+        self._sent = defaultdict(list)
         due = self._due()
+        folder = Path(self.coursedir.root)
+        own, gone = aliases(folder), removed(folder)
         for record in sorted(self._records(inbound), key=lambda found: _order(found["timestamp"])):
+            record["username"] = own.get(record["username"], record["username"])
+            if record["username"] in gone:
+                self._leave_out(inbound / record["filename"], "who handed it in left the class")
+                continue
+            self._sent[record["username"]].append(record)
             known = newest.get(record["username"])
             if known is None or due is None or record["timestamp"] <= due:
                 newest[record["username"]] = record
@@ -153,13 +165,31 @@ class Collect(ExchangeCollect):
         except OSError:
             shutil.rmtree(fresh, ignore_errors=True)
             raise
-        if _time_in(fresh) is None:
-            (fresh / STAMP).write_text(f"{record['timestamp']:%Y-%m-%d %H:%M:%S.%f} UTC")
+        self._set_time(record, fresh, place)
         if place.is_dir():  # never half of it: somebody may read there, or stop this
             place.replace(old)
         fresh.replace(place)
         shutil.rmtree(old, ignore_errors=True)
         note_unread(Path(self.coursedir.root), student, lesson, others)
+
+    def _set_time(self, record: dict[str, Any], fresh: Path, place: Path) -> None:
+        """Give a hand-in the time at which equal work came first, here or in another way.
+
+        Work that somebody laid there without a time has none, and stays on time.
+        """
+        lesson, own = self.coursedir.assignment_id, as_time(stamp(fresh))
+        work, there = _work(fresh, lesson), stamp(place)
+        is_there = place.is_dir() and _work(place, lesson) == work
+        if is_there and not there:
+            (fresh / STAMP).unlink(missing_ok=True)
+            return
+        sent = [x for x in self._sent[record["username"]] if x is not record]
+        same = [x for x in sent if _work(Path(self.inbound_path, x["filename"]), lesson) == work]
+        times = [own or record["timestamp"].replace(tzinfo=UTC)]
+        times += [x["timestamp"].replace(tzinfo=UTC) for x in same]
+        times += filter(None, [as_time(there) if is_there else None])
+        if min(times) != own:
+            (fresh / STAMP).write_text(f"{min(times):%Y-%m-%d %H:%M:%S.%f} UTC")
 
     def _copy(self, path: Path, to: Path) -> list[str]:
         """Copy what grading reads of a hand-in, and tell all else; return the names of that.
@@ -176,21 +206,46 @@ class Collect(ExchangeCollect):
         for name in [name for name in names if name in targets]:
             if reason := fault(copy_plain(path / name, to / targets[name], MOST_BYTES)):
                 self._leave_out(path, reason, name)
-        others = [name for name in names if name not in targets]
+        others = _others(path, self.coursedir.assignment_id)
         for name in others:
             self._leave_out(path, NOT_READ, name)
         return others
 
     def _is_newer(self, record: dict[str, Any], place: Path) -> bool:
         try:
-            there = _time_in(place)
+            text, before = stamp(place), _content(place, self.coursedir.assignment_id)
         except Unreadable as error:
             raise OSError(f"{BEFORE} cannot be read ({error.strerror}). {error.helps}") from None
-        if there is None:
+        told = as_time(text)
+        if bool(told) == bool(text):  # collected already; its time may be that of an earlier one
+            path = Path(self.inbound_path, record["filename"])
+            lesson = self.coursedir.assignment_id
+            others = unread(Path(self.coursedir.root), record["username"], lesson)
+            if _content(path, lesson) == before and _others(path, lesson) == others:
+                return False
+        if told is None:
             return bool(self.update)
-        before = there.replace(tzinfo=None)
-        newer = self.update and _order(record["timestamp"]) > _order(before)
-        return bool(newer or (self.before_duedate and record["timestamp"] != before))
+        there = told.replace(tzinfo=None)
+        newer = self.update and _order(record["timestamp"]) > _order(there)
+        return bool(newer or (self.before_duedate and record["timestamp"] != there))
+
+
+def _work(folder: Path, lesson: str) -> list[bytes | None]:
+    """Return what is graded of a hand-in."""
+    beside = [name for name in BESIDE if name not in BOTH]
+    names = [notebook_in(folder, names_in(folder), lesson), *beside]
+    return [read_plain(folder / name, MOST_BYTES) for name in names]
+
+
+def _others(folder: Path, lesson: str) -> list[str]:
+    """Return the names of what is in a hand-in and not read by grading."""
+    names = names_in(folder)
+    return [name for name in names if name not in (*BESIDE, notebook_in(folder, names, lesson))]
+
+
+def _content(folder: Path, lesson: str) -> list[bytes | None]:
+    """Return what tells a hand-in from others: its work, and its secret."""
+    return [*_work(folder, lesson), read_plain(folder / SECRET, MOST_BYTES)]
 
 
 def _fault(path: Path, student: str, told: datetime | None) -> str:
@@ -236,8 +291,3 @@ def _unread(error: Unreadable) -> str:
         f"it cannot be read ({error.strerror}), so nothing of this hand-in was collected. "
         f"{error.helps}, then run the same command"
     )
-
-
-def _time_in(folder: Path) -> datetime | None:
-    """Return when what is in a folder was handed in, if its file says a time."""
-    return as_time(read_plain_text(folder / STAMP, 4 * LONGEST).strip())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.regions import stubbed
@@ -174,7 +175,7 @@ def feedback_page(
         )
         for name, points in lesson.exercises.items()
     )
-    handed_in = moment(record.handed_in, where) if record.handed_in else ""
+    handed_in = _handed_in(record, where)
     due = moment(record.due, where) if record.due else ""
     return FeedbackPage(student, lesson, record, copy, exercises, handed_in, due, _lateness(record))
 
@@ -196,10 +197,22 @@ def _remark(record: Record, name: str) -> Remark:
     return replace(remark, auto=auto, manual=remark.manual[:MOST_REMARK])
 
 
+def _handed_in(record: Record, where: ZoneInfo) -> str:
+    """Return when it was handed in, as far as that is known."""
+    if record.handed_in is None:
+        return ""
+    when = moment(record.handed_in, where)
+    if record.came is None or record.came.is_exact:
+        return when
+    return f"by {when}" if record.came.is_day_known else "after the lesson was due for all"
+
+
 def _lateness(record: Record) -> str:
     if record.handed_in is None or record.due is None:
         return ""
-    late = f"{span(record.late_by)} late" if record.late_by else "on time"
+    is_known = record.came is None or record.came.is_day_known
+    how = f"{span(record.late_by)} late" if is_known else "late (the day is not known)"
+    late = how if record.late_by else "on time"
     return f"{late}, with an extension of {span(record.extension)}" if record.extension else late
 
 

@@ -3,9 +3,9 @@
 nbgrader's own objects fetch each score by a query of its own, which is slow for a class.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nbgrader.api import (
@@ -23,6 +23,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.course.course import GradingCourse
+from grader.course.hand_in_time import Came, from_canvas, late_by
 from grader.errors import CourseError
 
 
@@ -67,6 +68,7 @@ class Record:
         handed_in: when, in UTC without a time zone, as nbgrader keeps it.
         due: the lesson's due date with the student's extension, in UTC; None if there is none.
         extension: the student's own, added to the due date already.
+        came: what is known of when it was handed in, if not that time.
         penalty: points taken off for lateness.
         marks: exercise -> marks.
         remarks: exercise -> what was written beside it.
@@ -77,6 +79,7 @@ class Record:
     handed_in: datetime | None = None
     due: datetime | None = None
     extension: timedelta | None = None
+    came: Came | None = None
     penalty: float = 0.0
     marks: dict[str, Mark] = field(default_factory=dict)
     remarks: dict[str, Remark] = field(default_factory=dict)
@@ -84,9 +87,7 @@ class Record:
     @property
     def late_by(self) -> timedelta:
         """How long after its due date the work came in; zero if on time."""
-        if self.handed_in is None or self.due is None:
-            return timedelta()
-        return max(timedelta(), self.handed_in - self.due)
+        return late_by(self.handed_in, self.due)
 
     @property
     def total(self) -> float:
@@ -103,7 +104,7 @@ def records(course: GradingCourse, lesson: str) -> dict[str, Record]:
     """
     with course.gradebook() as gradebook:
         try:
-            return _records(gradebook, lesson)
+            return _records(gradebook, lesson, from_canvas(course.folder, lesson))
         except SQLAlchemyError as error:
             reason = getattr(error, "orig", None) or error
             raise CourseError(
@@ -112,7 +113,9 @@ def records(course: GradingCourse, lesson: str) -> dict[str, Record]:
             ) from None
 
 
-def _records(gradebook: Gradebook, lesson: str) -> dict[str, Record]:
+def _records(
+    gradebook: Gradebook, lesson: str, noted: Mapping[str, tuple[datetime, Came]]
+) -> dict[str, Record]:
     marks, remarks = _marks(gradebook, lesson), _remarks(gradebook, lesson)
     found = {}
     for row in _of(
@@ -132,7 +135,10 @@ def _records(gradebook: Gradebook, lesson: str) -> dict[str, Record]:
         due = due + extension if due is not None and extension is not None else due
         name = " ".join(filter(None, [first, last]))
         own = marks.get(student, {}), remarks.get(student, {})
-        found[student] = Record(name, handed_in, due, extension, penalty or 0.0, *own)
+        time, came = noted.get(student, (None, None))
+        is_noted = handed_in is not None and handed_in.replace(tzinfo=UTC) == time
+        known = came if is_noted else None
+        found[student] = Record(name, handed_in, due, extension, known, penalty or 0.0, *own)
     return found
 
 

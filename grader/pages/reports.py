@@ -11,7 +11,7 @@ from urllib.parse import quote
 from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
-from grader.course.absent import absent
+from grader.course.absent import absent, not_in_roster
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import is_entered
 from grader.course.safe_text import line
@@ -59,7 +59,7 @@ def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Pat
     if not reports:
         raise CourseError("Nothing is graded yet, so there is nothing to report: run make grade.")
     try:
-        return _write(course.folder / FOLDER, reports), unread
+        return _write(course.folder / FOLDER, reports, not_in_roster(course)), unread
     except OSError as error:
         raise CourseError(
             f"The report could not be written ({error}). Check that you may write there and that "
@@ -67,7 +67,7 @@ def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Pat
         ) from None
 
 
-def _write(folder: Path, reports: Sequence[LessonReport]) -> Path:
+def _write(folder: Path, reports: Sequence[LessonReport], strangers: Sequence[str]) -> Path:
     students = sorted({page.student for report in reports for page in report.pages})
     (folder / "students").mkdir(parents=True, exist_ok=True)
     for student in tqdm(students, "report", unit="student"):
@@ -81,6 +81,7 @@ def _write(folder: Path, reports: Sequence[LessonReport]) -> Path:
         link=lambda student: f"students/{quote(_page_name(student))}",
         most_causes=MOST_CAUSES,
         no_pairs=HOW_TO_GET_IT,
+        strangers=strangers,
         inputs="",
     )
     write_whole(folder / "class.html", text.encode("utf-8", "replace"))

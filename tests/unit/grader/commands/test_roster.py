@@ -63,8 +63,11 @@ def test_two_lists_with_ids_that_differ_by_case_are_refused_with_what_to_do(
     assert main(["roster", "roster.csv"]) != 0
     told = capsys.readouterr().err
     assert "id ADA belongs to two students" in told
-    assert "take out of lms/roster.json what an earlier one said wrongly" in told
+    assert "if an earlier one was wrong, say which id is whose" in told
     assert course.students() == ["ada"]
+    assert main(["roster", "--rename", "ada=ADA"]) == 0
+    assert main(["roster", "roster.csv"]) == 0
+    assert course.students() == ["ADA"]
 
 
 def test_an_id_of_nobody_in_the_list_neither_stops_it_nor_is_shown(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,8 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import PyFileConfigLoader
 
-from grader.course.database import db_url, sqlite_file
+from grader.course.course import GradingCourse
+from grader.course.database import db_url, elsewhere, sqlite_file
 from grader.errors import CourseError
 from tests.unit.course_files import make_course
 
@@ -80,3 +81,50 @@ def test_what_is_no_address_is_told(tmp_path):
     configured(tmp_path, "my gradebook")
     with pytest.raises(CourseError, match="db_url"):
         db_url(tmp_path, tmp_path)
+
+
+# --- Where it is, if not in the course's folder --------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """The user's own settings, which the course does not name."""
+    folder = tmp_path / "jupyter"
+    folder.mkdir()
+    monkeypatch.setattr("grader.course.database.jupyter_config_path", lambda: [str(folder)])
+    return folder
+
+
+def test_a_gradebook_named_in_the_users_own_settings_is_told_once_with_the_file(home, capsys):
+    (home.parent / "course").mkdir()
+    root = make_course(home.parent / "course")
+    configured(home, f"sqlite:///{home}/mine.db")
+    course = GradingCourse(root, root)
+    for _ in range(2):
+        course.gradebook().close()
+    told = capsys.readouterr().err.splitlines()
+    assert told == [f"The gradebook is {home}/mine.db, as {home}/nbgrader_config.py says."]
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("postgresql://ada:secret@host/grades", "postgresql://ada:***@host/grades"),
+        ("sqlite:////elsewhere/grades.db", "/elsewhere/grades.db"),
+        ("sqlite:///../grades.db", "grades.db, as "),
+    ],
+)
+def test_a_gradebook_that_the_course_names_elsewhere_is_told_without_its_password(
+    tmp_path, url, says
+):
+    configured(tmp_path, url)
+    told = elsewhere(tmp_path, tmp_path, db_url(tmp_path, tmp_path))
+    assert says in told
+    assert told.endswith(f"as {tmp_path}/nbgrader_config.py says.")
+    assert "secret" not in told
+
+
+@pytest.mark.parametrize("url", ["sqlite:///gradebook.db", "sqlite:///books/grades.db"])
+def test_a_gradebook_in_the_courses_folder_needs_no_word(tmp_path, url):
+    configured(tmp_path, url)
+    assert elsewhere(tmp_path, tmp_path, db_url(tmp_path, tmp_path)) == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.lesson import Lesson
-from grader.course.time_stamp import as_time
+from grader.course.hand_in_time import as_time
 from grader.grading import reading
 from grader.grading.own_process import OwnProcess
 from grader.grading.reading import Item, prepare, read_ahead

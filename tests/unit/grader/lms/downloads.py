@@ -92,6 +92,7 @@ def with_grades(course: GradingCourse, points: Mapping[str, tuple[float, float]]
             cell = {"max_score": most, "cell_type": "code"}
             gradebook.add_grade_cell(f"test_{name}", LESSON, LESSON, **cell)
         for student, (one, two) in points.items():
+            gradebook.update_or_create_student(student)
             gradebook.add_submission(LESSON, student, timestamp="2026-11-22 12:00:00 UTC")
             for name, score in (("double", one), ("predict_sum", two)):
                 gradebook.find_grade(f"test_{name}", LESSON, LESSON, student).auto_score = score

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from grader.cli import main
+from grader.course.hand_in_time import Came
 from grader.lms.storing import HandIn, Records
 from tests.unit.grader.lms.downloads import DUE, LESSON, Item, notebook, small_course, write_zip
 
@@ -64,6 +65,6 @@ def test_what_is_noted_after_half_a_line_is_read_though_that_run_was_killed_too(
     with (folder / "lms" / "canvas" / f"{LESSON}.lines").open("a") as notes:
         notes.write('{"dan')
     time = datetime(2026, 11, 20, tzinfo=UTC)
-    dan = HandIn("dan", LESSON, folder / "dan.ipynb", time, None, None, (1, 1), "dan_1_1_a.ipynb")
+    dan = HandIn("dan", LESSON, folder / "dan.ipynb", Came(time), (1, 1), "dan_1_1_a.ipynb")
     Records(folder, "canvas", LESSON).note(dan)
     assert Records(folder, "canvas", LESSON).entries()["dan"] == "dan_1_1_a.ipynb"

@@ -295,3 +295,69 @@ def test_a_file_that_is_too_large_is_told(inbound: Path):
     (text,) = told(collected(inbound))
     assert text.startswith(f"{FILE} in zed+")
     assert text.endswith("it is larger than 32 MiB")
+
+
+# --- Equal work that comes again ---------------------------------------------------------------
+
+
+def stamp(inbound: Path, student: str = "ada") -> str:
+    return (inbound.parents[2] / "submitted" / student / LESSON / "timestamp.txt").read_text()
+
+
+def again(inbound: Path, time: str = LATE, text: str = "ada", secret: str = "t") -> Path:
+    folder = hand_in(inbound, "ada", time, text)
+    (folder / collect.SECRET).write_text(secret)
+    return folder
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["both new", "collected already"])
+def test_equal_work_that_is_handed_in_again_keeps_its_first_time_and_has_the_new_secret(
+    inbound: Path, is_there: bool
+):
+    if is_there:
+        collected(inbound)
+    again(inbound)
+    for _ in range(2):
+        assert told(collected(inbound)) == []
+        assert stamp(inbound) == EARLY
+        there = inbound.parents[2] / "submitted" / "ada" / LESSON
+        assert (there / collect.SECRET).read_text() == "t"
+
+
+def test_work_that_is_given_up_and_handed_in_again_has_the_time_of_its_first(inbound: Path):
+    again(inbound, "2025-12-02 09:00:00.000000 UTC", "other", "o")
+    again(inbound)
+    collected(inbound)
+    assert stamp(inbound) == EARLY
+
+
+def test_equal_notebooks_with_other_predictions_are_not_equal_work(inbound: Path):
+    collected(inbound)
+    (again(inbound) / "predictions.txt").write_text("NOUN")
+    collected(inbound)
+    assert stamp(inbound) == LATE
+
+
+def by_hand(inbound: Path, time: str = "") -> Path:
+    """Put Ada's work into submitted/ as an instructor does."""
+    place = inbound.parents[2] / "submitted" / "ada" / LESSON
+    place.mkdir(parents=True)
+    (place / FILE).write_text("ada", encoding="utf-8")
+    if time:
+        (place / "timestamp.txt").write_text(time)
+    return place
+
+
+@pytest.mark.parametrize("time", ["2025-11-30 10:00+01:00", "2025-11-30 10:00:00 Europe/Berlin"])
+def test_work_that_came_in_another_way_before_keeps_that_time(inbound: Path, time: str):
+    by_hand(inbound, time)
+    for _ in range(2):
+        collected(inbound)
+        assert stamp(inbound) == "2025-11-30 09:00:00.000000 UTC"
+
+
+def test_work_that_was_put_there_without_a_time_gets_none_from_the_exchange(inbound: Path):
+    place = by_hand(inbound)
+    for _ in range(2):
+        collected(inbound)
+        assert not (place / "timestamp.txt").exists()

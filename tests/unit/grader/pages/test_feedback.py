@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 from bs4 import BeautifulSoup
@@ -11,6 +11,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
 from grader.course.hand_in_files import note_unread
+from grader.course.hand_in_time import Came
+from grader.course.hand_in_time import written as as_written
 from grader.pages.feedback import without_page, write_feedback
 from tests.unit.grader.pages.graded_class import (
     DUE,
@@ -86,6 +88,26 @@ def test_late_work_shows_how_late_it_is_and_what_that_costs(made):
     page = written(made)
     assert facts(page)["Lateness"] == "2 days 3 hours late: 4.4 points off"
     assert f"{TOTAL - 4.4:g} of {TOTAL:g} points" in words(page.header)
+
+
+@pytest.mark.parametrize(
+    ("mark", "handed_in", "lateness"),
+    [
+        (True, "after the lesson was due for all", "late (the day is not known)"),
+        (False, "by 20 November 2026, 12:00 (UTC)", "on time"),
+    ],
+)
+def test_of_a_file_from_canvas_a_page_says_no_more_than_what_is_known(
+    made, mark, handed_in, lateness
+):
+    due = DUE.replace(tzinfo=UTC)
+    came = Came(due + timedelta(days=40), False, due, mark)
+    made.add("ada", when=came.time.replace(tzinfo=None))
+    notes = made.course.folder / "lms" / "canvas" / f"{LESSON}.json"
+    notes.parent.mkdir(parents=True)
+    notes.write_text(json.dumps({"ada": {"time": as_written(came.time), **came.noted}}))
+    told = facts(written(made))
+    assert (told["Handed in"], told["Lateness"]) == (handed_in, lateness)
 
 
 def test_an_extension_moves_the_due_date_and_is_named(made):
