@@ -1,17 +1,18 @@
 """Probes that call the answers of lesson 02."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
+from utils.checks.authoring.calling import require_linear, require_module, unpack
 from utils.checks.authoring.counting import MORE, counted_call
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.devices import elsewhere, is_made_there
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with, parameters_at
 from utils.checks.authoring.trying_tests import try_test
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.versions import version
@@ -138,27 +139,37 @@ def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
     for name, size in (("w_q", d_k), ("w_k", d_k), ("w_v", d_v)):
         require_linear(module, name, width, size, bias=False)
     weights = {f"{name}.weight": i[name] for name in ("w_q", "w_k", "w_v")}
-    given = _for_layers_nobody_asked_for(module) | weights
+    given = _for_layers_nobody_asked_for(module, weights) | weights
     if "earlier" in i:
         call_with(module, given, i["earlier"]["x"], i["earlier"]["mask"])
     seen = weights_first(settled(lambda: call_with(module, given, i["x"], i["mask"]), None))
     return seen | (trained_alone(module, weights) if i["trained"] else {})
 
 
-def _for_layers_nobody_asked_for(module: nn.Module) -> dict[str, Tensor]:
-    """Make fixed numbers for all linear layers: a draw would be another in each answer."""
+def _for_layers_nobody_asked_for(
+    module: nn.Module, weights: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Make fixed numbers for all other linear layers: a draw would be another in each answer."""
+    asked = _behind(module, weights)
     return {
         f"{layer}.{name}": torch.linspace(-1, 1, old.numel(), dtype=old.dtype).view(old.shape)
         for layer, part in module.named_modules()
         if isinstance(part, nn.Linear)
         for name, old in part.named_parameters(recurse=False)
+        if id(old) not in asked
     }
+
+
+def _behind(module: nn.Module, paths: Iterable[str]) -> set[int]:
+    """Return which parameters stand at these paths, whatever other names they have."""
+    return {id(parameter) for path in paths for parameter in parameters_at(module, path)}
 
 
 def trained_alone(module: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, object]:
     """Tell whether these parameters, and no others, are trained."""
-    trained = {name for name, parameter in module.named_parameters() if parameter.requires_grad}
-    return {"the layers asked for are trained, and nothing else": trained == weights.keys()}
+    trained = {id(parameter) for parameter in module.parameters() if parameter.requires_grad}
+    alone = trained == _behind(module, weights)
+    return {"the layers asked for are trained, and nothing else": alone}
 
 
 def weights_first(result: object, name: str = "output") -> dict[str, object]:

@@ -7,11 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_module
+from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.dropping import facts_of_dropping
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with, use_with
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.substitution import borrowed
@@ -25,7 +26,6 @@ from utils.checks.lessons.encoder.probes.requirements import (
 )
 from utils.checks.lessons.encoder.probes.stand_ins import EARLIER, LAYER, PARTS
 from utils.checks.lessons.encoder.probes.weights import (
-    Through,
     layer_weights,
     only_weights,
 )
@@ -196,7 +196,7 @@ def _call_repaired_layer(answer: Any, i: Inputs) -> dict[str, object]:
     width, inner = i["feed_forward.linear_2.weight"].shape
     layer = _TheirLayer(width, i["n_heads"], inner, 0.0).to(i["x"].dtype).eval()
     weights = only_weights(i)
-    return {"output": Through(layer).call(weights, lambda own: answer(own, i["x"], i["mask"]))}
+    return {"output": use_with(layer, weights, lambda own: answer(own, i["x"], i["mask"]))}
 
 
 SPARE = 3  # layers that can be made beyond those that are asked for

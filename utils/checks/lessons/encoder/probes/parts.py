@@ -5,10 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_linear, require_module
+from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.dropping import factor_of, facts_of_dropping
 from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.encoder.probes.requirements import (
@@ -75,8 +76,8 @@ def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
         for earlier in (i["x"][:, 1:].clone(), 3 * i["x"].flip(1) + 2):
             call_with(module, weights, earlier)
     output = call_with(module, weights, i["x"])
-    own = {name: value.detach().clone() for name, value in module.named_parameters()}
-    return {"output": output, "weight at first": own["weight"], "bias at first": own["bias"]}
+    own = {f"{name} at first": getattr(module, name).detach().clone() for name in weights}
+    return {"output": output, **own}
 
 
 def _feed_inputs(dropout: float | None = 0.0, train: bool = False, **params: Any) -> Inputs:

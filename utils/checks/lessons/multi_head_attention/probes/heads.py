@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from utils.checks.authoring.calling import (
-    call_with,
     mode_of,
     require_linear,
     require_module,
@@ -17,6 +16,7 @@ from utils.checks.authoring.calling import (
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind
 from utils.checks.framework.torch_state import seeded

@@ -5,10 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_linear, require_module
+from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.substitution import borrowed
