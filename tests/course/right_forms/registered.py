@@ -200,7 +200,7 @@ def in_plain_lists(right):
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             self.mine = list(self.parameters(recurse=False))
-            self.parts = {name: part for name, part in self._modules.items()}
+            self.parts = list(self._modules.values())
             numbers = self._parameters
             for place, name in enumerate(list(numbers)):
                 setattr(type(self), name, property(lambda self, place=place: self.mine[place]))
