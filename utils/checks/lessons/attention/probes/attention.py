@@ -173,9 +173,14 @@ def trained_alone(module: nn.Module, weights: Mapping[str, Tensor]) -> dict[str,
 
 
 def weights_first(result: object, name: str = "output") -> dict[str, object]:
-    """Name the parts of (output, weights), weights first: they are judged first and tell more."""
+    """Name the parts of (output, weights), weights first: they are judged first and tell more.
+
+    Weights are returned to be looked at: no gradient is asked through them.
+    """
     parts = unpack(result, name, "weights")
-    return {"weights": parts["weights"], name: parts[name]}
+    weights = parts["weights"]
+    seen = weights.detach() if isinstance(weights, Tensor) else weights
+    return {"weights": seen, name: parts[name]}
 
 
 def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
@@ -206,6 +211,7 @@ PROBES = by_exercise(
             case("large inputs", B=2, S=3, Dq=4, Dk=5, A=6, scale=30.0),
             case("without a loop", demand="no loop", B=3, S=4, Dq=5, Dk=2, A=6, grows=True),
             case("float64", demand="float64", B=3, S=4, Dq=2, Dk=5, A=6, dtype="float64"),
+            case("one key for each", demand="a single key", B=3, S=1, Dq=2, Dk=4, A=5),
         ),
     ),
     Probe(
@@ -218,6 +224,7 @@ PROBES = by_exercise(
             case("as many features in both", B=2, S=3, Dq=4),
             case("one key for each", demand="a single key", B=3, S=1, Dq=2, Dk=4),
             case("float64", demand="float64", B=2, S=4, Dq=3, Dk=5, dtype="float64"),
+            case("one sentence", B=1, S=4, Dq=3, Dk=6),
         ),
     ),
     Probe(
@@ -240,6 +247,8 @@ PROBES = by_exercise(
                 mask="empty",
             ),
             case("float64", demand="float64", B=2, S=4, Dv=3, mask="random", dtype="float64"),
+            case("one position", B=3, S=1, Dv=2),
+            case("one sentence", demand="a batch of one", B=1, S=6, Dv=4),
         ),
         forbidden=SHORTCUTS,
         kernels=KERNELS,
@@ -279,6 +288,9 @@ PROBES = by_exercise(
                 mask="padding",
                 dtype="float64",
             ),
+            case("causal self-attention", B=2, T=4, Dk=5, Dv=3, mask="causal"),
+            case("self-attention, any mask", B=3, T=5, Dk=2, Dv=4, mask="random"),
+            case("one query, one key", B=2, T=1, S=1, Dk=3, Dv=5),
         ),
         forbidden=SHORTCUTS,
         kernels=KERNELS,
@@ -298,6 +310,7 @@ PROBES = by_exercise(
                 max_len=7,
                 elsewhere=True,
             ),
+            case("one sentence", lengths=[5], max_len=8),
         ),
         gradient=False,
     ),
@@ -342,6 +355,17 @@ PROBES = by_exercise(
                 d_v=4,
                 trained=True,
             ),
+            case("one word", B=2, T=1, D=5, d_k=3, d_v=4),
+            case(
+                "a second call with another mask",
+                B=2,
+                T=5,
+                D=4,
+                d_k=6,
+                d_v=3,
+                mask="random",
+                earlier="causal",
+            ),
         ),
         forbidden=SHORTCUTS,
         kernels=KERNELS,
@@ -366,6 +390,7 @@ PROBES = by_exercise(
                 Dk=6,
                 Dv=7,
             ),
+            case("float64", demand="float64", B=2, T=5, S=3, Dk=6, Dv=4, dtype="float64"),
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=SHORTCUTS,

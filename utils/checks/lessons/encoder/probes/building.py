@@ -335,6 +335,7 @@ PROBES = by_exercise(
             case(
                 "float64", demand="float64", B=1, T=4, D=6, H=3, F=5, mask="random", dtype="float64"
             ),
+            case("one token", B=2, T=1, D=6, H=3, F=5),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
         kernels=KERNELS,
@@ -348,6 +349,18 @@ PROBES = by_exercise(
             case("one sentence", required=True, B=1, T=3, D=8, H=4, F=5),
             case("a batch", required=True, B=2, T=4, D=6, H=3, F=5),
             case("padding", B=3, T=5, D=6, H=2, F=7, mask="padding"),
+            case("one token", B=2, T=1, D=6, H=3, F=5),
+            case(
+                "causal mask, float64",
+                demand="float64",
+                B=3,
+                T=5,
+                D=8,
+                H=4,
+                F=6,
+                mask="causal",
+                dtype="float64",
+            ),
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),

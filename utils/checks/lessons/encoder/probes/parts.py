@@ -145,7 +145,7 @@ PROBES = by_exercise(
             case("equal entries", B=2, T=4, D=3, constant=True),
             case("small numbers, where epsilon counts", B=3, T=2, D=5, scale=0.003),
             case("another epsilon", B=2, T=4, D=5, eps=0.1),
-            case("far from zero", B=2, T=3, D=6, offset=100.0),
+            case("far from zero", demand="numbers far from zero", B=2, T=3, D=6, offset=100.0),
             case("in eval mode", B=3, T=4, D=5, train=False),
             case("float64", demand="float64", B=2, T=3, D=5, offset=1000.0, dtype="float64"),
             case(
@@ -156,6 +156,7 @@ PROBES = by_exercise(
                 D=7,
                 again=True,
             ),
+            case("single tokens", B=3, T=1, D=6),
         ),
         forbidden=(*NORMALISERS, "utils.reference.modules.LayerNorm"),
         kernels=(
@@ -199,6 +200,8 @@ PROBES = by_exercise(
                 train=True,
             ),
             case("float64", demand="float64", B=3, T=2, D=4, F=7, dtype="float64"),
+            case("a hidden layer of one unit", B=3, T=2, D=4, F=1),
+            case("four axes", demand="any number of axes", B=2, H=4, T=3, D=5, F=6),
         ),
         forbidden=("utils.reference.modules.FeedForward",),
     ),

@@ -187,7 +187,7 @@ PROBES = by_exercise(
                 pad="some",
             ),
             case(
-                "another padding id", V=9, B=3, T=5, D=8, H=4, L=1, F=6, pad="some", padding_idx=1
+                "another padding id", V=9, B=3, T=5, D=8, H=4, L=1, F=6, pad="some", padding_idx=7
             ),
             case(
                 "padding before words",
@@ -282,6 +282,7 @@ PROBES = by_exercise(
                 too_long=True,
             ),
             case("float64", demand="float64", V=11, B=2, T=3, D=8, H=4, L=1, F=5, dtype="float64"),
+            case("one token", V=9, B=2, T=1, D=6, H=3, L=1, F=5),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.TransformerEncoder"),
         kernels=KERNELS,

@@ -304,6 +304,7 @@ PROBES = by_exercise(
                 spare=3,
                 words="bfloat16",
             ),
+            case("max_len left at its default", B=2, T=4, D=8, spare=None),
         ),
         stand_ins={"sinusoidal_encoding": "utils.reference.sinusoids.sinusoidal_encoding"},
     ),

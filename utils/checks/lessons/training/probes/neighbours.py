@@ -105,6 +105,7 @@ PROBES = by_exercise(
             ),
             case("five neighbours", demand="another width", lengths=[7, 6], D=4, width=5),
             case("float64", demand="float64", lengths=[5, 3], D=4, dtype="float64"),
+            case("one word", lengths=[1], D=6),
         ),
     ),
 )
