@@ -21,18 +21,21 @@ def test_every_hidden_kind_of_case_is_visible_too(exercise):
 @pytest.mark.parametrize(
     ("params", "kind"),
     [
-        (dict(T=4, Dk=3, mask="causal"), ("mask", "causal, as many queries as keys")),
-        (dict(T=4, S=5, Dk=3, mask="causal"), ("mask", "causal, not as many queries as keys")),
-        (dict(lengths=[3, 0]), ("lengths", "an empty one")),
-        (dict(text=["", ""]), ("text", "nothing but empty ones")),
-        (dict(script=[4, 4, 3], max_len=9, bos=2), ("script", "the same twice in a row")),
-        (dict(script=[4, 5, 4], max_len=9, bos=2), ("script", "the same twice")),
-        (dict(dtype="float64"), ("dtype", "float64")),
-        (dict(B=1), ("B", "1")),
-        (dict(max_len=2100), ("max_len", "thousands")),
-        (dict(spare=None), ("spare", "None")),
-        (dict(bias=False), ("bias", "False")),
-        (dict(step=-3), ("step", "below zero")),
+        ({"T": 4, "Dk": 3, "mask": "causal"}, ("mask", "causal, as many queries as keys")),
+        (
+            {"T": 4, "S": 5, "Dk": 3, "mask": "causal"},
+            ("mask", "causal, not as many queries as keys"),
+        ),
+        ({"lengths": [3, 0]}, ("lengths", "an empty one")),
+        ({"text": ["", ""]}, ("text", "nothing but empty ones")),
+        ({"script": [4, 4, 3], "max_len": 9, "bos": 2}, ("script", "the same twice in a row")),
+        ({"script": [4, 5, 4], "max_len": 9, "bos": 2}, ("script", "the same twice")),
+        ({"dtype": "float64"}, ("dtype", "float64")),
+        ({"B": 1}, ("B", "1")),
+        ({"max_len": 2100}, ("max_len", "thousands")),
+        ({"spare": None}, ("spare", "None")),
+        ({"bias": False}, ("bias", "False")),
+        ({"step": -3}, ("step", "below zero")),
     ],
 )
 def test_a_kind_is_read_off_the_parameters(params, kind):

@@ -278,7 +278,7 @@ PROBES = by_exercise(
                 L=6,
                 deeper=-1,
             ),
-            case("as torch makes it", B=2, T=4, D=8, H=4, F=5, L=1, norm_first=True, fresh=True),
+            case("as torch makes it", B=2, T=3, D=8, H=4, F=5, L=1, norm_first=True, fresh=True),
         ),
         gradient=False,
     ),

@@ -152,15 +152,18 @@ def _call_on_itself(
 ) -> dict[str, object]:
     """Call self-attention on a batch, then on its last sentence alone, without padding.
 
+    Where each query has a mask of its own, a sentence alone says nothing about the batch.
+
     Raises:
         AnswerError: the second call fails, and does not in a module that was never called.
 
     """
     x, mask = i["x"], i["mask"]
-    is_padding = mask is not None and mask.shape[1] == 1 < mask.shape[0]
-    length = int(mask[-1].sum()) if mask is not None and is_padding else x.shape[1]
+    length = x.shape[1] if mask is None else int(mask[-1, 0].sum())
     short = x[-1:, :length].clone()  # the call may write into both
     seen = weights_first(settled(lambda: call_with(module, weights, x, x, x, mask)))
+    if mask is not None and mask.shape[1] > 1:
+        return seen
     try:
         alone = weights_first(call_with(module, weights, short, short, short))
     except RuntimeError as error:
