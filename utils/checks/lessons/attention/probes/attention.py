@@ -30,6 +30,7 @@ SHORTCUTS = (
     "torch._scaled_dot_product_flash_attention_for_cpu",
 )
 STAND_IN = "utils.reference.plain_attention.scaled_dot_product_attention"
+EMPTY_ROW = "a row with nothing allowed"
 KERNELS = (
     "scaled_dot",
     "multi_head_attention",
@@ -238,14 +239,7 @@ PROBES = by_exercise(
             case("the same sizes, without a mask", B=3, S=6, Dv=2),
             case("padding and large scores", B=3, S=5, Dv=4, mask="padding", scale=300.0),
             case("one key allowed", B=4, S=6, Dv=2, mask="keep-one", scale=3e4),
-            case(
-                "a row with nothing allowed",
-                demand="a row with nothing allowed",
-                B=4,
-                S=5,
-                Dv=3,
-                mask="empty",
-            ),
+            case(EMPTY_ROW, demand=EMPTY_ROW, B=4, S=5, Dv=3, mask="empty"),
             case("float64", demand="float64", B=2, S=4, Dv=3, mask="random", dtype="float64"),
             case("one position", B=3, S=1, Dv=2),
             case("one sentence", demand="a batch of one", B=1, S=6, Dv=4),
@@ -267,16 +261,7 @@ PROBES = by_exercise(
             case("causal mask and heads", B=2, H=3, T=5, S=6, Dk=4, Dv=7, mask="causal"),
             case("large scores, any mask", B=2, T=4, S=5, Dk=3, Dv=6, mask="random", scale=12.0),
             case("one key allowed", B=2, T=4, S=5, Dk=3, Dv=6, mask="keep-one", scale=300.0),
-            case(
-                "a row with nothing allowed",
-                demand="a row with nothing allowed",
-                B=3,
-                T=4,
-                S=5,
-                Dk=2,
-                Dv=6,
-                mask="empty",
-            ),
+            case(EMPTY_ROW, demand=EMPTY_ROW, B=3, T=4, S=5, Dk=2, Dv=6, mask="empty"),
             case(
                 "float64",
                 demand="float64",
@@ -334,16 +319,7 @@ PROBES = by_exercise(
             case("padding", B=3, T=5, D=6, d_k=4, d_v=2, mask="padding"),
             case("causal mask", B=2, T=4, D=3, d_k=6, d_v=5, mask="causal"),
             case("a second call, without a mask", B=2, T=6, D=5, d_k=3, d_v=4, earlier="padding"),
-            case(
-                "a row with nothing allowed",
-                demand="a row with nothing allowed",
-                B=2,
-                T=5,
-                D=4,
-                d_k=3,
-                d_v=6,
-                mask="empty",
-            ),
+            case(EMPTY_ROW, demand=EMPTY_ROW, B=2, T=5, D=4, d_k=3, d_v=6, mask="empty"),
             case("float64", demand="float64", B=1, T=3, D=5, d_k=4, d_v=2, dtype="float64"),
             case(
                 "what is trained",
