@@ -187,7 +187,8 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     Returns:
         context: (B, Dv).
         weights: (B, S); 0 where the mask is False. Each row sums to one, or is all zeros if nothing
-            is allowed in it; gradients have no NaN there either.
+            is allowed in it; gradients have no NaN there either. Weights are there to be looked at:
+            no gradient is asked through them.
     """
     # BEGIN SOLUTION
     if mask is not None:
@@ -662,7 +663,8 @@ def scaled_dot_product_attention(
     Returns:
         output: (..., T, Dv).
         weights: (..., T, S); 0 where the mask is False. Each row sums to one, or is all zeros if
-            nothing is allowed in it; gradients have no NaN there either.
+            nothing is allowed in it; gradients have no NaN there either. Weights are there to be
+            looked at: no gradient is asked through them.
     """
     # BEGIN SOLUTION
     scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-2, -1)  # (..., T, S); q is less to divide
@@ -686,6 +688,7 @@ check.scaled_dot_product_attention(
         dict(case="sizes met before, without a mask", B=3, T=4, S=6, Dk=5, Dv=2),
         dict(case="heads and padding", B=2, H=4, T=3, S=7, Dk=5, Dv=6, mask="padding"),
         dict(case="one key allowed", B=3, T=4, S=6, Dk=8, Dv=5, mask="keep-one", scale=40.0),
+        dict(case="causal self-attention in heads", B=2, H=3, T=6, Dk=5, Dv=4, mask="causal"),
         dict(
             case="empty rows, float64",
             demand="a row with nothing allowed",
@@ -1014,7 +1017,7 @@ class SelfAttention(nn.Module):
 
         Returns:
             output: (B, T, d_v).
-            weights: (B, T, T).
+            weights: (B, T, T), to be looked at: no gradient is asked through them.
         """
         # BEGIN SOLUTION
         return scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
@@ -1279,7 +1282,7 @@ def repaired_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]
 
     Returns:
         output: (..., T, Dv).
-        weights: (..., T, S), each row sums to one.
+        weights: (..., T, S), each row sums to one; no gradient is asked through them.
     """
     # BEGIN SOLUTION
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5

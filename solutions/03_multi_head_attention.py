@@ -417,7 +417,8 @@ class MultiHeadAttention(nn.Module):
 
         Returns:
             output (B, T, D); a query that may look nowhere finds zeros, and w_o acts on them too;
-            weights (B, H, T, S), as they were before dropout.
+            weights (B, H, T, S), as they were before dropout, to be looked at: no gradient is
+            asked through them.
         """
         # BEGIN SOLUTION
         q = split_heads(self.w_q(query), self.n_heads)  # (B, H, T, Dh)
@@ -452,6 +453,7 @@ check.MultiHeadAttention(
             earlier="causal",
         ),
         dict(case="a sentence alone", B=4, T=7, H=3, Dh=2, mask="padding"),
+        dict(case="self-attention, its own mask", B=4, T=6, H=2, Dh=5, mask="random"),
         dict(
             case="an empty row in float64",
             demand="a row with nothing allowed",
@@ -986,6 +988,7 @@ check.load_torch_attention(
     points=2,
     hidden=[
         dict(case="one head", H=1, Dh=5),
+        dict(case="several heads, as torch makes them", H=3, Dh=5, fresh=True),
         dict(case="four heads without bias", demand="a module without bias", H=4, Dh=3, bias=False),
         dict(
             case="without bias in float64",

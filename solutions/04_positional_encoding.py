@@ -162,6 +162,7 @@ check.sinusoidal_encoding(
     hidden=[
         dict(case="two positions, many columns", max_len=2, d_model=64),
         dict(case="many positions", max_len=200, d_model=10),
+        dict(case="more positions than float16 can count", max_len=3000, d_model=2),
         dict(case="one column", demand="ValueError for an odd d_model", max_len=3, d_model=1),
     ],
 )
@@ -879,7 +880,7 @@ check.rotary_embedding(
             base=50.0,
             dtype="float64",
         ),
-        dict(case="far into a text", demand="an offset", B=1, H=2, T=3, Dh=4, offset=2000),
+        dict(case="far into a text", demand="an offset", B=1, H=2, T=3, Dh=4, offset=3000),
         dict(case="one word, further on", demand="an offset", B=2, H=3, T=1, Dh=4, offset=9),
     ],
 )

@@ -142,6 +142,8 @@ class LayerNorm(nn.Module):
         d_model: D, the size of the last axis.
         eps: added to the variance.
 
+    Also asked: vectors far from zero, where the difference of two large numbers loses its digits.
+
     Attributes:
         weight: the gain g, (D,), trained, ones at the start.
         bias: b, (D,), trained, zeros at the start.
@@ -1187,7 +1189,7 @@ def count_parameters(encoder: nn.Module) -> dict[str, int]:
         attention: in the self_attention of all layers.
         feed_forward: in the feed_forward of all layers.
         layer_norm: in norm_1 and norm_2 of all layers and in final_norm.
-        total: in the whole encoder, in whatever part: positions may be learned.
+        total: in the whole encoder; positions may be learned, and are counted here alone.
     """
     # BEGIN SOLUTION
     layers = encoder.layers
@@ -1225,6 +1227,17 @@ check.count_parameters(
             F=6,
             norm_first=True,
             shared=True,
+        ),
+        dict(
+            case="learned positions, pre-norm",
+            demand="learned positions in the total alone",
+            V=11,
+            D=6,
+            H=3,
+            L=2,
+            F=9,
+            norm_first=True,
+            learned=True,
         ),
     ],
 )
@@ -1387,6 +1400,7 @@ check.load_torch_encoder(
             norm_first=True,
             mask="padding",
         ),
+        dict(case="two layers, as torch makes them", B=3, T=4, D=6, H=1, F=5, L=2, fresh=True),
     ],
 )
 # END HIDDEN TESTS

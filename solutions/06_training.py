@@ -908,7 +908,7 @@ def train_step(
         clip: the largest norm that all gradients together may have.
 
     Returns:
-        The batch's token_loss before the step, a plain number.
+        The batch's token_loss before the step, a plain number; 0 if there is no real word in it.
     """
     # BEGIN SOLUTION
     ids, _, tags = (part.to(device) for part in batch)
@@ -958,6 +958,14 @@ check.train_step(
             V=20,
             D=6,
             C=5,
+        ),
+        dict(
+            case="no real word in three sentences",
+            demand="a batch without a real word",
+            lengths=[0, 0, 0],
+            V=9,
+            D=6,
+            C=4,
         ),
     ],
 )
@@ -1048,7 +1056,7 @@ def tag_sentences(
     Args:
         model: called as model(ids (B, T)) -> logits (B, T, C); ids go to where its parameters are.
         sentences: lists of words, left as they are. A sentence may be empty, or the whole list.
-        vocab: from build_vocab; words that it lacks have the id of "<unk>".
+        vocab: from build_vocab; words that it lacks, as they are spelled, have the id of "<unk>".
         tags: the C tags' names, in the order of their ids.
         batch_size: the model gets so many sentences at a time (the last ones may be fewer).
 
@@ -1093,6 +1101,12 @@ check.tag_sentences(
             known="a b c",
             tags="X Y Z",
             batch_size=1,
+        ),
+        dict(
+            case="words known in other letters",
+            text=["A b", "C B a"],
+            known="a b c",
+            tags="X Y Z",
         ),
         dict(
             case="empty sentences at both ends",
@@ -1184,7 +1198,8 @@ class RotaryAttention(nn.Module):
             mask: (B, T, S), (B, 1, S) or (1, T, S), True where a query may look; shared by heads.
 
         Returns:
-            output (B, T, D), and weights (B, H, T, S), before dropout.
+            output (B, T, D), and weights (B, H, T, S), before dropout, to be looked at: no gradient
+            is asked through them.
 
         Also asked: where a query may look nowhere, weights of 0 and the output w_o(0).
         """
@@ -1222,6 +1237,7 @@ check.RotaryAttention(
             mask="random",
             earlier="causal",
         ),
+        dict(case="causal self-attention in two heads", B=3, T=6, H=2, Dh=4, mask="causal"),
         dict(case="a small base", B=2, T=7, H=3, Dh=10, base=4.0),
         dict(
             case="an empty row in float64",

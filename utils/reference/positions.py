@@ -50,6 +50,6 @@ def reference_rotary(x: Tensor, base: float = BASE, offset: int = 0) -> Tensor:
 
     The first position is `offset`.
     """
-    pairs = torch.view_as_complex(x.double().reshape(*x.shape[:-1], -1, 2))
+    pairs = torch.complex(x[..., ::2].double(), x[..., 1::2].double())
     turned = pairs * turns(offset + torch.arange(x.shape[-2]), rates(x.shape[-1], base))
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)

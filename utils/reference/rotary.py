@@ -8,7 +8,7 @@ def rotary_embedding(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tenso
     """Rotate each pair of columns of x (B, H, T, Dh) by its position's angle, from offset on."""
     places = torch.arange(offset, offset + x.shape[-2], dtype=torch.float64)
     turns = _turns(places, x.shape[-1], base).to(x.device)
-    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).double())
+    pairs = torch.complex(x[..., ::2].double(), x[..., 1::2].double())
     return torch.view_as_real(pairs * turns).flatten(-2).to(x.dtype)
 
 

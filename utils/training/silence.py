@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from torch import Tensor, nn
+
+from utils.training.attention_seen import self_attentions
 
 
 @contextmanager
@@ -22,7 +23,6 @@ def silenced(model: nn.Module, layer: int, heads: Collection[int], n_heads: int)
         IndexError: there is no such layer or head.
 
     """
-    found: list[Any] = [m for name, m in model.named_modules() if name.endswith("self_attention")]
     if unknown := [head for head in heads if not 0 <= head < n_heads]:
         raise IndexError(f"head {unknown[0]} of {n_heads}")
 
@@ -32,7 +32,7 @@ def silenced(model: nn.Module, layer: int, heads: Collection[int], n_heads: int)
         said[..., list(heads), :] = 0.0
         return (said.flatten(-2),)
 
-    hook = found[layer].w_o.register_forward_pre_hook(without)
+    hook = self_attentions(model)[layer].w_o.register_forward_pre_hook(without)
     try:
         yield
     finally:

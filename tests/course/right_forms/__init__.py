@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from tests.course.right_forms.registered import FIRST_TWO, is_module
 from utils.checks.framework.discovery import collect
 
-RIGHT_FORMS: dict[str, list[Any]] = dict(collect(__name__, __path__, "FORMS"))
+WRITTEN: dict[str, list[Any]] = dict(collect(__name__, __path__, "FORMS"))
+RIGHT_FORMS: dict[str, list[Any]] = {
+    name: [*forms, *(otherwise(forms[0]) for otherwise in FIRST_TWO if is_module(forms[0]))]
+    for name, forms in WRITTEN.items()
+}

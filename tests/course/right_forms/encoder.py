@@ -137,14 +137,11 @@ class EncoderOfCopies(EncoderByAppending):
 
 
 def count_by_names(encoder):
-    counts = dict.fromkeys(("embedding", "attention", "feed_forward", "layer_norm"), 0)
+    counts = dict.fromkeys(("embedding", "attention", "feed_forward", "norm", "total"), 0)
     for name, parameter in encoder.named_parameters():
-        part = next(
-            (p for p in ("embedding", "feed_forward") if p in name),
-            "attention" if "attention" in name else "layer_norm",
-        )
-        counts[part] += parameter.numel()
-    return {**counts, "total": sum(counts.values())}
+        for part in counts:
+            counts[part] += parameter.numel() * (part in name or part == "total")
+    return {("layer_norm" if part == "norm" else part): n for part, n in counts.items()}
 
 
 def count_by_identity(encoder):

@@ -1,15 +1,10 @@
 """Helpers for probes, which call a student's object and say clearly what does not fit."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
-from unittest import mock
+from collections.abc import Callable
 
-import torch
 from torch import nn
-from torch.func import functional_call
+from torch.nn.parameter import is_lazy
 
-from utils.checks.authoring.recomputing import without_recomputing
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 
 
@@ -51,7 +46,8 @@ def require_linear(module: nn.Module, name: str, n_in: int, n_out: int, *, bias:
     if not isinstance(layer, nn.Linear):
         found = "is missing" if layer is None else f"is {describe(layer)}"
         raise AnswerError(ProblemKind.ATTRIBUTE, f"self.{name} {found}; it should be an nn.Linear.")
-    sizes = (layer.in_features, layer.out_features)
+    # A lazy layer takes its first size from its first input.
+    sizes = (n_in if is_lazy(layer.weight) else layer.in_features, layer.out_features)
     if sizes != (n_in, n_out):
         wanted = f"nn.Linear({n_in}, {n_out})"
         raise AnswerError(
@@ -66,48 +62,6 @@ def mode_of(module: nn.Module) -> bool | str:
     """Return whether a module and all its parts are in train mode, or a sentence if they differ."""
     modes = {part.training for part in module.modules()}
     return modes.pop() if len(modes) == 1 else "not the same mode in all parts"
-
-
-def call_with(module: nn.Module, weights: Mapping[str, torch.Tensor], *args: Any) -> Any:
-    """Call a module with the given parameters in place of its own, so that gradients reach them.
-
-    Args:
-        module: the student's module.
-        weights: parameter name -> tensor of the parameter's shape.
-        args: arguments of forward.
-
-    Raises:
-        AnswerError: the module has no such parameter, or one of another shape.
-
-    """
-    own = dict(module.named_parameters())
-    for name, tensor in weights.items():
-        if name not in own:
-            raise AnswerError(ProblemKind.ATTRIBUTE, f"It should have a parameter self.{name}.")
-        if own[name].shape != tensor.shape:
-            got, wanted = tuple(own[name].shape), tuple(tensor.shape)
-            raise AnswerError(
-                ProblemKind.ATTRIBUTE, f"self.{name} has shape {got}; it should be {wanted}."
-            )
-    with without_recomputing(), _assigned_to_themselves():
-        return functional_call(module, dict(weights), args)
-
-
-@contextmanager
-def _assigned_to_themselves() -> Iterator[None]:
-    """Let a lent tensor be assigned to its own place, as `module.weight *= 2` does at its end.
-
-    A module's parameter may be; a tensor that is lent in its place is none, and torch refuses it,
-    with an error that the student's code does not cause.
-    """
-    assign = nn.Module.__setattr__
-
-    def assigned(module: nn.Module, name: str, value: Any) -> None:
-        if vars(module).get("_parameters", {}).get(name, module) is not value:
-            assign(module, name, value)
-
-    with mock.patch.object(nn.Module, "__setattr__", assigned):
-        yield
 
 
 def name_of_error(call: Callable[[], object]) -> str:

@@ -31,3 +31,15 @@ def test_a_layer_within_another_module_is_found_too():
     with attention_of(torch.nn.ModuleList([encoder])) as weights:
         encoder(torch.tensor([[2, 3]]))
     assert len(weights) == LAYERS
+
+
+def test_a_part_with_another_name_that_came_first_is_found_once():
+    encoder = TransformerEncoder(9, D, H, LAYERS, 10)
+    for layer in encoder.layers:
+        attention = layer.self_attention
+        del layer.self_attention
+        layer.parts = torch.nn.ModuleList([attention])
+        layer.self_attention = attention
+    with attention_of(encoder) as weights:
+        encoder(torch.tensor([[2, 3]]))
+    assert len(weights) == LAYERS

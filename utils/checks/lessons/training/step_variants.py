@@ -106,6 +106,11 @@ def without(action: str) -> tuple[str, ...]:
     return tuple(one for one in ORDER if one != action)
 
 
+def mean_of_nothing(logits: Tensor, tags: Tensor) -> Tensor:
+    """Divide by the number of words, also where it is 0."""
+    return F.cross_entropy(logits.flatten(0, 1), tags.flatten())
+
+
 def padding_in_the_mean(logits: Tensor, tags: Tensor) -> Tensor:
     """Divide by all positions."""
     return F.cross_entropy(logits.flatten(0, 1), tags.flatten(), reduction="sum") / tags.numel()

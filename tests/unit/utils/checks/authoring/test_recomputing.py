@@ -6,7 +6,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from utils.checks import check
-from utils.checks.authoring.calling import call_with
+from utils.checks.authoring.swapping import call_with
 
 
 class Recomputing(nn.Module):

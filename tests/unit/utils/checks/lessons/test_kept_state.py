@@ -44,7 +44,7 @@ class KeepsItsMask(nn.Module):
 def test_a_module_that_keeps_the_mask_of_its_first_call_is_refused():
     verdict = verdict_on(KeepsItsMask, "SelfAttention")
     failing = [r.case.name for r in verdict.results if not r.passed]
-    assert failing == ["a second call, without a mask", "a second call with another mask"]
+    assert set(failing) == {"a second call, without a mask", "a second call with another mask"}
 
 
 def test_masks_cut_from_one_of_64_positions_are_refused():

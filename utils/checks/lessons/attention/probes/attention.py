@@ -1,17 +1,18 @@
 """Probes that call the answers of lesson 02."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_linear, require_module, unpack
+from utils.checks.authoring.calling import require_linear, require_module, unpack
 from utils.checks.authoring.counting import MORE, counted_call
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.devices import elsewhere, is_made_there
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with, parameters_at
 from utils.checks.authoring.trying_tests import try_test
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.versions import version
@@ -29,6 +30,7 @@ SHORTCUTS = (
     "torch._scaled_dot_product_flash_attention_for_cpu",
 )
 STAND_IN = "utils.reference.plain_attention.scaled_dot_product_attention"
+EMPTY_ROW = "a row with nothing allowed"
 
 
 def _additive_inputs(grows: bool = False, **params: Any) -> Inputs:
@@ -128,33 +130,48 @@ def _call_self_attention(answer: Any, i: Inputs) -> dict[str, object]:
     for name, size in (("w_q", d_k), ("w_k", d_k), ("w_v", d_v)):
         require_linear(module, name, width, size, bias=False)
     weights = {f"{name}.weight": i[name] for name in ("w_q", "w_k", "w_v")}
-    given = _for_layers_nobody_asked_for(module) | weights
+    given = _for_layers_nobody_asked_for(module, weights) | weights
     if "earlier" in i:
         call_with(module, given, i["earlier"]["x"], i["earlier"]["mask"])
     seen = weights_first(settled(lambda: call_with(module, given, i["x"], i["mask"]), None))
     return seen | (trained_alone(module, weights) if i["trained"] else {})
 
 
-def _for_layers_nobody_asked_for(module: nn.Module) -> dict[str, Tensor]:
-    """Make fixed numbers for all linear layers: a draw would be another in each answer."""
+def _for_layers_nobody_asked_for(
+    module: nn.Module, weights: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Make fixed numbers for all other linear layers: a draw would be another in each answer."""
+    asked = _behind(module, weights)
     return {
         f"{layer}.{name}": torch.linspace(-1, 1, old.numel(), dtype=old.dtype).view(old.shape)
         for layer, part in module.named_modules()
         if isinstance(part, nn.Linear)
         for name, old in part.named_parameters(recurse=False)
+        if id(old) not in asked
     }
+
+
+def _behind(module: nn.Module, paths: Iterable[str]) -> set[int]:
+    """Return which parameters stand at these paths, whatever other names they have."""
+    return {id(parameter) for path in paths for parameter in parameters_at(module, path)}
 
 
 def trained_alone(module: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, object]:
     """Tell whether these parameters, and no others, are trained."""
-    trained = {name for name, parameter in module.named_parameters() if parameter.requires_grad}
-    return {"the layers asked for are trained, and nothing else": trained == weights.keys()}
+    trained = {id(parameter) for parameter in module.parameters() if parameter.requires_grad}
+    alone = trained == _behind(module, weights)
+    return {"the layers asked for are trained, and nothing else": alone}
 
 
 def weights_first(result: object, name: str = "output") -> dict[str, object]:
-    """Name the parts of (output, weights), weights first: they are judged first and tell more."""
+    """Name the parts of (output, weights), weights first: they are judged first and tell more.
+
+    Weights are returned to be looked at: no gradient is asked through them.
+    """
     parts = unpack(result, name, "weights")
-    return {"weights": parts["weights"], name: parts[name]}
+    weights = parts["weights"]
+    seen = weights.detach() if isinstance(weights, Tensor) else weights
+    return {"weights": seen, name: parts[name]}
 
 
 def _call_attention(answer: Any, i: Inputs) -> dict[str, object]:
@@ -185,6 +202,7 @@ PROBES = by_exercise(
             case("large inputs", B=2, S=3, Dq=4, Dk=5, A=6, scale=30.0),
             case("without a loop", demand="no loop", B=3, S=4, Dq=5, Dk=2, A=6, grows=True),
             case("float64", demand="float64", B=3, S=4, Dq=2, Dk=5, A=6, dtype="float64"),
+            case("one key for each", demand="a single key", B=3, S=1, Dq=2, Dk=4, A=5),
         ),
     ),
     Probe(
@@ -197,6 +215,7 @@ PROBES = by_exercise(
             case("as many features in both", B=2, S=3, Dq=4),
             case("one key for each", demand="a single key", B=3, S=1, Dq=2, Dk=4),
             case("float64", demand="float64", B=2, S=4, Dq=3, Dk=5, dtype="float64"),
+            case("one sentence", B=1, S=4, Dq=3, Dk=6),
         ),
     ),
     Probe(
@@ -210,15 +229,10 @@ PROBES = by_exercise(
             case("the same sizes, without a mask", B=3, S=6, Dv=2),
             case("padding and large scores", B=3, S=5, Dv=4, mask="padding", scale=300.0),
             case("one key allowed", B=4, S=6, Dv=2, mask="keep-one", scale=3e4),
-            case(
-                "a row with nothing allowed",
-                demand="a row with nothing allowed",
-                B=4,
-                S=5,
-                Dv=3,
-                mask="empty",
-            ),
+            case(EMPTY_ROW, demand=EMPTY_ROW, B=4, S=5, Dv=3, mask="empty"),
             case("float64", demand="float64", B=2, S=4, Dv=3, mask="random", dtype="float64"),
+            case("one position", B=3, S=1, Dv=2),
+            case("one sentence", demand="a batch of one", B=1, S=6, Dv=4),
         ),
         forbidden=SHORTCUTS,
     ),
@@ -236,16 +250,7 @@ PROBES = by_exercise(
             case("causal mask and heads", B=2, H=3, T=5, S=6, Dk=4, Dv=7, mask="causal"),
             case("large scores, any mask", B=2, T=4, S=5, Dk=3, Dv=6, mask="random", scale=12.0),
             case("one key allowed", B=2, T=4, S=5, Dk=3, Dv=6, mask="keep-one", scale=300.0),
-            case(
-                "a row with nothing allowed",
-                demand="a row with nothing allowed",
-                B=3,
-                T=4,
-                S=5,
-                Dk=2,
-                Dv=6,
-                mask="empty",
-            ),
+            case(EMPTY_ROW, demand=EMPTY_ROW, B=3, T=4, S=5, Dk=2, Dv=6, mask="empty"),
             case(
                 "float64",
                 demand="float64",
@@ -257,6 +262,9 @@ PROBES = by_exercise(
                 mask="padding",
                 dtype="float64",
             ),
+            case("causal self-attention", weight=0.25, B=2, T=4, Dk=5, Dv=3, mask="causal"),
+            case("self-attention, any mask", weight=0.25, B=3, T=5, Dk=2, Dv=4, mask="random"),
+            case("one query, one key", weight=0.25, B=2, T=1, S=1, Dk=3, Dv=5),
         ),
         forbidden=SHORTCUTS,
     ),
@@ -275,6 +283,7 @@ PROBES = by_exercise(
                 max_len=7,
                 elsewhere=True,
             ),
+            case("one sentence", lengths=[5], max_len=8),
         ),
         gradient=False,
     ),
@@ -298,16 +307,7 @@ PROBES = by_exercise(
             case("padding", B=3, T=5, D=6, d_k=4, d_v=2, mask="padding"),
             case("causal mask", B=2, T=4, D=3, d_k=6, d_v=5, mask="causal"),
             case("a second call, without a mask", B=2, T=6, D=5, d_k=3, d_v=4, earlier="padding"),
-            case(
-                "a row with nothing allowed",
-                demand="a row with nothing allowed",
-                B=2,
-                T=5,
-                D=4,
-                d_k=3,
-                d_v=6,
-                mask="empty",
-            ),
+            case(EMPTY_ROW, demand=EMPTY_ROW, B=2, T=5, D=4, d_k=3, d_v=6, mask="empty"),
             case("float64", demand="float64", B=1, T=3, D=5, d_k=4, d_v=2, dtype="float64"),
             case(
                 "what is trained",
@@ -318,6 +318,17 @@ PROBES = by_exercise(
                 d_k=5,
                 d_v=4,
                 trained=True,
+            ),
+            case("one word", B=2, T=1, D=5, d_k=3, d_v=4),
+            case(
+                "a second call with another mask",
+                B=2,
+                T=5,
+                D=4,
+                d_k=6,
+                d_v=3,
+                mask="random",
+                earlier="causal",
             ),
         ),
         forbidden=SHORTCUTS,
@@ -342,6 +353,7 @@ PROBES = by_exercise(
                 Dk=6,
                 Dv=7,
             ),
+            case("float64", demand="float64", B=2, T=5, S=3, Dk=6, Dv=4, dtype="float64"),
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=SHORTCUTS,

@@ -27,11 +27,12 @@ _PARTS = ("embedding", "attention", "feed_forward", "layer_norm")
 
 
 def count_oracle(encoder: nn.Module) -> dict[str, int]:
-    """Count every parameter once, sorted by the words in its name."""
+    """Count every parameter once, sorted by the words in its name; positions are in no part."""
     counts = dict.fromkeys([*_PARTS, "total"], 0)
     for name, parameter in encoder.named_parameters():
-        counts[_part_of(name)] += parameter.numel()
         counts["total"] += parameter.numel()
+        if not name.startswith("positions"):
+            counts[_part_of(name)] += parameter.numel()
     return counts
 
 
@@ -46,6 +47,7 @@ def _miscount(
     shared: str = "once",
     unit: Callable[[Tensor], int] = Tensor.numel,
     as_tensors: bool = False,
+    positions: str = "",
     **left_out: str,
 ) -> Callable[[nn.Module], dict[str, Any]]:
     """Build a count with some parts wrong.
@@ -56,6 +58,7 @@ def _miscount(
         shared: whether a shared parameter is counted "once" or "again" for each layer.
         unit: what is counted in a tensor.
         as_tensors: whether the counts are tensors.
+        positions: the part to which learned positions are counted, if one.
         left_out: patterns of names of parameters that no part counts, each by any keyword.
 
     """
@@ -67,6 +70,8 @@ def _miscount(
         for name, parameter in named:
             if not any(re.search(pattern, name) for pattern in patterns):
                 counts[_part_of(name)] += unit(parameter)
+            elif positions and name.startswith("positions"):
+                counts[positions] += unit(parameter)
         counts["total"] = _total(encoder, counts, total, unit)
         return {k: torch.tensor(n) for k, n in counts.items()} if as_tensors else counts
 
@@ -279,6 +284,16 @@ EXERCISES = by_id(
                 "Only matrices are counted: biases, and the gains of norms, are trained too.",
                 "module.parameters() gives tensors of any number of axes. Count them all.",
                 _miscount(unit=lambda p: p.numel() if p.dim() > 1 else 0),
+            ),
+            *(
+                Mistake(
+                    f"positions_counted_as_{part}",
+                    f"Learned positions are counted as {part}.",
+                    "Each part is named in the docstring; positions are in none of them, and in "
+                    "the total.",
+                    _miscount(positions=part),
+                )
+                for part in _PARTS
             ),
             Mistake(
                 "frozen_left_out",

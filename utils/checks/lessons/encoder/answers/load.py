@@ -73,6 +73,12 @@ def _loader(
     return load
 
 
+def _biases_unless_zero(encoder: Any, torch_encoder: Any) -> None:
+    biases = [p for name, p in torch_encoder.named_parameters() if name.endswith("bias")]
+    whole = any(bool(bias.any()) for bias in biases)
+    (_loader() if whole else _loader(biases="bias$"))(encoder, torch_encoder)
+
+
 def _ours(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """Rename torch's tensors by looking up where torch_names puts each of ours."""
     names = [name for name, _ in modules.EncoderLayer(2, 1, 2).named_parameters()]
@@ -209,6 +215,12 @@ EXERCISES = by_id(
                 "norm_1 got the weights of norm2, and norm_2 those of norm1.",
                 "Both are numbered in the order in which x meets them.",
                 _loader(swaps_norms=True),
+            ),
+            Mistake(
+                "biases_of_zero_not_loaded",
+                "Biases that are zero are not loaded, so the old ones stay.",
+                "A new module of torch's has biases of zero, and they are biases like any others.",
+                _biases_unless_zero,
             ),
             Mistake(
                 "biases_forgotten",

@@ -354,7 +354,8 @@ _NORM_MISTAKES = (
     ),
     Mistake(
         "variance_by_difference",
-        "Mean of squares minus square of the mean loses its digits when the mean is large.",
+        "The variance is the mean of the squares minus the square of the mean: far from zero, two "
+        "large numbers are subtracted, and what is left has few right digits.",
         "Subtract the mean first, then square.",
         variant(NormVariant, by_difference=True),
     ),

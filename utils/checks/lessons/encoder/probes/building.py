@@ -7,11 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_module
+from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.dropping import facts_of_dropping
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with, use_with
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.substitution import borrowed
@@ -25,7 +26,6 @@ from utils.checks.lessons.encoder.probes.requirements import (
 )
 from utils.checks.lessons.encoder.probes.stand_ins import EARLIER, LAYER, PARTS
 from utils.checks.lessons.encoder.probes.weights import (
-    Through,
     layer_weights,
     only_weights,
 )
@@ -196,7 +196,7 @@ def _call_repaired_layer(answer: Any, i: Inputs) -> dict[str, object]:
     width, inner = i["feed_forward.linear_2.weight"].shape
     layer = _TheirLayer(width, i["n_heads"], inner, 0.0).to(i["x"].dtype).eval()
     weights = only_weights(i)
-    return {"output": Through(layer).call(weights, lambda own: answer(own, i["x"], i["mask"]))}
+    return {"output": use_with(layer, weights, lambda own: answer(own, i["x"], i["mask"]))}
 
 
 SPARE = 3  # layers that can be made beyond those that are asked for
@@ -335,6 +335,7 @@ PROBES = by_exercise(
             case(
                 "float64", demand="float64", B=1, T=4, D=6, H=3, F=5, mask="random", dtype="float64"
             ),
+            case("one token", B=2, T=1, D=6, H=3, F=5),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),
         stand_ins={**EARLIER, **PARTS},
@@ -347,6 +348,18 @@ PROBES = by_exercise(
             case("one sentence", required=True, B=1, T=3, D=8, H=4, F=5),
             case("a batch", required=True, B=2, T=4, D=6, H=3, F=5),
             case("padding", B=3, T=5, D=6, H=2, F=7, mask="padding"),
+            case("one token", B=2, T=1, D=6, H=3, F=5),
+            case(
+                "causal mask, float64",
+                demand="float64",
+                B=3,
+                T=5,
+                D=8,
+                H=4,
+                F=6,
+                mask="causal",
+                dtype="float64",
+            ),
         ),
         kind=ExerciseKind.REPAIR,
         forbidden=(*WHOLE, "utils.reference.modules.EncoderLayer"),

@@ -5,10 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_linear, require_module
+from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.dropping import factor_of, facts_of_dropping
 from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.torch_state import seeded
 from utils.checks.lessons.encoder.probes.requirements import (
@@ -75,8 +76,8 @@ def _call_norm(answer: Any, i: Inputs) -> dict[str, object]:
         for earlier in (i["x"][:, 1:].clone(), 3 * i["x"].flip(1) + 2):
             call_with(module, weights, earlier)
     output = call_with(module, weights, i["x"])
-    own = {name: value.detach().clone() for name, value in module.named_parameters()}
-    return {"output": output, "weight at first": own["weight"], "bias at first": own["bias"]}
+    own = {f"{name} at first": getattr(module, name).detach().clone() for name in weights}
+    return {"output": output, **own}
 
 
 def _feed_inputs(dropout: float | None = 0.0, train: bool = False, **params: Any) -> Inputs:
@@ -144,7 +145,7 @@ PROBES = by_exercise(
             case("equal entries", B=2, T=4, D=3, constant=True),
             case("small numbers, where epsilon counts", B=3, T=2, D=5, scale=0.003),
             case("another epsilon", B=2, T=4, D=5, eps=0.1),
-            case("far from zero", B=2, T=3, D=6, offset=100.0),
+            case("far from zero", demand="numbers far from zero", B=2, T=3, D=6, offset=100.0),
             case("in eval mode", B=3, T=4, D=5, train=False),
             case("float64", demand="float64", B=2, T=3, D=5, offset=1000.0, dtype="float64"),
             case(
@@ -155,6 +156,7 @@ PROBES = by_exercise(
                 D=7,
                 again=True,
             ),
+            case("single tokens", B=3, T=1, D=6),
         ),
         forbidden=(*NORMALISERS, "utils.reference.modules.LayerNorm"),
     ),
@@ -189,6 +191,8 @@ PROBES = by_exercise(
                 train=True,
             ),
             case("float64", demand="float64", B=3, T=2, D=4, F=7, dtype="float64"),
+            case("a hidden layer of one unit", B=3, T=2, D=4, F=1),
+            case("four axes", demand="any number of axes", B=2, H=4, T=3, D=5, F=6),
         ),
         forbidden=("utils.reference.modules.FeedForward",),
     ),

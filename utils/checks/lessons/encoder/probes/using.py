@@ -26,20 +26,23 @@ def _count(answer: Any, i: Inputs) -> dict[str, object]:
     if i["shared"]:
         encoder.layers = nn.ModuleList([encoder.layers[0]] * i["L"])
     encoder.embedding.requires_grad_(not i["frozen"])
-    counts = answer(encoder)
-    if i["learned"] and isinstance(counts, dict):  # to which part positions belong is left open
-        counts = {"total": counts.get("total")}
-    return {"counts": counts}
+    return {"counts": answer(encoder)}
 
 
 def _load_inputs(
+    *,
     mask: str = "none",
     norm_first: bool = False,
     train: bool = False,
     deeper: int = 0,
     same: bool = False,
+    fresh: bool = False,
     **params: Any,
 ) -> Inputs:
+    """Draw x and the weights of torch's encoder, or if `fresh`, those that it is made with.
+
+    Its biases are zero then and its gains one.
+    """
     draw = Draw(mask=mask, norm_first=norm_first, **params)
     size, length, width = params["B"], params["T"], params["D"]
     weights: dict[str, Tensor] = {}
@@ -49,6 +52,13 @@ def _load_inputs(
     if norm_first:
         norm = layer_weights(draw, width, 1)
         weights |= {f"norm.{name}": norm[f"norm_2.{name}"] for name in ("weight", "bias")}
+    if fresh:
+        known = {name: float("norm" in name and "weight" in name) for name in weights}
+        weights |= {
+            name: torch.full_like(weights[name], value)
+            for name, value in known.items()
+            if "norm" in name or "bias" in name
+        }
     sizes = {"n_heads": params["H"], "n_layers": params["L"], "norm_first": norm_first}
     sizes |= {"train": train, "deeper": deeper, "same": same}
     x, padding = draw.normal(size, length, width), draw.mask(mask, size, 1, length)
@@ -193,7 +203,7 @@ PROBES = by_exercise(
             ),
             case(
                 "positions that are learned",
-                demand="a total of all that is trained",
+                demand="learned positions in the total alone",
                 V=9,
                 D=8,
                 H=2,
@@ -268,6 +278,7 @@ PROBES = by_exercise(
                 L=6,
                 deeper=-1,
             ),
+            case("as torch makes it", B=2, T=3, D=8, H=4, F=5, L=1, norm_first=True, fresh=True),
         ),
         gradient=False,
     ),
@@ -278,11 +289,12 @@ PROBES = by_exercise(
         (
             case("on the next word", True, ids=[3, 1, 4, 2], at=(1, 2), **_SMALL),
             case("on itself", ids=[2, 5, 1], at=(2, 2), **_SMALL),
-            case("a word that occurs twice", ids=[2, 5, 1, 5, 3], at=(1, 4), **_SMALL),
+            case("a word that occurs twice", ids=[2, 5, 5, 1, 3], at=(1, 4), **_SMALL),
             case("in training", ids=[1, 4, 2], at=(0, 2), train=True, **_SMALL),
             case(
                 "float64", demand="float64", ids=[1, 4, 2, 6], at=(3, 0), dtype="float64", **_SMALL
             ),
+            case("a word alone, one head", ids=[4], at=(0, 0), D=6, H=1, F=5, L=2),
         ),
         gradient=False,
     ),

@@ -1,11 +1,9 @@
 """Weights of encoder layers, under the names that the course and torch use."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from utils.checks.authoring.inputs import Draw
 from utils.checks.framework.exercise import Inputs
@@ -34,31 +32,9 @@ def only_weights(inputs: Inputs) -> dict[str, Tensor]:
 
 def by_own_names(encoder: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return weights under an encoder's names: lesson 04 leaves the embedding's free."""
-    tables = [n for n, _ in encoder.named_parameters() if n.startswith("embedding.")]
-    named = {"embedding.weight": tables[0]} if len(tables) == 1 else {}
+    tables = [name for name, _ in encoder.get_submodule("embedding").named_parameters()]
+    named = {"embedding.weight": f"embedding.{tables[0]}"} if len(tables) == 1 else {}
     return {named.get(name, name): tensor for name, tensor in weights.items()}
-
-
-class Through(nn.Module):
-    """A wrapper that runs anything on a module while given weights replace its own.
-
-    Args:
-        module: the module to run it on.
-
-    """
-
-    def __init__(self, module: nn.Module) -> None:
-        super().__init__()
-        self.module = module
-
-    def forward(self, use: Callable[[nn.Module], Any]) -> Any:
-        """Call `use` on the module."""
-        return use(self.module)
-
-    def call(self, weights: Mapping[str, Tensor], use: Callable[[Any], Any]) -> Any:
-        """Call `use` on the module while the weights, keyed by its own names, replace its own."""
-        renamed = {f"module.{name}": tensor for name, tensor in weights.items()}
-        return functional_call(self, renamed, (use,))
 
 
 def torch_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

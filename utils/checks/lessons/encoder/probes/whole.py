@@ -5,9 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.authoring.calling import call_with, require_module
+from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.swapping import call_with, use_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
@@ -20,7 +21,6 @@ from utils.checks.lessons.encoder.probes.requirements import (
 )
 from utils.checks.lessons.encoder.probes.stand_ins import EARLIER, LAYER, PARTS
 from utils.checks.lessons.encoder.probes.weights import (
-    Through,
     by_own_names,
     layer_weights,
     only_weights,
@@ -94,18 +94,18 @@ def _call_encoder(answer: Any, i: Inputs) -> dict[str, object]:
     if i["train"]:
         require_dropout(encoder, i["options"][0])
     weights, ids = by_own_names(encoder, only_weights(i)), i["ids"]
-    real, whole = ids != i["options"][2], Through(encoder)
+    real = ids != i["options"][2]
     if i["again"]:
         for earlier in ((ids[:1, 1:],), (ids.roll(1, 0),), (ids, real.roll(1, 0).unsqueeze(1))):
             call_with(encoder, weights, *earlier)
-    embedded = whole.call(weights, lambda own: own.embed(ids))
+    embedded = use_with(encoder, weights, lambda own: own.embed(ids))
     if i["half"]:
         return {"what embed drops out": _dropped_share(encoder, i)}
     results = {"embed": embedded}
     if i["mask"] is None and real.all():
-        results["encode"] = whole.call(weights, lambda own: own.encode(_copy(embedded)))
+        results["encode"] = use_with(encoder, weights, lambda own: own.encode(_copy(embedded)))
     if i["again"]:  # of the first sentence, which is full
-        results["encode"] = whole.call(weights, lambda own: own.encode(_copy(embedded[:1])))
+        results["encode"] = use_with(encoder, weights, lambda own: own.encode(_copy(embedded[:1])))
     given = (ids,) if i["mask"] is None else (ids, i["mask"])
     results["output"] = _real_rows(call_with(encoder, weights, *given), ids, i)
     length = int(real[-1].sum())
@@ -187,7 +187,7 @@ PROBES = by_exercise(
                 pad="some",
             ),
             case(
-                "another padding id", V=9, B=3, T=5, D=8, H=4, L=1, F=6, pad="some", padding_idx=1
+                "another padding id", V=9, B=3, T=5, D=8, H=4, L=1, F=6, pad="some", padding_idx=7
             ),
             case(
                 "padding before words",
@@ -282,6 +282,7 @@ PROBES = by_exercise(
                 too_long=True,
             ),
             case("float64", demand="float64", V=11, B=2, T=3, D=8, H=4, L=1, F=5, dtype="float64"),
+            case("one token", V=9, B=2, T=1, D=6, H=3, L=1, F=5),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.TransformerEncoder"),
         stand_ins={**EARLIER, **PARTS, "EncoderLayer": LAYER},

@@ -132,6 +132,11 @@ def _asks_always(ask: Callable[[Any], object]) -> Any:
     return load
 
 
+def _biases_unless_zero(mha: nn.Module, torch_mha: nn.MultiheadAttention) -> None:
+    whole = torch_mha.in_proj_bias is None or bool(torch_mha.in_proj_bias.any())
+    (load_oracle if whole else _load(kinds=("weight",)))(mha, torch_mha)
+
+
 _PARTS = (
     "The three parts of in_proj_weight went to the wrong layers.",
     "torch puts the rows of the queries first, then the keys, then the values.",
@@ -142,6 +147,12 @@ LEFT_OUT = (
         "The weights are loaded, but the biases are not.",
         "torch keeps in_proj_bias and out_proj.bias; both are None without bias.",
         _load(kinds=("weight",)),
+    ),
+    Mistake(
+        "biases_of_zero_not_loaded",
+        "Biases that are zero are not loaded, so the old ones stay.",
+        "A new module of torch's has biases of zero, and they are biases like any others.",
+        _biases_unless_zero,
     ),
     Mistake(
         "output_projection_forgotten",

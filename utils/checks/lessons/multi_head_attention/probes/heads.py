@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from utils.checks.authoring.calling import (
-    call_with,
     mode_of,
     require_linear,
     require_module,
@@ -17,6 +16,7 @@ from utils.checks.authoring.calling import (
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind
 from utils.checks.framework.torch_state import seeded
@@ -41,7 +41,9 @@ SPLIT_CASES = (
     case("heads of one feature", B=3, T=4, H=5, Dh=1),
     case("a single head", B=2, T=3, H=1, Dh=5),
     case("float64", demand="float64", B=3, T=2, H=4, Dh=5, dtype="float64"),
+    case("one token", B=3, T=1, H=2, Dh=4),
 )
+TURNED = case("a transposed tensor", demand="any order in memory", B=3, T=4, H=2, Dh=5, turned=True)
 
 
 def _split_inputs(turned: bool = False, **params: Any) -> Inputs:
@@ -122,15 +124,8 @@ def call_attention(answer: Any, i: Inputs) -> dict[str, object]:
     if "earlier" in i:
         call_with(module, weights, *_arguments(i["earlier"]))
     args = _arguments(i)
-    seen = _watched(settled(lambda: call_with(module, weights, *args)))
+    seen = weights_first(settled(lambda: call_with(module, weights, *args)))
     return seen | (trained_alone(module, weights) if i.get("trained") else {})
-
-
-def _watched(result: object) -> dict[str, object]:
-    """Name output and weights; the weights are there to be looked at, so no gradient is asked."""
-    seen = weights_first(result)
-    weights = seen.get("weights")
-    return seen | {"weights": weights.detach()} if isinstance(weights, Tensor) else seen
 
 
 def _arguments(i: Inputs) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -156,14 +151,18 @@ def _call_on_itself(
 ) -> dict[str, object]:
     """Call self-attention on a batch, then on its last sentence alone, without padding.
 
+    Where each query has a mask of its own, a sentence alone says nothing about the batch.
+
     Raises:
         AnswerError: the second call fails, and does not in a module that was never called.
 
     """
     x, mask = i["x"], i["mask"]
-    length = x.shape[1] if mask is None else int(mask[-1].sum())
+    length = x.shape[1] if mask is None else int(mask[-1, 0].sum())
     short = x[-1:, :length].clone()  # the call may write into both
-    seen = _watched(settled(lambda: call_with(module, weights, x, x, x, mask)))
+    seen = weights_first(settled(lambda: call_with(module, weights, x, x, x, mask)))
+    if mask is not None and mask.shape[1] > 1:
+        return seen
     try:
         alone = weights_first(call_with(module, weights, short, short, short))
     except RuntimeError as error:
@@ -247,9 +246,12 @@ class MultiHeadAttention(nn.Module):
 
 
 def _load_inputs(
-    bias: bool = True, train: bool = False, kept: bool = False, **params: Any
+    bias: bool = True, train: bool = False, kept: bool = False, fresh: bool = False, **params: Any
 ) -> Inputs:
-    """Draw the parameters of both modules, by the module's name and their own."""
+    """Draw the parameters of both modules, by the module's name and their own.
+
+    If `fresh`, torch's biases are zero, as in a module that nobody has trained.
+    """
     draw = Draw(bias=bias, **params)
     modules = _modules(params["H"] * params["Dh"], params["H"], bias)
     drawn = {
@@ -257,6 +259,10 @@ def _load_inputs(
         for module, made in modules.items()
         for name, parameter in made.named_parameters()
     }
+    if fresh:
+        drawn |= {
+            name: 0 * drawn[name] for name in drawn if name.startswith("theirs") and "bias" in name
+        }
     return {**drawn, "n_heads": params["H"], "bias": bias, "train": train, "kept": kept}
 
 
@@ -298,7 +304,7 @@ PROBES = by_exercise(
         "split_heads",
         _split_inputs,
         lambda answer, i: {"heads": answer(i["x"], i["n_heads"])},
-        SPLIT_CASES,
+        (*SPLIT_CASES, TURNED),
     ),
     Probe(
         "merge_heads",
@@ -326,6 +332,12 @@ PROBES = by_exercise(
                  B=2, T=4, S=5, H=3, Dh=7, trained=True),
             case("10 features for 4 heads", demand="ValueError for sizes that do not fit",
                  D=10, H=4),
+            case("causal self-attention", B=2, T=4, H=3, Dh=5, mask="causal"),
+            case("self-attention, its own mask for each query",
+                 B=3, T=5, H=2, Dh=4, mask="random"),
+            case("a second call, with another mask",
+                 B=2, T=3, S=5, H=4, Dh=6, mask="random", earlier="causal"),
+            case("one query, one key, one head", B=1, T=1, S=1, H=1, Dh=4),
         ),
         forbidden=(*WHOLE, "utils.reference.modules.MultiHeadAttention"),
         stand_ins={
@@ -346,6 +358,7 @@ PROBES = by_exercise(
             case("a single head", H=1, Dh=4),
             case("float64", demand="float64", H=5, Dh=2, dtype="float64"),
             case("the list afterwards", demand="the list left alone", H=3, Dh=2, kept=True),
+            case("heads of one feature", H=3, Dh=1),
         ),
     ),
     Probe(
@@ -359,6 +372,7 @@ PROBES = by_exercise(
             case("in train mode", H=4, Dh=3, train=True),
             case("an optimiser before", demand="parameters that stay in place",
                  H=2, Dh=5, kept=True),
+            case("one head, as torch makes it", H=1, Dh=4, fresh=True),
         ),
         gradient=False,
     ),

@@ -1,13 +1,14 @@
 """Sinusoids, a prediction and a repair about them: right answers and common mistakes."""
 
 import torch
+from torch import Tensor
 
 from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.framework.observation import Observation
 from utils.checks.lessons.positional_encoding.probes import PROBES
 from utils.checks.lessons.positional_encoding.table_mistakes import TABLE
 from utils.checks.lessons.positional_encoding.waves import encoding_variant
-from utils.reference.positions import reference_encoding
+from utils.reference.positions import rates, reference_encoding, turns
 
 
 def _fastest() -> str:
@@ -17,6 +18,13 @@ def _fastest() -> str:
         return "all alike"
     pair = int(steps.argmax()) // 2
     return {0: "first", 31: "last"}.get(pair, "middle")
+
+
+def _short_positions(max_len: int, d_model: int) -> Tensor:
+    if d_model % 2:
+        raise ValueError(f"d_model must be even, not {d_model}")
+    circles = turns(torch.arange(max_len).half(), rates(d_model))
+    return torch.view_as_real(circles).flip(-1).flatten(1).float()
 
 
 def _pairs_keep_length(inputs: Inputs, seen: Observation) -> bool:
@@ -70,6 +78,12 @@ EXERCISES = by_id(
         PROBES["sinusoidal_encoding"],
         reference_encoding,
         (
+            Mistake(
+                "positions_in_float16",
+                "Positions are counted in float16, which lacks most whole numbers above 2,048.",
+                "torch.arange counts exactly; leave its number type until the angles are made.",
+                _short_positions,
+            ),
             Mistake(
                 "sign_of_the_exponent",
                 "The exponent has lost its minus sign: from the second pair on, frequencies grow "

@@ -5,9 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_module
+from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind
 from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype

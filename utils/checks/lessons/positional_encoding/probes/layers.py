@@ -6,12 +6,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
-from utils.checks.authoring.calling import call_with, name_of_error, require_module
+from utils.checks.authoring.calling import name_of_error, require_module
 from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.torch_state import seeded
@@ -60,33 +60,34 @@ def _make_layer(answer: Any, name: str, i: Inputs) -> nn.Module:
     return require_module(made, name).to(getattr(torch, i["dtype"]))
 
 
-def _require_buffer(module: nn.Module) -> None:
-    """Check that ``module.pe`` is a buffer.
+def _require_buffer(module: nn.Module) -> Tensor:
+    """Check that ``module.pe`` is a buffer, and return it.
 
     Raises:
         AnswerError: it is missing, a parameter or a plain attribute.
 
     """
-    if "pe" in dict(module.named_parameters()):
+    table = getattr(module, "pe", None)
+    if isinstance(table, nn.Parameter):
         raise AnswerError(
             ProblemKind.ATTRIBUTE,
             "self.pe is a parameter, so training would change it; it should be a buffer.",
         )
-    if "pe" not in dict(module.named_buffers()):
+    if not isinstance(table, Tensor) or not any(table is own for own in module.buffers()):
         found = "is a plain attribute" if hasattr(module, "pe") else "is missing"
-        found = "is None" if getattr(module, "pe", "something") is None else found
+        found = "is None" if table is None and hasattr(module, "pe") else found
         message = f"self.pe {found}; it should be a buffer, which moves with the module."
         raise AnswerError(ProblemKind.ATTRIBUTE, message)
+    return table
 
 
 def _call_sines(answer: Any, i: Inputs) -> dict[str, object]:
     if i["max_len"] is None:
         require_defaults(answer, max_len=5000)
     module = _make_layer(answer, "PositionalEncoding", i)
-    _require_buffer(module)
-    table = dict(module.named_buffers())["pe"]
+    table = _require_buffer(module)
     if i["replaced"]:
-        return _call_layer(module, i, lambda x: functional_call(module, {"pe": -table}, (x,)))
+        return _call_layer(module, i, lambda x: call_with(module, {"pe": -table}, x))
     if i["again"]:  # whether it runs is asked in another case; here, what is left of it
         name_of_error(lambda: module(i["x"].to(torch.bfloat16)))
     held = {"positions held": table.numel() // i["x"].shape[-1]}
@@ -100,18 +101,19 @@ def _require_parameter(module: nn.Module) -> nn.Parameter:
         AnswerError: it is missing, a buffer or a plain attribute.
 
     """
-    if "weight" in dict(module.named_buffers()):
+    found = getattr(module, "weight", None)
+    if any(found is buffer for buffer in module.buffers()):
         raise AnswerError(
             ProblemKind.ATTRIBUTE, "self.weight is a buffer, which no optimiser trains."
         )
-    if "weight" not in dict(module.named_parameters()):
-        found = getattr(module, "weight", None)
+    own = any(found is parameter for parameter in module.parameters())
+    if not isinstance(found, nn.Parameter) or not own:
         what = "a plain attribute" if isinstance(found, Tensor) else describe(found)
         what = "is missing" if found is None else f"is {what}"
         raise AnswerError(
             ProblemKind.ATTRIBUTE, f"self.weight {what}; it should be an nn.Parameter."
         )
-    return dict(module.named_parameters())["weight"]
+    return found
 
 
 def _require_use(answer: Any, weight: Tensor, i: Inputs) -> None:
@@ -302,6 +304,7 @@ PROBES = by_exercise(
                 spare=3,
                 words="bfloat16",
             ),
+            case("max_len left at its default", B=2, T=4, D=8, spare=None),
         ),
         stand_ins={"sinusoidal_encoding": "utils.reference.sinusoids.sinusoidal_encoding"},
     ),

@@ -42,6 +42,8 @@ PROBES = by_exercise(
             case("three pairs", max_len=5, d_model=6),
             case("longer and wider", max_len=40, d_model=16),
             case("odd d_model", demand="ValueError for an odd d_model", max_len=4, d_model=7),
+            case("one column", demand="ValueError for an odd d_model", max_len=2, d_model=1),
+            case("thousands of positions", max_len=2100, d_model=2),
         ),
         gradient=False,
     ),

@@ -89,6 +89,7 @@ PROBES = by_exercise(
                 Dh=10,
                 again=True,
             ),
+            case("far into a text", demand="an offset", B=2, H=1, T=3, Dh=4, offset=2500),
             case("bfloat16, far on", demand="bfloat16", B=1, H=2, T=300, Dh=4, dtype=SHORT),
         ),
     ),

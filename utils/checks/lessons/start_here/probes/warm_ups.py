@@ -56,6 +56,7 @@ PROBES = by_exercise(
         (
             case("small numbers, last axis", required=True, B=2, T=3, S=5),
             case("another axis", B=2, T=3, S=4, dim=1),
+            case("the first axis", B=4, T=2, S=3, dim=0),
             case("numbers around 10,000", B=2, T=3, S=5, scale=1e4),
             case("some entries are minus infinity", B=2, T=4, S=6, blocked="some"),
             case(
@@ -131,6 +132,7 @@ PROBES = by_exercise(
             case("some entries are zero", demand="entries of zero", B=3, T=6, D=4, zeros=True),
             case("as many positions as features", demand=ALIKE, B=2, T=3, D=3),
             case("float64", demand="float64", B=2, T=4, D=3, dtype="float64"),
+            case("one sequence of single numbers", B=1, T=4, D=1),
         ),
         forbidden=("torch.masked.mean",),
     ),
@@ -144,6 +146,7 @@ PROBES = by_exercise(
             case("without a loop", demand="no loop", B=3, T=5, S=2, D=4, grows=True),
             case("as many keys as features", demand=ALIKE, B=2, T=3, S=4, D=4),
             case("float64", demand="float64", B=3, T=2, S=4, D=5, dtype="float64"),
+            case("single vectors", B=3, T=1, S=1, D=2),
         ),
     ),
 )

@@ -27,7 +27,8 @@ def step_oracle(  # noqa: PLR0917 (these are the exercise's arguments)
     parameters = list(model.train().parameters())
     with half_precision(device):
         chosen = F.log_softmax(model(ids), -1).flatten(0, 1)
-        loss = F.nll_loss(chosen, tags.flatten(), ignore_index=IGNORED)
+        loss = F.nll_loss(chosen, tags.flatten(), ignore_index=IGNORED, reduction="sum")
+        loss = loss / (tags != IGNORED).sum().clamp(min=1)
     gradients = torch.autograd.grad(loss, parameters)
     length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
     for parameter, gradient in zip(parameters, gradients, strict=True):
@@ -41,6 +42,12 @@ STEP = Exercise(
     PROBES["train_step"],
     step_oracle,
     (
+        Mistake(
+            "mean_over_no_word",
+            "In a batch without a real word the loss is NaN, 0 / 0, and the weights become NaN.",
+            "Your token_loss gives 0 there; F.cross_entropy does not.",
+            step(loss_of=variants.mean_of_nothing),
+        ),
         Mistake(
             "train_mode_forgotten",
             "The model is not in train mode as it runs: after an evaluation dropout stays off.",

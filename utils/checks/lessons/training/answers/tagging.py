@@ -134,6 +134,12 @@ TAGGING = Exercise(
             tagger(look_up=lambda vocab, word: vocab.get(word.lower(), 1)),
         ),
         Mistake(
+            "unknown_words_in_lower_case",
+            "Words that the vocabulary lacks are looked up in lower case.",
+            "A word that the vocabulary lacks as it is spelled is unknown.",
+            tagger(look_up=lambda vocab, word: vocab.get(word, vocab.get(word.lower(), 1))),
+        ),
+        Mistake(
             "padded_with_unknown",
             "The sentences are padded with 1, so the model reads unknown words there.",
             "0 is padding, 1 is unknown.",

@@ -114,6 +114,7 @@ PROBES = by_exercise(
                 "letters with marks, one written in two ways",  # as one sign, and as c and its hook
                 text=["čas den cesta", "den c\u030cas čas", "čin čas c\u030cas dům"],
             ),
+            case("no word at all", demand="no word at all", text=["", "", ""]),
         ),
         gradient=False,
     ),
@@ -126,6 +127,8 @@ PROBES = by_exercise(
             case("one sentence", lengths=[4]),
             case("equal lengths", lengths=[3, 3]),
             case("an empty sentence", demand="an empty sentence", lengths=[0, 2, 4]),
+            case("nothing but empty sentences", demand="an empty sentence", lengths=[0, 0]),
+            case("one word among others", lengths=[1, 6]),
         ),
         gradient=False,
     ),
@@ -135,7 +138,7 @@ PROBES = by_exercise(
         _call_buckets,
         (
             case("six sentences", True, lengths=[5, 2, 9, 4, 7, 3], max_tokens=12),
-            case("mixed lengths", N=400, longest=60, max_tokens=256),
+            case("mixed lengths", N=400, longest=60, max_tokens=260),
             case("a sentence past the budget", lengths=[3, 30, 2, 4, 25], max_tokens=10),
             case("equal lengths", lengths=[4, 4, 4, 4, 4, 4, 4], max_tokens=12),
             case("no sentences", demand="no sentences", lengths=[], max_tokens=10),
@@ -144,6 +147,9 @@ PROBES = by_exercise(
                 demand="sentences all past the budget",
                 lengths=[50],
                 max_tokens=10,
+            ),
+            case(
+                "empty sentences", demand="empty sentences", lengths=[0, 4, 0, 6, 3], max_tokens=7
             ),
         ),
         gradient=False,

@@ -5,10 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_linear, require_module
+from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 from utils.checks.framework.substitution import borrowed
@@ -239,6 +240,14 @@ PROBES = by_exercise(
                 dtype="float64",
                 **_SHALLOW,
             ),
+            case("pre-norm", lengths=[4, 3], features=[6, 6], norm_first=True, C=3, **_SHALLOW),
+            case(
+                "an empty sentence, and one word",
+                demand="an empty sentence",
+                lengths=[3, 0, 1],
+                C=7,
+                **_SHALLOW,
+            ),
         ),
         stand_ins={"TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding"},
     ),
@@ -259,6 +268,7 @@ PROBES = by_exercise(
                 C=3,
             ),
             case("float64", demand="float64", lengths=[1, 6], C=5, dtype="float64"),
+            case("one word", lengths=[1], C=4),
         ),
     ),
     asked("predict_padded_accuracy"),
@@ -277,6 +287,7 @@ PROBES = by_exercise(
                 longest=4,
                 C=3,
             ),
+            case("one word", lengths=[1], C=3),
         ),
         gradient=False,
     ),

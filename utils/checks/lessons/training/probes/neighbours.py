@@ -5,9 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.calling import call_with, require_module
+from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.inputs import ALIKE, Draw
+from utils.checks.authoring.swapping import call_with
 from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.framework.observation import AnswerError, ProblemKind, describe
 
@@ -104,6 +105,7 @@ PROBES = by_exercise(
             ),
             case("five neighbours", demand="another width", lengths=[7, 6], D=4, width=5),
             case("float64", demand="float64", lengths=[5, 3], D=4, dtype="float64"),
+            case("one word", lengths=[1], D=6),
         ),
     ),
 )

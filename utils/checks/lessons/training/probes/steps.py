@@ -211,13 +211,14 @@ PROBES = by_exercise(
         lambda step, d_model, warmup: {"step": step, "d_model": d_model, "warmup": warmup},
         _call_rate,
         (
-            case("in the warm-up", True, step=100, d_model=512, warmup=4000),
+            case("in the warm-up", True, step=300, d_model=512, warmup=4000),
             case("after the warm-up", step=9000, d_model=256, warmup=1000),
             case("the first step", step=1, d_model=128, warmup=300),
             case("step 0", demand="ValueError below step 1", step=0, d_model=64, warmup=200),
             case(
                 "step -1", demand="ValueError for a step below 0", step=-1, d_model=32, warmup=100
             ),
+            case("one step of warm-up", step=5, d_model=32, warmup=1),
         ),
         gradient=False,
     ),
@@ -227,7 +228,7 @@ PROBES = by_exercise(
         _call_step,
         (
             case("without padding", True, lengths=[3, 3], **_SIZES),
-            case("padding", lengths=[5, 2, 3], **_SIZES),
+            case("padding", lengths=[5, 1, 3], **_SIZES),
             case("the model's mode", lengths=[3, 2], looks="mode", **_SIZES),
             case("what comes back", lengths=[2, 3], looks="returned", **_SIZES),
             case("two steps", lengths=[4, 2], steps=2, clip=20.0, **_SIZES),
@@ -248,6 +249,12 @@ PROBES = by_exercise(
                 looks="device",
                 **_SIZES,
             ),
+            case(
+                "no real word",
+                demand="a batch without a real word",
+                lengths=[0, 0],
+                **_SIZES,
+            ),
         ),
         gradient=False,
         stand_ins={"token_loss": TOKEN_LOSS},
@@ -261,6 +268,7 @@ PROBES = by_exercise(
             case("four sentences", text=_TEXT, **_ASKED),
             case("two at a time", text=[*_TEXT, "pes ."], batch_size=2, looks="batches", **_ASKED),
             case("unknown words", text=["pes spí", "chytrá kočka", "nikdo ."], **_ASKED),
+            case("words known in other letters", text=["Malá Kočka VIDÍ .", "PES Honí"], **_ASKED),
             case("in training", text=_TEXT[:2], train=True, looks="mode", **_ASKED),
             case("in evaluation", text=_TEXT[1:3], looks="mode", **_ASKED),
             case("no gradients", text=_TEXT[2:], looks="gradients", **_ASKED),
@@ -271,7 +279,9 @@ PROBES = by_exercise(
                 looks="device",
                 **_ASKED,
             ),
-            case("empty sentences", demand="empty sentences", text=["", "pes honí", ""], **_ASKED),
+            case(
+                "empty sentences", demand="empty sentences", text=["", "", "pes honí", ""], **_ASKED
+            ),
             case(
                 "the vocabulary afterwards",
                 demand="a vocabulary left alone",
@@ -279,6 +289,8 @@ PROBES = by_exercise(
                 looks="vocabulary",
                 **_ASKED,
             ),
+            case("nothing but empty sentences", demand="empty sentences", text=["", ""], **_ASKED),
+            case("batches of one", text=_TEXT[1:3], batch_size=1, **_ASKED),
             case(
                 "no sentence at all",
                 demand="no sentence at all",
