@@ -29,7 +29,7 @@ GENERAL = {
     "backward": Mistake(
         "breaks_backward",
         "Training would fail here: backward() cannot get through your code.",
-        "In-place operations on tensors that backward needs are the usual cause.",
+        "The message above is torch's own: it says what backward() met.",
     ),
     "chance": Mistake(
         "random_results",

@@ -64,7 +64,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None:
         return ()
-    if seen.problem is not None:
+    if seen.problem is not None and finding.kind == seen.problem.kind:
         is_test = exercise.probe.kind == ExerciseKind.TEST_THE_TEST
         return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
