@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from utils.checks.framework.closeness import nearly
+from utils.checks.framework.closeness import has_no_number, nearly
 from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Inputs
+from utils.checks.framework.first_nan import FirstNan
 from utils.checks.framework.laws import Calls, Change, broken_laws
 from utils.checks.framework.observation import Observation, Other
 from utils.checks.framework.observe import observe, observe_all
@@ -44,9 +45,13 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
         return not same_results(one, other, exercise.tolerance)
 
     earlier, first, right = seen(dict), seen(dict), wanted(dict)
-    if first.problem is not None or _nan_beside(right, first):
+    if _is_lost(right, first):
+        watch = FirstNan()
+        probe = replace(exercise.probe, call=watch.watched(exercise.probe.call))
+        _called(replace(exercise, probe=probe), answer, case, dict)
+        yield from watch.says()
         return
-    if any(isinstance(value, Other) for value in first.values.values()):
+    if first.problem is not None or any(isinstance(x, Other) for x in first.values.values()):
         return
     if differ(first, seen(dict)):
         if exercise.facts is not None:
@@ -87,15 +92,21 @@ def _named_inputs(answer: Any, inputs: Inputs) -> Inputs:
     return {name: value for name, value in inputs.items() if name in known or "." in name}
 
 
-def _nan_beside(right: Observation, got: Observation) -> bool:
-    """Return whether a result is NaN where it should not be: nothing would change it."""
-    for name, wanted in right.values.items():
-        mine = got.values.get(name)
-        if not isinstance(wanted, np.ndarray) or not isinstance(mine, np.ndarray):
-            continue
-        if mine.dtype.kind == "f" and np.isnan(mine).any() and not np.isnan(wanted).any():
-            return True
-    return False
+def _is_lost(right: Observation, got: Observation) -> bool:
+    """Return whether a result is NaN where it should not be, or all infinite.
+
+    Nothing would change it.
+    """
+    pairs = [(wanted, got.values.get(name)) for name, wanted in right.values.items()]
+    return any(has_no_number(*pair) or _has_more_nan(*pair) for pair in pairs)
+
+
+def _has_more_nan(wanted: object, got: object) -> bool:
+    right, mine = (np.asarray(x) if isinstance(x, (np.ndarray, float)) else None
+                   for x in (wanted, got))  # fmt: skip
+    if right is None or mine is None or not right.dtype.kind == mine.dtype.kind == "f":
+        return False
+    return bool(np.isnan(mine).any() and not np.isnan(right).any())
 
 
 def _called(
