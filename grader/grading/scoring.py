@@ -18,10 +18,11 @@ from grader.sandbox import Ended
 from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL
 from utils.checks.framework.compare import Finding
-from utils.checks.framework.exercise import Case
+from utils.checks.framework.exercise import Case, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.judge import judge, judge_case, points_alone
 from utils.checks.framework.observation import ProblemKind
+from utils.checks.framework.silent_tests import reasons_in
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.framework.words_used import words_in
 from utils.checks.registry import exercises
@@ -49,7 +50,7 @@ def judge_submission(
     ended: Ended,
     named: Mapping[str, str],
     notes: Sequence[str],
-    lines: Collection[str] = (),
+    cells: Sequence[str] = (),
 ) -> Outcome:
     """Judge what an isolated process sent.
 
@@ -60,18 +61,34 @@ def judge_submission(
             it, as a sentence. What was seen decides; the sentence is told beside it if that was
             not right.
         notes: what the student should know about the notebook itself.
-        lines: the submission's lines of code, stripped; no other is shown of a hidden case.
+        cells: the code of the submission's cells; no other line is shown of a hidden case.
 
     """
+    lines = {line.strip() for cell in cells for line in cell.splitlines()}
     status, sentence = ENDINGS[ended.status]
     seen = _collect(lesson, ended.messages)
-    known = (lines, words_in(lines))
+    words = words_in(lines)
     results = tuple(
-        _result(lesson, exercise, seen, (sentence, named.get(exercise.id, "")), known)
+        _result(
+            lesson,
+            exercise,
+            seen,
+            (sentence, named.get(exercise.id, "")),
+            (lines, _with_reasons(exercise.id, words, cells)),
+        )
         for exercise in lesson.exercises
     )
     told = (*notes, *([sentence] if sentence else []))
     return Outcome(lesson.name, status, results, told, ended.wall_seconds)
+
+
+def _with_reasons(
+    exercise: str, words: frozenset[str] | None, cells: Sequence[str]
+) -> frozenset[str] | None:
+    """Return the words of a submission's code and, of a student's test, why it never fails."""
+    if words is None or exercises()[exercise].probe.kind != ExerciseKind.TEST_THE_TEST:
+        return words
+    return words | reasons_in(cells, exercise)
 
 
 def expect(lesson: Lesson) -> None:

@@ -18,6 +18,7 @@ from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
 from utils.checks.framework.one_step import one_step
+from utils.checks.framework.silent_tests import with_reasons
 from utils.checks.framework.symptoms import is_cut, symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
@@ -37,7 +38,7 @@ def judge(
         cases: what was asked, in order.
         observations: what came back for each case; None if nothing did.
         points: the exercise's points, if it is graded.
-        used: the names in the answer's code, if they are known.
+        used: the names in the answer's code, if they are known, and why a test never fails.
 
     """
     with_values = _with_values(exercise, cases, observations)
@@ -59,6 +60,7 @@ def judge(
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
     if mistake is None and telling is not None:
         mistake = one_step(exercise, judged, telling)
+    mistake = with_reasons(mistake, used)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
 
