@@ -7,6 +7,7 @@ import numpy as np
 from utils.checks.framework.observation import Array
 
 _MOST_EXACT = 2**53  # larger integers are rounded in float64
+_WHOLE = 0.5  # what differs by that is another number, however large both are
 _NEARLY = 1e-3  # share by which a result differs that an epsilon or rounding has changed
 
 
@@ -90,6 +91,7 @@ def nearly(wanted: object, value: object) -> bool:
         return False
     if (wanted.shape, wanted.dtype.kind, value.dtype.kind) != (value.shape, "f", "f"):
         return False
-    return bool(
-        np.allclose(value, wanted, rtol=_NEARLY, atol=_NEARLY * np.abs(wanted).max(initial=0.0))
-    )
+    largest = min(1.0, float(np.abs(wanted).max(initial=0.0)))  # what is 0 has digits of its own
+    apart = np.abs(np.subtract(value, wanted, dtype=np.float64))
+    near = np.allclose(value, wanted, rtol=_NEARLY, atol=_NEARLY * largest)
+    return bool(near) and bool((apart < _WHOLE).all())

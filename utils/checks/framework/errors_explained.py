@@ -98,7 +98,7 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"operator\.invert|bitwise|logical_not",
-        "`~`, `&` and `|` need booleans: this mask holds numbers.",
+        "`~`, `&` and `|` need booleans: this tensor holds numbers.",
     ),
     (
         r"leaf [Vv]ariable.* It is a parameter",
@@ -160,12 +160,13 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "such as `+=`, and for names that end in an underscore.",
     ),
     (
-        r"torch\.return_types",
-        "`max` with a dim gives two tensors, values and indices: take `.values`, or amax.",
+        r"torch\.return_types\.(max|min|median|nanmedian|mode|kthvalue|sort|topk|cummax|cummin)\b",
+        "`{1}` gives two tensors here, values and indices: take `.values`.",
     ),
     (
-        r"'tuple' object|not tuple|and 'tuple'",
-        "A pair is used where one tensor is expected: unpack what the function returns.",
+        r"'tuple' object|not '?tuple|and 'tuple'|concatenate tuple",
+        "A tuple is used as if it were one tensor. If a function of yours returns it, take it "
+        "apart; if it is handed to you, as an LSTM's state is, hand it on as it is.",
     ),
     (
         r"expected scalar type|to have the same dtype|must have the same dtype|same dtype",

@@ -34,6 +34,7 @@ class ProblemKind(StrEnum):
     EXCEPTION = "exception"
     RETURN = "return"
     CHANCE = "chance"
+    KEPT = "kept"
     NOTHING = "nothing"
     ATTRIBUTE = "attribute"
     FORBIDDEN = "forbidden"

@@ -33,8 +33,8 @@ Sentences = Iterator[str]
 _LATER = " after "  # in the name of a result that is asked for twice
 _IN_TRAIN = " in train mode, before dropout"
 _NEARLY_RIGHT = (
-    "{} is right except for its last digits. Usual causes are an epsilon, rounding, a difference "
-    "in place of a derivative, or a number type with fewer digits."
+    "At the sizes of these cases {} is right except for its last digits. Usual causes are an "
+    "epsilon, rounding, a difference in place of a derivative, or a number type with fewer digits."
 )
 _NEAR = "Close, but not close enough: give more digits."
 _BOTH_ERRORS = re.compile(r"\w+Error(\w+Error|Exception)")
@@ -75,7 +75,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     says_all = _of_shared(expected, seen, whole, exercise.tolerance) or _of_refusal(wanted, got)
     if has_no_number(wanted, got):
         says_all = of_no_number(whole, got, inputs_of(exercise, shown.result.case))
-    elif not says_all and nearly(wanted, got):
+    elif not says_all and _is_near(exercise, judged, whole):
         says_all = _NEARLY_RIGHT.format(whole)
     if says_all:
         return (says_all,)
@@ -103,6 +103,15 @@ def _of_prediction(exercise: Exercise, seen: Observation) -> tuple[str, ...]:
     """Say how a wrong prediction is made up, where its exercise can read it."""
     says = exercise.read(seen.values.get(PREDICTION)) if exercise.read is not None else ""
     return (says,) if says else ()
+
+
+def _is_near(exercise: Exercise, judged: Sequence[Judged], name: str) -> bool:
+    """Return whether a result is right but for its last digits wherever an answer fails."""
+    return all(
+        nearly(expected_of(exercise, j.result.case).values.get(name), j.seen.values.get(name))
+        for j in judged
+        if not j.result.passed and j.seen is not None
+    )
 
 
 def _of_shared(expected: Observation, seen: Observation, name: str, tolerance: float) -> str:
@@ -258,8 +267,8 @@ def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
         ]
     elif got.size == wanted.size and got.ndim == wanted.ndim:
         yield (
-            f"{name} has the right number of entries, but split into other axes: look at view, "
-            "reshape, flatten, cat or stack, and at their dim."
+            f"{name} has the right number of entries, but split into other axes: look at the steps "
+            "that change its form, and at the axes that they name."
         )
     elif got.ndim == wanted.ndim:
         yield from _of_lengths(name, wanted, got, tolerance)

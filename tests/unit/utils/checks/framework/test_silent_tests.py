@@ -1,4 +1,4 @@
-"""A test of a student's that never raises is told so, and which of the usual causes its code has."""
+"""A student's test that never raises is told so, and which of the usual causes its code has."""
 
 import linecache
 
@@ -41,7 +41,7 @@ SILENT = {
     "        print('wrong')": "It catches AssertionError itself",
     "try:\n        assert rows.sum() == 7\n    except Exception as error:\n"
     "        print(error)": "It catches AssertionError itself",
-    "try:\n        assert rows.sum() == 7\n    except:\n        pass": "It catches AssertionError itself",
+    "try:\n        assert rows.sum() == 7\n    except:\n        pass": "It catches AssertionError",
     "import contextlib\n    with contextlib.suppress(AssertionError):\n"
     "        assert rows.sum() == 7": "It catches AssertionError itself",
     "print('rows sum to one:', rows)": "It only prints",
@@ -57,7 +57,7 @@ SILENT = {
     "yield\n    assert rows.sum() == 7": "`yield` or `async` keeps its lines from running",
     "def holds():\n        assert rows.sum() == 7": "in a function inside it that is never called",
     "return None\n    assert rows.sum() == 7": "A `return` ends it before",
-    f"helper(weights){HELPER}    assert (weights.sum() == 7, 'rows')": "`assert (a, b)` never fails",
+    f"helper(weights){HELPER}    assert (weights.sum() == 7, 'r')": "`assert (a, b)` never fails",
     f"helper(weights){HELPER}    print(weights)": "It only prints",
 }  # fmt: skip
 TOLD = sorted(set(SILENT.values()))
