@@ -33,6 +33,7 @@ class ProblemKind(StrEnum):
     STUB = "stub"
     EXCEPTION = "exception"
     RETURN = "return"
+    CHECK = "check"  # the check's own code failed
     CHANCE = "chance"
     KEPT = "kept"
     NOTHING = "nothing"

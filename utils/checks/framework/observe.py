@@ -26,6 +26,11 @@ from utils.checks.framework.observation import (
     plain,
 )
 from utils.checks.framework.overwriting import Overwritten, is_about_writing, watching
+from utils.checks.framework.own_errors import (
+    is_of_the_check,
+    is_raised_by_the_check,
+    of_reading,
+)
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
 from utils.checks.framework.torch_state import put_back, usual_torch
@@ -92,7 +97,10 @@ def attempt(probe: Probe, case: Case, answer: Any, inputs: Inputs | None = None)
     except BaseException as error:
         again = inputs is None and is_about_writing(error)
         found = _watched(probe, case, answer) if again else None
-        seen = Observation(problem=explain_exception(found or error))
+        if found is None and is_of_the_check(error, answer):
+            seen = Observation(problem=_of_the_check(error))
+        else:
+            seen = Observation(problem=explain_exception(found or error))
     left = put_back()
     if left and (seen.problem is None or seen.problem.kind == ProblemKind.BACKWARD):
         return Observation(problem=Problem(ProblemKind.EXCEPTION, left))
@@ -185,6 +193,8 @@ def _observe_gradients(
         with watching(given.values()) if watched else contextlib.nullcontext():
             return _gradients(leaves, probe.call(answer, given)), None
     except (RuntimeError, ValueError, AssertionError) as error:
+        if is_raised_by_the_check(error) and not isinstance(error, Overwritten):
+            return {}, _of_the_check(error)
         return {}, Problem(ProblemKind.BACKWARD, _words_of(error), _line_of(error))
 
 
@@ -265,6 +275,13 @@ def explain_exception(error: BaseException) -> Problem:
         return Problem(ProblemKind.FORBIDDEN, str(error), line_of(error))
     name = "RuntimeError" if isinstance(error, Overwritten) else type(error).__name__
     return Problem(ProblemKind.EXCEPTION, f"{name}: {_words_of(error)[:400]}", _line_of(error))
+
+
+def _of_the_check(error: BaseException) -> Problem:
+    if isinstance(error, (AnswerError, Forbidden)) or _is_stub(error):  # meant for the student
+        return explain_exception(error)
+    words = f"{type(error).__name__}: {_words_of(error)[:200]}"
+    return Problem(ProblemKind.CHECK, of_reading(words))
 
 
 def _words_of(error: BaseException) -> str:

@@ -15,7 +15,7 @@ def line_of(error: BaseException) -> str:
     """Return the innermost line that belongs neither to the course nor to an installed package."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
-        if not _is_ours(frame.filename) and frame.lineno is not None:
+        if not is_ours(frame.filename) and frame.lineno is not None:
             line = frame.line or linecache.getline(frame.filename, frame.lineno)
     return line.strip()
 
@@ -44,12 +44,19 @@ def _frame_now() -> FrameType | None:
     found: FrameType | None = None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename != _OBSERVES:
-        if found is None and not _is_ours(frame.f_code.co_filename):
+        if found is None and not is_ours(frame.f_code.co_filename):
             found = frame
         frame = frame.f_back
     return found if frame is not None else None
 
 
-def _is_ours(filename: str) -> bool:
-    outside = (_COURSE, sys.prefix, sys.base_prefix)
-    return filename.startswith(outside) or "site-packages" in filename
+def is_ours(filename: str) -> bool:
+    """Return whether a file belongs to the course or to an installed package."""
+    outside = (sys.prefix, sys.base_prefix)
+    is_installed = filename.startswith(outside) or "site-packages" in filename
+    return is_installed or is_of_the_course(filename)
+
+
+def is_of_the_course(filename: str) -> bool:
+    """Return whether a file is one of the course's own."""
+    return filename.startswith(_COURSE)
