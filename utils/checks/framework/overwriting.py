@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+import torch
 from torch import _C, Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from utils.checks.framework.students_line import line_now, sign_now
@@ -23,7 +25,7 @@ _ABOUT_WRITING: Final = re.compile(
 )
 # What a student calls steps that they write as signs; others have the name of torch's function.
 _SIGNS: Final = {
-    **dict.fromkeys(("mm", "bmm", "mv", "dot", "addmm", "baddbmm"), "a matrix product"),
+    **dict.fromkeys(("mm", "bmm", "mv", "dot", "addmm", "baddbmm"), "A matrix product"),
     "add": "`+`",
     "sub": "`-`",
     "mul": "`*`",
@@ -153,7 +155,8 @@ def _step_now() -> str:
     node = _C._current_autograd_node()
     name = re.sub(r"Backward\d*$", "", node.name().rpartition("::")[2]) if node else ""
     own = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", name).lower().removeprefix("native_")
-    return _SIGNS.get(own, f"`{own}`" if own else "A step").replace("a matrix", "A matrix")
+    called = f"`{own}`" if own and (hasattr(torch, own) or hasattr(functional, own)) else ""
+    return _SIGNS.get(own, called or "An earlier step")
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:

@@ -146,15 +146,20 @@ def random_states() -> tuple[Any, ...]:
 
 def put_random_states(states: tuple[Any, ...]) -> None:
     """Let the same random numbers be drawn again."""
-    for put, state in zip((torch.set_rng_state, random.setstate, np.random.set_state), states,
-                          strict=True):  # fmt: skip
-        put(state)
+    of_torch, of_python, of_numpy = states
+    torch.set_rng_state(of_torch)
+    random.setstate(of_python)
+    np.random.set_state(of_numpy)
 
 
 def have_drawn(before: tuple[Any, ...]) -> bool:
     """Return whether random numbers have been drawn since then."""
-    return repr(before[1:]) != repr(random_states()[1:]) or not torch.equal(
-        before[0], torch.get_rng_state()
+    of_torch, of_python, (_, keys, place, *_rest) = random_states()
+    return (
+        place != before[2][2]
+        or not torch.equal(before[0], of_torch)
+        or of_python != before[1]
+        or not np.array_equal(keys, before[2][1])
     )
 
 

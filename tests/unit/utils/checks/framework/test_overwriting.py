@@ -77,6 +77,7 @@ def test_a_write_into_what_a_step_needs_is_told_with_its_line_and_what_to_write(
         ("z @ z.mT", "z", "A matrix product"),
         ("z.matmul(torch.ones(3))", "y", ""),
         ("F.layer_norm(z, (3,))", "z", "`layer_norm`"),
+        ("F.dropout(F.relu_(z[0]), 0.5, inplace=True)", "y", "An earlier step"),
     ],
 )
 def test_the_step_that_needs_what_is_written_into_is_named(step, overwritten, called):
