@@ -1,28 +1,16 @@
 """Results without a finite number name no mistake; said is where the first NaN comes up."""
 
-import linecache
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
-from torch.nn import functional as F
 
+from tests.unit.utils.checks.framework.students_cell import written
 from utils.checks import check
 from utils.checks.framework.compare import compare
 from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe_all
 from utils.checks.registry import exercises
-
-
-def written(source, name):
-    """Run a student's cell, whose lines Python can find."""
-    file = f"<{name} {hash(source)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    namespace = {"torch": torch, "nn": nn, "F": F}
-    exec(compile(source, file, "exec"), namespace)
-    return namespace[name]
 
 
 def verdict_of(line, points=None):
