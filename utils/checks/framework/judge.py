@@ -57,6 +57,8 @@ def judge(
         mistake, second = _causes(exercise, judged, telling, used)
         if mistake is None:
             mistake, second = _causes_in_another_form(exercise, judged, telling, used)
+    elif any(j.result.case.is_core and j.holds for j in judged):  # the places of NaN tell
+        mistake, second = name_mistakes(exercise, judged, judged_shown)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
     if mistake is None and telling is not None:
         mistake = one_step(exercise, judged, telling)
