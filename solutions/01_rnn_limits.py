@@ -934,7 +934,8 @@ def greedy_decode(
     """Let a decoder write on its own, one sequence, always the token with the largest logit.
 
     Args:
-        step: (token, state) -> (logits (V,), new state); hand the state on as it is.
+        step: (token, state) -> (logits (V,), new state); hand the state on as it is. It may be
+            called after `eos`, too: what it gives then is no part of the answer.
         state: the decoder's first state.
         bos: the token that the first step reads; not part of the answer.
         eos: the token that ends the answer; not part of it.

@@ -172,7 +172,9 @@ drawn.way("looking back")
 #
 # From the scores to the context, for a whole batch: softmax under the mask, then the average. Give
 # the weights back too; you will draw them. From here on you may use torch's softmax; its ready-made
-# attentions are off limits, here and in lesson 03.
+# attentions are off limits, here and in lesson 03. Softmax keeps its result for `backward()`, so
+# writing into that result (`weights[...] = 0`, `weights *= ...`) breaks `backward()`: make a new
+# tensor from it.
 
 
 # %% exercise="attend"

@@ -369,7 +369,7 @@ drawn.way("heads")
 # - in train mode `nn.Dropout` acts on the weights before they meet the values; but what you return
 #   are the weights as they were, with nothing dropped (so you need your attention's weights, not
 #   its output);
-# - if H does not divide D, raise a `ValueError` that names both numbers.
+# - if H does not divide D, `__init__` raises a `ValueError` that names both numbers.
 #
 # (While this is graded, right functions stand in for yours: an earlier error costs nothing here.)
 
@@ -388,7 +388,7 @@ class MultiHeadAttention(nn.Module):
         w_q, w_k, w_v, w_o: nn.Linear, D to D.
 
     Raises:
-        ValueError: D is not divisible by H; the message names both numbers.
+        ValueError: D is not divisible by H (in `__init__`); the message names both numbers.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:

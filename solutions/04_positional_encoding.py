@@ -536,8 +536,8 @@ pictures.square(move, title="M for a shift of 2 (D = 12)")
 # ### Exercise: `PositionalEncoding`
 # *1 point · difficulty 2 of 5 · 8 minutes*
 #
-# Use your `sinusoidal_encoding`. A sentence that is longer than the table raises a `ValueError`; a
-# good message names T and max_len. The result has the dtype of x.
+# Use your `sinusoidal_encoding`. For a sentence that is longer than the table, `forward` raises a
+# `ValueError`; a good message names T and max_len. The result has the dtype of x.
 
 
 # %% exercise="PositionalEncoding"
@@ -613,7 +613,8 @@ check.PositionalEncoding(
 # *1 point · difficulty 2 of 5 · 5 minutes*
 #
 # Why a formula at all? Give each position a row of its own and train it, like a word's vector.
-# BERT and GPT-2 do that.
+# BERT and GPT-2 do that. For a sentence without enough rows, `forward` raises a `ValueError` here,
+# too.
 
 
 # %% exercise="LearnedPositionalEncoding"

@@ -874,7 +874,7 @@ class TransformerEncoder(nn.Module):
         n_heads: H.
         n_layers: N.
         d_ff: hidden units of each feed-forward network.
-        max_len: longest sequence; the positions raise ValueError past it.
+        max_len: longest sequence; the positions' `forward` raises ValueError past it.
         dropout: for the positions and every layer.
         norm_first: pre-norm when True, else post-norm.
         padding_idx: the id that stands for padding.

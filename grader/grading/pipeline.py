@@ -35,8 +35,8 @@ def conclude(prepared: Prepared, ended: Ended | None) -> Outcome:
         why = LOST if ended is None else KILLED
         return without_run(prepared.lesson, Status.GRADER_ERROR, why)
     notes = (*prepared.notes, *ended_early(prepared.plan, events(ended.messages)))
-    lines = {line.strip() for step in prepared.plan.steps for line in step.source.splitlines()}
-    outcome = judge_submission(prepared.lesson, ended, prepared.named, notes, lines)
+    cells = [step.source for step in prepared.plan.steps]
+    outcome = judge_submission(prepared.lesson, ended, prepared.named, notes, cells)
     return replace(outcome, unusual=prepared.unusual)
 
 

@@ -17,10 +17,11 @@ from grader.sandbox import Ended
 from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL, WireError, decode
 from utils.checks.framework.compare import Finding
-from utils.checks.framework.exercise import Case
+from utils.checks.framework.exercise import Case, ExerciseKind
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.judge import judge, judge_case, points_alone
 from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.framework.silent_tests import reasons_in
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.framework.words_used import words_in
 from utils.checks.registry import exercises
@@ -31,6 +32,8 @@ SENTENCES: Final = {
     ProblemKind.STUB: "This exercise is not written yet.",
     ProblemKind.NOTHING: "Nothing comes back.",
     ProblemKind.CHANCE: "Two calls with the same input differ.",
+    ProblemKind.CHECK: "The check itself stopped at what came back: whoever grades should look.",
+    ProblemKind.KEPT: "Two calls with the same input differ.",
     ProblemKind.BACKWARD: "The results are right, but backward() fails.",
     ProblemKind.FORBIDDEN: "It uses what this exercise asks you to build.",
 }
@@ -48,7 +51,7 @@ def judge_submission(
     ended: Ended,
     named: Mapping[str, str],
     notes: Sequence[str],
-    lines: Collection[str] = (),
+    cells: Sequence[str] = (),
 ) -> Outcome:
     """Judge what an isolated process sent.
 
@@ -59,18 +62,34 @@ def judge_submission(
             it, as a sentence. What was seen decides; the sentence is told beside it if that was
             not right.
         notes: what the student should know about the notebook itself.
-        lines: the submission's lines of code, stripped; no other is shown of a hidden case.
+        cells: the code of the submission's cells; no other line is shown of a hidden case.
 
     """
+    lines = {line.strip() for cell in cells for line in cell.splitlines()}
     status, sentence = ENDINGS[ended.status]
     seen = _collect(lesson, ended.messages)
-    known = (lines, words_in(lines))
+    words = words_in(lines)
     results = tuple(
-        _result(lesson, exercise, seen, (sentence, named.get(exercise.id, "")), known)
+        _result(
+            lesson,
+            exercise,
+            seen,
+            (sentence, named.get(exercise.id, "")),
+            (lines, _with_reasons(exercise.id, words, cells)),
+        )
         for exercise in lesson.exercises
     )
     told = (*notes, *([sentence] if sentence else []))
     return Outcome(lesson.name, status, results, told, ended.wall_seconds)
+
+
+def _with_reasons(
+    exercise: str, words: frozenset[str] | None, cells: Sequence[str]
+) -> frozenset[str] | None:
+    """Return the words of a submission's code and, of a student's test, why it never fails."""
+    if words is None or exercises()[exercise].probe.kind != ExerciseKind.TEST_THE_TEST:
+        return words
+    return words | reasons_in(cells, exercise)
 
 
 def expect(lesson: Lesson) -> None:

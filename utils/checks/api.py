@@ -10,14 +10,16 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from utils.checks.framework.behaviour import with_behaviour
-from utils.checks.framework.exercise import Exercise, hidden_case
+from utils.checks.framework.exercise import Exercise, ExerciseKind, hidden_case
 from utils.checks.framework.heard import listening, silence
 from utils.checks.framework.judge import judge, points_alone
 from utils.checks.framework.kept_inputs import keeping
-from utils.checks.framework.kept_state import places_of, with_memory_named
+from utils.checks.framework.kept_state import Newcomers, Place, places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
+from utils.checks.framework.own_errors import told_as_own
 from utils.checks.framework.render import as_mimebundle, as_text
-from utils.checks.framework.verdict import Verdict
+from utils.checks.framework.silent_tests import reasons_of
+from utils.checks.framework.verdict import Note, Verdict
 from utils.checks.framework.words_used import words_of
 from utils.checks.registry import exercises, find_exercise
 from utils.progress.checked import record_check
@@ -68,7 +70,11 @@ class ExerciseCheck:
 
         """
         if points is None:
-            self._show_and_record(answer)
+            own: list[Note] = []
+            with told_as_own(own):
+                self._show_and_record(answer)
+            for note in own:
+                print(note.says, *note.lines, sep="\n  ")
             return None
         verdict = self.verdict(answer, points=points, hidden=hidden)
         show(verdict)
@@ -99,18 +105,35 @@ class ExerciseCheck:
         """Judge an answer without showing anything; arguments are as in a call."""
         probe = self._exercise.probe
         cases = (*probe.cases, *map(hidden_case, hidden))
-        before = places_of(answer) if points is None else []
+        before: list[Place | Newcomers] = []
+        own: list[Note] = []
+        with told_as_own(own):
+            before = places_of(answer) if points is None else before
         with one_thread():
             with listening() as heard:
                 asked = keeping(probe)
                 observations = observe_all(asked, cases, answer, quiet=points is not None)
             with silence():
-                found = judge(self._exercise, cases, observations, points, words_of(answer))
+                found = None
+                with told_as_own(own):
+                    used = self._used_by(answer)
+                    found = judge(self._exercise, cases, observations, points, used)
+                if found is None:
+                    found = points_alone(self._exercise, cases, observations, points)
                 if points is not None:
-                    return found
-                found = with_memory_named(self._exercise, answer, found, before)
-                found = with_behaviour(self._exercise, answer, found)
-        return replace(found, notes=heard.notes())
+                    return replace(found, notes=tuple(own))
+                with told_as_own(own):
+                    found = with_memory_named(self._exercise, answer, found, before)
+                with told_as_own(own):
+                    found = with_behaviour(self._exercise, answer, found)
+        return replace(found, notes=(*own, *heard.notes()))
+
+    def _used_by(self, answer: Any) -> frozenset[str] | None:
+        """Return the names in an answer's code and, of a test, why it never fails."""
+        words = words_of(answer)
+        if words is None or self._exercise.probe.kind != ExerciseKind.TEST_THE_TEST:
+            return words
+        return words | reasons_of(answer)
 
     def results(self, answer: Any) -> Verdict:
         """Judge an answer by the visible cases as `verdict` does; no cause is sought."""

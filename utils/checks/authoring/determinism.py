@@ -1,6 +1,5 @@
 """Calls that leave nothing to chance, because dropout keeps either nothing or everything."""
 
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,6 +7,12 @@ import torch
 from torch import Tensor
 
 from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.framework.torch_state import have_drawn, put_random_states, random_states
+
+_KEPT = (
+    "Two calls with the same input and the same random numbers should give the same result, but "
+    "they differ."
+)
 
 
 def settled(
@@ -25,15 +30,19 @@ def settled(
         anew: what is called then, where the call leaves traces that are looked at afterwards.
 
     Raises:
-        AnswerError: two results differ, so something drops out at another rate.
+        AnswerError: two results differ: something drops out at another rate or, if they differ with
+            the same random numbers too, is kept from one call to the next.
 
     """
-    before = torch.get_rng_state(), random.getstate()
+    before = random_states()
     result = call()
-    if torch.equal(before[0], torch.get_rng_state()) and before[1] == random.getstate():
+    if not have_drawn(before):
         return result
     if all(_alike(result, (anew or call)()) for _ in range(again)):
         return result
+    put_random_states(before)
+    if not _alike(result, (anew or call)()):
+        raise AnswerError(ProblemKind.KEPT, _KEPT)
     given = "" if dropout is None else f" and dropout={dropout:g}"
     message = f"Two calls with the same input{given} should give the same result, but they differ."
     raise AnswerError(ProblemKind.CHANCE, message)

@@ -9,6 +9,7 @@ import torch
 
 from utils.checks.framework.exercise import Mistake
 from utils.checks.framework.naming import RANDOM_TEST
+from utils.checks.framework.silent_tests import FINDS_NOTHING
 from utils.words import listed
 
 Test = Callable[[Any], None]
@@ -52,8 +53,8 @@ def weak_tests(
             _changes_its_mind(),
         ),
         Mistake(
-            "finds_nothing",
-            "Your test accepts every version, the broken ones too.",
+            FINDS_NOTHING,
+            "Your test accepts every version, the broken ones too: it never raised anything.",
             told.nothing,
             _finding(finders, ()),
         ),

@@ -6,21 +6,29 @@ in a student's notebook; grading judges by what was observed.
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import torch
 
-from utils.checks.framework.closeness import nearly
+from utils.checks.framework.closeness import has_no_number, nearly
 from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Inputs
+from utils.checks.framework.first_nan import FirstNan
+from utils.checks.framework.kept_state import Newcomers, Place, places_of
 from utils.checks.framework.laws import Calls, Change, broken_laws
 from utils.checks.framework.observation import Observation, Other
 from utils.checks.framework.observe import observe, observe_all
 from utils.checks.framework.symptoms import MOST
+from utils.checks.framework.torch_state import put_random_states, random_states
 from utils.checks.framework.verdict import Verdict
+
+_DIFFER: Final = "Two calls with the same inputs give different results"
+_STEPS: Final = 7  # random numbers that are passed over: others then follow
 
 
 def with_behaviour(exercise: Exercise, answer: Any, verdict: Verdict) -> Verdict:
@@ -44,19 +52,19 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
         return not same_results(one, other, exercise.tolerance)
 
     earlier, first, right = seen(dict), seen(dict), wanted(dict)
-    if first.problem is not None or _nan_beside(right, first):
+    if _is_lost(right, first):
+        watch = FirstNan()
+        probe = replace(exercise.probe, call=watch.watched(exercise.probe.call))
+        _called(replace(exercise, probe=probe), answer, case, dict)
+        yield from watch.says()
         return
-    if any(isinstance(value, Other) for value in first.values.values()):
+    if first.problem is not None or any(isinstance(x, Other) for x in first.values.values()):
         return
-    if differ(first, seen(dict)):
-        if exercise.facts is not None:
-            return  # where many results are right, they may be drawn
-        yield (
-            "Two calls with the same inputs give different results: something in your code is "
-            "random."
-        )
+    if differ(earlier, first) or differ(first, seen(dict)):
+        if exercise.facts is None:  # where many results are right, they may be drawn
+            yield _why_calls_differ(lambda: seen(dict), differ, places_of(answer))
         return
-    if differ(earlier, first) or _remembers(exercise, answer, verdict, case, first):
+    if _remembers(exercise, answer, verdict, case, first):
         yield (
             "Your code remembers: after a call with other inputs, the first inputs give other "
             "results."
@@ -69,14 +77,45 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
         return  # what changes the last digits only would be blamed for more than it does
     inputs = _named_inputs(answer, exercise.probe.make(case.params))
     for name, value in inputs.items():
-        change = _other_value(name, value)
-        if change is None:
-            continue
-        if not differ(first, seen(change)) and differ(right, wanted(change)):
+        changed = _other_values(name, value)
+        if changed and all(
+            not differ(first, seen(change)) and differ(right, wanted(change)) for change in changed
+        ):
             yield f"The result does not change when `{name}` does: `{name}` has no effect."
     yield from _between_sentences(exercise, case, (first, right), seen, wanted)
     calls = Calls(seen, wanted, where, exercise.tolerance)
     yield from broken_laws(inputs, case.params, calls)
+
+
+def _why_calls_differ(
+    again: Callable[[], Observation],
+    differ: Callable[[Observation, Observation], bool],
+    places: Sequence[Place | Newcomers],
+) -> str:
+    """Say why two calls with the same inputs differ, if an experiment shows it."""
+    states = random_states()
+    one, other = (_drawing(states, again) for _ in range(2))
+    put_random_states(states)
+    for _ in range(_STEPS):
+        torch.rand(1), random.random(), np.random.random()
+    elsewhere, back = _drawing(random_states(), again), _drawing(states, again)
+    if not differ(one, other) and not differ(one, back) and differ(one, elsewhere):
+        return f"{_DIFFER}: something in your code is random."
+    for place in places:
+        place.put_back()
+    once = _drawing(states, again)
+    for place in places:
+        place.put_back()
+    twice = _drawing(states, again)
+    if differ(one, other) and not differ(once, twice):
+        return f"{_DIFFER}: something is kept from one call to the next."
+    return f"{_DIFFER}: something is random, or kept from one call to the next."
+
+
+def _drawing(states: tuple[Any, ...], call: Callable[[], Observation]) -> Observation:
+    """Call with these random numbers."""
+    put_random_states(states)
+    return call()
 
 
 def _named_inputs(answer: Any, inputs: Inputs) -> Inputs:
@@ -87,15 +126,21 @@ def _named_inputs(answer: Any, inputs: Inputs) -> Inputs:
     return {name: value for name, value in inputs.items() if name in known or "." in name}
 
 
-def _nan_beside(right: Observation, got: Observation) -> bool:
-    """Return whether a result is NaN where it should not be: nothing would change it."""
-    for name, wanted in right.values.items():
-        mine = got.values.get(name)
-        if not isinstance(wanted, np.ndarray) or not isinstance(mine, np.ndarray):
-            continue
-        if mine.dtype.kind == "f" and np.isnan(mine).any() and not np.isnan(wanted).any():
-            return True
-    return False
+def _is_lost(right: Observation, got: Observation) -> bool:
+    """Return whether a result is NaN where it should not be, or all infinite.
+
+    Nothing would change it.
+    """
+    pairs = [(wanted, got.values.get(name)) for name, wanted in right.values.items()]
+    return any(has_no_number(*pair) or _has_more_nan(*pair) for pair in pairs)
+
+
+def _has_more_nan(wanted: object, got: object) -> bool:
+    right, mine = (np.asarray(x) if isinstance(x, (np.ndarray, float)) else None
+                   for x in (wanted, got))  # fmt: skip
+    if right is None or mine is None or not right.dtype.kind == mine.dtype.kind == "f":
+        return False
+    return bool(np.isnan(mine).any() and not np.isnan(right).any())
 
 
 def _called(
@@ -118,15 +163,27 @@ def _remembers(
     return not same_results(first, _called(exercise, answer, case, dict), exercise.tolerance)
 
 
-def _other_value(name: str, value: object) -> Change | None:
-    """Return a change of one input, of the same form; None if it has no numbers to change."""
+def _other_values(name: str, value: object) -> list[Change]:
+    """Return changes of one input, of the same form; none if it has no numbers to change.
+
+    A norm takes away a number that is added everywhere: each entry gets another one.
+    """
     if not isinstance(value, torch.Tensor) or value.numel() == 0:
-        return None
+        return []
     if value.dtype == torch.bool:
-        return lambda inputs: {**inputs, name: ~value}
-    if value.is_floating_point():
-        return lambda inputs: {**inputs, name: value.flip(-1) + 0.25 * (1 + value.abs())}
-    return None  # ids and lengths have ranges that are not known here
+        return [lambda inputs: {**inputs, name: ~value}]
+    if not value.is_floating_point():
+        return []  # ids and lengths have ranges that are not known here
+    waves = torch.arange(value.numel(), dtype=torch.float32).reshape(value.shape)
+    others = [
+        value + (1 + value.abs()) * wave.to(value.dtype)
+        for wave in (waves.cos(), (2.3 * waves).sin())
+    ]
+    return [partial(_with, name, other) for other in others]
+
+
+def _with(name: str, value: torch.Tensor, inputs: Inputs) -> Inputs:
+    return {**inputs, name: value}
 
 
 def _between_sentences(

@@ -21,8 +21,7 @@ class Finding:
     """One difference, described for a person.
 
     Attributes:
-        kind: "stub", "exception", "return", "nothing", "attribute", "forbidden", "backward",
-            "missing", "shape", "dtype", "values", "gradient" or "changed".
+        kind: one of `ProblemKind`.
         where: the result or input that differs.
         message: one sentence on what was expected and what came instead.
         details: the first differing entries, one per line.

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 
 from utils.checks.framework.compare import number
+from utils.checks.framework.exercise import Inputs
 from utils.checks.framework.observation import Array
 from utils.words import counted
 
@@ -56,3 +58,13 @@ def of_flags(name: str, wanted: Array, got: Array) -> Iterator[str]:
         now, right = ("False", "True") if missing else ("True", "False")
         where = counted(missing + more, "place")
         yield f"{name} is {now} at {where} where it should be {right}, and right at all others."
+
+
+def of_no_number(name: str, got: object, inputs: Inputs) -> str:
+    """Say that a result is NaN or infinite throughout, and whether its inputs are not."""
+    entries = np.asarray(got, dtype=np.float64)
+    kinds = {"NaN": np.isnan(entries).any(), "infinite": np.isinf(entries).any()}
+    what = " or ".join(kind for kind, there in kinds.items() if there)
+    finite = all(torch.isfinite(x).all() for x in inputs.values() if isinstance(x, torch.Tensor))
+    says = f"{name} is {what}" if entries.ndim == 0 else f"Every entry of {name} is {what}"
+    return f"{says}, though all inputs are finite." if finite else f"{says}."

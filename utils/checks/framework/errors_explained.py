@@ -5,6 +5,7 @@ from typing import Final
 
 from utils.checks.framework.observation import Problem, ProblemKind
 
+_WRITES: Final = r"before backward\(\) has run \("  # ends in how it is done
 # The first pattern found in "Type: message" explains it; {1}, {2} ... stand for its groups.
 _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     (
@@ -97,20 +98,75 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"operator\.invert|bitwise|logical_not",
-        "`~`, `&` and `|` need booleans: this mask holds numbers.",
+        "`~`, `&` and `|` need booleans: this tensor holds numbers.",
     ),
     (
-        r"leaf [Vv]ariable that requires grad|modified by an in-?place operation",
-        "A parameter or an input is changed while gradients are recorded. To load weights, do it "
-        "under `with torch.no_grad():`.",
+        r"leaf [Vv]ariable.* It is a parameter",
+        "A parameter is changed while gradients are recorded. To load weights, do it under "
+        "`with torch.no_grad():`.",
     ),
     (
-        r"torch\.return_types",
-        "`max` with a dim gives two tensors, values and indices: take `.values`, or amax.",
+        r"leaf [Vv]ariable",
+        "A tensor that requires gradients is written into. Write first and ask for its gradients "
+        "then, or put what is new into a tensor of another name.",
     ),
     (
-        r"'tuple' object|not tuple|and 'tuple'",
-        "A pair is used where one tensor is expected: unpack what the function returns.",
+        r"into that parameter before backward",
+        "The backward pass comes first, with the parameters that gave the results; an optimiser's "
+        "step, and every other change of them, comes after it.",
+    ),
+    (
+        rf"{_WRITES}`\[\.\.\.\] \W+`",
+        "Make a new tensor instead: `torch.where(condition, new, old)`, or `masked_fill` without "
+        "an underscore. Parts that a loop computes go into a list, then through torch.stack.",
+    ),
+    (
+        rf"{_WRITES}`(\W+)=`",
+        "`x {1}= y` writes into the tensor that is there; `x = x {1} y` makes a new one.",
+    ),
+    (
+        rf"{_WRITES}`\w+\(\.\.\., (inplace=True|out=)",
+        "Leave out `{1}`: then the result is a new tensor.",
+    ),
+    (
+        rf"{_WRITES}`(copy|fill|zero)_`",
+        "Make a new tensor instead, by torch.where or torch.cat for a part, and under a name of "
+        "its own for the whole.",
+    ),
+    (
+        rf"{_WRITES}`(?!_)(\w+)_`",
+        "`{1}_` writes into its tensor; `{1}`, without the underscore at its end, gives a new one: "
+        "use what it returns.",
+    ),
+    (
+        r"is a view and is being modified in-?place",
+        "A loop over a tensor, unbind, split and chunk hand out views of it, and a view of this "
+        "kind may not be written into: give what is new another name, collect it in a list and "
+        "use torch.stack or torch.cat.",
+    ),
+    (
+        r"with out=\.\.\. arguments don't support",
+        "Leave out `out=`, which records no gradients: then the result is a new tensor.",
+    ),
+    (
+        r"refer(?:s)? to a single memory location",
+        "After expand, several entries are one number in memory, and nothing can be written into "
+        "them: make a new tensor (torch.where, masked_fill without an underscore), or clone() "
+        "first.",
+    ),
+    (
+        r"modified by an in-?place operation",
+        "Something that backward() needs is written into before: look for `x[...] =`, for signs "
+        "such as `+=`, and for names that end in an underscore.",
+    ),
+    (
+        r"torch\.return_types\.(max|min|median|nanmedian|mode|kthvalue|sort|topk|cummax|cummin)\b",
+        "`{1}` gives two tensors here, values and indices: take `.values`.",
+    ),
+    (
+        r"'tuple' object|not '?tuple|and 'tuple'|concatenate tuple",
+        "A tuple is used as if it were one tensor. If a function of yours returns it, take it "
+        "apart; if it is handed to you, as an LSTM's state is, hand it on as it is.",
     ),
     (
         r"expected scalar type|to have the same dtype|must have the same dtype|same dtype",

@@ -29,13 +29,20 @@ GENERAL = {
     "backward": Mistake(
         "breaks_backward",
         "Training would fail here: backward() cannot get through your code.",
-        "In-place operations on tensors that backward needs are the usual cause.",
+        "The message above is torch's own: it says what backward() met.",
     ),
     "chance": Mistake(
         "random_results",
         "Something random is at work: a draw (multinomial, rand), dropout, or weights that are "
         "made again in each call.",
         "Nothing random is asked for here.",
+    ),
+    "kept": Mistake(
+        "calls_differ",
+        "A second call with the same inputs gives something else, and not for the random numbers "
+        "that torch, numpy and Python draw.",
+        "Something is kept from one call to the next (in self, in a global name or in a default "
+        "value), or comes from elsewhere, such as the clock.",
     ),
     "nothing": Mistake(
         "returns_nothing",
@@ -48,6 +55,16 @@ SEVERAL_FOR_ONE = Mistake(
     "several_for_one",
     "Several results are returned; one was asked for.",
     "Look at what comes after `return`: a comma makes a tuple.",
+)
+_ONES_FOR_TRUE = Mistake(
+    "ones_for_true",
+    "The entries are right, but for being 1 and 0 in the place of True and False.",
+    "A comparison gives a boolean tensor, and so does `dtype=torch.bool` where a tensor is made.",
+)
+_NUMBERS_FOR_TRUE = Mistake(
+    "numbers_for_true",
+    "Numbers stand where True and False are asked for.",
+    "A comparison gives a boolean tensor.",
 )
 _ROUNDED = Mistake(
     "rounded",
@@ -163,10 +180,21 @@ def _of_kind(expected: Observation, seen: Observation, shown: Finding) -> Mistak
         return _for_which(expected.values.get(shown.where))
     if shown.kind == ProblemKind.RETURN and _are_tensors(seen.values.get(shown.where)):
         return SEVERAL_FOR_ONE
-    known = GENERAL.get(shown.kind)
+    known = _for_booleans(expected, seen, shown) or GENERAL.get(shown.kind)
     if known is None or shown.kind != ProblemKind.BACKWARD or seen.problem is None:
         return known
     return replace(known, hint=usual_cause(seen.problem) or known.hint)
+
+
+def _for_booleans(expected: Observation, seen: Observation, shown: Finding) -> Mistake | None:
+    """Name that numbers of any type stand where True and False are asked for."""
+    wanted, got = expected.values.get(shown.where), seen.values.get(shown.where)
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        return None
+    if shown.kind != ProblemKind.DTYPE or wanted.dtype.kind != "b" or got.dtype.kind not in "iuf":
+        return None
+    places = np.equal(got != 0, wanted).all() and np.isin(got, (0, 1)).all()
+    return _ONES_FOR_TRUE if places else _NUMBERS_FOR_TRUE
 
 
 def _are_tensors(value: Plain) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.amount import is_far_more, of_amount
-from utils.checks.framework.closeness import nearly
+from utils.checks.framework.closeness import has_no_number, nearly
 from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, inputs_of, with_facts
@@ -18,6 +18,7 @@ from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
 from utils.checks.framework.one_step import one_step
+from utils.checks.framework.silent_tests import with_reasons
 from utils.checks.framework.symptoms import is_cut, symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
@@ -37,7 +38,7 @@ def judge(
         cases: what was asked, in order.
         observations: what came back for each case; None if nothing did.
         points: the exercise's points, if it is graded.
-        used: the names in the answer's code, if they are known.
+        used: the names in the answer's code, if they are known, and why a test never fails.
 
     """
     with_values = _with_values(exercise, cases, observations)
@@ -50,13 +51,32 @@ def judge(
     if _is_far_more(exercise, judged_shown):
         return _by_its_amount(exercise, verdict, judged_shown)
     judged = [replace(j, seen=None) if _is_far_more(exercise, j) else j for j in judged]
-    mistake, second = _causes(exercise, judged, judged_shown, used)
-    if mistake is None:
-        mistake, second = _causes_in_another_form(exercise, judged, judged_shown, used)
+    telling = next((j for j in (judged_shown, *judged) if _tells_something(exercise, j)), None)
+    mistake, second = None, None
+    if telling is not None:
+        mistake, second = _causes(exercise, judged, telling, used)
+        if mistake is None:
+            mistake, second = _causes_in_another_form(exercise, judged, telling, used)
+    elif any(j.result.case.is_core and j.holds for j in judged):  # the places of NaN tell
+        mistake, second = name_mistakes(exercise, judged, judged_shown)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
-    mistake = mistake or one_step(exercise, judged, judged_shown)
+    if mistake is None and telling is not None:
+        mistake = one_step(exercise, judged, telling)
+    mistake = with_reasons(mistake, used)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
+
+
+def _tells_something(exercise: Exercise, judged: Judged) -> bool:
+    """Return whether a case's result, which is wrong, has a number to tell what went wrong."""
+    finding, seen = judged.result.finding, judged.seen
+    if finding is None or judged.holds:
+        return False
+    if finding.kind != ProblemKind.VALUES or seen is None:
+        return True
+    name = finding.where.partition("[")[0]
+    wanted = expected_of(exercise, judged.result.case).values.get(name)
+    return not has_no_number(wanted, seen.values.get(name))
 
 
 def _is_far_more(exercise: Exercise, judged: Judged) -> bool:

@@ -33,7 +33,9 @@ class ProblemKind(StrEnum):
     STUB = "stub"
     EXCEPTION = "exception"
     RETURN = "return"
+    CHECK = "check"  # the check's own code failed
     CHANCE = "chance"
+    KEPT = "kept"
     NOTHING = "nothing"
     ATTRIBUTE = "attribute"
     FORBIDDEN = "forbidden"

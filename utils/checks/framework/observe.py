@@ -7,6 +7,7 @@ judged elsewhere.
 import contextlib
 import functools
 import operator
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeGuard
@@ -24,12 +25,18 @@ from utils.checks.framework.observation import (
     ProblemKind,
     plain,
 )
-from utils.checks.framework.overwriting import keeping_inputs
+from utils.checks.framework.overwriting import Overwritten, is_about_writing, watching
+from utils.checks.framework.own_errors import (
+    is_of_the_check,
+    is_raised_by_the_check,
+    of_reading,
+)
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.substitution import standing_in
 from utils.checks.framework.torch_state import put_back, usual_torch
 
 MOST_KEPT: Final = 1 << 12  # entries whose weights are kept
+_ADVICE: Final = re.compile(r" Hint: [^.]*(?:anomaly|backtrace).*")
 
 
 def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> Observation:
@@ -88,11 +95,28 @@ def attempt(probe: Probe, case: Case, answer: Any, inputs: Inputs | None = None)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        seen = Observation(problem=explain_exception(error))
+        again = inputs is None and is_about_writing(error)
+        found = _watched(probe, case, answer) if again else None
+        if found is None and is_of_the_check(error, answer):
+            seen = Observation(problem=_of_the_check(error))
+        else:
+            seen = Observation(problem=explain_exception(found or error))
     left = put_back()
     if left and (seen.problem is None or seen.problem.kind == ProblemKind.BACKWARD):
         return Observation(problem=Problem(ProblemKind.EXCEPTION, left))
     return seen
+
+
+def _watched(probe: Probe, case: Case, answer: Any) -> Overwritten | None:
+    """Call an answer once more, to see which line of it writes where it must not."""
+    try:
+        with watching():
+            _results(probe, answer, probe.make(case.params))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return error if isinstance(error, Overwritten) else None
+    return None
 
 
 def _observe(probe: Probe, case: Case, answer: Any, inputs: Inputs) -> Observation:
@@ -114,9 +138,13 @@ def _observe(probe: Probe, case: Case, answer: Any, inputs: Inputs) -> Observati
     if problem is None:
         return replace(seen, gradients=gradients)
     changed = _written(inputs, seen.changed)
-    if changed:
-        gradients, problem = _observe_gradients(probe, _copy(before), answer, overwrites=True)
-    return replace(seen, changed=changed, gradients=gradients, problem=problem)
+    gradients, found = _observe_gradients(probe, _copy(before), answer, watched=True)
+    return replace(
+        seen,
+        changed=changed,
+        gradients=gradients if changed else {},
+        problem=found or (None if changed else problem),
+    )
 
 
 def _observe_results(probe: Probe, before: Inputs, inputs: Inputs, answer: Any) -> Observation:
@@ -151,21 +179,23 @@ def _written(inputs: Inputs, changed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _observe_gradients(
-    probe: Probe, inputs: Inputs, answer: Any, *, overwrites: bool = False
+    probe: Probe, inputs: Inputs, answer: Any, *, watched: bool = False
 ) -> tuple[dict[str, Plain], Problem | None]:
     """Compute the gradients of a fixed weighted sum of all results, for every float input.
 
-    An answer that overwrites inputs gets copies, and what torch needs of them is kept: so the
-    writing costs no more than it must, and gradients that are not there are seen all the same.
+    An answer that is watched gets copies, and what torch needs of them is kept: so writing into
+    inputs costs no more than it must, and gradients that are not there are seen all the same.
     """
     leaves = _leaves(inputs)
-    copies = {name: leaf.clone() for name, leaf in leaves.items()} if overwrites else {}
+    copies = {name: leaf.clone() for name, leaf in leaves.items()} if watched else {}
     given = inputs | copies
     try:
-        with keeping_inputs(given.values()) if overwrites else contextlib.nullcontext():
+        with watching(given.values()) if watched else contextlib.nullcontext():
             return _gradients(leaves, probe.call(answer, given)), None
     except (RuntimeError, ValueError, AssertionError) as error:
-        return {}, Problem(ProblemKind.BACKWARD, str(error), line_of(error))
+        if is_raised_by_the_check(error) and not isinstance(error, Overwritten):
+            return {}, _of_the_check(error)
+        return {}, Problem(ProblemKind.BACKWARD, _words_of(error), _line_of(error))
 
 
 def _leaves(inputs: Inputs) -> Inputs:
@@ -243,10 +273,24 @@ def explain_exception(error: BaseException) -> Problem:
         return Problem(ProblemKind.STUB, "This exercise is not written yet.", line_of(error))
     if isinstance(error, Forbidden):
         return Problem(ProblemKind.FORBIDDEN, str(error), line_of(error))
-    message = " ".join(str(error).split())
-    return Problem(
-        ProblemKind.EXCEPTION, f"{type(error).__name__}: {message[:400]}", line_of(error)
-    )
+    name = "RuntimeError" if isinstance(error, Overwritten) else type(error).__name__
+    return Problem(ProblemKind.EXCEPTION, f"{name}: {_words_of(error)[:400]}", _line_of(error))
+
+
+def _of_the_check(error: BaseException) -> Problem:
+    if isinstance(error, (AnswerError, Forbidden)) or _is_stub(error):  # meant for the student
+        return explain_exception(error)
+    words = f"{type(error).__name__}: {_words_of(error)[:200]}"
+    return Problem(ProblemKind.CHECK, of_reading(words))
+
+
+def _words_of(error: BaseException) -> str:
+    """Return an error's message, less torch's advice to switch on the detection of anomalies."""
+    return _ADVICE.sub("", " ".join(str(error).split()))
+
+
+def _line_of(error: BaseException) -> str:
+    return error.line if isinstance(error, Overwritten) else line_of(error)
 
 
 def _is_stub(error: BaseException) -> bool:

@@ -15,12 +15,12 @@ import numpy as np
 
 from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
 from utils.checks.framework.agreeing import Judged
-from utils.checks.framework.closeness import close, nearly
+from utils.checks.framework.closeness import close, has_no_number, nearly
 from utils.checks.framework.compare import PREDICTION, identical, number
-from utils.checks.framework.entries_seen import of_flags, of_weights
+from utils.checks.framework.entries_seen import of_flags, of_no_number, of_weights
 from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
-from utils.checks.framework.expected import expected_of
+from utils.checks.framework.expected import expected_of, inputs_of
 from utils.checks.framework.observation import Array, Observation, ProblemKind
 from utils.checks.framework.places import of_places, of_repeats, of_some_places
 from utils.checks.framework.plain_results import of_facts, of_renamed, of_wrapped
@@ -33,8 +33,8 @@ Sentences = Iterator[str]
 _LATER = " after "  # in the name of a result that is asked for twice
 _IN_TRAIN = " in train mode, before dropout"
 _NEARLY_RIGHT = (
-    "{} is right except for its last digits. Usual causes are an epsilon, rounding, a difference "
-    "in place of a derivative, or a number type with fewer digits."
+    "At the sizes of these cases {} is right except for its last digits. Usual causes are an "
+    "epsilon, rounding, a difference in place of a derivative, or a number type with fewer digits."
 )
 _NEAR = "Close, but not close enough: give more digits."
 _BOTH_ERRORS = re.compile(r"\w+Error(\w+Error|Exception)")
@@ -64,25 +64,26 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None:
         return ()
-    if seen.problem is not None:
+    if seen.problem is not None and finding.kind == seen.problem.kind:
         is_test = exercise.probe.kind == ExerciseKind.TEST_THE_TEST
         return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
     expected = expected_of(exercise, shown.result.case)
     if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
         return (_NEAR,) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
     whole = finding.where.partition("[")[0]
-    says_all = _of_shared(expected, seen, whole, exercise.tolerance) or _of_refusal(
-        expected.values.get(whole), seen.values.get(whole)
-    )
+    wanted, got = expected.values.get(whole), seen.values.get(whole)
+    says_all = _of_shared(expected, seen, whole, exercise.tolerance) or _of_refusal(wanted, got)
+    if has_no_number(wanted, got):
+        says_all = of_no_number(whole, got, inputs_of(exercise, shown.result.case))
+    elif not says_all and _is_near(exercise, judged, whole):
+        says_all = _NEARLY_RIGHT.format(whole)
     if says_all:
         return (says_all,)
-    if nearly(expected.values.get(whole), seen.values.get(whole)):
-        return (_NEARLY_RIGHT.format(whole),)
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
-        of_named(whole, expected.values.get(whole), seen.values.get(whole)),
-        of_wrapped(whole, expected.values.get(whole), seen.values.get(whole)),
-        of_renamed(whole, expected.values.get(whole), seen.values.get(whole)),
+        of_named(whole, wanted, got),
+        of_wrapped(whole, wanted, got),
+        of_renamed(whole, wanted, got),
         of_facts(whole, expected.values, seen.values) if exercise.facts is not None else (),
         of_reach(expected, seen),
         of_sizes(exercise, judged, finding.where),
@@ -90,7 +91,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         _of_cases(judged, padded=exercise.facts is None),
         of_results(exercise, judged, finding.where),
         of_all_cases(exercise, judged, finding.where),
-        of_structure(whole, expected.values.get(whole), seen.values.get(whole), exercise.tolerance),
+        of_structure(whole, wanted, got, exercise.tolerance),
         of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
     with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
@@ -102,6 +103,15 @@ def _of_prediction(exercise: Exercise, seen: Observation) -> tuple[str, ...]:
     """Say how a wrong prediction is made up, where its exercise can read it."""
     says = exercise.read(seen.values.get(PREDICTION)) if exercise.read is not None else ""
     return (says,) if says else ()
+
+
+def _is_near(exercise: Exercise, judged: Sequence[Judged], name: str) -> bool:
+    """Return whether a result is right but for its last digits wherever an answer fails."""
+    return all(
+        nearly(expected_of(exercise, j.result.case).values.get(name), j.seen.values.get(name))
+        for j in judged
+        if not j.result.passed and j.seen is not None
+    )
 
 
 def _of_shared(expected: Observation, seen: Observation, name: str, tolerance: float) -> str:
@@ -257,8 +267,8 @@ def _of_shapes(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
         ]
     elif got.size == wanted.size and got.ndim == wanted.ndim:
         yield (
-            f"{name} has the right number of entries, but split into other axes: look at view, "
-            "reshape, flatten, cat or stack, and at their dim."
+            f"{name} has the right number of entries, but split into other axes: look at the steps "
+            "that change its form, and at the axes that they name."
         )
     elif got.ndim == wanted.ndim:
         yield from _of_lengths(name, wanted, got, tolerance)
@@ -323,7 +333,7 @@ def _of_nan(name: str, wanted: Array, got: Array, far: Array) -> Sentences:
         yield f"All entries of {name} that differ are NaN or infinite; the others are right."
     elif not got.any() and wanted.any():
         yield f"{name} is zero everywhere."
-    elif got.size > 1 and np.ptp(np.nan_to_num(got.astype(np.float64))) == 0:
+    elif got.size > 1 and np.ptp(got.astype(np.float64)) == 0:
         yield f"{name} is the same number everywhere."
 
 

@@ -5,10 +5,12 @@ tells an answer that changes it for other code.
 """
 
 import contextlib
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import _C
 from torch.overrides import TorchFunctionMode
@@ -135,6 +137,30 @@ def _put(state: _State, value: Any) -> bool:
         return False
     state.put(value)
     return True
+
+
+def random_states() -> tuple[Any, ...]:
+    """Return where torch, Python and numpy are in the random numbers that they draw."""
+    return torch.get_rng_state(), random.getstate(), np.random.get_state()
+
+
+def put_random_states(states: tuple[Any, ...]) -> None:
+    """Let the same random numbers be drawn again."""
+    of_torch, of_python, of_numpy = states
+    torch.set_rng_state(of_torch)
+    random.setstate(of_python)
+    np.random.set_state(of_numpy)
+
+
+def have_drawn(before: tuple[Any, ...]) -> bool:
+    """Return whether random numbers have been drawn since then."""
+    of_torch, of_python, (_, keys, place, *_rest) = random_states()
+    return (
+        place != before[2][2]
+        or not torch.equal(before[0], of_torch)
+        or of_python != before[1]
+        or not np.array_equal(keys, before[2][1])
+    )
 
 
 @contextlib.contextmanager

@@ -46,16 +46,18 @@ def names_in(code: types.CodeType) -> set[str]:
 
 def words_of(answer: Any) -> frozenset[str] | None:
     """Return every name in an answer's code, and in that of functions beside it that it calls."""
-    todo, seen = functions_of(answer), set[types.FunctionType]()
-    if not todo:
+    functions = with_those_beside(answer)
+    if not functions:
         return None
-    found: set[str] = set()
-    while todo:
-        function = todo.pop()
-        seen.add(function)
-        found |= _all_names(function.__code__)
-        todo += [f for f in _called_beside(function) if f not in seen]
-    return frozenset(found)
+    return frozenset[str]().union(*(_all_names(function.__code__) for function in functions))
+
+
+def with_those_beside(answer: Any) -> list[types.FunctionType]:
+    """Return an answer's functions, and then those beside it that they call."""
+    found = functions_of(answer)
+    for function in found:  # which grows
+        found += [f for f in dict.fromkeys(_called_beside(function)) if f not in found]
+    return found
 
 
 def words_in(lines: Collection[str]) -> frozenset[str] | None:

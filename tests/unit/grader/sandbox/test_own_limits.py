@@ -25,7 +25,7 @@ def test_a_task_that_would_have_itself_killed_goes_on_in_any_namespace() -> None
         channel.send(b"alive")
 
     for kind in (Supervisor(), without_namespaces(Supervisor())):
-        number = kind.start(task, Limits(wall_seconds=25))
+        number = kind.start(task, Limits(wall_seconds=600))
         ended = kind.poll()[number]
         assert (ended.status, ended.messages) == ("finished", (b"alive",))
 
@@ -40,5 +40,5 @@ def test_a_task_may_ask_for_its_limits_and_cannot_set_them() -> None:
             channel.send(type(error).__name__.encode())
         channel.send(str(resource.getrlimit(resource.RLIMIT_NOFILE) == limit).encode())
 
-    ended = end_of(task, Limits(wall_seconds=25, open_files=33))
+    ended = end_of(task, Limits(wall_seconds=600, open_files=33))
     assert ended.messages == (b"(33, 33)", b"ValueError", b"True")

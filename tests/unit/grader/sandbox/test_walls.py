@@ -42,7 +42,7 @@ pytestmark = pytest.mark.skipif(bool(reason_against()), reason=reason_against())
 @pytest.fixture(params=["all walls", "no namespaces", "no Landlock"])
 def supervisor(request: pytest.FixtureRequest) -> Iterator[Supervisor]:
     """A supervisor as this machine allows, then as where the kernel grants less."""
-    with Supervisor(Limits(wall_seconds=30)) as made:
+    with Supervisor(Limits(wall_seconds=600)) as made:
         yield with_walls(request.param, made)
 
 

@@ -26,7 +26,7 @@ TABLE = (
         "stacked_and_cut_anew",
         "Sines and cosines are stacked on top of one another and cut into rows anew: a row holds "
         "entries of several positions.",
-        "reshape keeps the order in memory. Stack along the last axis, and then join the last two.",
+        "A new form keeps the order. Stack along the last axis, and then join the last two.",
         encoding_variant(layout="stacked"),
     ),
     Mistake(
@@ -38,7 +38,8 @@ TABLE = (
     Mistake(
         "index_doubled_twice",
         "The exponent is twice as large as it should be.",
-        "In the formula 2i is the number of the even column. A range with step 2 gives 2i already.",
+        "In the formula 2i is the number of the even column. Counting in steps of 2 gives 2i "
+        "already.",
         encoding_variant(exponent=-4.0),
     ),
     Mistake(
@@ -187,8 +188,7 @@ TABLE = (
         Mistake(
             name,
             f"The columns of {which} are zero: nothing is written there.",
-            "There are D/2 pairs, in D columns: where does your loop or range end, and what is "
-            "its step?",
+            "There are D/2 pairs, in D columns: which pairs are filled in?",
             encoding_variant(blank=blank),
         )
         for name, which, blank in (

@@ -214,10 +214,9 @@ PARTS = (
     ),
     Mistake(
         "queries_of_other_sentences",
-        "The queries are repeated and then cut into rows by view, so keys meet the queries of "
+        "The queries are repeated and then cut into rows anew, so keys meet the queries of "
         "other sentences.",
-        "unsqueeze and expand keep each query with its sentence; view cuts the numbers in the "
-        "order in which they are stored.",
+        "A new form cuts numbers as they are stored; unsqueeze and expand keep queries in place.",
         _repeated_and_cut,
     ),
     *(
@@ -247,7 +246,7 @@ PARTS = (
     Mistake(
         "weights_reshaped",
         "The matrices are reshaped, not transposed, which mixes up their entries.",
-        "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
+        "A new form of the same numbers keeps their order. Which function swaps two axes?",
         _additive(turned=_read_in_another_shape),
     ),
 )
@@ -267,7 +266,7 @@ SCORES = (
     ),
     Mistake(
         "loop",
-        "There is a loop over keys or over sentences: the more there are, the more calls it takes.",
+        "Keys, or sentences, are taken one by one: the more there are, the more calls it takes.",
         "An axis of size one in the query lets a single sum reach all keys.",
         _one_key_at_a_time,
     ),
@@ -319,7 +318,7 @@ SCORES = (
     Mistake(
         "scores_reshaped",
         "Scores of shape (S, B) are reshaped to (B, S), not transposed: sentences are mixed up.",
-        "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
+        "A new form of the same numbers keeps their order. Which function swaps two axes?",
         _additive(finish=lambda scores: scores.T.reshape(scores.shape)),
     ),
     Mistake(

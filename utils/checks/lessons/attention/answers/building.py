@@ -187,14 +187,13 @@ ENTRIES = (
     Mistake(
         "every_word_opens_all",
         "Every sentence that has a word gets all positions.",
-        "Along which axis is the mask filled? `mask[b, :n]` cuts the second axis, of size one; the "
-        "keys are the last.",
+        "Along which axis is the mask filled? The second axis has size one; the keys are the last.",
         _padding(of=_all_if_any),
     ),
     Mistake(
         "comparison_reshaped",
         "A table (S, B) is reshaped to (B, 1, S), not transposed: sentences are mixed up.",
-        "`view` and `reshape` keep the entries in their order. Which function swaps two axes?",
+        "A new form of the same entries keeps their order. Which function swaps two axes?",
         _padding(axes=_reshaped),
     ),
     Mistake(
@@ -310,7 +309,7 @@ CAUSAL = (
     Mistake(
         "last_row_missing",
         "The last position may look nowhere: its row is False.",
-        "`size` positions are `size` rows, and range(size) counts from 0 to size - 1 by itself.",
+        "`size` positions are `size` rows, and the last one, counted from 0, is size - 1.",
         _causal(values=lambda mask: mask & ~mask[:, :, -1:]),
     ),
     Mistake(
@@ -358,7 +357,7 @@ CAUSAL = (
         Mistake(
             name,
             message,
-            "torch.tril keeps the type it is given: give it a boolean tensor.",
+            "A comparison gives a boolean tensor, and so does dtype=torch.bool where one is made.",
             _causal(kind=kind),
         )
         for name, message, kind in _NUMBERS

@@ -128,7 +128,7 @@ MISTAKES = tuple(
             "w_read_in_another_shape",
             {"of_w": lambda w: w.reshape(w.shape[1], w.shape[0]).T},
             "w is reshaped, not transposed, which mixes up its entries.",
-            "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
+            "A new form of the same numbers keeps their order. Which function swaps two axes?",
         ),
         (
             "batch_meets_batch",
@@ -148,7 +148,7 @@ MISTAKES = tuple(
             "keys_reshaped",
             {"met": "keys reshaped"},
             "The keys are reshaped, not transposed, which mixes up their entries.",
-            "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
+            "A new form of the same numbers keeps their order. Which function swaps two axes?",
         ),
         (
             "first_query_for_all",

@@ -140,7 +140,7 @@ def product_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         Mistake(
             "keys_reshaped",
             "The keys are reshaped, not transposed, which mixes up their entries.",
-            "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
+            "A new form of the same numbers keeps their order. Which function swaps two axes?",
             variant(product=lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])),
         ),
         Mistake(

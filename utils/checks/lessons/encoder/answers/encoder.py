@@ -170,13 +170,13 @@ EXERCISES = by_id(
             Mistake(
                 "one_layer_too_many",
                 "There is one layer more than n_layers.",
-                "Count what range gives, and what is made before the loop.",
+                "Count how often a layer is made.",
                 variant(EncoderVariant, stack="too many"),
             ),
             Mistake(
                 "norm_after_each_layer",
                 "final_norm is called after every layer, not only after the last.",
-                "Check how far the line is indented: is it in the loop?",
+                "It comes after all layers, once: where is it called?",
                 variant(EncoderVariant, final="each"),
             ),
             Mistake(
@@ -200,7 +200,7 @@ EXERCISES = by_id(
             Mistake(
                 "one_layer_too_few",
                 "There is one layer fewer than n_layers.",
-                "Count what range gives.",
+                "Count how often a layer is made.",
                 variant(EncoderVariant, stack="too few"),
             ),
             Mistake(

@@ -127,13 +127,13 @@ EXERCISES = by_id(
             Mistake(
                 "one_layer_too_many",
                 "There is one layer too many.",
-                "Is a layer made before the loop counted?",
+                "Is there one beside those that are counted?",
                 _stack_variant(more=1),
             ),
             Mistake(
                 "one_layer_too_few",
                 "There is one layer too few.",
-                "Count what range gives.",
+                "Count how often a layer is made.",
                 _stack_variant(more=-1),
             ),
             Mistake(

@@ -144,8 +144,7 @@ JOINED = tuple(
             "numbers_of_the_heads_alternate",
             "The heads' matrices are stacked along a new last axis and then reshaped, so their "
             "numbers alternate one by one.",
-            "The heads' rows go under each other: those of head 0 first. In which order does "
-            "`reshape` read a new last axis?",
+            "The heads' rows go under each other: head 0 first. How is a new last axis read?",
             lambda kind: torch.stack(kind, -1).reshape(-1, kind[0].shape[-1]),
         ),
         (

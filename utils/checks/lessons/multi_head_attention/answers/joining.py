@@ -148,7 +148,7 @@ MERGE_MISTAKES = (
     *(
         Mistake(
             name,
-            "Sentences are joined instead of heads: the loop runs over the batch.",
+            "Sentences are joined instead of heads: the batch is taken apart.",
             "The axes of x are (B, H, T, Dh): x[0] is a sentence. Which axis holds the heads?",
             _merge(join=join),
         )

@@ -55,19 +55,19 @@ HEADS = (
     ),
     Mistake(
         "cut_by_view_alone",
-        "The heads are cut by view alone: a head gets all the features of a few tokens.",
+        "The heads are cut without swapping axes: a head gets all the features of a few tokens.",
         "Call your split_heads rather than cutting here again.",
         heads_variant(split=staticmethod(view_split)),
     ),
     Mistake(
         "joined_by_view_alone",
-        "The heads are joined by view alone: a row of the output mixes tokens.",
+        "The heads are joined without swapping axes: a row of the output mixes tokens.",
         "Call your merge_heads rather than joining here again.",
         heads_variant(merge=staticmethod(view_merge)),
     ),
     Mistake(
         "cut_and_joined_by_view_alone",
-        "The heads are cut and joined by view alone, so a head sees a few tokens only.",
+        "The heads are cut and joined without swapping axes, so a head sees a few tokens only.",
         "Call your split_heads and merge_heads rather than reshaping here again.",
         heads_variant(split=staticmethod(view_split), merge=staticmethod(view_merge)),
     ),
@@ -114,7 +114,7 @@ HEADS = (
     Mistake(
         "keys_as_long_as_queries",
         "Keys and values are cut with the length of the queries: that fails where S is not T.",
-        "key and value have their own length. -1 lets `view` find it; so does key.shape[1].",
+        "key and value have their own length. The former is key.shape[1].",
         heads_variant(as_long=True),
     ),
 )

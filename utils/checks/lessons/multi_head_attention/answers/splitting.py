@@ -119,8 +119,7 @@ SPLIT_MISTAKES = (
         "view_without_transpose",
         "The shape is right, but the numbers are in the wrong places: a head gets all the "
         "features of a few tokens, not a few features of all tokens.",
-        "`view` and `reshape` never move a number: they only read the same row of numbers with "
-        "other line breaks. Which two axes have to change places?",
+        "A new form moves no number: which two axes have to change places?",
         _split(cut=view_split),
     ),
     Mistake(
@@ -221,7 +220,7 @@ SPLIT_MISTAKES = (
         "order_in_memory_taken_for_granted",
         "The numbers are read in the order in which they lie in memory, which is a different one "
         "where x is a view, such as a transpose.",
-        "`as_strided` looks at memory; `view`, `chunk` and indices look at axes.",
+        "How numbers lie in memory depends on how x was made: go by its axes.",
         _split(cut=_as_in_memory),
     ),
     Mistake(
@@ -285,7 +284,8 @@ SPLIT_MISTAKES = (
         "paired_with_the_batch",
         "Heads of one sentence end up in another sentence's place: the pieces lie head by head, "
         "and are read sentence by sentence.",
-        "After `cat` along the batch, which comes first: all sentences of head 0, or all heads of "
+        "If pieces are joined along the batch, which comes first: all sentences of head 0, or all "
+        "heads of "
         "sentence 0? `stack` gives heads an axis of their own.",
         _split(cut=paired_split),
     ),
@@ -306,29 +306,28 @@ REPAIR_MISTAKES = (
     Mistake(
         "still_paired_with_the_batch",
         "It is not repaired yet: heads of one sentence end up in another sentence's place.",
-        "After `cat` the pieces lie head by head, each with all sentences. Which order does the "
-        "`view` expect?",
+        "The joined pieces lie head by head, each with all sentences. In which order are they "
+        "read?",
         _split(cut=paired_split),
     ),
     Mistake(
         "cut_by_view_alone",
         "Sentences are apart now, but a head gets all the features of a few tokens.",
-        "`view` alone moves no number. In which order do positions and heads lie in memory?",
+        "A new form moves no number. In which order do positions and heads lie in memory?",
         _split(cut=view_split),
     ),
     Mistake(
         "joined_then_cut_as_one_projection",
-        "After `cat` the numbers lie head by head, but the `view` reads them as features that lie "
-        "side by side.",
-        "`view`, then `transpose`, is for x itself. Pieces that are already cut need an axis of "
-        "their own.",
+        "The numbers lie head by head, but are read as features that lie side by side.",
+        "To cut and then to swap axes is for x itself. Pieces that are cut need an axis of their "
+        "own.",
         _split(cut=_joined_then_viewed),
     ),
     Mistake(
         "turned_and_cut_again",
-        "After `cat` the numbers lie head by head. The `view` reads them sentence by sentence, "
-        "and the last step reads them in yet another order.",
-        "Give the `view` the order in which they lie. Then swap two axes, and do nothing more.",
+        "The numbers lie head by head. They are read sentence by sentence, and then in another "
+        "order.",
+        "Read them in the order in which they lie. Then swap two axes, and do nothing more.",
         _split(cut=_turned_and_cut_again),
     ),
     *(

@@ -79,7 +79,7 @@ ROTARY = Exercise(
         Mistake(
             "index_doubled_twice",
             "The exponent is twice as large as it should be.",
-            "In the formula 2i is the number of the even column. A range with step 2 gives 2i "
+            "In the formula 2i is the number of the even column. Counting in steps of 2 gives 2i "
             "already.",
             rotary_variant(exponent=-4.0),
         ),
@@ -110,7 +110,7 @@ ROTARY = Exercise(
         Mistake(
             "last_pair_not_turned",
             "The last pair is not turned.",
-            "There are Dh/2 pairs: where does your loop or range end?",
+            "There are Dh/2 pairs: which is the last one that is turned?",
             rotary_variant(last_left=True),
         ),
         *(

@@ -73,14 +73,14 @@ EXERCISES = by_id(
             Mistake(
                 "only_the_first_pair_turned",
                 "Only the first pair is turned; all others stay where they are.",
-                "Every pair turns, each by its own frequency: does your loop go over all of them?",
+                "Every pair turns, each by its own frequency: is each of them filled in?",
                 shift_variant(first_alone=True),
             ),
             Mistake(
                 "index_doubled_twice",
                 "The exponent is twice as large as it should be.",
-                "In the formula 2i is the number of the even column. A range with step 2 gives 2i "
-                "already.",
+                "In the formula 2i is the number of the even column. Counting in steps of 2 gives "
+                "2i already.",
                 shift_variant(exponent=-4.0),
             ),
             Mistake(
@@ -154,8 +154,7 @@ EXERCISES = by_id(
                 Mistake(
                     name,
                     f"The blocks of {which} are missing: there are zeros instead.",
-                    "There are D/2 pairs, in D rows and columns: where does your loop or range "
-                    "end, and what is its step?",
+                    "There are D/2 pairs, in D rows and columns: which pairs are filled in?",
                     shift_variant(blank=blank),
                 )
                 for name, which, blank in (
@@ -201,8 +200,7 @@ EXERCISES = by_id(
             Mistake(
                 "negative_offset_ignored",
                 "A negative offset moves nothing.",
-                "Backwards works by the same formula. range(offset) is empty where offset is "
-                "negative.",
+                "Backwards works by the same formula: do as many steps as forwards, the other way.",
                 shift_variant(offset_as="forwards"),
             ),
             Mistake(

@@ -202,13 +202,13 @@ EXERCISES = by_id(
             Mistake(
                 "does_not_stop",
                 "Decoding goes on after the end token.",
-                "Compare each new token with eos, and leave the loop.",
+                "Compare each new token with eos, and stop there.",
                 _decode(end="never"),
             ),
             Mistake(
                 "end_token_skipped",
                 "The end token is left out, but decoding goes on after it.",
-                "At eos the answer is complete: leave the loop.",
+                "At eos the answer is complete: stop there.",
                 _decode(end="skipped"),
             ),
             Mistake(
@@ -296,8 +296,7 @@ EXERCISES = by_id(
             Mistake(
                 "one_token_alone",
                 "The answer ends after its first token.",
-                "How far is your `return` indented? Inside the loop it ends the function in the "
-                "first step.",
+                "What ends it in the first step? A `return` that is indented too far does.",
                 _one_token,
             ),
             Mistake(
@@ -357,7 +356,7 @@ EXERCISES = by_id(
             Mistake(
                 "runs_until_the_end_token",
                 "Decoding runs until the end token comes. Where none comes, it never stops.",
-                "Let the loop itself count to max_len: cutting the list afterwards is too late.",
+                "Count the steps up to max_len: cutting the list afterwards is too late.",
                 _until_the_end,
             ),
             Mistake(

@@ -134,9 +134,9 @@ EXERCISES = by_id(
         (
             Mistake(
                 "sentences_for_steps",
-                "The loop runs over the sentences: each call reads all tokens of one, and its "
+                "The steps run over the sentences: each call reads all tokens of one, and its "
                 "state goes on to the next sentence.",
-                "x is (B, T, I), and a loop over a tensor runs along its first axis. A step reads "
+                "x is (B, T, I), and its first axis is that of the sentences. A step reads "
                 "x[:, t], one token of every sentence.",
                 _sentences_for_steps,
             ),
@@ -283,8 +283,7 @@ EXERCISES = by_id(
                 "reshaped_instead_of_transposed",
                 "x was reshaped to (T, B, I), which swaps no axes: tokens of different sequences "
                 "are mixed.",
-                "`view` and `reshape` keep the numbers in their order. Which function swaps two "
-                "axes?",
+                "A new form of the same numbers keeps their order. Which function swaps two axes?",
                 _forward(x=_reshaped),
             ),
             Mistake(
@@ -296,7 +295,7 @@ EXERCISES = by_id(
             Mistake(
                 "last_step_left_out",
                 "The last step is not taken, and its place in the states is still zero.",
-                "T tokens are T steps, and range(T) counts from 0 to T - 1 by itself.",
+                "T tokens are T steps, and the last one, counted from 0, is T - 1.",
                 _forward(
                     x=lambda x: x[:, :-1],
                     kept=lambda states, h_0: [*states, torch.zeros_like(h_0)],
@@ -318,7 +317,7 @@ EXERCISES = by_id(
                 "states_viewed_instead_of_transposed",
                 "The states are stacked as (T, B, Hd) and then reshaped to (B, T, Hd), which "
                 "swaps no axes: states of different sequences are mixed.",
-                "`view` and `reshape` keep the numbers in their order. Along which axis should "
+                "A new form of the same numbers keeps their order. Along which axis should "
                 "you stack?",
                 _forward(stack=_stacked_and_viewed),
             ),
@@ -349,8 +348,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "one_step_too_few",
-                "The loop ends one step early: the last token is not read.",
-                "T tokens are T steps, and range(T) counts from 0 to T - 1 by itself.",
+                "It ends one step early: the last token is not read.",
+                "T tokens are T steps, and the last one, counted from 0, is T - 1.",
                 _forward(x=lambda x: x[:, :-1]),
             ),
             Mistake(
@@ -376,7 +375,7 @@ EXERCISES = by_id(
             *(
                 Mistake(
                     f"batch_taken_for_time{name}",
-                    "The loop runs over the sequences of the batch, not over their tokens.",
+                    "The steps run over the sequences of the batch, not over their tokens.",
                     "x is (B, T, I): time is its second axis.",
                     _forward(x=lambda x: x.transpose(0, 1), stack=stack),
                 )

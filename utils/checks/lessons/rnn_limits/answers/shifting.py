@@ -155,8 +155,8 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "begin_token_everywhere",
-                "Every entry is the begin token. A loop that copies each entry from the one "
-                "before it has this effect: it reads what it has just overwritten.",
+                "Every entry is the begin token. This happens where each entry is copied from the "
+                "one before it, which was just overwritten.",
                 "Only the first entry is bos. Read from the targets and write into another tensor.",
                 torch.full_like,
             ),

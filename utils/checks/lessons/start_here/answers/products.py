@@ -152,8 +152,7 @@ EXERCISES = by_id(
                 "reshaped_instead_of_transposed",
                 "b was reshaped to (B, D, S), which swaps no axes: the entries of different "
                 "vectors are mixed.",
-                "`view` and `reshape` keep the numbers in their order. Which function swaps two "
-                "axes?",
+                "A new form of the same numbers keeps their order. Which function swaps two axes?",
                 _dots(right=_reshaped),
             ),
             Mistake(
@@ -220,7 +219,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "loop",
-                "There is a loop over sequences or over vectors: the more there are, the more "
+                "Sequences, or vectors, are taken one by one: the more there are, the more "
                 "calls it takes.",
                 "A matrix product and einsum both take the whole batch at once.",
                 _one_sequence_at_a_time,

@@ -125,7 +125,7 @@ BUCKETS = Exercise(
         Mistake(
             "last_batch_lost",
             "Some sentences are left out: the last batch is missing.",
-            "After the loop a batch is still open.",
+            "At the end a batch is still open.",
             buckets(cut=variants.cut_without_last),
         ),
         Mistake(

@@ -182,7 +182,7 @@ VOCABULARY = Exercise(
         Mistake(
             "numbered_from_one",
             "The ids begin at 1, so even padding has an id other than 0.",
-            "0 is padding, 1 is unknown, 2 the first word: enumerate() begins at 0 by itself.",
+            "0 is padding, 1 is unknown, 2 the first word: Counting begins at 0 by itself.",
             _vocab(gives=lambda ids: {word: n + 1 for word, n in ids.items()}),
         ),
         Mistake(
@@ -206,7 +206,7 @@ VOCABULARY = Exercise(
         Mistake(
             "letters_counted",
             "Letters are counted, not words.",
-            "A sentence is a list of words; a loop over a word gives its letters.",
+            "A sentence is a list of words; a word, taken apart, gives its letters.",
             _vocab(count=_letters),
         ),
         Mistake(

@@ -268,7 +268,7 @@ TAGGER = Exercise(
         Mistake(
             "last_feature_only",
             "Only the last column of the features is used.",
-            "Does each turn of the loop start from the words again? Add to the sum so far.",
+            "Does each feature start from the words again? Add to the sum so far.",
             tagger_variant(used=slice(-1, None)),
         ),
         Mistake(

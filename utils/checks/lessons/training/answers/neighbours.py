@@ -218,7 +218,7 @@ MISTAKES = (
     Mistake(
         "axes_reshaped",
         "The axes are reshaped, not transposed, which mixes words and features.",
-        "`view` and `reshape` keep the numbers in their order. Which function swaps two axes?",
+        "A new form of the same numbers keeps their order. Which function swaps two axes?",
         neighbours_variant(along="reshaped"),
     ),
     Mistake(

@@ -123,7 +123,7 @@ TURNING = (
     Mistake(
         "turned_twice",
         "Queries and keys are turned twice, by twice the angle.",
-        "Once is enough. Is there a rotary_embedding in a loop, or in two places?",
+        "Once is enough. Is rotary_embedding called in two places, or again and again?",
         rotary_variant(times=2),
     ),
     Mistake(
@@ -192,7 +192,7 @@ ATTENTION = (
     ),
     Mistake(
         "split_by_view",
-        "The heads are cut by a view alone, which mixes the words.",
+        "The heads are cut without swapping axes, which mixes the words.",
         "First (B, T, H, Dh), then swap axes 1 and 2.",
         rotary_variant(split=staticmethod(view_split)),
     ),
@@ -204,7 +204,7 @@ ATTENTION = (
     ),
     Mistake(
         "cut_and_joined_by_view",
-        "Heads are cut and joined by view or reshape alone: a head holds whole words, not a part "
+        "Heads are cut and joined without swapping axes: a head holds whole words, not a part "
         "of each.",
         "(B, T, D) -> (B, T, H, Dh), then swap axes 1 and 2; swap them back before you join.",
         rotary_variant(split=staticmethod(view_split), merge=staticmethod(view_merge)),

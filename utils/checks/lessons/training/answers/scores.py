@@ -195,7 +195,7 @@ LOSS = Exercise(
         Mistake(
             "reshaped_instead_of_transposed",
             "(B, T, C) was reshaped to (B, C, T), which swaps no axes: words and tags are mixed.",
-            "reshape keeps the numbers in their order. F.cross_entropy also takes (N, C) and (N,).",
+            "A new form keeps the order. F.cross_entropy also takes (N, C) and (N,).",
             _reshaped,
         ),
         Mistake(

@@ -19,7 +19,7 @@ TAGGING = Exercise(
             "only_the_first_batch_in_eval_mode",
             "Only the first batch is tagged in eval mode: a model that was training is put back "
             "into train mode before the next one.",
-            "Check how far the line is indented that restores the mode: is it in the loop?",
+            "Is the mode restored after the first batch, or once at the end?",
             variants.given_back_too_early,
         ),
         Mistake(
@@ -172,7 +172,7 @@ TAGGING = Exercise(
         ),
         Mistake(
             "sentences_read_again",
-            "Sentences are read more than once: the loop moves on by less than a batch.",
+            "Sentences are read more than once: each batch begins before the last one ends.",
             "range takes a step, too: range(start, end, step).",
             variants.read_again,
         ),
