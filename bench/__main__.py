@@ -16,7 +16,7 @@ from typing import Any
 NAMES = (
     "checks", "cluster", "grading", "norm_order", "pages", "positions", "reversal", "train_speed",
 )  # fmt: skip
-LONG = ("hub", "mutation", "semester", "tagging_speed")  # run when they are named
+LONG = ("hub", "semester", "tagging_speed")  # run when they are named
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -38,7 +38,7 @@ COMMANDS = {
     "bundle": ("grader.commands.bundle", "zip what students get into dist/"),
     "fingerprints": (
         "grader.commands.fingerprints",
-        "make machine-made mistakes for the checks to recognise",
+        "keep what known mistakes give, so that checks are fast",
     ),
     "site": ("grader.commands.site", "build the public web site into site/_build"),
     "demo": ("grader.commands.demo", "grade a made-up class of six in its own folder"),

@@ -1,52 +1,84 @@
-"""`python -m grader fingerprints`: make machine-made mistakes, for the checks to know again."""
+"""`python -m grader fingerprints`: keep what known mistakes give, for checks to be fast."""
 
 import argparse
+import hashlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
-from grader.mutation.fingerprint_files import (
-    fingerprints,
-    stamp,
-    with_bank,
-    with_fingerprints,
-)
-from utils.checks.framework.fingerprint_file import read, write
-from utils.checks.framework.fingerprints import Fingerprints
+from utils.checks.framework.exercise import Exercise, ExerciseKind
+from utils.checks.framework.expected import expected_of, observed
+from utils.checks.framework.fingerprint_file import read_exercise, write
+from utils.checks.framework.fingerprints import Fingerprints, Print, print_of, same_print
 from utils.checks.registry import exercises
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("lesson", nargs="*", help="for example 02_attention; all, if none is named")
-    parser.add_argument("--force", action="store_true", help="make those anew that are up to date")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is out of date, and return 0."""
-    root = find_root(Path.cwd())
-    for lesson in lessons(root, arguments.lesson):
+    for lesson in lessons(find_root(Path.cwd()), arguments.lesson):
         chosen = list(with_fingerprints(lesson))
-        path = exercises()[chosen[0].id].fingerprints
+        path = chosen[0].fingerprints
         assert path is not None
-        known = read(path)
-        made = _renewed(lesson, known, root, force=arguments.force)
+        made = {exercise.id: renewed(exercise) for exercise in chosen}
         write(path, made)
-        print(
-            f"{lesson.name}: {sum(len(f.mistakes) for f in made.values())} fingerprints of one, "
-            f"{sum(len(f.pairs) for f in made.values())} of two mistakes"
-        )
+        print(f"{lesson.name}: {sum(len(kept.bank) for kept in made.values())} known mistakes")
     return 0
 
 
-def _renewed(
-    lesson: Lesson, known: dict[str, Fingerprints], root: Path, *, force: bool
-) -> dict[str, Fingerprints]:
-    made = {}
-    for exercise in with_fingerprints(lesson):
-        old = known.get(exercise.id)
-        if force or old is None or old.stamp != stamp(exercise):
-            print(f"{lesson.name}: {exercise.id} ...", flush=True)
-            old = fingerprints(lesson, exercise, root)
-        made[exercise.id] = with_bank(old, exercise)
-    return made
+def with_fingerprints(lesson: Lesson) -> Iterator[Exercise]:
+    """Return the exercises whose answers are code that computes something."""
+    for known in (exercises()[exercise.id] for exercise in lesson.exercises):
+        if known.probe.kind in (ExerciseKind.WRITE, ExerciseKind.REPAIR):
+            yield known
+
+
+def renewed(exercise: Exercise) -> Fingerprints:
+    """Return what is kept of an exercise, made anew where it is not as it was.
+
+    Machines differ in the last digits: what is the same but for these stays as it is kept.
+    """
+    path, cases = exercise.fingerprints, exercise.probe.cases
+    names = tuple(case.name for case in cases)
+    old = None if path is None else read_exercise(path, exercise.id)
+    was = old if old is not None and old.cases == names else None
+    right = tuple(print_of(expected_of(exercise, case)) for case in cases)
+    bank = {m.name: m.answer for m in exercise.mistakes if m.answer is not None}
+    return Fingerprints(
+        stamp(exercise),
+        names,
+        _as_kept(right, was.right if was else ()),
+        {
+            name: _as_kept(
+                tuple(_prints(exercise, name, answer)), was.bank.get(name, ()) if was else ()
+            )
+            for name, answer in bank.items()
+        },
+    )
+
+
+def _as_kept(
+    made: tuple[Print | None, ...], old: tuple[Print | None, ...]
+) -> tuple[Print | None, ...]:
+    same = len(made) == len(old) and all(map(same_print, made, old))
+    return old if same else made
+
+
+def _prints(exercise: Exercise, name: str, answer: Any) -> Iterator[Print | None]:
+    for case in exercise.probe.cases:
+        yield print_of(observed(exercise, name, answer, case))
+
+
+def stamp(exercise: Exercise) -> str:
+    """Return the state of the code that an exercise's fingerprints are made from."""
+    assert exercise.fingerprints is not None
+    texts = (
+        p.read_text(encoding="utf-8") for p in sorted(exercise.fingerprints.parent.rglob("*.py"))
+    )
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

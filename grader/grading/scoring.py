@@ -23,7 +23,6 @@ from utils.checks.framework.judge import judge, judge_case, points_alone
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.silent_tests import reasons_in
 from utils.checks.framework.verdict import CaseResult, Verdict
-from utils.checks.framework.words_used import words_in
 from utils.checks.registry import exercises
 
 # Of a hidden case nothing is shown that a student's code can put its inputs into.
@@ -68,14 +67,13 @@ def judge_submission(
     lines = {line.strip() for cell in cells for line in cell.splitlines()}
     status, sentence = ENDINGS[ended.status]
     seen = _collect(lesson, ended.messages)
-    words = words_in(lines)
     results = tuple(
         _result(
             lesson,
             exercise,
             seen,
             (sentence, named.get(exercise.id, "")),
-            (lines, _with_reasons(exercise.id, words, cells)),
+            (lines, _reasons(exercise.id, cells)),
         )
         for exercise in lesson.exercises
     )
@@ -83,13 +81,10 @@ def judge_submission(
     return Outcome(lesson.name, status, results, told, ended.wall_seconds)
 
 
-def _with_reasons(
-    exercise: str, words: frozenset[str] | None, cells: Sequence[str]
-) -> frozenset[str] | None:
-    """Return the words of a submission's code and, of a student's test, why it never fails."""
-    if words is None or exercises()[exercise].probe.kind != ExerciseKind.TEST_THE_TEST:
-        return words
-    return words | reasons_in(cells, exercise)
+def _reasons(exercise: str, cells: Sequence[str]) -> Collection[str]:
+    """Return why a student's test never fails, of an exercise that asks for one."""
+    is_test = exercises()[exercise].probe.kind == ExerciseKind.TEST_THE_TEST
+    return reasons_in(cells, exercise) if is_test else ()
 
 
 def expect(lesson: Lesson) -> None:
@@ -129,13 +124,13 @@ def _result(
     exercise: LessonExercise,
     seen: Answers,
     told: tuple[str, str],
-    known: tuple[Collection[str], Collection[str] | None],
+    known: tuple[Collection[str], Collection[str]],
 ) -> ExerciseResult:
-    """Judge one exercise; `known` are the submission's lines and the words in them."""
-    lines, used = known
+    """Judge one exercise; `known` are the submission's lines, and why its test never fails."""
+    lines, reasons = known
     cases = cases_of(lesson, exercise.id)
     answers = [seen.get((exercise.id, number)) for number in range(len(cases))]
-    verdict = _without_hidden_words(_judged(exercise, cases, answers, used), lines)
+    verdict = _without_hidden_words(_judged(exercise, cases, answers, reasons), lines)
     ended, known_cause = told
     note = known_cause if verdict.score < exercise.points else ""
     note = note or (ended if None in answers else "")
@@ -146,12 +141,12 @@ def _judged(
     exercise: LessonExercise,
     cases: Sequence[Case],
     answers: Sequence[Observation | None],
-    used: Collection[str] | None,
+    reasons: Collection[str],
 ) -> Verdict:
     """Judge an exercise; points do not depend on whether a cause can be sought in odd answers."""
     asked = exercises()[exercise.id], cases, answers, exercise.points
     try:
-        return judge(*asked, used)
+        return judge(*asked, reasons)
     except Exception as error:  # no words of it: they may be a student's
         verdict = points_alone(*asked)
         warnings.warn(f"{exercise.id}: no cause sought, {type(error).__name__}", stacklevel=2)

@@ -20,7 +20,6 @@ from utils.checks.framework.own_errors import told_as_own
 from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.silent_tests import reasons_of
 from utils.checks.framework.verdict import Note, Verdict
-from utils.checks.framework.words_used import words_of
 from utils.checks.registry import exercises, find_exercise
 from utils.progress.checked import record_check
 from utils.progress.tries import is_lent, note_try
@@ -116,8 +115,9 @@ class ExerciseCheck:
             with silence():
                 found = None
                 with told_as_own(own):
-                    used = self._used_by(answer)
-                    found = judge(self._exercise, cases, observations, points, used)
+                    is_test = probe.kind == ExerciseKind.TEST_THE_TEST
+                    reasons = reasons_of(answer) if is_test else ()
+                    found = judge(self._exercise, cases, observations, points, reasons)
                 if found is None:
                     found = points_alone(self._exercise, cases, observations, points)
                 if points is not None:
@@ -127,13 +127,6 @@ class ExerciseCheck:
                 with told_as_own(own):
                     found = with_behaviour(self._exercise, answer, found)
         return replace(found, notes=(*own, *heard.notes()))
-
-    def _used_by(self, answer: Any) -> frozenset[str] | None:
-        """Return the names in an answer's code and, of a test, why it never fails."""
-        words = words_of(answer)
-        if words is None or self._exercise.probe.kind != ExerciseKind.TEST_THE_TEST:
-            return words
-        return words | reasons_of(answer)
 
     def results(self, answer: Any) -> Verdict:
         """Judge an answer by the visible cases as `verdict` does; no cause is sought."""

@@ -98,9 +98,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     # Dask's workers import it, and need nothing of the course for it.
     "grader.cluster.task": ("grader.cluster.pipes",),
-    "grader.mutation": (
-        "grader.mutation", "grader.authoring", "utils.checks.framework", "utils.checks.registry",
-    ),
     "grader.predictions": (
         "grader.predictions", "grader.course", "grader.errors", "grader.regular_file",
         "utils.text_files", "utils.treebank",

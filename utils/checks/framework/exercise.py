@@ -181,7 +181,7 @@ class Exercise:
             runs.
         tolerance: largest relative and absolute difference that counts as equal in float32
             (3 thousandths of that in float64); for predictions, the relative margin.
-        fingerprints: the lesson's file of machine-made mistakes, if it has one.
+        fingerprints: the lesson's file of what known mistakes give, if it has one.
         read: a wrong prediction -> a true sentence on how it is made up; "" if there is none.
 
     """

@@ -1,4 +1,4 @@
-"""What machine-made mistakes give, as a few numbers each, to know them again.
+"""What known mistakes give, as a few numbers each, to rule most of them out without a call.
 
 A fingerprint holds, for each result of a case, its form, how many entries are NaN, its norm and two
 weighted sums. Two answers that agree in all of that in every case behave alike.
@@ -8,7 +8,7 @@ import functools
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,35 +27,21 @@ _PRINTS: dict[int, tuple[Observation, Print]] = {}
 
 
 @dataclass(frozen=True)
-class Fingerprint:
-    """A machine-made mistake: how it reads after "as if", and what it gives, case by case."""
-
-    as_if: tuple[str, ...]
-    prints: tuple[Print | None, ...]
-
-
-@dataclass(frozen=True)
 class Fingerprints:
     """All that is kept for an exercise.
 
     Attributes:
-        stamp: the state of what they were made from.
+        stamp: the state of the code that it was made from.
         cases: the names of the visible cases, in order.
         right: what the right answer gives in them.
-        mistakes: what the wrong ones give.
-        pairs: what two mistakes at once give, all results of a case taken together.
-        bank_stamp: the state of the bank.
-        bank: what the bank's mistakes give, by name.
+        bank: what the known mistakes give in them, by name.
 
     """
 
     stamp: str
     cases: tuple[str, ...]
     right: tuple[Print | None, ...]
-    mistakes: tuple[Fingerprint, ...]
-    pairs: tuple[Fingerprint, ...] = ()
-    bank_stamp: str = ""
-    bank: Mapping[str, tuple[Print | None, ...]] = field(default_factory=dict)
+    bank: Mapping[str, tuple[Print | None, ...]]
 
 
 def print_of(seen: Observation | None) -> Print | None:
@@ -72,16 +58,6 @@ def print_of(seen: Observation | None) -> Print | None:
         made = {name: _numbers(value) for name, value in seen.values.items()}
         known = _PRINTS[id(seen)] = seen, made
     return known[1]
-
-
-def combined(found: Print | None) -> Print | None:
-    """Take all results of a case together."""
-    if found is None:
-        return None
-    numbers = _together([(name, found[name]) for name in sorted(found)])
-    form = _checksum(f"{numbers[0]} {numbers[1]}")
-    norm, one, other = (float(f"{number:.5g}") for number in numbers[2:])
-    return {"": (form, 0, norm, one, other)}
 
 
 def alike(one: Numbers, other: Numbers, margin: float = MARGIN, least: float = 0.0) -> bool:

@@ -8,18 +8,16 @@ import numpy as np
 
 from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.amount import is_far_more, of_amount
-from utils.checks.framework.closeness import has_no_number, nearly
+from utils.checks.framework.closeness import has_no_number
 from utils.checks.framework.compare import Finding, compare
 from utils.checks.framework.exercise import Case, Exercise, Mistake
 from utils.checks.framework.expected import expected_of, inputs_of, with_facts
-from utils.checks.framework.fingerprints import print_of, same_print
 from utils.checks.framework.general_mistakes import general_mistake
-from utils.checks.framework.likeness import likeness
 from utils.checks.framework.naming import Named, name_mistakes
 from utils.checks.framework.observation import Observation, Plain, ProblemKind
 from utils.checks.framework.one_step import one_step
 from utils.checks.framework.silent_tests import with_reasons
-from utils.checks.framework.symptoms import is_cut, symptoms_of
+from utils.checks.framework.symptoms import symptoms_of
 from utils.checks.framework.turned import turned, turns, unpacked, unpackings
 from utils.checks.framework.verdict import CaseResult, Verdict
 
@@ -29,7 +27,7 @@ def judge(
     cases: Sequence[Case],
     observations: Sequence[Observation | None],
     points: float | None = None,
-    used: Collection[str] | None = None,
+    reasons: Collection[str] = (),
 ) -> Verdict:
     """Judge an answer by its observations.
 
@@ -38,7 +36,7 @@ def judge(
         cases: what was asked, in order.
         observations: what came back for each case; None if nothing did.
         points: the exercise's points, if it is graded.
-        used: the names in the answer's code, if they are known, and why a test never fails.
+        reasons: why a student's test never fails, as its code shows.
 
     """
     with_values = _with_values(exercise, cases, observations)
@@ -54,15 +52,15 @@ def judge(
     telling = next((j for j in (judged_shown, *judged) if _tells_something(exercise, j)), None)
     mistake, second = None, None
     if telling is not None:
-        mistake, second = _causes(exercise, judged, telling, used)
+        mistake, second = name_mistakes(exercise, judged, telling)
         if mistake is None:
-            mistake, second = _causes_in_another_form(exercise, judged, telling, used)
+            mistake, second = _causes_in_another_form(exercise, judged, telling)
     elif any(j.result.case.is_core and j.holds for j in judged):  # the places of NaN tell
         mistake, second = name_mistakes(exercise, judged, judged_shown)
     mistake = mistake or general_mistake(exercise, shown.case, judged_shown.seen, shown.finding)
     if mistake is None and telling is not None:
         mistake = one_step(exercise, judged, telling)
-    mistake = with_reasons(mistake, used)
+    mistake = with_reasons(mistake, reasons)
     symptoms = () if mistake is not None else symptoms_of(exercise, judged, judged_shown)
     return replace(verdict, mistake=mistake, second=second, symptoms=symptoms)
 
@@ -130,35 +128,7 @@ def _verdict(
     return Verdict(exercise.id, results, points=points)
 
 
-def _causes(
-    exercise: Exercise, judged: Sequence[Judged], shown: Judged, used: Collection[str] | None
-) -> Named:
-    """Return known mistakes or, where none explains an answer, what it behaves like."""
-    known = name_mistakes(exercise, judged, shown)
-    if known[0] is not None or is_cut(exercise, shown) or _looks_right(exercise, shown):
-        return known  # what is as good as right behaves like all that is right in this case
-    return likeness(exercise, judged, shown, used)
-
-
-def _looks_right(exercise: Exercise, shown: Judged) -> bool:
-    """Return whether a wrong result is too near the right one for fingerprints to tell them."""
-    right, mine = print_of(expected_of(exercise, shown.result.case)), print_of(shown.seen)
-    return same_print(right, mine) or _is_nearly_right(exercise, shown)
-
-
-def _is_nearly_right(exercise: Exercise, shown: Judged) -> bool:
-    """Return whether an answer's numbers are wrong in their last digits only."""
-    finding, seen = shown.result.finding, shown.seen
-    if finding is None or seen is None or finding.kind != ProblemKind.VALUES:
-        return False
-    name = finding.where.partition("[")[0]
-    wanted = expected_of(exercise, shown.result.case).values.get(name)
-    return nearly(wanted, seen.values.get(name))
-
-
-def _causes_in_another_form(
-    exercise: Exercise, judged: Sequence[Judged], shown: Judged, used: Collection[str] | None
-) -> Named:
+def _causes_in_another_form(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Named:
     """Return that a result's axes are others, and what is wrong with its numbers besides."""
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None or seen.problem is not None:
@@ -170,7 +140,7 @@ def _causes_in_another_form(
         failing = next((j for j in again if not j.result.idea_holds), None)
         if failing is None:
             return form, None
-        cause = None if failing is None else _causes(exercise, again, failing, used)[0]
+        cause = name_mistakes(exercise, again, failing)[0]
         if cause is not None:
             return form, cause
     return None, None

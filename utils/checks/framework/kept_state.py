@@ -13,13 +13,13 @@ from typing import Any
 
 import torch
 
+from utils.checks.framework.answer_code import functions_of, names_in
 from utils.checks.framework.exercise import Exercise
 from utils.checks.framework.expected import with_facts
 from utils.checks.framework.general_mistakes import REMEMBERS
 from utils.checks.framework.judge import judge_case
 from utils.checks.framework.observe import observe_all
 from utils.checks.framework.verdict import Verdict
-from utils.checks.framework.words_used import functions_of, names_in
 
 _KEPT = (dict, list, set, torch.Tensor, type(None), bool, int, float, str, tuple)
 _ASKED = 4  # times: an answer that is random may be right once by chance

@@ -7,9 +7,9 @@ import traceback
 from collections.abc import Iterator
 from typing import Any, Final
 
+from utils.checks.framework.answer_code import functions_of
 from utils.checks.framework.students_line import is_of_the_course, is_ours
 from utils.checks.framework.verdict import Note
-from utils.checks.framework.words_used import functions_of
 
 _READING: Final = (
     "The check itself stopped at what your code gives ({}). If that has the form that is asked "

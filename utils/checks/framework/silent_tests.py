@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from utils.checks.framework.answer_code import with_those_beside
 from utils.checks.framework.exercise import Mistake
-from utils.checks.framework.words_used import with_those_beside
 
 FINDS_NOTHING: Final = "finds_nothing"  # the mistake of a test that accepts every version
 _MOST: Final = 2
@@ -41,11 +41,11 @@ def reasons_in(cells: Iterable[str], name: str) -> frozenset[str]:
     return _reasons(list(found.values()))
 
 
-def with_reasons(mistake: Mistake | None, used: Collection[str] | None) -> Mistake | None:
+def with_reasons(mistake: Mistake | None, reasons: Collection[str]) -> Mistake | None:
     """Put in the place of the hint for a test that accepts everything why it never fails."""
     if mistake is None or mistake.name != FINDS_NOTHING:
         return mistake
-    seen = [text for text in _SAYS if text in (used or ())]
+    seen = [text for text in _SAYS if text in reasons]
     return replace(mistake, hint=" ".join(seen[:_MOST])) if seen else mistake
 
 

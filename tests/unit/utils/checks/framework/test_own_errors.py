@@ -110,9 +110,7 @@ def test_an_error_in_torchs_code_that_the_check_calls_is_the_checks(monkeypatch)
 
 
 @pytest.mark.parametrize("error", ERRORS[:2])
-@pytest.mark.parametrize(
-    "stage", ["places_of", "words_of", "judge", "with_memory_named", "with_behaviour"]
-)
+@pytest.mark.parametrize("stage", ["places_of", "judge", "with_memory_named", "with_behaviour"])
 def test_an_error_while_a_cause_is_sought_costs_no_points_and_is_the_checks(
     monkeypatch, capsys, stage, error
 ):
