@@ -56,7 +56,7 @@ PROBES = by_exercise(
         (
             case("small numbers, last axis", required=True, B=2, T=3, S=5),
             case("another axis", B=2, T=3, S=4, dim=1),
-            case("the first axis", B=4, T=2, S=3, dim=0),
+            case("the first axis", weight=0.5, B=4, T=2, S=3, dim=0),
             case("numbers around 10,000", B=2, T=3, S=5, scale=1e4),
             case("some entries are minus infinity", B=2, T=4, S=6, blocked="some"),
             case(
