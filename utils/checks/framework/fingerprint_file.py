@@ -6,9 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from utils.checks.framework.fingerprints import Fingerprints, Numbers, Print, same_print
+from utils.checks.framework.fingerprints import Fingerprints, Print, same_print
 
 _RIGHT = 1  # stands where a mistake gives what is right
+_FORM, _NUMBERS = 2, 3  # of a result: what says its form, and the others
 
 
 @cache
@@ -58,18 +59,25 @@ def _lines(kept: Fingerprints) -> Iterator[str]:
 
 def _row(prints: Sequence[Print | None], right: Sequence[Print | None]) -> list[object]:
     pairs = zip(prints, right, strict=True)
-    return [_RIGHT if same_print(one, known) else _compact(one) for one, known in pairs]
+    return [_RIGHT if same_print(one, known) else _compact(one, known) for one, known in pairs]
 
 
-def _compact(one: Print | None) -> object:
-    """Write whole numbers without their point, and what has no name without one."""
+def _compact(one: Print | None, right: Print | None = None) -> object:
+    """Write whole numbers without their point, what has no name without one, and no form twice."""
     if one is None:
         return None
     short = {
-        name: [int(n) if float(n).is_integer() and abs(n) < 1e6 else n for n in numbers]
+        name: [
+            int(n) if float(n).is_integer() and abs(n) < 1e6 else float(f"{n:.5g}")
+            for n in numbers[_FORM * (_form_of(right, name) == numbers[:_FORM]) :]
+        ]
         for name, numbers in one.items()
     }
     return short.get("", short)
+
+
+def _form_of(right: Print | None, name: str) -> tuple[float, ...]:
+    return right[name][:_FORM] if right is not None and name in right else ()
 
 
 def _dense(value: object) -> str:
@@ -84,11 +92,15 @@ def _from_json(entry: Mapping[str, Any]) -> Fingerprints:
 
 def _prints(row: Sequence[Any], right: Sequence[Print | None]) -> tuple[Print | None, ...]:
     pairs = zip(row, right, strict=True)
-    return tuple(known if one == _RIGHT else _print(one) for one, known in pairs)
+    return tuple(known if one == _RIGHT else _print(one, known) for one, known in pairs)
 
 
-def _print(stored: Any) -> Print | None:
+def _print(stored: Any, right: Print | None = None) -> Print | None:
     if stored is None:
         return None
     named = stored if isinstance(stored, dict) else {"": stored}
-    return {name: cast("Numbers", tuple(numbers)) for name, numbers in named.items()}
+    whole = {
+        name: (*(_form_of(right, name) if len(numbers) == _NUMBERS else ()), *numbers)
+        for name, numbers in named.items()
+    }
+    return cast("Print", whole)
