@@ -15,7 +15,6 @@ from utils.checks.framework.observation import Observation
 @pytest.fixture(autouse=True)
 def no_cause_is_found(monkeypatch):
     monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
-    monkeypatch.setattr("utils.checks.framework.judge.likeness", lambda *_: (None, None))
 
 
 def symptoms(answer, exercise):

@@ -11,7 +11,7 @@ TOGETHER = "The sentences of a batch affect each other: a different last one cha
 
 
 def symptoms(answer, exercise="attend"):
-    """What is said of an answer, likenesses apart."""
+    """What is said of an answer."""
     verdict = getattr(check, exercise).verdict(answer)
     assert not verdict.passed
     return verdict.symptoms
@@ -28,7 +28,6 @@ def right(scores, values, mask=None):
 @pytest.fixture(autouse=True)
 def no_cause_is_found(monkeypatch):
     monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
-    monkeypatch.setattr("utils.checks.framework.judge.likeness", lambda *_: (None, None))
     monkeypatch.setattr("utils.checks.framework.judge.general_mistake", lambda *_: None)
 
 

@@ -11,7 +11,6 @@ from utils.checks import check
 @pytest.fixture(autouse=True)
 def no_cause_is_found(monkeypatch):
     monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
-    monkeypatch.setattr("utils.checks.framework.judge.likeness", lambda *_: (None, None))
 
 
 def symptoms(answer, exercise):

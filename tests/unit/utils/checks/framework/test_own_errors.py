@@ -10,7 +10,7 @@ from torch import nn
 import utils
 from utils.checks import api, check
 from utils.checks.api import ExerciseCheck
-from utils.checks.authoring import calling
+from utils.checks.authoring import swapping
 from utils.checks.framework import expected
 from utils.checks.framework import observe as observing
 from utils.checks.framework.judge import points_alone
@@ -103,7 +103,7 @@ def test_an_error_in_torchs_code_that_the_check_calls_is_the_checks(monkeypatch)
             return x, x @ x.mT
 
     check.SelfAttention.verdict(SelfAttention)
-    monkeypatch.setattr(calling, "functional_call", twice)
+    monkeypatch.setattr(swapping, "_swapped", twice)
     text = as_text(check.SelfAttention.verdict(SelfAttention))
     assert "appeared in multiple dictionaries" in text
     assert is_owned(text)
