@@ -37,16 +37,16 @@ def test_they_fit_into_little_more_than_a_megabyte():
     assert sum(path.stat().st_size for path in {e.fingerprints for e in KEPT}) <= MOST_BYTES
 
 
-@pytest.fixture(name="masks")
-def _masks(tmp_path):
+@pytest.fixture(name="dots")
+def _dots(tmp_path):
     """An exercise whose file a test may change."""
-    exercise = replace(exercises()["causal_mask"], fingerprints=tmp_path / "fingerprints.json")
+    exercise = replace(exercises()["pairwise_dot"], fingerprints=tmp_path / "fingerprints.json")
     yield exercise
     forget()
 
 
-def test_what_differs_in_its_last_digits_stays_and_what_is_otherwise_is_made_anew(masks):
-    made = renewed(masks)
+def test_what_differs_in_its_last_digits_stays_and_what_is_otherwise_is_made_anew(dots):
+    made = renewed(dots)
     first, second = list(made.bank)[:2]
 
     def shifted(factor):
@@ -59,14 +59,14 @@ def test_what_differs_in_its_last_digits_stays_and_what_is_otherwise_is_made_ane
 
     last_digits, other = shifted(1 + 1e-4), shifted(1.5)
     odd = made.bank | {first: last_digits(made.bank[first]), second: other(made.bank[second])}
-    write(masks.fingerprints, {masks.id: replace(made, bank=odd)})
-    again = renewed(masks)
+    write(dots.fingerprints, {dots.id: replace(made, bank=odd)})
+    again = renewed(dots)
     assert again.bank[first] != made.bank[first]
     assert again.bank[second] == made.bank[second]
 
 
-def test_the_file_of_an_unchanged_exercise_is_written_as_it_was(masks):
-    write(masks.fingerprints, {masks.id: renewed(masks)})
-    before = masks.fingerprints.read_bytes()
-    write(masks.fingerprints, {masks.id: renewed(masks)})
-    assert masks.fingerprints.read_bytes() == before
+def test_the_file_of_an_unchanged_exercise_is_written_as_it_was(dots):
+    write(dots.fingerprints, {dots.id: renewed(dots)})
+    before = dots.fingerprints.read_bytes()
+    write(dots.fingerprints, {dots.id: renewed(dots)})
+    assert dots.fingerprints.read_bytes() == before

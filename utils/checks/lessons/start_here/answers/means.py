@@ -147,8 +147,7 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "padding_summed",
-                "The sum runs over the padding, in place of the real positions; the count is "
-                "right.",
+                "The sum runs over the padding, in place of the real positions.",
                 "In this course True means a real position, and `masked_fill` fills where True is.",
                 _mean(summed=torch.logical_not),
             ),
