@@ -27,9 +27,9 @@ from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = "00_start_here"
 KILLS = 20
-# ben's softmax has no shift: one of the idea's four visible cases fails, one of its three hidden
-# ones (which weighs six times as much as any other), and two of the three demands.
-BEN = 2 + round(2 * (3 + 2) / (4 + 8) * (0.8 + 0.2 / 3), 2)
+# ben's softmax has no shift: one of the idea's five visible cases fails (one of which weighs half),
+# one of its three hidden ones (which weighs six), and two of the three demands.
+BEN = 2 + round(2 * (3.5 + 2) / (4.5 + 8) * (0.8 + 0.2 / 3), 2)
 EXPECTED = {"ada": 4, "ben": BEN, "cleo": 3, "dan": 0, "eve": 3, "finn": 4}
 # Graders are copies of a process that has imported all they need and warmed up their fork server:
 # kills hit the grading, and not what takes longer before it, where nothing could be lost.

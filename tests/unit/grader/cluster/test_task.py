@@ -53,7 +53,7 @@ def test_one_shell_serves_batch_after_batch(ask):
     ids=["hangs", "hangs on the way", "ends on the way"],
 )
 def test_a_shell_that_fails_is_told_as_data_and_the_next_batch_has_a_new_one(ask, program, answers):
-    assert ask(program, patience=20.0 if program == END else 1.0)["answers"] == answers
+    assert ask(program, patience={HANG: 1.0, HALF: 12.0, END: 600.0}[program])["answers"] == answers
     assert ask(ECHO)["answers"] == [1, 2]
 
 

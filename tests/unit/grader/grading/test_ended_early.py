@@ -47,7 +47,7 @@ def solved(first: str = "", answers: dict[str, str] | None = None) -> bytes:
 
 @pytest.fixture(scope="module")
 def pool():
-    with Pool(1, Limits(wall_seconds=8, cpu_seconds=8)) as pool:
+    with Pool(1, Limits(wall_seconds=16, cpu_seconds=16)) as pool:
         yield pool
 
 

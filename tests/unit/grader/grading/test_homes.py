@@ -151,7 +151,7 @@ def moved(own, behind=None, *more):
 
 @pytest.fixture(scope="module")
 def pool(one_fork_server):
-    with Pool(1, Limits(wall_seconds=20)) as pool:
+    with Pool(1, Limits(wall_seconds=600)) as pool:
         yield pool
 
 

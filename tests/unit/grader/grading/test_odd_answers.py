@@ -1,7 +1,8 @@
 """Answers of any form are judged at once, and their points stand whatever can be said of them."""
 
-import time
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from utils.checks.framework.observation import Observation, Plain
 from utils.checks.lessons.encoder.stack_facts import stack_facts
 from utils.checks.registry import exercises, probes
 
-AT_ONCE = 5.0  # seconds of computing, a hundred times what they take
+MOST_CALLS = 4_000_000  # of Python's and numpy's functions: ten times what they take
 LONG = np.random.default_rng(0).standard_normal(1000).astype(np.float16)  # as a text, 5 ms
 Change = Callable[[Mapping[str, Plain]], dict[str, Plain]]
 
@@ -35,6 +36,22 @@ def judged(exercise: str, change: Change) -> ExerciseResult:
     ended = Ended("finished", 0, None, messages, 0.1, 0.1, 0, "")
     found = judge_submission(lesson, ended, {}, [])
     return next(result for result in found.results if result.exercise == exercise)
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """What takes few calls: how long they take is the machine's doing."""
+    calls = [0]
+
+    def count(_frame: object, event: str, _arg: object) -> None:
+        calls[0] += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+    assert calls[0] < MOST_CALLS
 
 
 def each(value: Plain) -> Change:
@@ -67,9 +84,8 @@ SLOW: dict[str, tuple[str, Change]] = {
 @pytest.mark.parametrize(("exercise", "change"), SLOW.values(), ids=SLOW)
 def test_no_answer_takes_the_judge_long(exercise, change):
     judged(exercise, dict)  # what is right is computed once
-    began = time.process_time()
-    assert judged(exercise, change).score == 0.0
-    assert time.process_time() - began < AT_ONCE
+    with at_once():
+        assert judged(exercise, change).score == 0.0
 
 
 def test_a_thousand_layers_are_refused_before_each_is_held_against_each():
@@ -80,10 +96,8 @@ def test_a_thousand_layers_are_refused_before_each_is_held_against_each():
         "separate layers": 1000,
         "parameters": [*map(np.asarray, (inputs["weights"][0], inputs["biases"][0]))] * 500,
     }
-    began = time.process_time()
-    with pytest.raises(ValueError, match="layers"):
+    with at_once(), pytest.raises(ValueError, match="layers"):
         stack_facts(inputs, values)
-    assert time.process_time() - began < AT_ONCE
 
 
 def test_points_stand_where_no_cause_can_be_sought(monkeypatch):

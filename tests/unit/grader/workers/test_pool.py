@@ -163,9 +163,9 @@ def test_where_every_fork_server_is_killed_as_it_starts_that_is_told():
 def test_a_grading_process_that_stands_still_costs_no_job_and_is_told(
     who, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(module, "SILENT_SECONDS", 4.0)
+    monkeypatch.setattr(module, "SILENT_SECONDS", -595.0)  # five seconds after a job began
     program = stands_still_once(who, tmp_path / "stood still")
-    with Pool(8, Limits(wall_seconds=1.0), program=program) as pool:
+    with Pool(8, Limits(wall_seconds=600.0), program=program) as pool:
         assert finished(pool, 9) == ["finished"] * 9
     assert "has stood still for 5 seconds" in capsys.readouterr().err
 
