@@ -140,6 +140,9 @@ def run_chosen(chosen: Sequence[str]) -> list[Ended]:
 def settle(now: dict[str, str], *, passed: bool) -> Ended:
     """End a full run: enter what passed, or, in CI, hold the stamp against the tree."""
     stale = now.keys() - set(stamp.unchanged(now))
+    if sys.version_info[:2] != stamp.PYTHON:  # it reads sources otherwise
+        print(f"The stamp is left as it is: Python {'.'.join(map(str, stamp.PYTHON))} makes it.")
+        return Ended("stamp", failed=False, count="", seconds=0.0)
     if "CI" in os.environ:
         if stale:
             print(f"tests/stamp.json does not fit the tree: {told(sorted(stale))}.")

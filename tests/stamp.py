@@ -17,11 +17,12 @@ from tests.tiers import SYSTEMS, nbval_of, tables_of
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 STAMP: Final = ROOT / "tests" / "stamp.json"
+PYTHON: Final = (3, 11)  # makes the stamp: versions differ in how they read the same source
 
 CHECKS: Final = ("utils/checks", "utils/reference", "utils/words.py")
 BROWSER: Final = ("tests/browser/chrome.py", "tests/browser/jupyterlab.py", "tests/browser/axe.py")
 # The files that decide how a system's tests end, besides those tests.
-OF_SYSTEMS: Final = {
+OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "clusters": (
         "grader/cluster", "grader/grading", "grader/workers", "grader/sandbox",
         "grader/static_analysis", "tests/course/clusters.py",
@@ -30,12 +31,22 @@ OF_SYSTEMS: Final = {
         "grader/gradebook", "grader/course", "grader/grading", "tests/course/postgres.py",
     ),
     "the hub": ("hub", "utils/lab", "grader/lms", "tests/course/hub_class.py", *BROWSER),
-    "JupyterLab": (
-        "utils/lab", "utils/progress", "grader/bundle", "grader/commands/teach.py", *BROWSER,
+    "the site": ("site", "grader/website", "tests/course/built_site.py", *BROWSER),
+    "whole classes": ("grader", "docs/instructors.md", "tests/course/handing_in.py"),
+    "killed graders": (
+        "grader/gradebook", "grader/course", "grader/grading", "grader/workers", "grader/sandbox",
+    ),
+    "two engines": (
+        "grader/grading", "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",
+        "nbgrader_config.py", "tests/attacks/in_nbgrader.py", "tests/attacks/malformed.py",
+        "tests/attacks/turned.py",
     ),
     "drawn pictures": ("utils/drawn", *BROWSER),
     "pages in a browser": ("grader/pages", *BROWSER),
-    "the site": ("site", "grader/website", "tests/course/built_site.py", *BROWSER),
+    "JupyterLab": (
+        "utils/lab", "utils/progress", "grader/bundle", "grader/formgrader",
+        "grader/commands/teach.py", *BROWSER,
+    ),
 }  # fmt: skip
 # Tests that try many answers to each exercise, and where the answers are.
 TABLES: Final = (
@@ -60,7 +71,7 @@ EVERYWHERE: Final = (
 def keys() -> dict[str, str]:
     """Return each part's checksum of what it depends on."""
     found = {
-        name: checksum(tests, *OF_SYSTEMS[name], skipped=()) for name, tests in SYSTEMS.items()
+        name: checksum(*tests, *OF_SYSTEMS[name], skipped=()) for name, tests in SYSTEMS.items()
     }
     for lesson in lessons(ROOT):
         judged = judged_by(lesson)

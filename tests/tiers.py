@@ -15,15 +15,22 @@ VARIABLE: Final = "TESTS_LEFT_OUT"
 OTHER_SETTINGS: Final = "attacks under all settings but one"
 WHOLE: Final = "the share of true causes over all answers"
 
-# Modules of tests that start whole programs, by what they start.
-SYSTEMS: Final = {
-    "clusters": "tests/course/test_cluster*.py",
-    "PostgreSQL": "tests/course/test_postgres.py",
-    "the hub": "tests/*/test_hub*.py",
-    "drawn pictures": "tests/browser/test_drawn.py",
-    "pages in a browser": "tests/browser/test_pages.py",
-    "the site": "tests/*/test_site.py",
-    "JupyterLab": "tests/browser/test_*.py",  # all others; the first pattern that fits counts
+# Modules of tests that start whole programs, by what they start; the first that fits counts.
+SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
+    "clusters": ("tests/course/test_cluster*.py",),
+    "PostgreSQL": ("tests/course/test_postgres.py",),
+    "the hub": ("tests/*/test_hub*.py", "tests/course/test_graders_at_once.py"),
+    "the site": ("tests/*/test_site.py",),
+    "whole classes": (
+        "tests/course/test_grading.py",
+        "tests/course/test_instructors_page.py",
+        "tests/course/test_semester.py",
+    ),
+    "killed graders": ("tests/attacks/test_interrupted.py",),
+    "two engines": ("tests/attacks/test_two_engines.py",),
+    "drawn pictures": ("tests/browser/test_drawn.py",),
+    "pages in a browser": ("tests/browser/test_pages.py",),
+    "JupyterLab": ("tests/browser/test_*.py",),
 }
 
 
@@ -34,7 +41,8 @@ def left_out() -> frozenset[str]:
 
 def system_of(module: str) -> str | None:
     """Return the system that a module of tests, a path from the root, starts."""
-    return next((name for name, tests in SYSTEMS.items() if fnmatch(module, tests)), None)
+    fitting = (name for name, tests in SYSTEMS.items() if any(fnmatch(module, t) for t in tests))
+    return next(fitting, None)
 
 
 def tables_of(exercise: str) -> str:

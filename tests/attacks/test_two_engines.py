@@ -38,7 +38,7 @@ def both(tmp_path_factory, one_fork_server):
         course.record(all_lessons()[name])
         run_lesson(all_lessons()[name])  # so that no fork loads what the checks need
     data = {name: attack.submission() for name, attack in ODD.items()}
-    with Pool(2, Limits(wall_seconds=60)) as pool:
+    with Pool(2, Limits(wall_seconds=600)) as pool:
         items = [Item(data[name], all_lessons()[attack.lesson]) for name, attack in ODD.items()]
         ours = dict(grade_all(items, pool))
     return {

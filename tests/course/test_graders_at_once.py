@@ -69,7 +69,7 @@ def teaching(folder: Path, name: str) -> Iterator[tuple[Path, psutil.Process]]:
         yield file, psutil.Process(process.pid)
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=600)
 
 
 @pytest.fixture(scope="module")

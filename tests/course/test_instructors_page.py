@@ -372,7 +372,7 @@ def opens(walk: Walk, command: str) -> None:
         assert process.poll() is None, walk.text("lab.log")
     finally:
         os.killpg(process.pid, 15)
-        process.wait(timeout=60)
+        process.wait(timeout=600)
     assert "Grade by hand" in walk.text("lab.log")
     (walk.root / "lab.log").unlink()
 

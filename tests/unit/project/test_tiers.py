@@ -60,7 +60,8 @@ def test_a_changed_mistake_concerns_its_exercise_and_its_lesson_alone(now, monke
         "solutions/03_multi_head_attention/03_multi_head_attention.ipynb": {
             "nbval of 03_multi_head_attention"
         },
-        "grader/cluster/window.py": {"clusters"},
+        "grader/cluster/window.py": {"clusters", "whole classes"},
+        "tests/attacks/turned.py": {"two engines"},
         "site/conf.py": {"the site"},
         "tests/course/test_site.py": {"the site"},
         "docs/measured.md": set(),
@@ -89,8 +90,8 @@ def test_an_answer_by_another_hand_concerns_the_exercises_of_its_file(now, monke
 
 
 def test_every_pattern_and_folder_that_a_part_names_is_there():
-    named = {*tiers.SYSTEMS.values(), *sum(stamp.OF_SYSTEMS.values(), ()), *stamp.CHECKS}
-    named |= {*stamp.TABLES, *stamp.ANSWERS, *stamp.EVERYWHERE}
+    named = {*sum(tiers.SYSTEMS.values(), ()), *sum(stamp.OF_SYSTEMS.values(), ())}
+    named |= {*stamp.CHECKS, *stamp.TABLES, *stamp.ANSWERS, *stamp.EVERYWHERE}
     assert not [pattern for pattern in named if not any(stamp.ROOT.glob(pattern))]
     assert stamp.OF_SYSTEMS.keys() == tiers.SYSTEMS.keys()
 
@@ -127,6 +128,8 @@ class Item:
         (Item("tests/course/test_hub_exchange.py"), "the hub"),
         (Item("tests/browser/test_hub_demo.py"), "the hub"),
         (Item("tests/browser/test_learner.py"), "JupyterLab"),
+        (Item("tests/attacks/test_interrupted.py"), "killed graders"),
+        (Item("tests/attacks/test_attacks.py"), None),
         (Item("tests/unit/hub/test_settings.py"), None),
     ],
 )
@@ -141,6 +144,14 @@ def test_ci_fails_where_the_stamp_does_not_fit_the_tree(now, kept, monkeypatch, 
     assert "the hub" in capsys.readouterr().out
     stamp.enter(now)
     assert not stages.settle(now, passed=True).failed
+
+
+def test_another_python_leaves_the_stamp_as_it_is(now, kept, monkeypatch, capsys):
+    monkeypatch.setattr(stamp, "PYTHON", (3, 99))
+    monkeypatch.setenv("CI", "true")
+    assert not stages.settle(now, passed=True).failed
+    assert not kept.exists()
+    assert "Python 3.99 makes it" in capsys.readouterr().out
 
 
 def test_a_full_run_enters_what_passed_and_a_failed_one_nothing(now, kept):
