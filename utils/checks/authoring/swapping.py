@@ -51,12 +51,12 @@ def use_with(module: nn.Module, weights: Mapping[str, Tensor], use: Callable[[An
         stack.enter_context(_assigned_to_themselves())
         given: dict[int, Tensor] = {}
         for path, tensor in weights.items():
-            _require_own(module, path, tensor.shape)
             found, computed = found_at(module, path), _computed_by(module, path)
             if id(found) in given:
                 first = next(p for p in weights if found_at(module, p) is found)
                 message = f"self.{first} and self.{path} are one tensor: they share their weights."
                 raise AnswerError(ProblemKind.ATTRIBUTE, message)
+            _require_own(module, path, tensor.shape)
             if computed is None:
                 given[id(found)] = tensor
             else:

@@ -31,7 +31,7 @@ def course(tmp_path, monkeypatch):
         home = tmp_path / folder / "ada" / LESSON
         home.mkdir(parents=True)
         (home / f"{LESSON}.ipynb").write_text(f"ada's {folder}")
-    (tmp_path / "course_secret.txt").write_text("of the class")
+    (tmp_path / "course_secret.txt").write_text("9f86d081884c7d659a2feaa0c55ad015")
     return course
 
 
@@ -102,9 +102,9 @@ def test_a_link_is_told_and_not_followed(course, capsys):
 
 def test_a_second_one_of_the_day_takes_the_firsts_place(course):
     first = archive(course, NAME)
-    (course.folder / "course_secret.txt").write_text("changed")
+    (course.folder / "course_secret.txt").write_text("a3bf4f1b2b0b822cd15d6c15b0f00a08")
     assert archive(course, NAME).path == first.path
-    assert read(first.path)["course_secret.txt"] == b"changed"
+    assert read(first.path)["course_secret.txt"] == b"a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
 def test_one_that_cannot_be_read_back_does_not_replace_the_one_before(course, monkeypatch):
