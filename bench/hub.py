@@ -39,7 +39,7 @@ from utils.lab.on_hub import NAME, renew
 LESSON: Final = "02_attention"
 N_STUDENTS, SECONDS = 200, 300.0
 # What each kind of the sample class earns; the README shows the same table.
-POINTS: Final = {"ada": 27, "ben": 22, "cleo": 26, "dan": 0, "eve": 25, "finn": 23.67}
+POINTS: Final = {"ada": 27, "ben": 22, "cleo": 26, "dan": 0, "eve": 25, "finn": 23.47}
 KINDS: Final = tuple(POINTS)
 TWICE: Final = 8  # each such student hands in the stubs first
 DONE: Final = "all-handed-in"

@@ -93,7 +93,8 @@ def _rows(
 
 def _change(gradebook: Gradebook, graded: Graded) -> None:
     """Change a submission that the gradebook has."""
-    when = {} if graded.outcome.score is None else {"timestamp": _when(graded)}
+    is_told = graded.timestamp and graded.outcome.score is not None
+    when = {"timestamp": _when(graded)} if is_told else {}
     submission = gradebook.update_or_create_submission(graded.lesson.name, graded.student, **when)
     scores, said = _scores(graded.outcome), _comments(graded.outcome)
     for notebook in submission.notebooks:

@@ -311,7 +311,7 @@ def test_a_task_that_asks_faster_than_it_is_answered_is_stopped_at_its_limit(
     with Supervisor(Limits(wall_seconds=0.3, question_bytes=1 << 30)) as supervisor:
         number = supervisor.start(task, answer=answer)
         assert supervisor.poll()[number].status == "timed out"
-    assert asked[0] < 1000
+    assert asked[0] < 100_000
 
 
 @pytest.mark.parametrize("size", [4096, 1 << 20])

@@ -43,7 +43,7 @@ def test_a_lesson_goes_on_with_the_lent_part_and_says_whose_it_is(tmp_path):
     assert "the course's" in shown[6]
     assert shown[7] == "(1, 2, 5, 3)\n"
     assert "lent to you" in shown[8]
-    assert "all 5 cases pass" in shown[9]
+    assert "all 7 cases pass" in shown[9]
     assert shown[10] == "(1, 2, 5, 3)\n"
 
 
