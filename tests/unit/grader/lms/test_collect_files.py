@@ -177,8 +177,8 @@ def test_a_notebook_in_a_students_own_zip_counts_when_that_was_handed_in(
     course, tmp_path, system, capsys
 ):
     inner = zipped(tmp_path, {
-        "hand-in/mine.ipynb": Item(FIRST, NOON - timedelta(days=9)), "hand-in/data.csv": b"1,2",
-        "hand-in/.ipynb_checkpoints/mine-checkpoint.ipynb": FIRST, "__MACOSX/hand-in/._mine.ipynb": b"x",
+        "mine/mine.ipynb": Item(FIRST, NOON - timedelta(days=9)), "mine/data.csv": b"1,2",
+        "mine/.ipynb_checkpoints/mine-checkpoint.ipynb": FIRST, "__MACOSX/mine/._mine.ipynb": b"x",
     })  # fmt: skip
     entry = {
         "canvas": "lovelaceada_11_101_w.zip",
