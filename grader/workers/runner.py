@@ -41,7 +41,7 @@ SHARE: Final = 0.25  # of the time that is left, for one step: the others need s
 GRACE_SECONDS: Final = 1.5  # for a step to end after it was told to, at most; at least half of it
 MOST_FAILED: Final = 3  # statements of a cell that are told
 STDERR: Final = 2  # the descriptor: Python's own streams may be replaced
-Take = Callable[[int], tuple[Case, Inputs]]  # a case by its number, with its inputs
+Take = Callable[[int], tuple[Case, Inputs | None]]  # a case by its number; a trial's inputs
 _CELL: Final = re.compile(r"<cell (\d+)>")
 
 
@@ -255,12 +255,12 @@ def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clo
 
 
 def _cases(probe: Probe, asked: Sequence[Mapping[str, Any]]) -> Take:
-    """Return what makes a case and its inputs; one that is not visible has no name here."""
+    """Return what gives a case, whose inputs observing makes; hidden ones have no name here."""
 
-    def made(number: int) -> tuple[Case, Inputs]:
+    def made(number: int) -> tuple[Case, None]:
         params = asked[number]
         visible = (case for case in probe.cases if case.params == params)
-        return next(visible, Case("", params)), probe.make(params)
+        return next(visible, Case("", params)), None
 
     return made
 

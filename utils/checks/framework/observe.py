@@ -86,7 +86,7 @@ def attempt(probe: Probe, case: Case, answer: Any, inputs: Inputs | None = None)
         probe: how the exercise is questioned.
         case: the parameters of the question.
         answer: what is called.
-        inputs: the case's inputs, if somebody else made them.
+        inputs: those of a trial, which only the process that serves it can make.
 
     """
     try:
