@@ -26,7 +26,7 @@ QUIET = [
 ]
 
 
-def wait_for(condition: Any, what: str, seconds: float = 240) -> Any:
+def wait_for(condition: Any, what: str, seconds: float = 600) -> Any:
     """Call `condition` until it gives something true, and give that; else say what did not come."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -111,7 +111,7 @@ class Chrome:
             raise RuntimeError(f"{script}: {result['exceptionDetails']['text']}")
         return result["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 240) -> Any:
+    def wait(self, script: str, seconds: float = 600) -> Any:
         """Wait until a JavaScript expression is true in the page, and give its value."""
         try:
             return wait_for(lambda: self.run(script), script, seconds)
@@ -177,7 +177,7 @@ class Chrome:
             time.sleep(1)
             return before == self.picture()
 
-        wait_for(settled, "a page that stays the same", seconds=60)
+        wait_for(settled, "a page that stays the same")
 
     def resize(self, width: int, height: int) -> None:
         """Give the page a size, in CSS pixels."""
@@ -195,4 +195,4 @@ class Chrome:
     ) -> None:
         self.socket.close()
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=600)

@@ -58,7 +58,7 @@ def visit(page: Chrome, site: str, way: str, target: str) -> str:
     page.wait("location.href === 'about:blank'")
     page.open(f"{site}?{way}={quote(target, safe='')}")
     host = urlsplit(target).netloc
-    page.wait(f"location.host === '{host}' && document.readyState === 'complete'", seconds=60)
+    page.wait(f"location.host === '{host}' && document.readyState === 'complete'")
     title: str = page.run("new Promise(done => setTimeout(() => done(document.title), 500))")
     return title
 

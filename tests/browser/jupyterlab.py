@@ -56,7 +56,7 @@ def running_lab(course: Course, *command: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/?token={TOKEN}"
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=600)
 
 
 def free_port(in_a_row: int = 1) -> int:

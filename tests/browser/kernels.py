@@ -40,7 +40,7 @@ def kernels_folder(base: str, notebook: str) -> str:
 
 def _output(base: str, kernel: str) -> str:
     address = f"ws{base.removeprefix('http')}/api/kernels/{kernel}/channels?token={quote(TOKEN)}"
-    socket = websocket.create_connection(address, timeout=60, suppress_origin=True)
+    socket = websocket.create_connection(address, timeout=600, suppress_origin=True)
     header = {"msg_id": "1", "msg_type": "execute_request", "session": "s", "username": "u"}
     content = {"code": ASKED, "silent": False, "store_history": False, "allow_stdin": False}
     message = {"header": {**header, "version": "5.3"}, "parent_header": {}, "metadata": {}}

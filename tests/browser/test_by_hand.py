@@ -90,7 +90,7 @@ def by_hand(course: Course, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=600)
 
 
 @pytest.mark.parametrize("prepared", [by_setup, started_before])

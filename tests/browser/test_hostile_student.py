@@ -188,11 +188,11 @@ def test_names_are_told_as_they_are(page: Chrome, base: str) -> None:
 @pytest.mark.parametrize("student", STUDENTS)
 def test_a_students_pages_find_the_students_work(page: Chrome, base: str, student: str) -> None:
     show(page, f"{base}/formgrader/manage_students/{quote(student, safe='')}")
-    page.wait(f"document.querySelector('td.name a')?.textContent === '{NAME}'", seconds=30)
+    page.wait(f"document.querySelector('td.name a')?.textContent === '{NAME}'")
     show(page, f"{base}/formgrader/manage_students/{quote(student, safe='')}/{NAME}")
-    page.wait(f"document.querySelector('td.name a')?.textContent === '{NAME}'", seconds=30)
+    page.wait(f"document.querySelector('td.name a')?.textContent === '{NAME}'")
     page.run("document.querySelector('td.name a').click()")
-    page.wait(f"location.pathname === '{submissions(base)[student]}'", seconds=30)
+    page.wait(f"location.pathname === '{submissions(base)[student]}'")
     first, last = STUDENTS[student]
     name = page.wait("document.querySelector('a.name-shown')?.textContent.trim()")
     assert name == (f"{last}, {first}" if first else student)
@@ -236,7 +236,7 @@ def test_formgraders_own_grading_runs_no_hand_in_and_says_what_does(
 ) -> None:
     show(page, f"{base}/formgrader/manage_submissions/{NAME}")
     page.run("document.querySelector('td.autograde a').click()")
-    said = page.wait("document.querySelector('.modal pre')?.textContent", seconds=60)
+    said = page.wait("document.querySelector('.modal pre')?.textContent")
     assert "run make grade" in said
     assert_nothing_ran(page, base, clone)
 

@@ -95,7 +95,7 @@ def test_a_prediction_is_kept_and_shown_beside_the_result(chrome: Chrome, site: 
     chrome.run(f"{FOLD}.querySelector('summary').focus()")
     enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
     chrome.call("Input.dispatchKeyEvent", type="keyDown", **enter)
-    chrome.wait(f"{FOLD}.open", seconds=20)
+    chrome.wait(f"{FOLD}.open")
     said = chrome.wait(f"{FOLD}.querySelector('.predicted')?.textContent")
     assert said == "You predicted: <b>it falls</b> to 12%"
     assert chrome.run(f"{FOLD}.querySelector('img.plot, pre').checkVisibility()")

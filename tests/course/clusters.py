@@ -39,7 +39,7 @@ def need_isolation() -> None:
         pytest.skip(f"this machine cannot isolate: {error}")
 
 
-def await_that(holds: Callable[[], object], what: str, seconds: float = 90) -> None:
+def await_that(holds: Callable[[], object], what: str, seconds: float = 600) -> None:
     until = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > until:
@@ -133,7 +133,7 @@ class BrokenCluster:
 
     def await_workers(self, count: int) -> None:
         with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=90)
+            client.wait_for_workers(count, timeout=600)
 
     def close(self) -> None:
         below = [p for s in self._started for p in descendants(psutil.Process(s.pid))]

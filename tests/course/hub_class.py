@@ -225,7 +225,7 @@ def running_hub(made: HubClass, *words: str) -> Iterator[HubClass]:
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=90)
+            process.wait(timeout=600)
         process.kill()
         process.wait()
 

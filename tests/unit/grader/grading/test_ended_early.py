@@ -189,7 +189,7 @@ def test_an_error_that_a_student_made_up_is_not_named_in_the_sentence(pool):
 
 def test_cells_that_never_end_share_one_notebooks_time(pool):
     notebook = json.loads(solved())
-    stuck = [{"cell_type": "code", "source": CAUGHT, "metadata": {}, "outputs": []}] * 4
+    stuck = [{"cell_type": "code", "source": CAUGHT, "metadata": {}, "outputs": []}] * 9
     notebook["cells"][-1:-1] = stuck
     outcome = graded(pool, json.dumps(notebook).encode())
     assert outcome.status == "timed out"
