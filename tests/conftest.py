@@ -37,7 +37,8 @@ def part_of(item: pytest.Item) -> str | None:
     """The part that a test belongs to, if it is one that may be left out."""
     if item.get_closest_marker("whole"):
         return WHOLE
-    exercise = getattr(item, "callspec", None) and item.callspec.params.get("exercise")
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    exercise = params.get("exercise") or getattr(params.get("cell"), "exercise", None)
     if exercise and item.get_closest_marker("table"):
         return tables_of(exercise)
     return system_of(item.path.relative_to(item.config.rootpath).as_posix())

@@ -36,6 +36,7 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "killed graders": (
         "grader/gradebook", "grader/course", "grader/grading", "grader/workers", "grader/sandbox",
     ),
+    "several processes": ("utils/training", "utils/notebook", "utils/treebank"),
     "two engines": (
         "grader/grading", "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",
         "nbgrader_config.py", "tests/attacks/in_nbgrader.py", "tests/attacks/malformed.py",
@@ -52,12 +53,19 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
 TABLES: Final = (
     "tests/course/lesson_runs.py",
     "tests/course/test_exercises.py",
+    "tests/course/test_gaps.py",
+    "tests/course/test_layouts.py",
+    "tests/course/test_missing_cells.py",
     "tests/course/test_other_hands.py",
     "tests/course/test_private_cases.py",
+    "tests/course/test_quiet_checks.py",
+    "tests/course/test_registered_otherwise.py",
     "tests/course/other_hands/__init__.py",
     "tests/course/other_hands/judged.json",
 )
-ANSWERS: Final = ("tests/course/other_hands/*.txt", "tests/course/right_forms/*.py")
+ANSWERS: Final = (
+    "tests/course/gaps.txt", "tests/course/other_hands/*.txt", "tests/course/right_forms/*.py",
+)  # fmt: skip
 # What every part depends on.
 EVERYWHERE: Final = (
     "constraints.txt",

@@ -26,7 +26,11 @@ SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
         "tests/course/test_instructors_page.py",
         "tests/course/test_semester.py",
     ),
-    "killed graders": ("tests/attacks/test_interrupted.py",),
+    "killed graders": (
+        "tests/attacks/test_interrupted.py",
+        "tests/unit/grader/grading/test_ended_early.py",
+    ),
+    "several processes": ("tests/unit/utils/training/test_distributed.py",),
     "two engines": ("tests/attacks/test_two_engines.py",),
     "drawn pictures": ("tests/browser/test_drawn.py",),
     "pages in a browser": ("tests/browser/test_pages.py",),

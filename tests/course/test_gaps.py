@@ -28,6 +28,7 @@ def told(verdict: Verdict) -> str:
     return " ".join([*words, *map(str, verdict.symptoms), finding]).lower()
 
 
+@pytest.mark.table
 @pytest.mark.parametrize("cell", ANSWERS)
 def test_an_answer_that_once_went_unnoticed_is_refused_and_told_what_is_true(cell):
     verdict = verdict_on(cell)

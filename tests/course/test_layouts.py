@@ -65,6 +65,7 @@ LAYOUTS = (
 )  # fmt: skip
 OTHER_NUMBERS = (repeated_from_one, along_the_last)
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
+pytestmark = pytest.mark.table
 FUNCTIONS = [n for n in exercise_ids() if probes()[n].kind != ExerciseKind.PREDICT]
 
 

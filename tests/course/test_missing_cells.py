@@ -36,8 +36,9 @@ def scores_without(lesson, missing):
     return scores
 
 
-@pytest.mark.parametrize("missing", exercise_ids())
-def test_a_missing_cell_costs_its_own_exercise_alone(missing):
-    lesson = lesson_of(missing)
+@pytest.mark.table
+@pytest.mark.parametrize("exercise", exercise_ids())
+def test_a_missing_cell_costs_its_own_exercise_alone(exercise):
+    lesson = lesson_of(exercise)
     full = {e.id: e.points for e in lesson.exercises}
-    assert scores_without(lesson, missing) == {k: v for k, v in full.items() if k != missing}
+    assert scores_without(lesson, exercise) == {k: v for k, v in full.items() if k != exercise}

@@ -32,6 +32,7 @@ def all_warnings():
 
 
 @pytest.mark.usefixtures("all_warnings")
+@pytest.mark.table
 @pytest.mark.parametrize("exercise", exercise_ids())
 def test_a_check_writes_nothing_beside_its_verdict(exercise, capfd):
     unwritten = None if exercises()[exercise].probe.kind == "predict" else stub

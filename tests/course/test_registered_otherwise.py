@@ -15,6 +15,7 @@ def verdict_on(exercise, answer):
     return getattr(check, exercise).verdict(answer, points=asked.points, hidden=asked.hidden)
 
 
+@pytest.mark.table
 @pytest.mark.parametrize("exercise", MODULES)
 @pytest.mark.parametrize("otherwise", OTHERWISE)
 def test_parts_registered_otherwise_cost_nothing(exercise, otherwise):

@@ -117,12 +117,20 @@ class Item:
         return name == self.marker
 
 
+class Answer:
+    """An answer in a file of answers."""
+
+    def __init__(self, exercise):
+        self.exercise = exercise
+
+
 @pytest.mark.parametrize(
     ("item", "part"),
     [
         (Item("tests/course/test_exercises.py", "table", exercise="attend"), "answers to attend"),
         (Item("tests/course/test_exercises.py", "table"), None),
         (Item("tests/course/test_memorised.py", exercise="attend"), None),
+        (Item("tests/course/test_gaps.py", "table", cell=Answer("attend")), "answers to attend"),
         (Item("tests/course/test_other_hands.py", "whole"), tiers.WHOLE),
         (Item("tests/course/test_cluster_kills.py"), "clusters"),
         (Item("tests/course/test_hub_exchange.py"), "the hub"),
