@@ -134,8 +134,8 @@ class Came:
     def following(self, due: datetime | None) -> "Came":
         """Return what is known of it after the due date was set or moved.
 
-        A mark speaks of the due date that was known then: what was on time stays so, and what came
-        after it may have come before a later one.
+        A mark speaks of the due date that was known then: what was on time stays so, and a
+        submission marked late may be in time for a later date.
         """
         if due is None or self.is_exact:
             return self

@@ -121,7 +121,7 @@ def _text(value: object) -> str:
 
 
 def what_was_seen(text: str) -> str:
-    """Return the middle of a verdict's text: the case shown, what was expected and what came.
+    """Return the middle of a verdict's text: the case shown, what was expected and the result.
 
     Its first line, its list of cases and its causes are left out: pages show them from the data.
     """

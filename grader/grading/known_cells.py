@@ -116,7 +116,7 @@ def _holds_code(
 ) -> bool:
     """Return whether a text cell is one of the lesson's code cells, or writes an answer.
 
-    Who turns an old try into text, and has another one in code, means that to be left out.
+    A student who turns an old try into text, and has another one in code, has put it aside.
 
     Args:
         ours: the lesson's cells.

@@ -125,7 +125,7 @@ def _limit(cpu_seconds: int, memory: int) -> None:
 
 
 def _all_of(reader: int, deadline: float) -> tuple[bytes, bool]:
-    """Read until the other end is closed; return what came, and whether that was in time.
+    """Read until the other end is closed; return what was read, and whether that was in time.
 
     What is there by then is read, however late: this process itself may have been stopped.
     """

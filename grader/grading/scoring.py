@@ -31,7 +31,7 @@ SENTENCES: Final = {
     ProblemKind.STUB: "This exercise is not written yet.",
     ProblemKind.NOTHING: "Nothing comes back.",
     ProblemKind.CHANCE: "Two calls with the same input differ.",
-    ProblemKind.CHECK: "The check itself stopped at what came back: whoever grades should look.",
+    ProblemKind.CHECK: "The check itself stopped at the result: the grader should look at it.",
     ProblemKind.KEPT: "Two calls with the same input differ.",
     ProblemKind.BACKWARD: "The results are right, but backward() fails.",
     ProblemKind.FORBIDDEN: "It uses what this exercise asks you to build.",

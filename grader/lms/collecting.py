@@ -265,7 +265,7 @@ def _set_aside(older: _Found | None, newer: _Found, left: list[Left]) -> None:
 def _hand_ins(
     request: Request, times: Download, newest: _Newest, beside: Sequence[_Found], left: list[Left]
 ) -> list[HandIn]:
-    """Return the hand-ins, each with what came beside its notebook and counts."""
+    """Return the hand-ins, each with the files beside its notebook that count."""
     hand_ins = []
     with_one = set()
     for key, found in sorted(newest.items()):

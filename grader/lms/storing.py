@@ -55,7 +55,7 @@ class HandIn:
         came: what is known of when it was handed in.
         order: grows from an older to a newer one of the same student, at equal times.
         entry: its path in the download, by which feedback goes back.
-        beside: name in submitted/ -> what came with the notebook and counts.
+        beside: name in submitted/ -> the files handed in with the notebook that count.
 
     """
 

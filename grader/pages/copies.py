@@ -32,7 +32,7 @@ class Answer:
     Attributes:
         source: the student's own code.
         verdict: None if nothing was judged.
-        seen: what was expected and what came, as text.
+        seen: what was expected and the result, as text.
         maps: the same as pictures, with their labels.
         notes: sentences beside the verdict, for example why an answer was refused.
 

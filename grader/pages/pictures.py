@@ -24,7 +24,7 @@ Entry = tuple[str, str]  # the number as text, its colour
 
 
 def heat_maps(html: object) -> list[tuple[str, Markup]]:
-    """Return what was expected and what came as (label, SVG); nothing if there are no two maps."""
+    """Return what was expected and the result as (label, SVG); nothing if there are no two maps."""
     if not isinstance(html, str) or len(html) > MOST_HTML:
         return []
     pieces = html.split(_MAP)[1:]

@@ -255,7 +255,7 @@ def _observe_case(probe: Probe, number: int, answer: Any, take: Take, clock: Clo
 
 
 def _cases(probe: Probe, asked: Sequence[Mapping[str, Any]]) -> Take:
-    """Return what gives a case, whose inputs observing makes; hidden ones have no name here."""
+    """Return how to get a case by its number; hidden cases have no name here."""
 
     def made(number: int) -> tuple[Case, None]:
         params = asked[number]

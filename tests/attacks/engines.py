@@ -1,7 +1,7 @@
 """The grader's settings that attacks are held under, and one run of all attacks in each.
 
 `python -m tests.attacks.engines SETTING...` grades the attacks of each, with right submissions
-among them, and prints what came out as JSON. A process of its own lets a run belong to another
+among them, and prints the results as JSON. A process of its own lets a run belong to another
 user. All settings of one user share it: most of the time goes into explaining wrong answers, and
 they are the same ones under each.
 """
@@ -175,7 +175,7 @@ def _environment() -> dict[str, str]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Grade the attacks of each setting and print what came out, or what the machine lacks."""
+    """Grade the attacks of each setting and print the results, or what the machine lacks."""
     found: dict[str, list[dict[str, Any]] | str] = {}
     for name in names:
         try:

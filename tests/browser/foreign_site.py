@@ -53,7 +53,7 @@ def foreign_site() -> Iterator[str]:
 
 
 def visit(page: Chrome, site: str, way: str, target: str) -> str:
-    """Open the foreign page that goes or posts to an address; gives the title of what came."""
+    """Open the foreign page that goes or posts to an address; gives the title of the result."""
     page.open("about:blank")
     page.wait("location.href === 'about:blank'")
     page.open(f"{site}?{way}={quote(target, safe='')}")

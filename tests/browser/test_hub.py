@@ -176,6 +176,11 @@ def test_a_student_reaches_no_other_server_and_no_page_that_manages(ben: Chrome)
         assert status(ben, path) == MISSING
 
 
+def test_a_students_server_has_none_of_nbgraders_pages_for_instructors(ben: Chrome) -> None:
+    for path in ("formgrader", "formgrader?path=/", "formgrader/manage_students/x", "course_list"):
+        assert status(ben, f"/user/{BEN}/{path}") == MISSING
+
+
 def status(page: Chrome, path: str) -> int:
     """What the hub answers in the end when this browser goes to a place of it."""
     ask = f"fetch({json.dumps(path)}, {{headers: {{'Sec-Fetch-Mode': 'navigate'}}}})"

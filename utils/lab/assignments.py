@@ -27,7 +27,7 @@ class FromOwnPages:
     request: Any
 
     async def prepare(self) -> None:
-        """Look at who asks before anything is done."""
+        """Refuse a request from another page before anything is done."""
         await super().prepare()  # type: ignore[misc]
         if self.request.headers.get("Sec-Fetch-Site", "none") not in OWN:
             raise HTTPError(403, "Another web page led here: open this from JupyterLab")

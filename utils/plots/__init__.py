@@ -119,7 +119,7 @@ def show(fig: Figure, alt: str = "", *, about: str = "") -> None:
     Args:
         fig: the figure.
         alt: one or two sentences on what the figure shows and what it means.
-        about: in its place, what is drawn; what came out is said after it, from the figure.
+        about: in its place, what is drawn; the result is said after it, from the figure.
 
     Raises:
         ValueError: there is no description.

@@ -1,6 +1,6 @@
 """The pictures of lesson 04. One kind of positions keeps one colour, dash and marker throughout.
 
-Descriptions are made from what is drawn: they say what came out, right or wrong.
+Descriptions are made from what is drawn: they tell the result, right or wrong.
 """
 
 import math

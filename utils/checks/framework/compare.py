@@ -23,7 +23,7 @@ class Finding:
     Attributes:
         kind: one of `ProblemKind`.
         where: the result or input that differs.
-        message: one sentence on what was expected and what came instead.
+        message: one sentence on what was expected and what the answer gave instead.
         details: the first differing entries, one per line.
         line: the student's line of code, if one is to blame.
         pictures: expected and got, if the two matrices are worth looking at.

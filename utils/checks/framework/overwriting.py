@@ -1,4 +1,4 @@
-"""Who writes into a tensor that backward needs, or may not write into: torch does not say.
+"""Find the line that writes into a tensor that backward needs: torch does not name it.
 
 A call that torch stops for it is made once more and watched: what backward keeps is noted with its
 version, and each write with the line that it comes from. No name of a function is looked for: what

@@ -27,12 +27,12 @@ _HINT = (
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of weights: the right ones that are not zero, and what came in their place.
+    """A row of weights: the right ones that are not zero, and the weights in their place.
 
     Attributes:
         right: weights that count.
-        got: what came.
-        whole: whether what came sums to one, with what does not count.
+        got: the answer's weights.
+        whole: whether the answer's weights sum to one, with what does not count.
 
     """
 
