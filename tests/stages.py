@@ -51,6 +51,8 @@ SELDOM_COLLECTED = {
         filter(None, [str(ROOT / "tests" / "startup"), os.environ.get("PYTHONPATH", "")])
     )
 }
+# What make hands to every make below it: tests that call make have options of their own.
+OF_MAKE = ("ARGS", "LESSON", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 COUNT = re.compile(
     r"=*\s*((?:\d+ (?:passed|failed|errors?|skipped|\w+)(?:, )?)+ in [\d.]+s.*?)\s*=*"
 )
@@ -100,11 +102,12 @@ def show(lines: list[str]) -> None:
 
 def started(arguments: str) -> subprocess.Popen[str]:
     """Start a module."""
+    given = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
     defaults = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "COURSE_DATA": "made-up"}
     return subprocess.Popen(
         [sys.executable, "-m", *arguments.split()],
         cwd=ROOT,
-        env=defaults | os.environ | COMPILED_ONCE | SELDOM_COLLECTED,
+        env=defaults | given | COMPILED_ONCE | SELDOM_COLLECTED,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -34,9 +34,9 @@ from tests.attacks.shortcuts import SHORTCUTS
 from tests.attacks.waiting import WAITING
 from tests.course.lesson_runs import all_lessons
 from tests.tiers import OTHER_SETTINGS, left_out
+from tests.unit.grader.odd_files import ORDINARY_USER
 
 ROOT = Path(__file__).resolve().parents[2]
-ORDINARY_USER = 65533
 ATTACKS: list[Attack] = [
     *PATCHING, *LYING, *FORGING, *LOOTING, *BOMBS, *EARLY, *MALFORMED, *PAGES, *HARMLESS, *SHORTCUTS,
     *LENT, *PARTS, *WAITING, *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ORDINARY_USER = 65533
+ORDINARY_USER = 65532  # not the id by which the hub ends an account's processes: it would end these
 
 
 def opening_fails(

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from hub.accounts import end_processes
+from hub.accounts import NOBODY_AT_ALL, end_processes
 from hub.spawners import end_account
+from tests.unit.grader.odd_files import ORDINARY_USER
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not sys.platform.startswith("linux"),
@@ -146,3 +147,7 @@ def test_of_an_account_that_the_hub_has_not_made_nothing_ends(start: Start) -> N
 
 def test_where_nothing_runs_nothing_happens() -> None:
     end_processes("ada")
+
+
+def test_no_other_test_runs_as_the_id_that_ends_accounts() -> None:
+    assert NOBODY_AT_ALL not in (ORDINARY_USER, ADA, BEN, 65534)

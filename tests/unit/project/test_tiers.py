@@ -169,6 +169,17 @@ def test_a_full_run_enters_what_passed_and_a_failed_one_nothing(now, kept):
     assert json.loads(kept.read_text()) == now
 
 
+def test_what_make_is_told_reaches_no_make_that_a_test_calls(tmp_path, monkeypatch):
+    (tmp_path / "Makefile").write_text("all:\n\t@echo told: $(ARGS)\n")
+    (tmp_path / "calls.py").write_text(f"import os; os.system('make -s -C {tmp_path}')")
+    monkeypatch.setitem(stages.SELDOM_COLLECTED, "PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("ARGS", "--all")
+    monkeypatch.setenv("MAKEFLAGS", " -- ARGS=--all")
+    with stages.started("calls") as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == "told:\n"
+
+
 def test_what_is_left_out_is_told_with_counts():
     parts = ["the hub", "nbval of a", "nbval of b", "answers to c", tiers.OTHER_SETTINGS]
     assert tiers.told(parts) == (

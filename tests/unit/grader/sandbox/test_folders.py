@@ -11,6 +11,7 @@ import pytest
 
 from grader.sandbox.folders import NEW_SECONDS, PREFIX, Folder, Folders
 from grader.sandbox.private_folder import remove
+from tests.unit.grader.odd_files import ORDINARY_USER
 
 OLD = time.time() - 2 * NEW_SECONDS
 
@@ -99,7 +100,7 @@ def test_what_a_link_in_a_locked_folder_leads_to_keeps_its_rights(open_to_all: P
 
     def lock_and_remove() -> None:
         if os.geteuid() == 0:  # root needs no rights to remove
-            os.setuid(65533)
+            os.setuid(ORDINARY_USER)
         outside.mkdir(mode=0o755)
         locked.mkdir(parents=True)
         (locked / "link").symlink_to(outside)

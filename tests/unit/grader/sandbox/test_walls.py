@@ -22,6 +22,7 @@ import pytest
 from grader.sandbox import CannotIsolate, Channel, Ended, Limits, Supervisor, require
 from grader.sandbox.interpreter import closed_to_others, view
 from grader.sandbox.supervisor import environment_block
+from tests.unit.grader.odd_files import ORDINARY_USER
 from tests.unit.grader.sandbox import attacks_from_inside as attacks
 
 REPOSITORY = Path(__file__).parents[4]
@@ -244,8 +245,8 @@ def test_all_attacks_are_held_for_an_ordinary_user(tmp_path: Path) -> None:
         [python, REPOSITORY / "tests/unit/grader/sandbox/attacks_from_inside.py"],
         env={"PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"},
         cwd="/",
-        user=65533,
-        group=65533,
+        user=ORDINARY_USER,
+        group=ORDINARY_USER,
         extra_groups=[],
         capture_output=True,
         text=True,
