@@ -6,7 +6,7 @@ It reads the runs that bench.tagging_search saved, and trains nothing.
 import json
 from typing import Any
 
-from bench.__main__ import RESULTS
+from bench.record import RESULTS
 from bench.tagging_search import FILE
 
 # The lesson's name -> that of the search; the first two only look words up.

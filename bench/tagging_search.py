@@ -21,9 +21,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from bench.__main__ import RESULTS, about
 from bench.fused_rotary import make_rotary
 from bench.lesson_code import NEEDED, solution
+from bench.record import RESULTS, about
 from utils.experiments.word_order_task import redraw
 from utils.reference.modules import TransformerEncoder, rotary_embedding
 from utils.training.baseline_encoders import BiLSTMEncoder, PerWordEncoder, units_for

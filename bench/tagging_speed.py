@@ -16,8 +16,8 @@ import torch
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import ConstantLR
 
-from bench.__main__ import keep
-from bench.speed_timing import Care, Run, in_turns, ratio
+from bench.record import keep
+from bench.speed.timing import Care, Run, in_turns, ratio
 from bench.tagging_search import LESSON, START, Data, Trial, build, changed
 from utils.treebank.loader import load_treebank
 

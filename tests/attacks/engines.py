@@ -24,7 +24,7 @@ from grader.sandbox.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Job, Pool
 from tests.attacks.afresh import HONEST as HONEST_AFRESH
 from tests.attacks.again import AGAIN
-from tests.attacks.attack import Attack
+from tests.attacks.attack import LESSON, Attack
 from tests.attacks.later import HONEST, ROADS
 from tests.attacks.lent import LENT, PARTS
 from tests.attacks.malformed import HARMLESS, MALFORMED, PAGES
@@ -33,6 +33,7 @@ from tests.attacks.reaching_out import BOMBS, EARLY, FORGING, LOOTING
 from tests.attacks.shortcuts import SHORTCUTS
 from tests.attacks.waiting import WAITING
 from tests.course.lesson_runs import all_lessons
+from tests.paced import paced
 from tests.tiers import OTHER_SETTINGS, left_out
 from tests.unit.grader.odd_files import ORDINARY_USER
 
@@ -48,10 +49,8 @@ INWARD: list[Attack] = [
     *ROADS, *HONEST, *HONEST_AFRESH, *AGAIN,
 ]  # fmt: skip
 BYSTANDER = Attack("a right answer among attackers", "", right=True, score=1.0)
-# One step may take a quarter of the smaller of both times, on a machine that is busy with other tests:
-# what two seconds are too short for is rarely the student's doing there. Few attacks use all of it.
-LIMITS = Limits(wall_seconds=30, cpu_seconds=24, memory_bytes=1 << 30)
-FOR_BURNING = 8.0  # seconds of the 30; the others are taken to be spent
+LEAST = Limits(wall_seconds=30, cpu_seconds=24, memory_bytes=1 << 30)  # few attacks use all of it
+SPENT = 0.75  # of the time, where nothing is to be learnt from watching all of it burn
 
 
 class Hurried(Pool):
@@ -60,7 +59,7 @@ class Hurried(Pool):
     burning: Collection[int] = ()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Ended | None]]:
-        spent = LIMITS.wall_seconds - FOR_BURNING
+        spent = SPENT * self._limits.wall_seconds
         return super().run(
             replace(job, spent=spent) if job.key in self.burning else job for job in jobs
         )
@@ -190,7 +189,8 @@ def _graded(name: str) -> list[Outcome]:
     setting, lessons = SETTINGS[name], all_lessons()
     fewer = ("-m", "tests.attacks.fewer_walls", setting.without)
     chosen = [BYSTANDER, *held_under(name), BYSTANDER]
-    with Hurried(setting.jobs, LIMITS, program=fewer if setting.without else FORK_SERVER) as pool:
+    limits = paced(lessons[LESSON], LEAST)
+    with Hurried(setting.jobs, limits, program=fewer if setting.without else FORK_SERVER) as pool:
         pool.burning = [key for key, attack in enumerate(chosen) if attack.burns]
         items = [Item(attack.submission(), lessons[attack.lesson]) for attack in chosen]
         graded = dict(grade_all(items, pool))

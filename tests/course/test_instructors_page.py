@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bench.semester import DEARER, GIVEN, changed
+from bench.semester.whole import DEARER, GIVEN, changed
 from grader.course.course import GradingCourse
 from grader.course.sample_class import CLASS, Edit, submission
 from tests.browser.chrome import wait_for

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from bench.semester import DEARER, GIVEN, changed, measure
-from bench.semester_class import WAYS, Student, due, hand_ins, kept_share, way
-from bench.semester_run import Semester, look
+from bench.semester.commands import Semester, look
+from bench.semester.people import WAYS, Student, due, hand_ins, kept_share, way
+from bench.semester.whole import DEARER, GIVEN, changed, measure
 from grader.authoring.lesson import read_lesson
 from grader.course.report import Row
 from tests.course.lesson_runs import ROOT, all_lessons
@@ -64,7 +64,7 @@ def test_a_wrong_row_stops_the_semester(monkeypatch, tmp_path, change):
     semester = Semester(tmp_path, [Student(0)], [TEXT])
     monkeypatch.setattr(Semester, "course", type("Course", (), {"lessons": [lesson]}))
     given = {"row": Row(**right)}
-    monkeypatch.setattr("bench.semester_run.rows", lambda *_arguments: [given["row"]])
+    monkeypatch.setattr("bench.semester.commands.rows", lambda *_arguments: [given["row"]])
     look(semester, 0, semester.sent(0))
     given["row"] = Row(**right | change)
     with pytest.raises(AssertionError):

@@ -17,11 +17,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from bench import __main__ as command
-from bench import gpu, gpu_lstm, gpu_speed, speed_attention
-from bench.gpu_lesson import Float32
-from bench.gpu_record import OUT_OF_TIME, Place, is_known, measured
+from bench.gpu import lstm as gpu_lstm
+from bench.gpu import run as gpu
+from bench.gpu import speed as gpu_speed
+from bench.gpu.lesson import Float32
+from bench.gpu.padding import waste
+from bench.gpu.record import OUT_OF_TIME, Place, is_known, measured
 from bench.lesson_code import solution
-from bench.speed_models import CUDNN, FLASH, FUSED, PACKED, TORCH, Size, batch_of, build
+from bench.speed import attention as speed_attention
+from bench.speed.models import CUDNN, FLASH, FUSED, PACKED, TORCH, Size, batch_of, build
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = torch.device("cpu")
@@ -261,11 +265,11 @@ def test_float32_stays_float32_where_bf16_is_asked_for():
 @pytest.mark.parametrize(
     ("names", "gpu_there", "called"),
     [
-        (["gpu", "lesson", "--toy"], False, [("bench.gpu", ["lesson", "--toy"])]),
-        (["checks", "gpu", "lstm"], True, [("bench.checks", None), ("bench.gpu", ["lstm"])]),
+        (["gpu", "lesson", "--toy"], False, [("bench.gpu.run", ["lesson", "--toy"])]),
+        (["checks", "gpu", "lstm"], True, [("bench.checks", None), ("bench.gpu.run", ["lstm"])]),
         (["checks"], True, [("bench.checks", None)]),
         ([], False, [(f"bench.{name}", None) for name in command.NAMES]),
-        ([], True, [*((f"bench.{name}", None) for name in command.NAMES), ("bench.gpu", [])]),
+        ([], True, [*((f"bench.{name}", None) for name in command.NAMES), ("bench.gpu.run", [])]),
     ],
 )
 def test_the_command_hands_the_gpu_its_own_options(monkeypatch, names, gpu_there, called):
@@ -282,3 +286,7 @@ def test_the_command_hands_the_gpu_its_own_options(monkeypatch, names, gpu_there
     monkeypatch.setattr(command, "keep", lambda *_: None)
     command.main(names)
     assert found == called
+
+
+def test_waste_is_the_share_of_padding():
+    assert waste([1, 4, 3, 2], [[0, 1], [3, 2]]) == pytest.approx(1 - 10 / 14)

@@ -14,6 +14,7 @@ from grader.workers.pool import Pool
 from grader.workers.progress import Event, What
 from grader.workers.resuming import MOST_TIMES
 from tests.course.lesson_runs import all_lessons
+from tests.paced import paced
 
 pytestmark = pytest.mark.usefixtures("one_fork_server")
 LESSON = all_lessons()["00_start_here"]
@@ -47,7 +48,7 @@ def solved(first: str = "", answers: dict[str, str] | None = None) -> bytes:
 
 @pytest.fixture(scope="module")
 def pool():
-    with Pool(1, Limits(wall_seconds=16, cpu_seconds=16)) as pool:
+    with Pool(1, paced(LESSON, Limits(wall_seconds=16, cpu_seconds=16))) as pool:
         yield pool
 
 

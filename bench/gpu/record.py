@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from bench.speed_timing import USUAL, Care
+from bench.speed.timing import USUAL, Care
 from utils.notebook.carry import time_limit
 
 OUT_OF_TIME = "skipped: out of time"

@@ -1,16 +1,15 @@
-"""The benchmark of training compares encoders that compute the same, and counts rightly."""
+"""Encoders whose speed is compared compute the same, and their work is counted rightly."""
 
-import json
 from dataclasses import replace
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from bench import speed_timing, train_speed
 from bench.lesson_code import solution
-from bench.speed_models import FUSED, SOLUTION, TORCH, Size, batch_of, build
-from bench.train_speed import forward_backward, waste
+from bench.speed import timing as speed_timing
+from bench.speed.models import FUSED, SOLUTION, TORCH, Size, batch_of, build
+from bench.speed.tasks import forward_backward
 
 SMALL = Size(24, 4, 2, 20, batch=3, length=7)
 CPU = torch.device("cpu")
@@ -43,10 +42,6 @@ def test_the_formula_counts_what_torch_counts():
     assert formula == pytest.approx(counted, rel=0.02)  # biases too
 
 
-def test_waste_is_the_share_of_padding():
-    assert waste([1, 4, 3, 2], [[0, 1], [3, 2]]) == pytest.approx(1 - 10 / 14)
-
-
 @pytest.mark.parametrize(
     ("name", "peak"),
     [
@@ -61,20 +56,3 @@ def test_the_stated_peak_is_the_devices_own(monkeypatch, name, peak):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: name)
     assert speed_timing.stated_peak() == peak
-
-
-def test_parts_that_are_not_measured_keep_their_results(tmp_path, monkeypatch):
-    (tmp_path / "train_speed.json").write_text(json.dumps({"results": {"cpu": {"old": 1}}}))
-    monkeypatch.setattr(train_speed, "RESULTS", tmp_path)
-    monkeypatch.setattr(train_speed, "PARTS", dict.fromkeys(train_speed.PARTS, lambda: {"new": 2}))
-    found = train_speed.measure(["padding"])
-    assert found["cpu"] == {"old": 1}
-    assert found["padding"]["new"] == 2
-    assert torch.__version__.startswith(found["padding"]["torch"])  # a wheel may add "+cu130"
-    assert train_speed.measure()["cpu"]["new"] == 2
-
-
-def test_a_part_that_there_is_not_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(train_speed, "RESULTS", tmp_path)
-    with pytest.raises(SystemExit, match="no part is called speed; there are padding, cpu"):
-        train_speed.measure(["speed"])

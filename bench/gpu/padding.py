@@ -1,69 +1,21 @@
-"""Speed of training on a CPU, and the cost of padding: `python -m bench train_speed`.
+"""What padding costs: batches of the lesson's tagger made in three ways, a part of `bench.gpu`."""
 
-The solution's encoder, plain and with fused attention, is compared with `nn.TransformerEncoder`
-side by side and in turns in one run; results are medians. `python -m bench.train_speed padding`
-measures one part of it. What a GPU makes of it: see `bench.gpu`.
-"""
-
-import json
 import os
 import statistics
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
-from bench.__main__ import RESULTS, about, keep
 from bench.lesson_code import solution
-from bench.speed_models import FUSED, SOLUTION, TORCH, Size
-from bench.speed_tasks import forward, forward_backward, inference, table
-from bench.speed_timing import Care, Run, in_turns
+from bench.speed.models import Size
+from bench.speed.timing import Care, Run, in_turns
 from utils.treebank.conllu import Sentence
 from utils.treebank.synthetic import made_up_sentences
 
-NAME = "train_speed"
 LESSON = Size(128, 4, 3, 256, batch=32, length=32)
-BASE = Size(512, 8, 6, 2048, batch=4, length=64)  # the paper's size, and the exercise's defaults
-CPU_SIZES = (LESSON, Size(256, 8, 4, 1024, batch=8, length=128), BASE)
-NOT_YET = "not yet measured"
-
-
-def measure(parts: Sequence[str] = ()) -> dict[str, Any]:
-    """Measure all parts or the named ones; the others keep their earlier results."""
-    path = RESULTS / f"{NAME}.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
-    found = {part: before.get(part, NOT_YET) for part in PARTS}
-    if unknown := set(parts) - set(PARTS):
-        sys.exit(f"no part is called {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    for part in parts or PARTS:
-        print(part, flush=True)
-        found[part] = machine() | PARTS[part]()
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """Return where a part is measured."""
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
-    found = {"GPU": gpu, "CUDA": torch.version.cuda, "threads": torch.get_num_threads()}
-    return about() | found | {"load before": round(os.getloadavg()[0], 2)}
-
-
-def cpu() -> dict[str, Any]:
-    """Compare the solution with torch in float32, without and with padding."""
-    tasks = {"forward and backward": forward_backward, "forward": forward, "inference": inference}
-    found: dict[str, Any] = {}
-    for size in CPU_SIZES:
-        rows: dict[str, Any] = {"size": asdict(size)}
-        for title, task in tasks.items():
-            make = partial(table, (SOLUTION, FUSED, TORCH), size, torch.device("cpu"), task)
-            rows |= {title: make(), f"{title}, with padding": make(padded=True)}
-        found[f"D = {size.d_model}"] = rows
-    return found
 
 
 def padding() -> dict[str, Any]:
@@ -140,13 +92,3 @@ def lesson_epoch(
 def numbered(names: Iterable[str]) -> dict[str, int]:
     """Assign numbers from 0 to the sorted names."""
     return {name: number for number, name in enumerate(sorted(set(names)))}
-
-
-PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "padding": padding,
-    "cpu": cpu,
-}
-
-
-if __name__ == "__main__":
-    keep(NAME, measure(sys.argv[1:]))

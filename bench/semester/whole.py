@@ -19,9 +19,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from bench.__main__ import keep
 from bench.grading import peak
-from bench.semester_class import (
+from bench.record import keep
+from bench.semester.commands import Semester, exercises_of, look
+from bench.semester.end import (
+    hand_back,
+    look_at_the_archive,
+    look_at_the_backups,
+    look_at_the_report,
+    look_at_the_tables,
+)
+from bench.semester.people import (
     ROSTER_HEAD,
     HandIn,
     Student,
@@ -31,18 +39,10 @@ from bench.semester_class import (
     way,
     write_download,
 )
-from bench.semester_end import (
-    hand_back,
-    look_at_the_archive,
-    look_at_the_backups,
-    look_at_the_report,
-    look_at_the_tables,
-)
-from bench.semester_run import Semester, exercises_of, look
 from grader.course.report import Row, rows
 from grader.course.wording import plural
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 N_STUDENTS, N_LESSONS = 200, 7
 # The change in mid-semester: the second exercise of lesson 00 is worth more, the third is given.
 DEARER, GIVEN = "masked_mean", "pairwise_dot"
@@ -253,7 +253,3 @@ def main() -> None:
     parser.add_argument("--lessons", type=int, default=N_LESSONS)
     options = parser.parse_args()
     keep("semester", measure(options.students, options.lessons))
-
-
-if __name__ == "__main__":  # tests and tools import every module
-    main()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench.semester_class import HandIn, Student, hand_ins, kept_share
+from bench.semester.people import HandIn, Student, hand_ins, kept_share
 from grader.cli import main as grader
 from grader.course.course import GradingCourse
 from grader.course.report import Row, rows

@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bench.gpu_record import Figures, Found, Place, is_known, told
+from bench.gpu.record import Figures, Found, Place, is_known, told
+from bench.gpu.stand_ins import Silent
 from bench.lesson_code import CARRIED, cells, solution
-from bench.stand_ins import Silent
 
 NAME = "06_training"
 CARRIED_NAMES = (

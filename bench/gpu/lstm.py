@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bench.gpu_record import Figures, Found, Place, Skipped
-from bench.speed_attention import FusedAttention
-from bench.speed_models import DROPOUT, FUSED, SOLUTION, TORCH, Ours, Size
-from bench.speed_timing import Run, in_turns, ratio
+from bench.gpu.record import Figures, Found, Place, Skipped
+from bench.speed.attention import FusedAttention
+from bench.speed.models import DROPOUT, FUSED, SOLUTION, TORCH, Ours, Size
+from bench.speed.timing import Run, in_turns, ratio
 from bench.tagging_search import Data
 from bench.tagging_speed import TRIALS, compared, tagging, training
 from utils.training.config import ON_A_GPU, Settings

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from bench.speed_models import TORCH, Size, batch_of, build
-from bench.speed_timing import (
+from bench.speed.models import TORCH, Size, batch_of, build
+from bench.speed.timing import (
     USUAL,
     Care,
     Run,
@@ -21,13 +21,6 @@ from bench.speed_timing import (
 )
 
 Table = dict[str, dict[str, float]]
-
-
-def forward(model: nn.Module, batch: Sequence[Tensor]) -> Run:
-    """Return a run that computes logits in train mode, with all that backward would need."""
-    model.train()
-    ids, _, *masks = batch
-    return lambda: model(ids, masks[0] if masks else None)
 
 
 def forward_backward(model: nn.Module, batch: Sequence[Tensor], *, bf16: bool = False) -> Run:

@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 
-from bench.gpu_record import Figures, Found, Place, Skipped, is_known
-from bench.speed_attention import why_not_packed
-from bench.speed_models import (
+from bench.gpu.padding import padding
+from bench.gpu.record import Figures, Found, Place, Skipped, is_known
+from bench.speed.attention import why_not_packed
+from bench.speed.models import (
     BACKENDS,
     COMPILED,
     CUDNN,
@@ -26,11 +27,10 @@ from bench.speed_models import (
     TUNED,
     Size,
 )
-from bench.speed_tasks import Table, table
-from bench.speed_tasks import inference as inference_task
-from bench.speed_tasks import training as training_task
-from bench.speed_timing import matmul_peak, stated_peak
-from bench.train_speed import padding
+from bench.speed.tasks import Table, table
+from bench.speed.tasks import inference as inference_task
+from bench.speed.tasks import training as training_task
+from bench.speed.timing import matmul_peak, stated_peak
 
 LARGE = Size(1024, 16, 12, 4096, batch=64, length=512)
 LESSON = Size(256, 8, 4, 1024, batch=128, length=32)  # lesson 06 on a GPU: 4,096 words
@@ -131,7 +131,7 @@ def peak(place: Place) -> dict[str, float | None]:
 
 
 def ways_of_batching(place: Place) -> dict[str, Any]:
-    """Measure the lesson's tagger with batches made in three ways; see `train_speed.padding`."""
+    """Measure the lesson's tagger with batches made in three ways; see `padding`."""
     if place.toy:
         raise Skipped("it has no toy size")
     return padding()

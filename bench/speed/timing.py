@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from bench.speed_models import Size, parameters
+from bench.speed.models import Size, parameters
 
 # Dense bf16 TFLOP/s as the makers state them; the first name found in the device's name counts.
 PEAKS = {

@@ -1,4 +1,4 @@
-"""The models that `bench.train_speed` and `bench.gpu` compare: the lessons' encoder, torch's own.
+"""The models that `bench.gpu` compares: the lessons' encoder, torch's own.
 
 The lessons' encoder is made of the definitions in solutions/, as a student with everything solved
 has it.
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend
 
 from bench.lesson_code import solution
-from bench.speed_attention import FusedAttention, PackedAttention, Packing, pack
+from bench.speed.attention import FusedAttention, PackedAttention, Packing, pack
 
 VOCAB, TAGS, DROPOUT = 20_000, 64, 0.1
 

@@ -29,11 +29,11 @@ from typing import Any
 
 import torch
 
-from bench.__main__ import RESULTS
-from bench.gpu_record import Figures, Found, Place, Record, is_known, measured, told
-from bench.speed_timing import clear
-from bench.stand_ins import provide_tqdm
-from bench.train_speed import machine as any_machine
+from bench.gpu.record import Figures, Found, Place, Record, is_known, measured, told
+from bench.gpu.stand_ins import provide_tqdm
+from bench.record import RESULTS
+from bench.record import machine as any_machine
+from bench.speed.timing import clear
 
 SECONDS = 540.0  # of a call: a minute less than ten
 
@@ -63,11 +63,11 @@ def _part(module: str, function: str, seconds: float) -> Part:
 
 
 PARTS = {
-    "lesson": _part("bench.gpu_lesson", "figures", 360.0),
-    "training": _part("bench.gpu_speed", "training", 420.0),
-    "padded": _part("bench.gpu_speed", "padded", 300.0),
-    "inference": _part("bench.gpu_speed", "inference", 240.0),
-    "lstm": _part("bench.gpu_lstm", "figures", 180.0),
+    "lesson": _part("bench.gpu.lesson", "figures", 360.0),
+    "training": _part("bench.gpu.speed", "training", 420.0),
+    "padded": _part("bench.gpu.speed", "padded", 300.0),
+    "inference": _part("bench.gpu.speed", "inference", 240.0),
+    "lstm": _part("bench.gpu.lstm", "figures", 180.0),
 }
 
 

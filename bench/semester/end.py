@@ -10,8 +10,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
-from bench.semester_class import way
-from bench.semester_run import Semester
+from bench.semester.commands import Semester
+from bench.semester.people import way
 from grader.course.report import rows
 from grader.course.wording import plural
 

@@ -1,0 +1,1 @@
+"""Models and tasks whose speed is compared, and how."""
