@@ -18,8 +18,8 @@ ANYWHERE = ("utils", "grader", "hub", "bench", "tests")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils": (),
     "utils.reference": ("utils.reference",),
-    "utils.plots": ("utils.plots",),
-    "utils.drawn": ("utils.drawn",),
+    "utils.plots": ("utils.plots", "utils.palette"),
+    "utils.drawn": ("utils.drawn", "utils.palette"),
     "utils.experiments": ("utils.experiments", "utils.plots"),
     "utils.treebank": ("utils.treebank", "utils.errors"),
     "utils.training": (
@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
     "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
-    "utils.checks.framework": ("utils.checks.framework", "utils.words"),
+    "utils.checks.framework": ("utils.checks.framework", "utils.palette", "utils.words"),
     "utils.checks.authoring": (
         "utils.checks.framework", "utils.checks.authoring", "utils.words",
     ),
