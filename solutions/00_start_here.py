@@ -110,19 +110,20 @@ plots.show(
 check.stable_softmax(naive_softmax)
 
 # %% [markdown]
-# Read it from top to bottom: which cases pass; the first one that fails, with a few of the
-# numbers expected and found; **what this usually means**; and where to look. If no known mistake
-# fits, **what was seen** narrows the fault down. The rest is yours.
+# Read it from top to bottom: **what this usually means**; where to look; the first case that fails,
+# with a few of the numbers expected and found; and all cases, those that fail first. If no known
+# mistake fits, **what was seen** narrows the fault down. The rest is yours.
 #
-# Most points of an exercise are for its **idea**. Some cases **also ask** for something beyond
-# the idea, such as an empty row or another number type. For an exercise of 2 points:
+# Most points of an exercise are for its **main task**. Some cases make **extra demands**, such as
+# an empty row or another number type: if those alone are missed, the card is amber. For an exercise
+# of 2 points:
 #
 # | what is right | points |
 # |---|---|
 # | everything | 2.0 |
-# | the idea, but nothing that is also asked | 1.6 |
-# | half of the idea, and all that is also asked | 1.0 |
-# | half of the idea, and nothing else | 0.8 |
+# | the main task, and none of the extra demands | 1.6 |
+# | half of the main task, and all extra demands | 1.0 |
+# | half of the main task, and nothing else | 0.8 |
 #
 # If the simplest case fails, there are no points.
 #

@@ -1,8 +1,7 @@
 """Render a verdict: as a card of HTML in a notebook, in the same words as text elsewhere.
 
-Both say what went wrong first, then where to look, what was seen, the cases and the points. The
-card has inline styles only, which survive every sanitizer. Ink and paper are the front end's
-if it names both, else the card's own; all other words stand on a colour of the palette's.
+Both say what went wrong first, then where to look, what was seen, the cases and the points. Beside
+each colour stand a mark and a word.
 """
 
 import json
@@ -13,20 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from utils.card import LINE, card
 from utils.checks.framework.compare import Finding, number
 from utils.checks.framework.mime import MIME
 from utils.checks.framework.observation import Array, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Note, Verdict
-from utils.palette import AMBER, DARK, INK, LIGHT, NEARLY, OPEN, PAPER, RIGHT, WRONG, Sign
+from utils.palette import AMBER, DARK, INK, LIGHT, NEARLY, OPEN, RIGHT, WRONG, Sign
 from utils.words import counted
 
-_LINE = "var(--jp-border-color2, #bdbdbd)"
-_CARD = (
-    "box-sizing: border-box; width: 100%; max-width: 46em; margin: 4px 0; padding: 8px 14px 10px; "
-    f"color: var(--jp-content-font-color1, {INK}); background: var(--jp-layout-color1, {PAPER}); "
-    f"border: 1px solid {_LINE}; border-radius: 6px; line-height: 1.5; overflow-wrap: anywhere; "
-    "break-inside: avoid; -webkit-print-color-adjust: exact; print-color-adjust: exact;"
-)
 _LABEL = "margin-top: 6px; font-size: 90%;"
 _LOUD = "font-size: 120%; font-weight: 600; line-height: 1.35;"
 _ROW = "display: flex; flex-wrap: wrap; gap: 2px 8px; align-items: center;"
@@ -177,9 +170,7 @@ def as_html(verdict: Verdict) -> str:
     parts += map(_note, verdict.notes)
     if verdict.points is not None:
         parts.append(_line(f"<b>Points:</b> {_points(verdict)}"))
-    label = f"Check of {escape(verdict.exercise, quote=True)}"
-    style = f"{_CARD} border-left: 6px solid {kind.sign.ground};"
-    return f"<div role='group' aria-label='{label}' style='{style}'>{''.join(parts)}</div>"
+    return card(f"Check of {verdict.exercise}", kind.sign.ground, "".join(parts))
 
 
 def _badge(mark: str, sign: Sign) -> str:
@@ -233,7 +224,7 @@ def _cases(verdict: Verdict) -> str:
 
 
 def _pill(kind: _Kind, name: str) -> str:
-    style = f"border: 1px solid {_LINE}; border-radius: 999px; margin: 0; padding: 0 9px 0 1px;"
+    style = f"border: 1px solid {LINE}; border-radius: 999px; margin: 0; padding: 0 9px 0 1px;"
     return f"<li style='{_ROW} {style}'>{_badge(kind.mark, kind.sign)}{escape(name)}</li>"
 
 
@@ -283,7 +274,7 @@ def _key(low: str, high: str, *, odd: bool) -> str:
     """Say what the shades mean, and the mark of what is no finite number."""
     least, most = (f"rgb{shade}" for shade in (LIGHT, DARK))
     scale = (
-        f"<div style='width: 96px; height: 16px; border: 1px solid {_LINE}; "
+        f"<div style='width: 96px; height: 16px; border: 1px solid {LINE}; "
         f"background: linear-gradient(to right, {least}, {most});'></div>"
         f"<div>light is {low}, dark is {high}</div>"
     )
@@ -301,7 +292,7 @@ def _heat_map(label: str, matrix: Array, low: float, high: float) -> str:
     )
     return (
         f"<div><div>{label}</div><div role='img' aria-label='{label}: {size} of shades'>"
-        f"<table style='border-collapse: collapse; border: 1px solid {_LINE}; margin: 0; "
+        f"<table style='border-collapse: collapse; border: 1px solid {LINE}; margin: 0; "
         f"font-size: 11px; color: {INK};'>{rows}</table></div>{note}</div>"
     )
 
