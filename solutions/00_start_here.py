@@ -21,7 +21,7 @@ from utils import drawn, plots
 from utils.experiments import device
 from utils.checks import check
 from utils.notebook.lend import lend
-from utils.progress.guesses import guess, said, summary
+from utils.progress.guesses import guess, reveal, summary
 
 # %% [markdown]
 # The picture below shows where the course leads. Its upper half is the model that you will have
@@ -77,16 +77,20 @@ guess("weight of 102 beside 101", None)
 # %% tags=["skip-grading"]
 weights = naive_softmax(torch.tensor([101.0, 102.0]))
 print(weights)
-found = said("weight of 102 beside 101", weights[1].item(), also=["not a number"])
-print("the weight of 102:", found)
+reveal("weight of 102 beside 101", weights[1].item())
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that.
 # Anything larger becomes infinity, and infinity divided by infinity is "not a number". The true
 # answer has not moved at all: adding 100 to every score multiplies numerator and denominator by
-# $e^{100}$, which cancels. In the picture, follow the thin curve to the place where it ends.
+# $e^{100}$, which cancels.
+# </details>
+#
+# In the picture below, follow the thin curve to the place where it ends.
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
 scores = torch.arange(0, 121, dtype=torch.float32)
 pairs = torch.stack([scores, scores + 1], -1)
 fig, ax = plt.subplots(figsize=(7, 2.8))
@@ -110,19 +114,20 @@ plots.show(
 check.stable_softmax(naive_softmax)
 
 # %% [markdown]
-# Read it from top to bottom: which cases pass; the first one that fails, with a few of the
-# numbers expected and found; **what this usually means**; and where to look. If no known mistake
-# fits, **what was seen** narrows the fault down. The rest is yours.
+# Read it from top to bottom: **what this usually means**; where to look; the first case that fails,
+# with a few of the numbers expected and found; and all cases, those that fail first. If no known
+# mistake fits, **what was seen** narrows the fault down. The rest is yours.
 #
-# Most points of an exercise are for its **idea**. Some cases **also ask** for something beyond
-# the idea, such as an empty row or another number type. For an exercise of 2 points:
+# Most points of an exercise are for its **main task**. Some cases make **extra demands**, such as
+# an empty row or another number type: if those alone are missed, the card is amber. For an exercise
+# of 2 points:
 #
 # | what is right | points |
 # |---|---|
 # | everything | 2.0 |
-# | the idea, but nothing that is also asked | 1.6 |
-# | half of the idea, and all that is also asked | 1.0 |
-# | half of the idea, and nothing else | 0.8 |
+# | the main task, and none of the extra demands | 1.6 |
+# | half of the main task, and all extra demands | 1.0 |
+# | half of the main task, and nothing else | 0.8 |
 #
 # If the simplest case fails, there are no points.
 #
@@ -239,10 +244,13 @@ x = torch.zeros(3, 5, 1)
 mask = torch.arange(5) < torch.tensor([[5], [2], [3]])
 x[mask] = 1.0
 print("plain mean of each sentence:", x.mean(1).flatten())
-print("the second one:", said("plain mean of two words", x.mean(1)[1].item()))
+reveal("plain mean of two words", x.mean(1)[1].item())
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.
+# </details>
 #
 # From here on a batch has **B** sentences of **T** positions, and each position a vector of **D**
 # entries. **S** is the length of a second sequence.
@@ -384,8 +392,8 @@ angles = torch.arange(6) * torch.pi / 3
 points = torch.stack([angles.cos(), angles.sin()], -1)[None]  # (1, 6, 2)
 products = pairwise_dot(points, points)[0]
 next_one, opposite = products[0, 1].item(), products[0, 3].item()
-print("neighbours:", said("dot product of neighbours", next_one))
-print("opposite points:", said("dot product of opposite points", opposite))
+reveal("dot product of neighbours", next_one)
+reveal("dot product of opposite points", opposite)
 fig, ax = plt.subplots(figsize=(3.8, 3.2))
 plots.heat_map(ax, products, title="Dot products of six points on a circle")
 ax.set(xlabel="point s", ylabel="point t")
@@ -393,8 +401,13 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
            f"{opposite:.0f} beside its opposite.")  # fmt: skip
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # On a circle of radius 1 the dot product is the cosine of the angle: the closer two points lie, the
-# better they match. Softmax along each row of such a table gives attention's weights. Lesson 02
+# better they match.
+# </details>
+#
+# Softmax along each row of such a table gives attention's weights. Lesson 02
 # shows what is compared there, and what the weights are used for.
 #
 # ## 5. Hand in

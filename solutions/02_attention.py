@@ -26,7 +26,7 @@ from utils.checks import check
 from utils.notebook.lend import lend
 from utils.experiments.recorded import recorded
 from utils.experiments.recurrence import longest_chain
-from utils.progress.guesses import guess, guessed, said, summary
+from utils.progress.guesses import guess, guessed, reveal, summary
 from utils.experiments.profiling import bytes_kept, seconds
 from utils.experiments.seq2seq import AdditiveAttention, MultiplicativeAttention, Seq2Seq, train
 from utils.experiments.buggy import broken_attention, symptoms
@@ -289,9 +289,8 @@ def compare(length: int) -> None:
         right = task.token_accuracy(answer.tokens, exam(length).target)
         whole = task.sequence_accuracy(answer.tokens, exam(length).target)
         size = sum(p.numel() for p in model.parameters())
-        shown = said(f"share right at {length}, {name}", right)
-        print(f"{name:10}{size:7,} parameters   whole sequences right: {whole:.3f}", end="   ")
-        print("symbols right:", shown)
+        print(f"{name:10}{size:7,} parameters   whole sequences right: {whole:.3f}")
+        reveal(f"share right at {length}, {name}", right)
 
 
 kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
@@ -300,7 +299,7 @@ compare(20)
 
 # %% tags=["skip-grading", "measured"]
 first = int(answers["attention", 20].weights[:, 0].mean(0).argmax())
-print("for the first symbol it looks at", said("input position for the first symbol", first))
+reveal("input position for the first symbol", first)
 
 # %% [markdown]
 # **Predict:** what happens to each model when the sequences are twice as long, 40 symbols, with 400
@@ -314,9 +313,14 @@ guess("share right at 40, attention", None)
 compare(40)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # Both models were tested on new sequences, running free: each reads what it wrote itself.
 # Guessing would get 1 symbol in 16 right (6.25%). With a third more steps, attention is as good
-# at twice the length. At which output positions does the plain model fail?
+# at twice the length.
+# </details>
+#
+# At which output positions does the plain model fail?
 
 # %% tags=["skip-grading", "measured", "folded"]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
@@ -346,18 +350,21 @@ guess("share right after 4,000 steps", None)
 record, where = recorded("reversal")
 pictures.capacity(record, guessed("share right after 4,000 steps"))
 small = sorted(record["models"]["plain, state 64"]["symbols"]["4000"])
-print("a state of 64, 4,000 steps:", said("share right after 4,000 steps", small[1]))
+reveal("share right after 4,000 steps", small[1])
 for name, found in record["models"].items():
     whole = max(found["sequences"][max(found["sequences"], key=int)])
     print(f"{name:20}{found['parameters']:8,} parameters   whole sequences at best {whole:.3f}")
 print(where)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # More training helps the state of 64: it gets a sixth of the symbols right after the lesson's 300
 # steps, a quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole
 # sequence. The wider state gets worse with the longest training (why, we did not look into), so the
 # picture does not say what a state *can* hold. What it says is this: with attention, where the
 # source need not fit into the state, 300 steps are enough for 99%.
+# </details>
 #
 # Where does the model with attention look?
 
@@ -471,13 +478,16 @@ steps = ", ".join(f"{step} ({name})" for name, step in below.items())
 print(f"first loss below 0.1 ({end}: never) at step {steps}")
 ahead = below["multiplicative"] < below["additive"]
 when = "never" if below["multiplicative"] == end else "sooner" if ahead else "later"
-print("the product's:", said("the product's loss below 0.1", when))
+reveal("the product's loss below 0.1", when)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # The product learns the task too, if more slowly in this run. (Many of the loss's jumps come
 # where the sequences get longer: by one symbol every dozen steps, up to step 210.) Its line is
 # narrower, with the same kind of encoder: many rows look at one column almost alone, others at
 # two. So states that have read their neighbours allow a wide line, but do not force one.
+# </details>
 #
 # Which score is faster when many queries ask many keys? For every pair of query and key, the
 # additive score makes $A$ = 32 numbers, puts each through tanh and multiplies it by its entry of
@@ -512,13 +522,18 @@ ax.set_xticklabels(sizes)
 ax.minorticks_off()
 plots.show(fig, about="Time against the number of queries and keys, both logarithmic.")
 ratio = times["additive"][-1] / times["multiplicative"][-1]
-print("additive at 512:", said("times as long, additive at 512", float(f"{ratio:.2g}")))
+reveal("times as long, additive at 512", float(f"{ratio:.2g}"))
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # The additive score has fewer multiplications, and yet it is far slower. Its table (T, S, A) has
 # 8.4 million entries ($512 \cdot 512 \cdot 32$), 34 MB, which are written and read again for the
 # sum, for tanh and for the product with $v$. The multiplicative scores of all pairs come from
-# matrix products, without such a table: only the $512 \cdot 512$ scores are written. From here on
+# matrix products, without such a table: only the $512 \cdot 512$ scores are written.
+# </details>
+#
+# From here on
 # we multiply. But the product has a flaw, which shows when vectors have many entries.
 #
 # ## 5. What many entries do to the product
@@ -856,12 +871,15 @@ axes[0].set_ylabel("query t")
 plots.show(fig, about="Weights of six queries by six keys, under each mask.")
 for query in (2, 5):  # the weights of the last panel
     kept = weights[0, query].nonzero().flatten().tolist()
-    print(f"query {query} gives weight to keys", said(f"keys of query {query}", kept))
+    reveal(f"keys of query {query}", kept)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless as
 # long as nobody reads its output. To mask those rows *instead of* the columns would let every real
 # word look at padding.
+# </details>
 #
 # **A good place to rest.** You have the product, its scale and its masks. In the second half a
 # sentence looks at itself, and no model trained so far is needed.
@@ -951,18 +969,20 @@ for ax, (title, (matrix, columns)) in zip(axes, steps.items(), strict=True):
 plots.show(fig, about="Four matrices from left to right: scores, scaled scores, weights, output.")
 for row, word in ((0, "the"), (5, "key")):
     most = (weights[row] > 0.9 * weights[row].max()).nonzero().flatten().tolist()
-    print(f"'{word}' looks at words", said(f"words that '{word}' looks at", most))
+    reveal(f"words that '{word}' looks at", most)
 same_output, same_weights = scaled_dot_product_attention(Q, K, V)
 print("your function gives the same:", torch.allclose(same_output, output, atol=1e-6),
       torch.allclose(same_weights, weights, atol=1e-6))  # fmt: skip
 
 # %% [markdown]
-# Now explore the example. *lost* gives *robot* 0.96 and *key* 0.03. Choose another query: click
+# ### Explore it
+#
+# *lost* gives *robot* 0.96 and *key* 0.03. Choose another query: click
 # on it, or use the arrow keys.
 #
-# - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*, which
-#   likes two words equally well? (The slider only imitates vectors with more entries: it multiplies
-#   all products by $\sqrt{d_k / 3}$, as those of random vectors grew in section 5.)
+# - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*? (The
+#   slider only imitates vectors with more entries: it multiplies all products by
+#   $\sqrt{d_k / 3}$, as those of random vectors grew in section 5.)
 # - Set the mask to *causal*: whom can the first *the* still ask?
 
 # %% tags=["skip-grading"]
@@ -1099,7 +1119,7 @@ for ax, picture, title in (
 plots.show(fig, about="Weights from the inputs and from the projections, six words by six.")
 seen = weights_from_inputs[0]
 most = (seen > 0.9 * seen.max()).nonzero().flatten().tolist()
-print("'the' looks at words", said("words that 'the' looks at, from the inputs", most))
+reveal("words that 'the' looks at, from the inputs", most)
 learning = []
 for name, result in (("inputs", from_inputs), ("projections", from_projections)):
     module.zero_grad()
@@ -1107,9 +1127,11 @@ for name, result in (("inputs", from_inputs), ("projections", from_projections))
     reached = [n for n, p in module.named_parameters() if p.grad is not None]
     print(f"weights from the {name}: gradient reaches", ", ".join(reached))
     learning.append(len(reached))
-print("from the inputs:", said("matrices that learn", learning[0]))
+reveal("matrices that learn", learning[0])
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # Without projections a score is the product of two words' own vectors, which is large if they are
 # alike, or long. So *the* finds *the*, but *key* finds *robot*, whose vector is longer, as much
 # as itself. What a word looks for and what it offers are now the same, so who asks whom makes no
@@ -1117,6 +1139,7 @@ print("from the inputs:", said("matrices that learn", learning[0]))
 #
 # $W_q$ and $W_k$ get no gradient: they stay as random as they began, and no error message says
 # so. Look for parameters without a gradient in any model that trains "well enough".
+# </details>
 #
 # ## 8. Order
 #
@@ -1153,11 +1176,13 @@ print(f"patterns reordered, by up to            {(moved - weights_swapped).abs()
 print(f"outputs as they stand differ by up to   {(output - output_swapped).abs().max():.2f}")
 print(f"outputs reordered, by up to             {(moved_output - output_swapped).abs().max():.2f}")
 kind = "right" if torch.allclose(weights, weights_swapped, atol=1e-5) else "wrong"
-print("the claim is", said("the claim", kind))
+reveal("the claim", kind)
 new = int(((moved_output - output_swapped).abs().amax(-1) > 1e-5).sum())
-print("words with another output:", said("words with another output", new))
+reveal("words with another output", new)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # Wrong as stated. The patterns are not identical but **permuted**: reorder the words, and rows,
 # columns and outputs are reordered with them. Each word got the same vector in both sentences,
 # though the sentences mean different things. Without a mask, for any permutation matrix $P$:
@@ -1166,7 +1191,9 @@ print("words with another output:", said("words with another output", new))
 #
 # This is permutation **equivariance**, and it is why both *the* got the same vector in section 7:
 # exchange the two, and the sentence is the same as before, so their outputs must be equal.
-# How far a layer is from it can be measured.
+# </details>
+#
+# How far a layer is from equivariance can be measured.
 #
 # ### Exercise: `breaks_equivariance`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -1238,12 +1265,15 @@ broken = {name: breaks_equivariance(f, told_apart[None], order) for name, f in l
 for name, distance in broken.items():
     print(f"{name:28} {distance:.4f}")
 blind = " and ".join(name for name, distance in broken.items() if distance < 1e-4) or "none"
-print("distance 0:", said("distance 0", blind))
+reveal("distance 0", blind)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # Attention by itself is blind to order. With a vector for each place it is not, and an RNN never
 # was. (A causal mask tells places apart, too: each sees one word more than the place before.)
 # Lesson 04 gives words a place.
+# </details>
 #
 # ## 9. Read a heat map, find a bug
 #
@@ -1565,13 +1595,14 @@ ax.set(xlabel="words back", ylabel="norm of the gradient", yscale="log")
 plots.show(fig, about="Norm of the gradient against distance, logarithmic, for three layers.")
 for name, norms in reach.items():
     share = float(norms[-1] / norms[0])
-    shown = said(f"share left, {name}", float(f"{share:.1g}"))
-    print(f"{name:16} 49 words back: {shown} of what the last word gets")
+    reveal(f"share left, {name}", float(f"{share:.1g}"))
 print(f"radius of the RNN's matrix: {torch.linalg.eigvals(rnn.weight_hh_l0).abs().max():.2f}")
 longer = gradient_by_distance(layers["self-attention"], torch.randn(8, 100, 64))
 print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: {longer[0]:.3f}")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # The RNN's gradient is multiplied by one matrix and one slope of tanh for every word on the way.
 # Here it shrinks faster than the LSTM's; in lesson 01 it was the other way round. The reason is
 # the start: there the matrix had $\rho = 1$, here it is as torch makes it, with a radius of 0.59.
@@ -1581,6 +1612,7 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # The gradient still shrinks with the number of words, but not with the distance: weights sum to
 # one, so in a text twice as long each word gets about half. And a trained attention *can* use
 # what lies far back; it need not.
+# </details>
 #
 # ## 12. What it costs
 #
@@ -1642,10 +1674,9 @@ crossings = {
     for what, of in (("time", times), ("memory", memory))
 }
 for what, crossing in crossings.items():
-    shown = said(f"length from which attention takes more {what}", crossing)
-    print(f"more {what} than the RNN from length", shown)
+    reveal(f"length from which attention takes more {what}", crossing)
 ratio = times["LSTM"][3] / times["self-attention"][3]
-print("LSTM at 512:", said("times as long as attention, LSTM at 512", round(ratio, 1)))
+reveal("times as long as attention, LSTM at 512", round(ratio, 1))
 for name in ("RNN", "LSTM"):
     ratio = times[name][3] / times["self-attention"][3]
     print(f"at {lengths[3]} tokens the {name} takes {ratio:.1f} times as long as self-attention")
@@ -1654,6 +1685,8 @@ for name in ("RNN", "LSTM"):
     print(f"    operations in a row that torch recorded: {shown}")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # Three things to take from the picture.
 #
 # - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps
@@ -1670,6 +1703,7 @@ for name in ("RNN", "LSTM"):
 # - **How an LSTM compares** depends on program, machine, width and batch. On a CPU the LSTM runs
 #   in one fused routine (which hides its 512 steps) and the simpler RNN does not. So the one with
 #   four times the arithmetic wins. Measure, and say where.
+# </details>
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -15,7 +15,7 @@ MOST_JSON: Final = 200_000  # characters
 MOST_TEXT: Final = 600  # characters of one sentence
 MOST_CASES: Final = 60
 CAUSE_LABELS: Final = ("What this usually means:", "And:", "Where to look:", "What was seen:")
-MARKS: Final = ("  ✓ ", "  ✗ ")
+MARKS: Final = ("  ✓ ", "  ✗ ", "  ◐ ")
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,10 @@ def what_was_seen(text: str) -> str:
     """Return the middle of a verdict's text: the case shown, what was expected and the result.
 
     Its first line, its list of cases and its causes are left out: pages show them from the data.
+    They stand before the middle or behind it, as the course wrote them when it graded the copy.
     """
-    lines = text.split("\n")[1:]
-    while lines and lines[0].startswith(MARKS):
+    lines, beside = text.split("\n")[1:], (*MARKS, *CAUSE_LABELS)
+    while lines and lines[0].startswith(beside):
         lines.pop(0)
-    starts = [i for i, line in enumerate(lines) if line.startswith(CAUSE_LABELS)]
-    return "\n".join(lines[: starts[0]] if starts else lines)
+    ends = [i for i, line in enumerate(lines) if line.startswith(beside)]
+    return "\n".join(lines[: ends[0]] if ends else lines)

@@ -58,10 +58,10 @@ def _print(browser: str, page: Path, target: Path) -> None:
 
 
 def printable(page: str) -> str:
-    """Return a page as paper shows it: results open, pictures loaded, nothing to fill in.
+    """Return a page as paper shows it: results and what explains them open, pictures loaded, nothing to fill in.
 
     Hints stay folded, as in the lesson.
     """
     page = page.replace(' loading="lazy"', "")
-    page = re.sub(r'<details (class="[^"]*\bhide\b)', r"<details open \1", page)
+    page = re.sub(r'<details (class="[^"]*\b(?:hide|why)\b)', r"<details open \1", page)
     return re.sub(r'<label class="prediction">.*?</label>', "", page)

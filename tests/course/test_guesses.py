@@ -21,7 +21,7 @@ PREDICT = re.compile(r"\*\*Predict\b")
 OUTCOME = re.compile(
     r"\b(falls?|rises?|grows?|shrinks?|vanish\w*|fades?|stays?|overtakes?|faster|slower|better|worse"
     r"|longer than|earlier for|meets?|near zero|to zero|level|widens|doubles?|loses?|survives?"
-    r"|learns?|both learn|settles|ends where)\b"
+    r"|learns?|both learn|settles|ends where|breaks? down|overflows?)\b"
 )
 NUMBER = re.compile(r"(?<![\d.,])(\d+\.\d{2,}|\d{4,})(?![\d.,]*\d)")  # no count, no size
 
@@ -49,7 +49,7 @@ def pattern(node: ast.expr) -> str:
 
 def is_said(call: ast.Call) -> bool:
     """Whether a call gives a result; the name of its guess stood in the guess's own cell."""
-    return getattr(call.func, "id", "") == "said"
+    return getattr(call.func, "id", "") in ("said", "reveal")
 
 
 def described(source: str, prints: bool = True) -> list[str]:
@@ -69,11 +69,18 @@ def described(source: str, prints: bool = True) -> list[str]:
 
 
 def printed(cell: Any) -> str:
-    return "".join(out.get("text", "") for out in cell.get("outputs", []))
+    outputs = cell.get("outputs", [])
+    cards = (out.get("data", {}).get("text/plain", "") for out in outputs)
+    return "".join([*(out.get("text", "") for out in outputs), *cards])
+
+
+def results(source: str) -> list[ast.Call]:
+    """The calls of a cell that give a result."""
+    return [call for name in ("said", "reveal") for call in calls(source, name)]
 
 
 def tells(source: str, name: str) -> bool:
-    return any(re.fullmatch(pattern(call.args[0]), name) for call in calls(source, "said"))
+    return any(re.fullmatch(pattern(call.args[0]), name) for call in results(source))
 
 
 def tellers(cells: list[Any], name: str) -> set[str]:
@@ -191,6 +198,120 @@ def test_no_measured_number_stands_on_the_page_before_its_cell_runs(lesson):
                 if value in NUMBER.findall(seen):
                     found.append((start, value))
     assert found == []
+
+
+WHY = '<details class="why">'
+GIVEN = re.compile(rf"{WHY}.*?</details>", re.DOTALL)
+# Where a text goes on to something else: a heading, or the next question.
+GOES_ON = re.compile(r"^(#|\*\*Predict\b)", re.MULTILINE)
+
+
+def below(cells: list[Any], told: int) -> list[tuple[str, str]]:
+    """What a learner sees below a result's cell before it has run: (where, text), folds shut.
+
+    It ends where the text goes on to something else.
+    """
+    seen = []
+    for number, cell in enumerate(cells[told + 1 :], told + 1):
+        if cell.cell_type == "code" and "guess(" not in cell.source:
+            folded = "folded" in cell.metadata.get("tags", [])
+            seen += [
+                (f"cell {number}", word) for word in ([] if folded else described(cell.source))
+            ]
+        elif cell.cell_type == "markdown":
+            shut = GIVEN.sub("", cell.source)
+            goes_on = GOES_ON.search(shut)
+            seen.append((f"cell {number}", shut[: goes_on.start()] if goes_on else shut))
+            if goes_on:
+                break
+        else:
+            break
+    return seen
+
+
+def explained_in_the_open(cells: list[Any], told: int) -> list[tuple[str, str]]:
+    """Texts right below a result that are neither folded nor about something else."""
+    follows = next((c for c in cells[told + 1 :] if c.cell_type == "markdown"), None)
+    if follows is None or follows.source.startswith(WHY) or GOES_ON.match(follows.source):
+        return []
+    return [("the text below", follows.source[:60])]
+
+
+def shown_too_early(cells: list[Any], start: int, told: int) -> list[tuple[str, str]]:
+    """What tells a result below it or in its own cell's code, before that cell has run."""
+    question = cells[start - 1].source.rpartition("**Predict")[2] + cells[start].source
+    early = [(where, m[0]) for where, text in below(cells, told) for m in OUTCOME.finditer(text)]
+    known = {v.value for call in calls(cells[start].source, "guess") for v in ast.walk(call)
+             if isinstance(v, ast.Constant)}  # fmt: skip
+    early += [
+        ("also=", str(part.value))
+        for call in results(cells[told].source)
+        for argument in [*call.args[1:], *(keyword.value for keyword in call.keywords)]
+        for part in ast.walk(argument)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value not in known
+        and not re.fullmatch(r"\.?\d+[gf]|, | and ", part.value)
+    ]  # fmt: skip
+    return explained_in_the_open(cells, told) + [one for one in early if one[1] not in question]
+
+
+def uses_cards(lesson: str) -> bool:
+    return any([*calls(c.source, "reveal")] for c in notebook("notebooks", lesson).cells
+               if c.cell_type == "code")  # fmt: skip
+
+
+def test_a_lesson_shows_its_results_on_cards() -> None:
+    assert [lesson for lesson in LESSONS if uses_cards(lesson)]
+
+
+@pytest.mark.parametrize("lesson", filter(uses_cards, LESSONS))
+def test_what_explains_a_result_is_folded_until_its_cell_has_run(lesson: str) -> None:
+    released = notebook("notebooks", lesson).cells
+    found = [
+        (name, *spoiler)
+        for name, start, told in asked(lesson)
+        if told is not None
+        for spoiler in shown_too_early(released, start, told)
+    ]
+    assert found == []
+
+
+def cells_of(*sources: str) -> list[Any]:
+    """A question, its guess, and then cells: those that begin with a letter and ( are code."""
+    made = [
+        nbformat.v4.new_markdown_cell("**Predict:** which weight?"),
+        nbformat.v4.new_code_cell('guess("x", None, choices=("left", "right"))'),
+    ]
+    for source in sources:
+        is_code = re.match(r"\w+\(|ax\.", source)
+        new = nbformat.v4.new_code_cell if is_code else nbformat.v4.new_markdown_cell
+        made.append(new(source))
+    return made
+
+
+FOLDED = f"{WHY}<summary>Why</summary>\n\nIt vanishes.\n</details>\n\n"
+EARLY = {
+    "a text in the open": ('reveal("x", w)', "The mean of ones is 1."),
+    "a text behind a fold": ('reveal("x", w)', FOLDED + "So it vanishes."),
+    "words that are as good": ('reveal("x", w, also=["not a number"])', FOLDED),
+    "a title below": ('reveal("x", w)', 'ax.set(title="The loss falls")', FOLDED),
+}
+FITTING = {
+    "a fold": ('reveal("x", w)', FOLDED + "### Exercise: the mean vanishes"),
+    "a heading": ('reveal("x", w)', "## 3. It falls"),
+    "the next question": ('reveal("x", w)', "**Predict:** does it vanish?"),
+    "choices": ('reveal("x", w, also=["left"])', FOLDED),
+    "a neutral title": ('reveal("x", w)', 'ax.set(title="Weight against score")', FOLDED),
+}
+
+
+@pytest.mark.parametrize("sources", EARLY.values(), ids=EARLY)
+def test_a_result_below_its_cell_is_found(sources: tuple[str, ...]) -> None:
+    assert shown_too_early(cells_of(*sources), 1, 2)
+
+
+@pytest.mark.parametrize("sources", FITTING.values(), ids=FITTING)
+def test_what_tells_nothing_may_stand_below_a_result(sources: tuple[str, ...]) -> None:
+    assert shown_too_early(cells_of(*sources), 1, 2) == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -16,4 +16,5 @@ const draw = () => {
   write("told", `Position ${position}: the hands have made ${turns.join(", ")} turns.`);
 };
 listen(draw);
+plays("position");
 draw();

@@ -2,7 +2,8 @@
 
 import math
 
-from utils.drawn.frame import BLUE, INK, ORANGE, Drawn, element, line, slider, words
+from utils.drawn.frame import INK, Drawn, element, line, play, slider, words
+from utils.palette import BLUE, ORANGE
 
 RADIUS, STEP, MIDDLE = 60, 176, 84
 BASES = (2, 10, 100, 1000, 10000)  # what the slider of the base offers
@@ -29,6 +30,7 @@ def clock(n_pairs: int = 4, position: int = 1) -> Drawn:
         "".join(dials),
         (STEP * n_pairs, 200),
         controls=slider("position", "position p", 60, position)
+        + play("position")
         + slider("base", "base", len(BASES) - 1, len(BASES) - 1),
         script="clock.js",
         data={"pairs": n_pairs, "bases": BASES, "radius": RADIUS, "step": STEP, "middle": MIDDLE},
@@ -63,6 +65,7 @@ def turned_pair(speeds: tuple[float, ...] = (1.0, 0.3, 0.1), apart: int = 3) -> 
         "".join(dials) + told + legend,
         (STEP * len(speeds) + 120, 200),
         controls=slider("key", "key stands at", 40, 0)
+        + play("key")
         + slider("apart", "query stands later by", 20, apart),
         script="turned.js",
         data={"speeds": speeds, "radius": RADIUS, "step": STEP, "middle": MIDDLE},

@@ -28,6 +28,7 @@ const choices = (names, chosen, changed) => {
     });
   });
   names.forEach((name, i) => set(name, { tabindex: i === now ? 0 : -1 }));
+  root.querySelector(".hint").removeAttribute("hidden");
 };
 
 const listen = (changed) => {
@@ -37,4 +38,28 @@ const listen = (changed) => {
     control.addEventListener("keydown", (event) => event.stopPropagation());
   });
   root.querySelector(".controls").removeAttribute("hidden");
+};
+
+// A button that lets time pass: the slider moves on by itself, and begins again behind its end.
+const plays = (name) => {
+  const button = part(`${name}-play`);
+  const slider = part(name);
+  let clock = null;
+  const pause = () => {
+    clearInterval(clock);
+    clock = null;
+    button.textContent = "▶ play";
+  };
+  const step = () => {
+    if (!root.isConnected) return pause(); // the cell was run again
+    slider.value = number(name) < Number(slider.max) ? number(name) + 1 : slider.min;
+    slider.dispatchEvent(new Event("input"));
+    if (slider.value === slider.max) pause();
+  };
+  button.addEventListener("click", () => {
+    if (clock !== null) return pause();
+    button.textContent = "❚❚ pause";
+    clock = setInterval(step, 250);
+  });
+  button.addEventListener("keydown", (event) => event.stopPropagation());
 };

@@ -5,8 +5,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from utils.palette import ORANGE
+
 HERE = Path(__file__).parent
-INK, BLUE, ORANGE, GREEN = "currentColor", "#2f86c6", "#d9711c", "#1f9a73"
+INK = "currentColor"
 HEIGHT_OF_TEXT = 13
 
 
@@ -60,6 +62,11 @@ def slider(part: str, label: str, most: int, value: int, least: int = 0) -> str:
     return element("label", html.escape(label), control.removesuffix("</input>"), shown)
 
 
+def play(part: str) -> str:
+    """Write a button that lets time pass: it moves the slider `part` step by step."""
+    return element("button", "▶ play", type="button", data_part=f"{part}-play")
+
+
 def choice(part: str, label: str, names: dict[str, str]) -> str:
     """Write a labelled list to choose from: value -> what is read."""
     options = (element("option", html.escape(text), value=value) for value, text in names.items())
@@ -105,19 +112,23 @@ class Drawn:
 
     def _repr_html_(self) -> str:
         """Return the picture with its style, its words and its script, the same bytes each time."""
-        style = (HERE / "drawn.css").read_text(encoding="utf-8")
+        style = (HERE / "drawn.css").read_text(encoding="utf-8").replace("ORANGE", ORANGE)
         told = element("p", data_part="told", role="status", class_="told") if self.script else ""
         controls = element("div", self.controls, class_="controls", hidden="hidden")
+        hint = "Click a word, or choose one with the arrow keys."
+        controls += element("p", hint, class_="hint", hidden="hidden")
         inside = element("summary", "This picture in words") + html.escape(self.alt)
         return element(
             "div",
             element("style", style),
             controls if self.script else "",
-            self._svg(),
+            # Focusable, since it scrolls where there is little room.
+            element("div", self._svg(), class_="stage", tabindex=0),
             told,
             element("details", inside),
             self._script(),
             class_="drawn",
+            style=f"--natural: {self.size[0]}px",
             role="group",
             aria_label=self.title,
         )
@@ -133,7 +144,6 @@ class Drawn:
             self.drawing,
             xmlns="http://www.w3.org/2000/svg",
             viewBox=f"0 0 {width} {height}",
-            width=width,
             role=role,
             aria_label=f"{self.title}. {self.alt}",
         )

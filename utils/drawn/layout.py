@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass, field
 
-from utils.drawn.frame import BLUE, GREEN, INK, ORANGE, element, line, words
+from utils.drawn.frame import INK, element, line, words
+from utils.palette import BLUE, GREEN, ORANGE
 
 COLUMN, ROW, WIDE, HIGH = 165, 66, 104, 34
 COLOURS = {"plain": INK, "learned": ORANGE, "data": BLUE, "sum": GREEN}

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 
 from utils.drawn.frame import (
-    BLUE,
     INK,
     Drawn,
     button,
@@ -16,6 +15,7 @@ from utils.drawn.frame import (
     slider,
     words,
 )
+from utils.palette import BLUE
 
 ROW, TOP = 36, 52
 LEAST_SEEN = 0.03  # opacity of a line that carries nothing

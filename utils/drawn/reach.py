@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from utils.drawn.frame import BLUE, INK, Drawn, button, choice, element, line, slider, words
+from utils.drawn.frame import INK, Drawn, button, choice, element, line, slider, words
+from utils.palette import BLUE
 
 STEP, ROW, TOP, LEFT = 92, 52, 34, 76
 MOST_LAYERS = 5

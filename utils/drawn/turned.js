@@ -19,4 +19,5 @@ const draw = () => {
   write("told", `Key at ${key}, query at ${query}: score ${score.toFixed(2)}.`);
 };
 listen(draw);
+plays("key");
 draw();

@@ -1,9 +1,9 @@
 """Plots that look alike in every lesson and can be read without seeing colours.
 
-Importing this module sets the theme. The palette is Okabe and Ito's, whose colours people with any
-common colour blindness can tell apart. The ground is opaque, so that ink is seen in any front end;
-what `make lab` opens turns it in the dark theme (`utils/lab/extension/course-pictures`). Lines also
-differ by dash and marker, and every figure is shown with a description in words.
+Importing this module sets the theme; colours are those of `utils.palette`. The ground is opaque, so
+that ink is seen in any front end; what `make lab` opens turns it in the dark theme
+(`utils/lab/extension/course-pictures`). Lines also differ by dash and marker, and every figure is
+shown with a description in words.
 """
 
 import base64
@@ -20,18 +20,22 @@ from cycler import cycler
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from utils.palette import BLACK, BLUE, INK, NONE, ORANGE, PAPER, SERIES
+from utils.palette import RULE as GRID
 from utils.plots.words import in_words
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+PALETTE, GROUND = SERIES, PAPER
 STYLES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
 SCREEN_DPI = 80  # pixels per inch on the page
 FILE_DPI = 140  # pixels per inch in the file, so that text stays sharp when zoomed
 MOST_CELLS_WITH_NUMBERS = 64
-INK, GRID, GROUND = "#222222", "#dddddd", "#ffffff"
+SIGNED = LinearSegmentedColormap.from_list("signed", (ORANGE, NONE, BLUE))
+LUMINANCE = (0.2126, 0.7152, 0.0722)  # of red, green and blue, as WCAG 2.2 weighs them
 THEME: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
@@ -145,7 +149,7 @@ def heat_map(
     bar: bool | str | None = None,
     numbers: bool | None = None,
 ) -> None:
-    """Draw a matrix: white is zero, blue more; with signs, purple is positive, orange negative.
+    """Draw a matrix: white is zero, blue more; with signs, blue is positive, orange negative.
 
     Args:
         ax: where to draw.
@@ -160,14 +164,14 @@ def heat_map(
     """
     values = np.asarray(matrix, dtype=float)
     low, high = limits or _limits(values)
-    colours = "PuOr" if low < 0 else "Blues"
+    colours = SIGNED if low < 0 else "Blues"
     image = ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
     ax.set_title(title)
     ax.grid(visible=False)
     _name_ticks(ax, rows, columns)
     with_numbers = values.size <= MOST_CELLS_WITH_NUMBERS if numbers is None else numbers
     if with_numbers:
-        _write_numbers(ax, values, image.norm(values))
+        _write_numbers(ax, values, image.to_rgba(values)[..., :3])
     if bar or (bar is None and not with_numbers):
         ax.figure.colorbar(image, ax=ax, shrink=0.9, label=bar if isinstance(bar, str) else "")
 
@@ -227,12 +231,12 @@ def _name_ticks(ax: Axes, rows: Sequence[str] | None, columns: Sequence[str] | N
         ax.set_xticks(range(len(columns)), columns, rotation=45 if slanted else 0)
 
 
-def _write_numbers(ax: Axes, values: NDArray[np.float64], shares: ArrayLike) -> None:
-    """Write each value in its cell, white on dark colours (both ends of a signed scale)."""
-    signed = values.min() < 0
-    for (row, column), share in np.ndenumerate(np.asarray(shares)):
-        dark = abs(2 * share - 1) > 0.75 if signed else share > 0.6
+def _write_numbers(ax: Axes, values: NDArray[np.float64], grounds: NDArray[np.float64]) -> None:
+    """Write each value in its cell, black or white, whichever is read better on its ground."""
+    linear = np.where(grounds <= 0.04045, grounds / 12.92, ((grounds + 0.055) / 1.055) ** 2.4)
+    dark = linear @ LUMINANCE < 0.179  # where black and white have the same contrast, 4.58:1
+    for (row, column), is_dark in np.ndenumerate(dark):
         rounded = round(float(values[row, column]), 2) + 0.0  # + 0.0 turns -0.0 into 0.0
         text = f"{rounded:.2f}".removesuffix(".00")
-        colour = GROUND if dark else INK
+        colour = GROUND if is_dark else BLACK
         ax.text(column, row, text, ha="center", va="center", size=8, color=colour)

@@ -18,7 +18,7 @@ from utils import plots
 
 # Kind -> colour, dash, marker. A variant, named after a comma, is dotted and hollow.
 KINDS = {
-    "none": ("#777777", "-", "x"),
+    "none": (plots.PALETTE[6], "-", "x"),
     "sinusoidal": (plots.PALETTE[0], "-", "o"),
     "learned": (plots.PALETTE[1], "--", "s"),
     "rotary": (plots.PALETTE[2], "-.", "^"),

@@ -6,11 +6,7 @@ from typing import Any
 
 from IPython.display import display
 
-# Pale enough for dark text in either theme. Every cell also names its tag.
-COLOURS = (
-    "#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#9ad6cf", "#e5c494",
-)  # fmt: skip
-PLAIN = "#e0e0e0"
+from utils.palette import INK, PLAIN_TINT, TINTS, WRONG
 
 
 class TagTable:
@@ -27,7 +23,7 @@ class TagTable:
         self.words, self.rows = words, rows
         self.first = next(iter(rows.values()))
         kinds = sorted({kind(tag) for tags in rows.values() for tag in tags if tag} - {""})
-        self.colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(kinds)}
+        self.colours = {name: TINTS[i % len(TINTS)] for i, name in enumerate(kinds)}
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(word)}</th>" for word in ("", *self.words))
@@ -41,11 +37,13 @@ class TagTable:
     def _cell(self, tag: str | None, first: str | None) -> str:
         if tag is None:
             return "<td>–</td>"
-        colour = self.colours.get(kind(tag), PLAIN)
-        style = f"background: {colour}; color: #1a1a1a"
+        colour = self.colours.get(kind(tag), PLAIN_TINT)
+        style = f"background: {colour}; color: {INK}"
         if tag == first:
             return f"<td style='{style}'>{html.escape(tag)}</td>"
-        return f"<td style='{style}; outline: 3px solid #c62828'><b>{html.escape(tag)}</b></td>"
+        return (
+            f"<td style='{style}; outline: 3px solid {WRONG.ground}'><b>{html.escape(tag)}</b></td>"
+        )
 
     def __repr__(self) -> str:
         """Return the rows as text, changed tags between asterisks."""

@@ -1,17 +1,26 @@
 """What a learner expects before an experiment: kept, shown beside its result, never graded.
 
-A cell before the experiment says `guess("steps", 6)`, the cell that shows the result asks
-`said("steps", 4)` for its words, and the lesson ends with `summary()`. A lesson also runs where
-nobody guesses, while it is built, tested or graded: then all of this is quiet and goes on.
+A cell before the experiment says `guess("steps", 6)`, the cell that shows the result
+`reveal("steps", 4)`, or it asks `said("steps", 4)` for the words of a title, and the lesson ends
+with `summary()`. A lesson also runs where nobody guesses, while it is built, tested or graded: then
+all of this is quiet and goes on.
 """
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from contextlib import suppress
+from difflib import get_close_matches
+from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Final, TypeGuard
 
+from IPython.display import display
+
+from utils.card import Card
+from utils.palette import BLUE
 from utils.progress import checked
 from utils.progress.record import FOLDER, replace
 
@@ -19,6 +28,16 @@ Guess = int | float | str | list[int]
 FILE: Final = "kept-guesses.json"  # no exercise's record: an exercise's id is a Python name
 LARGEST, LONGEST, MOST = 1e15, 60, 64
 NEAR: Final = 0.25  # a number is close if it is off by at most this share of what was measured
+RELEASE: Final = Path(__file__).resolve().parents[2] / "notebooks"
+_SAME: Final = {
+    "not a number": "nan",
+    "infinity": "inf",
+    "infinite": "inf",
+    "minus infinity": "-inf",
+}
+_ASKS: Final = re.compile(r'^guess\("([^"]+)"', re.MULTILINE)
+_CLOSE: Final = "Well guessed."
+_FAR: Final = "A surprise. Good that you guessed: what surprises you is what you remember."
 _here: dict[str, Guess | None] = {}  # this kernel's guesses, which no full disk can lose
 _close: dict[str, bool] = {}  # whether a guess came close, once its experiment has run
 
@@ -33,20 +52,39 @@ def guess(name: str, expected: object = None, *, choices: Iterable[str] = ()) ->
 
     """
     known, kept = list(choices), _plain(expected)
-    if expected is None:
+    if refusal := _unknown(name):
+        _show(name, refusal)
+    elif expected is None:
         _keep(name, None)
-        print("No guess yet. Put yours in place of None, or go on without.")
+        _show(name, "No guess yet. Put yours in place of None, or go on without.")
     elif kept is not None and (not known or kept in known):
         _keep(name, kept)
-        print(f"Your guess: {_shown(kept)}. Now run the experiment.")
+        _show(name, f"You said {_shown(kept)}. Now run the experiment.")
     else:
         wanted = "one of " + ", ".join(map(repr, known)) if known else "a number or a few words"
-        print(f"Nothing was kept. Guess {wanted}.")
+        _show(name, f"Nothing was kept. Guess {wanted}.")
 
 
 def guessed(name: str) -> Guess | None:
     """Return what was guessed, None if nothing was."""
     return _kept().get(name)
+
+
+def reveal(name: str, measured: object, also: Iterable[object] = ()) -> None:
+    """Show the result with the guess beside it on a card.
+
+    Args:
+        name: what was guessed.
+        measured: what the experiment found.
+        also: what is as good as that, because chance decides between them.
+
+    """
+    expected, result = guessed(name), said(name, measured, also).partition(" (you said ")[0]
+    if expected is None:
+        _show(name, f"measured {result}", loud=True)
+        return
+    says = "Exactly." if _shown(expected) == result else _CLOSE if _close[name] else _FAR
+    _show(name, f"You said {_shown(expected)} · measured {result}", says, loud=True)
 
 
 def said(name: str, measured: object, also: Iterable[object] = ()) -> str:
@@ -115,12 +153,50 @@ def _is_close(expected: Guess, found: Guess) -> bool:
     if isinstance(expected, int | float) and isinstance(found, int | float):
         return abs(expected - found) <= NEAR * abs(found)
     if isinstance(expected, str) and isinstance(found, str):
-        return expected.strip().casefold() == found.strip().casefold()
+        return _word(expected) == _word(found)
     return expected == found
+
+
+def _word(text: str) -> str:
+    """Return a word as it is compared: what is no number has several names."""
+    plain = text.strip().casefold()
+    return _SAME.get(plain, plain)
 
 
 def _shown(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _show(name: str, *lines: str, loud: bool = False) -> None:
+    """Show a card about a guess; the first line is loud where it gives a result."""
+    style = "font-size: 120%; font-weight: 600;" if loud else ""
+    first, *rest = (escape(line) for line in lines)
+    html = f"<div style='font-size: 90%;'>{escape(name)}</div><div style='{style}'>{first}</div>"
+    html += "".join(f"<div>{line}</div>" for line in rest)
+    text = "\n".join([f"{name}: {lines[0]}", *lines[1:]])
+    display(Card(f"Guess: {name}", BLUE, html, text))  # type: ignore[no-untyped-call]
+
+
+def _unknown(name: str) -> str:
+    """Return a sentence about a question that the lesson does not ask, else nothing."""
+    lesson = checked.lesson_here()
+    questions = _questions(lesson) if lesson is not None else ()
+    if not questions or name in questions:
+        return ""
+    near = get_close_matches(name, questions, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else "Change the guess, and leave the name."
+    return f"The lesson asks no question of this name, so nothing was kept. {hint}"
+
+
+@cache
+def _questions(lesson: str) -> tuple[str, ...]:
+    """Return the names of a lesson's questions, from its release; none if that is not here."""
+    try:
+        cells = json.loads((RELEASE / lesson / f"{lesson}.ipynb").read_bytes())["cells"]
+    except (OSError, ValueError):
+        return ()
+    sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    return tuple(name for source in sources for name in _ASKS.findall(source))
 
 
 def _kept() -> dict[str, Guess | None]:

@@ -18,8 +18,8 @@ ANYWHERE = ("utils", "grader", "hub", "bench", "tests")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils": (),
     "utils.reference": ("utils.reference",),
-    "utils.plots": ("utils.plots",),
-    "utils.drawn": ("utils.drawn",),
+    "utils.plots": ("utils.plots", "utils.palette"),
+    "utils.drawn": ("utils.drawn", "utils.palette"),
     "utils.experiments": ("utils.experiments", "utils.plots"),
     "utils.treebank": ("utils.treebank", "utils.errors"),
     "utils.training": (
@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.notebook", "utils.checks.api", "utils.checks.registry", "utils.reference",
         "utils.errors", "utils.progress", "utils.words",
     ),
-    "utils.progress": ("utils.progress", "utils.words"),
+    "utils.progress": ("utils.progress", "utils.card", "utils.palette", "utils.words"),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.framework.mime", "utils.errors",
         "utils.text_files",
@@ -37,7 +37,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
     "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
-    "utils.checks.framework": ("utils.checks.framework", "utils.words"),
+    "utils.card": ("utils.palette",),
+    "utils.checks.framework": (
+        "utils.checks.framework", "utils.card", "utils.palette", "utils.words",
+    ),
     "utils.checks.authoring": (
         "utils.checks.framework", "utils.checks.authoring", "utils.words",
     ),

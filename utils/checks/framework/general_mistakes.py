@@ -23,13 +23,13 @@ GENERAL = {
     "dtype": Mistake(
         "changes_the_dtype",
         "The result has a different number type from the one it should have.",
-        "Compare the two dtypes above. A tensor that you make yourself has the one that you ask "
+        "Compare the two dtypes. A tensor that you make yourself has the one that you ask "
         "for (dtype=...): use the input's, where there is an input.",
     ),
     "backward": Mistake(
         "breaks_backward",
         "Training would fail here: backward() cannot get through your code.",
-        "The message above is torch's own: it says what backward() met.",
+        "The message is torch's own: it says what backward() met.",
     ),
     "chance": Mistake(
         "random_results",

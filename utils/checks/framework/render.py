@@ -1,23 +1,50 @@
-"""Render a verdict: as HTML in a notebook, in the same words as text elsewhere."""
+"""Render a verdict: as a card of HTML in a notebook, in the same words as text elsewhere.
+
+Both say what went wrong first, then where to look, what was seen, the cases and the points. Beside
+each colour stand a mark and a word.
+"""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from textwrap import shorten
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from utils.card import LINE, card
 from utils.checks.framework.compare import Finding, number
 from utils.checks.framework.mime import MIME
-from utils.checks.framework.observation import Array
-from utils.checks.framework.verdict import Verdict
+from utils.checks.framework.observation import Array, ProblemKind
+from utils.checks.framework.verdict import CaseResult, Note, Verdict
+from utils.palette import AMBER, DARK, INK, LIGHT, NEARLY, OPEN, RIGHT, WRONG, Sign
+from utils.words import counted
 
-# JupyterLab's own colours if it sets any, so that dark themes stay readable.
-_GOOD = "var(--jp-success-color1, #2e7d32)"
-_BAD = "var(--jp-error-color1, #c62828)"
-_QUIET = "var(--jp-ui-font-color2, #616161)"
-_LINE = "var(--jp-border-color2, #bdbdbd)"
+_LABEL = "margin-top: 6px; font-size: 90%;"
+_LOUD = "font-size: 120%; font-weight: 600; line-height: 1.35;"
+_ROW = "display: flex; flex-wrap: wrap; gap: 2px 8px; align-items: center;"
 _MOST_ROWS, _MOST_COLUMNS = 8, 12
+_MOST_SAID = 140  # characters of a note that is not folded
+_LOOK, _OBSERVED = "Where to look:", "What was seen:"
+_MISSING = "Not met:"
+_UNKNOWN = "The check knows no mistake that explains this."
+# What says itself why it is wrong, or of which no cause is sought.
+_OF_ITSELF = (ProblemKind.CHECK, ProblemKind.MISSING, ProblemKind.FORBIDDEN, ProblemKind.ATTRIBUTE)
+_ODD = "rgb({}, {}, {})".format(*bytes.fromhex(AMBER[1:]))
+
+
+class _Kind(NamedTuple):
+    """What is said of some cases alike, with a mark beside the colour."""
+
+    mark: str
+    word: str
+    sign: Sign
+
+
+_WRONG = _Kind("✗", "Wrong", WRONG)
+_MISSED = _Kind("◐", "Extra demand missed", NEARLY)
+_RIGHT = _Kind("✓", "Right", RIGHT)
+_OPEN = _Kind("○", "Open", OPEN)
 
 
 def as_mimebundle(verdict: Verdict) -> dict[str, Any]:
@@ -28,73 +55,75 @@ def as_mimebundle(verdict: Verdict) -> dict[str, Any]:
 
 def headline(verdict: Verdict) -> str:
     """Return one line that says how it went."""
+    n_passed, n_cases = sum(r.passed for r in verdict.results), len(verdict.results)
     if verdict.is_stub:
-        text = "not written yet"
-    elif verdict.passed:
-        text = f"all {len(verdict.results)} cases pass" if len(verdict.results) > 1 else "right"
-    elif verdict.idea_is_right:
-        text = f"the idea is right; also asked: {asked(verdict)}"
-    else:
-        n_passed = sum(r.passed for r in verdict.results)
-        text = f"{n_passed} of {len(verdict.results)} cases pass"
-        text = text if len(verdict.results) > 1 else "not yet right"
-    if verdict.points is not None:
-        text += f" ({verdict.score:g} of {verdict.points:g} points)"
-    return text
+        return "not written yet"
+    if verdict.passed:
+        return f"all {n_cases} cases pass" if n_cases > 1 else "right"
+    if verdict.idea_is_right:
+        return f"the main task is right; {_demands_met(verdict.demands)}"
+    return f"{n_passed} of {n_cases} cases pass" if n_cases > 1 else "not yet right"
 
 
-def asked(verdict: Verdict) -> str:
-    """Return how much of what is asked beside the idea an answer does, and what it misses."""
+def _demands_met(met: Mapping[str, bool]) -> str:
+    """Return how many of the demands beside the main task are met, where some are not."""
+    if len(met) == 1:
+        return "the extra demand is not met"
+    n_met = sum(met.values())
+    says = f"{n_met or 'none'} of the {len(met)} extra demands"
+    return f"{says} {'are' if n_met > 1 else 'is'} met"
+
+
+def _missing(verdict: Verdict) -> str:
+    """Return the demands that are not met, if nothing but demands is missing."""
     missed = [demand for demand, met in verdict.demands.items() if not met]
-    done = len(verdict.demands) - len(missed)
-    return f"{done} of {len(verdict.demands)}, missing: {', '.join(missed)}"
+    return ", ".join(missed) if verdict.idea_is_right else ""
+
+
+def _kind(verdict: Verdict) -> _Kind:
+    if verdict.is_stub:
+        return _OPEN
+    return _RIGHT if verdict.passed else _MISSED if verdict.idea_is_right else _WRONG
+
+
+def _by_kind(results: Sequence[CaseResult]) -> dict[_Kind, list[str]]:
+    """Return the names of cases by what is said of them, what fails first."""
+    found: dict[_Kind, list[str]] = {_WRONG: [], _MISSED: [], _RIGHT: []}
+    for r in results:
+        beside = r.idea_holds or not r.case.is_core
+        found[_RIGHT if r.passed else _MISSED if beside else _WRONG].append(r.case.name)
+    return {kind: names for kind, names in found.items() if names}
 
 
 def as_text(verdict: Verdict) -> str:
     """Return the verdict as plain text."""
-    lines = [f"{'✓' if verdict.passed else '✗'} {verdict.exercise}: {headline(verdict)}"]
+    lines = [f"{_kind(verdict).mark} {verdict.exercise}: {headline(verdict)}"]
+    if verdict.points is not None:
+        lines[0] += f" ({_points(verdict)})"
     failure = verdict.first_failure
     if failure is not None and failure.finding is not None:
-        lines += _failure_as_text(verdict, failure.finding)
+        lines += [f"{label} {text}" for label, text in _causes(verdict)]
+        lines.append(_seen(verdict, failure.case.name, failure.finding))
+        lines += _indented(_lines(verdict, failure.finding))
+        lines += [_UNKNOWN] if _is_unknown(verdict, failure.finding) else []
+    if _shows_cases(verdict):
+        cases = _by_kind(verdict.results).items()
+        lines += [f"  {kind.mark} {name}" for kind, names in cases for name in names]
+    lines += [f"  {_MISSING} {missing}"] if (missing := _missing(verdict)) else []
     lines += [line for note in verdict.notes for line in (note.says, *_indented(note.lines))]
     return "\n".join(lines)
 
 
-def _failure_as_text(verdict: Verdict, finding: Finding) -> list[str]:
-    lines = []
-    if not verdict.is_stub:
-        lines += [f"  {'✓' if r.passed else '✗'} {r.case.name}" for r in verdict.results]
-    lines.append(f"{_opening(verdict)}{finding.message}")
-    lines += _indented(finding.details)
-    lines += [f"  in your line: {finding.line}"] if finding.line and not verdict.is_stub else []
-    return [*lines, *(f"{label} {text}" for label, text in _causes(verdict))]
+def _points(verdict: Verdict) -> str:
+    return f"{verdict.score:g} of {verdict.points:g} points"
+
+
+def _shows_cases(verdict: Verdict) -> bool:
+    return not (verdict.passed or verdict.is_stub) and len(verdict.results) > 1
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
     return [f"  {line}" for line in lines]
-
-
-def as_html(verdict: Verdict) -> str:
-    """Return the verdict as one compact block of HTML with inline styles only."""
-    colour = _GOOD if verdict.passed else _QUIET if verdict.is_stub else _BAD
-    mark = "✓" if verdict.passed else "○" if verdict.is_stub else "✗"
-    style = f"border-left: 4px solid {colour}; padding: 2px 0 2px 12px; line-height: 1.5;"
-    title = f"<b style='color: {colour};'>{mark} {escape(verdict.exercise)}</b>: "
-    notes = (_paragraph(note.says) + _listing(note.lines) for note in verdict.notes)
-    body = "".join([*_body(verdict), *notes])
-    return f"<div style='{style}'><div>{title}{headline(verdict)}</div>{body}</div>"
-
-
-def _body(verdict: Verdict) -> list[str]:
-    failure = verdict.first_failure
-    if failure is None or failure.finding is None:
-        return []
-    finding = failure.finding
-    if verdict.is_stub:
-        return [f"<div>{escape(finding.message)}</div>"]
-    parts = [_case_list(verdict), _paragraph(f"{_opening(verdict)}{finding.message}")]
-    parts += [_evidence(finding)]
-    return [*parts, *(_paragraph(text, label) for label, text in _causes(verdict))]
 
 
 def _causes(verdict: Verdict) -> list[tuple[str, str]]:
@@ -103,41 +132,109 @@ def _causes(verdict: Verdict) -> list[tuple[str, str]]:
     for mistake, label in ((verdict.mistake, "What this usually means:"), (verdict.second, "And:")):
         if mistake is not None:
             lines.append((label, mistake.message))
-            lines += [("Where to look:", mistake.hint)] if mistake.hint else []
-    return lines or [("What was seen:", text) for text in verdict.symptoms]
+            lines += [(_LOOK, mistake.hint)] if mistake.hint else []
+    return lines or [(_OBSERVED, text) for text in verdict.symptoms]
 
 
-def _opening(verdict: Verdict) -> str:
-    failure = verdict.first_failure
-    if failure is None or len(verdict.results) == 1 or verdict.is_stub:
-        return ""
-    return f"Case “{failure.case.name}”: "
+def _is_unknown(verdict: Verdict, finding: Finding) -> bool:
+    """Return whether a cause was sought and nothing is known."""
+    return not (verdict.is_stub or _causes(verdict) or finding.kind in _OF_ITSELF)
 
 
-def _paragraph(text: str, label: str = "") -> str:
-    strong = f"<b>{escape(label)}</b> " if label else ""
-    return f"<div style='margin-top: 4px; max-width: 46em;'>{strong}{_code(text)}</div>"
+def _seen(verdict: Verdict, case: str, finding: Finding) -> str:
+    """Return what was found in the case that is shown."""
+    named = len(verdict.results) > 1 and not verdict.is_stub
+    return f"Case “{case}”: {finding.message}" if named else finding.message
+
+
+def _lines(verdict: Verdict, finding: Finding) -> list[str]:
+    """Return the entries that differ, and the student's line."""
+    line = [f"in your line: {finding.line}"] if finding.line and not verdict.is_stub else []
+    return [*finding.details, *line]
+
+
+def as_html(verdict: Verdict) -> str:
+    """Return the verdict as a card."""
+    kind, failure = _kind(verdict), verdict.first_failure
+    title = (
+        f"<div role='heading' aria-level='3' style='{_ROW} margin: 0; font-size: 100%;'>"
+        f"{_badge(kind.mark, kind.sign)}<b>{escape(verdict.exercise)}:</b> "
+        f"<span>{escape(headline(verdict))}</span></div>"
+    )
+    parts = [title]
+    if failure is not None and failure.finding is not None:
+        parts += _explained(verdict, failure.case.name, failure.finding)
+    parts += [_cases(verdict)] if _shows_cases(verdict) else []
+    if missing := _missing(verdict):
+        parts.append(_line(f"<b>{_MISSING}</b> {escape(missing)}"))
+    parts += map(_note, verdict.notes)
+    if verdict.points is not None:
+        parts.append(_line(f"<b>Points:</b> {_points(verdict)}"))
+    return card(f"Check of {verdict.exercise}", kind.sign.ground, "".join(parts))
+
+
+def _badge(mark: str, sign: Sign) -> str:
+    """Draw a mark on its colour."""
+    return (
+        f"<span style='color: {sign.ink}; background: {sign.ground}; flex: none; width: 1.45em; "
+        "border-radius: 999px; font-weight: 700; line-height: 1.45; text-align: center;'>"
+        f"{mark}</span>"
+    )
+
+
+def _explained(verdict: Verdict, case: str, finding: Finding) -> Iterator[str]:
+    """Say what went wrong in large type, where to look, and then what was seen."""
+    causes, seen = _causes(verdict), _seen(verdict, case, finding)
+    for label, text in causes or ([] if verdict.is_stub else [(_OBSERVED, seen)]):
+        if label == _LOOK:
+            yield _line(f"<b>{label}</b> {_code(text)}")
+        else:
+            yield f"<div style='{_LABEL}'>{label}</div><div style='{_LOUD}'>{_code(text)}</div>"
+    if causes or verdict.is_stub:
+        yield _line(_code(seen))
+    elif _is_unknown(verdict, finding):
+        yield _line(_UNKNOWN)
+    yield _listing(_lines(verdict, finding))
+    if finding.pictures is not None:
+        yield _pictures(*finding.pictures)
+
+
+def _line(html: str) -> str:
+    return f"<div style='margin-top: 6px;'>{html}</div>"
 
 
 def _code(text: str) -> str:
     """Escape text, and mark up what is between backticks as code."""
     parts = escape(text).split("`")
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
+    style = "color: inherit; background: transparent; padding: 0; border: none;"
+    return "".join(f"<code style='{style}'>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
 
 
-def _case_list(verdict: Verdict) -> str:
-    items = [
-        f"<span style='color: {_GOOD if r.passed else _BAD}; margin-right: 1.2em; "
-        f"white-space: nowrap;'>{'✓' if r.passed else '✗'} {escape(r.case.name)}</span>"
-        for r in verdict.results
-    ]
-    return f"<div style='margin-top: 2px;'>{' '.join(items)}</div>"
+def _cases(verdict: Verdict) -> str:
+    """List the cases as pills, those that fail first, with a word for each colour."""
+    rows = []
+    for kind, names in _by_kind(verdict.results).items():
+        pills = "".join(_pill(kind, name) for name in names)
+        rows.append(
+            f"<div style='{_ROW} margin-top: 6px;'><b>{kind.word}:</b>"
+            f"<ul role='list' style='{_ROW} list-style: none; margin: 0; padding: 0;'>{pills}</ul>"
+            "</div>"
+        )
+    return "".join(rows)
 
 
-def _evidence(finding: Finding) -> str:
-    lines = [*finding.details, *([f"in your line: {finding.line}"] if finding.line else [])]
-    pictures = "" if finding.pictures is None else _pictures(*finding.pictures)
-    return _listing(lines) + pictures
+def _pill(kind: _Kind, name: str) -> str:
+    style = f"border: 1px solid {LINE}; border-radius: 999px; margin: 0; padding: 0 9px 0 1px;"
+    return f"<li style='{_ROW} {style}'>{_badge(kind.mark, kind.sign)}{escape(name)}</li>"
+
+
+def _note(note: Note) -> str:
+    """Write what the answer printed or was warned of, folded if it is longer than a sentence."""
+    says, lines = _code(note.says), _listing(note.lines)
+    if len(note.says) <= _MOST_SAID:
+        return f"<div style='{_LABEL}'>{says}{lines}</div>"
+    summary = f"<summary>{escape(shorten(note.says, 80, placeholder=' …'))}</summary>"
+    return f"<details style='{_LABEL}'>{summary}{says}{lines}</details>"
 
 
 def _listing(lines: Sequence[str]) -> str:
@@ -147,39 +244,72 @@ def _listing(lines: Sequence[str]) -> str:
 
 
 def _pictures(wanted: Array, got: Array) -> str:
+    """Draw what was expected and the result side by side, with a key, and their numbers below."""
     both = np.concatenate([wanted.astype(float).ravel(), got.astype(float).ravel()])
     finite = both[np.isfinite(both)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    cells = "".join(
-        f"<td style='padding: 0 1.5em 0 0; text-align: left; vertical-align: top; "
-        f"background: transparent;'><div style='color: {_QUIET};'>{label}</div>"
-        f"{_heat_map(matrix, low, high)}</td>"
-        for label, matrix in (("expected", wanted), ("got", got))
+    pair = {"expected": wanted, "got": got}
+    maps = [_heat_map(label, one, low, high) for label, one in pair.items()]
+    ends = [number(bool(end) if wanted.dtype == got.dtype == bool else end) for end in (low, high)]
+    key = _key(*ends, odd=finite.size < both.size)
+    numbers = "\n".join(f"{label}\n{_written(one)}" for label, one in pair.items())
+    return (
+        f"<div style='display: flex; flex-wrap: wrap; gap: 4px 24px; margin-top: 6px;'>"
+        f"{''.join(maps)}{key}</div>"
+        f"<details style='{_LABEL}'><summary>These numbers</summary><pre style='margin: 0; "
+        "color: inherit; background: transparent; white-space: pre-wrap;'>"
+        f"{escape(numbers)}</pre></details>"
     )
-    return f"<table style='border: none; margin: 6px 0 0 0;'><tr>{cells}</tr></table>"
 
 
-def _heat_map(matrix: Array, low: float, high: float) -> str:
+def _cut(matrix: Array) -> Array:
+    return matrix[:_MOST_ROWS, :_MOST_COLUMNS]
+
+
+def _written(matrix: Array) -> str:
+    return "\n".join("  " + " ".join(map(number, row)) for row in _cut(matrix))
+
+
+def _key(low: str, high: str, *, odd: bool) -> str:
+    """Say what the shades mean, and the mark of what is no finite number."""
+    least, most = (f"rgb{shade}" for shade in (LIGHT, DARK))
+    scale = (
+        f"<div style='width: 96px; height: 16px; border: 1px solid {LINE}; "
+        f"background: linear-gradient(to right, {least}, {most});'></div>"
+        f"<div>light is {low}, dark is {high}</div>"
+    )
+    mark = f"<div style='{_ROW}'>{_badge('!', NEARLY)}no finite number</div>" if odd else ""
+    return f"<div><div>key</div>{scale}{mark}</div>"
+
+
+def _heat_map(label: str, matrix: Array, low: float, high: float) -> str:
     """Draw a small table of coloured cells: unlike SVG, it survives every sanitizer."""
-    shown = matrix[:_MOST_ROWS, :_MOST_COLUMNS]
+    shown = _cut(matrix)
     rows = "".join(f"<tr>{''.join(_cell(v, low, high) for v in row)}</tr>" for row in shown)
-    cut = matrix.shape != shown.shape
-    note = f"<div style='color: {_QUIET};'>the first entries of {matrix.shape}</div>" if cut else ""
-    table = f"<table style='border-collapse: collapse; border: 1px solid {_LINE}; margin: 0;'>"
-    return f"{table}{rows}</table>{note}"
+    note = f"<div>the first entries of {matrix.shape}</div>" if matrix.shape != shown.shape else ""
+    size = " and ".join(
+        counted(n, what) for n, what in zip(shown.shape, ("row", "column"), strict=True)
+    )
+    return (
+        f"<div><div>{label}</div><div role='img' aria-label='{label}: {size} of shades'>"
+        f"<table style='border-collapse: collapse; border: 1px solid {LINE}; margin: 0; "
+        f"font-size: 11px; color: {INK};'>{rows}</table></div>{note}</div>"
+    )
 
 
 def _cell(value: np.generic, low: float, high: float) -> str:
-    size = "width: 16px; height: 16px; min-width: 16px; padding: 0; border: none;"
-    colour = _colour(float(value), low, high)
-    return f"<td title='{number(value)}' style='{size} background-color: {colour};'></td>"
+    size = (
+        "width: 16px; height: 16px; min-width: 16px; padding: 0; border: none; text-align: center;"
+    )
+    colour, mark = _colour(float(value), low, high)
+    return f"<td title='{number(value)}' style='{size} background-color: {colour};'>{mark}</td>"
 
 
-def _colour(value: float, low: float, high: float) -> str:
-    """Return white to dark blue, which all readers can tell apart, or orange if not finite."""
+def _colour(value: float, low: float, high: float) -> tuple[str, str]:
+    """Return a shade, which all readers can tell apart; a colour and a mark if it is not finite."""
     if not np.isfinite(value):
-        return "rgb(230, 120, 0)"
+        return _ODD, "!"
     share = (value - low) / (high - low) if high > low else 0.5
-    light, dark = np.array([247, 251, 255]), np.array([8, 48, 107])
+    light, dark = np.array(LIGHT), np.array(DARK)
     red, green, blue = (light + share * (dark - light)).astype(int)
-    return f"rgb({red}, {green}, {blue})"
+    return f"rgb({red}, {green}, {blue})", ""

@@ -150,10 +150,10 @@ def half_right(exercise, points, *, simplest_fails=False):
 def test_a_page_says_how_points_come_about(made):
     made.add("ada", half_right(ATTEND, 5))
     text = words(written(made).find(id=ATTEND))
-    assert "Also asked, and missed: float64." in text
+    assert "Extra demands not met: float64." in text
     assert (
-        "The cases of the idea earn 2.5 of 5 points, and 0.25 of these are lost with what was also "
-        "asked." in text
+        "The cases of the main task earn 2.5 of 5 points, and 0.25 of these are lost with the "
+        "extra demands." in text
     )
 
 
@@ -161,7 +161,7 @@ def test_where_nothing_is_earned_nobody_is_told_what_else_was_asked(made):
     made.add("ada", half_right(ATTEND, 5, simplest_fails=True))
     text = words(written(made).find(id=ATTEND))
     assert "float64 " not in text.partition("✓")[0]
-    assert "Also asked" not in text
+    assert "Extra demands" not in text
     assert "The cases of the idea" not in text
 
 

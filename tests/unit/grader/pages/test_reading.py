@@ -51,18 +51,26 @@ def test_a_verdict_is_read_as_it_was_written():
     assert [cause.message for cause in read.causes] == [NO_SCALING.message, ROW_MISSED.message]
 
 
-def test_the_middle_of_a_verdicts_text_is_what_was_seen():
-    text = as_text(wrong("attend", 3, NO_SCALING))
-    assert what_was_seen(text) == (
-        "Case “plain”: 3 of 4 entries differ.\n  x[0]: expected 1, got 2"
-    )
+SEEN = "Case “plain”: 3 of 4 entries differ.\n  x[0]: expected 1, got 2"
+CASES = "  ✗ plain\n  ✓ large"
+WRITTEN = {
+    "now": as_text(wrong("attend", 3, NO_SCALING)),
+    "now, with two causes": as_text(wrong("attend", 3, NO_SCALING, ROW_MISSED)),
+    "before": f"✗ attend: 1 of 2 cases pass\n{CASES}\n{SEEN}\nWhat this usually means: x\nAnd: y",
+    "before, without a cause": f"✗ attend: 1 of 2 cases pass\n{CASES}\n{SEEN}",
+}
+
+
+@pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
+def test_the_middle_of_a_verdicts_text_is_what_was_seen(text: str) -> None:
+    assert what_was_seen(text) == SEEN
 
 
 def test_both_maps_of_a_verdict_are_drawn_with_their_numbers_and_colours():
     wanted, got = np.eye(2), np.array([[1.0, np.inf], [0.0, 1.0]])
     maps = heat_maps(as_html(wrong("attend", 3, pictures=(wanted, got))))
     assert [label for label, _ in maps] == ["expected", "got"]
-    light, dark, odd = "#f7fbff", "#08306b", "#e67800"
+    light, dark, odd = "#f7fbff", "#08306b", "#e69f00"
     for (_, svg), colours in zip(
         maps, ([dark, light, light, dark], [dark, odd, light, dark]), strict=True
     ):

@@ -74,6 +74,18 @@ def test_lines_differ_by_more_than_colour(ax):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
 
 
+def test_each_number_of_a_map_is_read_on_its_ground_at_four_and_a_half_to_one(ax):
+    values = np.linspace(-1, 1, 63).reshape(7, 9)
+    for sign in (values, abs(values)):
+        ax.clear()
+        plots.heat_map(ax, sign)
+        grounds = ax.images[0].to_rgba(sign)
+        for text in ax.texts:
+            column, row = map(int, text.get_position())
+            pair = sorted(map(luminance, (tuple(grounds[row, column]), text.get_color())))
+            assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5
+
+
 def test_every_colour_stands_out_from_the_ground():
     ground = luminance(plots.GROUND)
     contrasts = [(ground + 0.05) / (luminance(colour) + 0.05) for colour in plots.PALETTE]

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from utils.progress import checked, guesses
-from utils.progress.guesses import count, guess, guessed, said, summary
+from utils.progress.guesses import count, guess, guessed, reveal, said, summary
 from utils.progress.record import FOLDER
 
 LESSON = "02_lesson"
@@ -76,7 +77,7 @@ def test_without_a_guess_everything_goes_on_and_says_so(
     learn: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guess("steps")
-    assert capsys.readouterr().out.startswith("No guess yet.")
+    assert capsys.readouterr().out.startswith("steps: No guess yet.")
     assert guessed("steps") is None
     assert said("steps", 4) == "4"
     assert summary().startswith("You made no guesses this time")
@@ -112,6 +113,10 @@ def test_a_guess_is_said_beside_the_result_with_few_digits() -> None:
         (math.nan, math.nan, True),
         ("NaN", math.nan, True),
         ("nan ", math.nan, True),
+        ("Not a number", math.nan, True),
+        ("not a number", 0.73, False),
+        ("infinity", math.inf, True),
+        ("infinity", -math.inf, False),
         (0.73, math.nan, False),
         (math.nan, 0.73, False),
         (math.inf, math.nan, False),
@@ -177,7 +182,9 @@ def test_a_word_that_is_no_choice_is_answered_with_the_choices(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     guess("winner", "both", choices=("plain", "attention"))
-    assert capsys.readouterr().out == "Nothing was kept. Guess one of 'plain', 'attention'.\n"
+    assert capsys.readouterr().out == (
+        "winner: Nothing was kept. Guess one of 'plain', 'attention'.\n"
+    )
     guess("winner", "plain", choices=("plain", "attention"))
     assert guessed("winner") == "plain"
 
@@ -211,3 +218,78 @@ def test_a_guess_in_a_folder_that_is_gone_is_kept_in_the_kernel(learn: Path) -> 
     (learn / LESSON).rmdir()
     guess("steps", 6)
     assert guessed("steps") == 6
+
+
+@pytest.mark.parametrize(
+    ("expected", "measured", "says"),
+    [
+        (0.73, 0.5, "You said 0.73 · measured 0.5\nA surprise."),
+        (0.45, 0.5, "You said 0.45 · measured 0.5\nWell guessed."),
+        (0.5, 0.5, "You said 0.5 · measured 0.5\nExactly."),
+        ("left", "right", "You said left · measured right\nA surprise."),
+        ([1, 4], {4, 1}, "You said [1, 4] · measured [1, 4]\nExactly."),
+        (None, 0.5, "measured 0.5\n"),
+    ],
+)
+def test_guess_and_result_stand_on_one_line_of_a_card(
+    expected: object, measured: object, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guess("share", expected)
+    capsys.readouterr()
+    reveal("share", measured)
+    assert capsys.readouterr().out.startswith(f"share: {says}")
+    assert summary().startswith("You made no" if expected is None else "You guessed 1 of 1")
+
+
+def test_what_chance_decides_between_is_no_surprise(capsys: pytest.CaptureFixture[str]) -> None:
+    guess("one", "right")
+    reveal("one", "left", also=["right"])
+    assert capsys.readouterr().out.endswith("You said right · measured left\nWell guessed.\n")
+
+
+def test_a_card_is_html_in_which_words_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(guesses, "display", shown.append)
+    guess("<b>", "<i>")
+    reveal("<b>", "<u>")
+    assert all("&lt;b&gt;" in card._repr_html_() for card in shown)
+    assert not any(tag in card._repr_html_() for card in shown for tag in ("<b>", "<i>", "<u>"))
+    assert "You said &lt;i&gt; · measured &lt;u&gt;" in shown[1]._repr_html_()
+
+
+@pytest.fixture
+def lesson_00(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A learner's copy of a real lesson, whose questions are known."""
+    (tmp_path / "00_start_here").mkdir()
+    monkeypatch.setattr(InteractiveShell, "initialized", lambda: True)
+    monkeypatch.setattr(checked, "LEARN", tmp_path.resolve())
+    monkeypatch.chdir(tmp_path / "00_start_here")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("plain mean of two word", "Did you mean 'plain mean of two words'?"),
+        ("x" * 50, "Change the guess, and leave the name."),
+    ],
+)
+def test_a_question_that_the_lesson_does_not_ask_is_refused_and_not_counted(
+    lesson_00: Path, name: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guess(name, 0.4)
+    assert capsys.readouterr().out.endswith(f"so nothing was kept. {hint}\n")
+    assert count(lesson_00, "00_start_here") == (0, 0)
+    assert summary().startswith("You made no guesses")
+    guess("plain mean of two words", 0.4)
+    assert count(lesson_00, "00_start_here") == (1, 1)
+
+
+def test_without_the_release_at_hand_every_question_is_taken(
+    lesson_00: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guesses, "RELEASE", lesson_00 / "nowhere")
+    guesses._questions.cache_clear()
+    guess("mine", 1)
+    guesses._questions.cache_clear()
+    assert guessed("mine") == 1

@@ -165,8 +165,9 @@ def test_a_verdict_says_that_the_idea_is_right_and_what_was_also_asked():
     met, missed = result("b", True, demand="float64"), result("c", False, demand="an empty row")
     text = as_text(Verdict("x", (result("a", True), missed, met), points=5))
     assert text.startswith(
-        "✗ x: the idea is right; also asked: 1 of 2, missing: an empty row (4.5 of 5 points)"
+        "◐ x: the main task is right; 1 of the 2 extra demands is met (4.5 of 5 points)"
     )
+    assert text.endswith("\n  Not met: an empty row")
 
 
 def test_a_failing_case_of_the_idea_is_shown_before_one_of_a_demand():
