@@ -8,7 +8,13 @@ import nbformat
 
 from grader.authoring.files import stale
 from grader.authoring.lesson import Lesson
-from grader.authoring.notebook import as_text, source_notebook, was_run, without_outputs
+from grader.authoring.notebook import (
+    as_text,
+    source_notebook,
+    was_run,
+    with_run_of,
+    without_outputs,
+)
 from grader.authoring.release import released
 from grader.errors import PROGRAM
 
@@ -32,6 +38,12 @@ def solution_fault(lesson: Lesson) -> str | None:
     if as_text(without_outputs(built)) != as_text(source_notebook(lesson)):
         return f"differs from what solutions/{lesson.name}.py builds"
     return None if was_run(built) else "has a code cell that was never run"
+
+
+def with_last_run(lesson: Lesson) -> Any:
+    """Return the lesson's notebook with its last run's outputs; None if its code must run again."""
+    built = _read(lesson.solution_path) if lesson.solution_path.is_file() else None
+    return None if built is None else with_run_of(built, source_notebook(lesson))
 
 
 def release_fault(lesson: Lesson, root: Path) -> str | None:

@@ -29,8 +29,7 @@ RUN = "outputs_of_run"  # metadata: a digest of all outputs
 
 def source_notebook(lesson: Lesson) -> Any:
     """Return the lesson's notebook with its answers, not yet run."""
-    cells = [_cell(cell, number) for number, cell in enumerate(lesson.cells, 1)]
-    return new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
+    return new_notebook(cells=list(map(_cell, lesson.cells)), metadata=copy.deepcopy(METADATA))
 
 
 def as_text(notebook: Any) -> str:
@@ -42,15 +41,39 @@ def without_outputs(notebook: Any) -> Any:
     """Return a copy of a notebook as if it had never been run."""
     bare = copy.deepcopy(notebook)
     bare.metadata.pop(RUN, None)
-    for cell in bare.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+    for cell in _code(bare):
+        cell.outputs, cell.execution_count = [], None
     return bare
+
+
+def with_run_of(built: Any, notebook: Any) -> Any:
+    """Return a notebook with the outputs of the built one; None unless its code was run as it is.
+
+    What a text cell says changes no output.
+    """
+    ran, code = _code(built), _code(notebook)
+    if not was_run(built) or [_asked(c) for c in ran] != [_asked(c) for c in code]:
+        return None
+    notebook = copy.deepcopy(notebook)
+    for cell, before in zip(_code(notebook), ran, strict=True):
+        cell.outputs, cell.execution_count = before.outputs, before.execution_count
+    if RUN in built.metadata:
+        notebook.metadata[RUN] = built.metadata[RUN]
+    return notebook
+
+
+def _code(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _asked(cell: Any) -> Any:
+    """Return what makes a code cell, its outputs aside."""
+    return cell.id, cell.source, cell.metadata
 
 
 def was_run(notebook: Any) -> bool:
     """Return whether every code cell has an execution count."""
-    return all(c.execution_count is not None for c in notebook.cells if c.cell_type == "code")
+    return all(cell.execution_count is not None for cell in _code(notebook))
 
 
 def sign_run(notebook: Any) -> None:
@@ -64,21 +87,20 @@ def sign_run(notebook: Any) -> None:
 
 def digest_of_outputs(notebook: Any) -> str:
     """Return what changes with any output of any cell."""
-    outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    outputs = [cell.outputs for cell in _code(notebook)]
     return hashlib.sha256(json.dumps(outputs, sort_keys=True).encode()).hexdigest()
 
 
-def _cell(cell: Cell, number: int) -> Any:
+def _cell(cell: Cell) -> Any:
     if cell.kind == "markdown":
-        return new_markdown_cell(cell.source, id=f"cell-{number:02d}")
-    name = cell.exercise or (f"test_{cell.test}" if cell.test else f"cell-{number:02d}")
-    return new_code_cell(cell.source, id=name, metadata=_metadata(cell, name))
+        return new_markdown_cell(cell.source, id=cell.id)
+    return new_code_cell(cell.source, id=cell.id, metadata=_metadata(cell))
 
 
-def _metadata(cell: Cell, name: str) -> dict[str, Any]:
+def _metadata(cell: Cell) -> dict[str, Any]:
     metadata: dict[str, Any] = {}
     if cell.exercise or cell.test:
-        metadata["nbgrader"] = _nbgrader(cell, name)
+        metadata["nbgrader"] = _nbgrader(cell)
     if cell.tags:
         metadata["tags"] = _tags(cell)
     if "folded" in cell.tags:
@@ -91,13 +113,13 @@ def _tags(cell: Cell) -> list[str]:
     return cell.tags + (["nbval-ignore-output"] if "measured" in cell.tags else [])
 
 
-def _nbgrader(cell: Cell, name: str) -> dict[str, Any]:
+def _nbgrader(cell: Cell) -> dict[str, Any]:
     """Return nbgrader's cell metadata, schema version 3."""
     is_test = cell.test is not None
     metadata = {
         "cell_type": "code",
         "grade": is_test,
-        "grade_id": name,
+        "grade_id": cell.id,
         "locked": is_test,
         "schema_version": 3,
         "solution": not is_test,

@@ -1,6 +1,7 @@
 """Read a lesson's text (jupytext's py:percent) into cells that know their line."""
 
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import Any
 import jupytext
 import nbformat
 
+from grader.authoring.sections import parts
 from grader.errors import CourseError
 
 MARKER = re.compile(r"# ?%%+(\s.*)?")
@@ -16,16 +18,18 @@ MARKER = re.compile(r"# ?%%+(\s.*)?")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a lesson's text.
+    """One cell of a lesson, as its text has it, or a part of a text cell (`sections.py`).
 
-    `header` holds the options of its `# %%` line, as written; `line` is that line's number,
-    counted from 1. The source begins on the next line.
+    `header` holds the options of its `# %%` line, as written. `line` is the number, counted from 1,
+    of the line before its source. `place` numbers the text's cells and, from the second one on, the
+    parts: a text that gets another part moves no other cell.
     """
 
     kind: str
     source: str
     line: int
     header: dict[str, Any]
+    place: str = ""
 
     @property
     def exercise(self) -> str | None:
@@ -41,6 +45,11 @@ class Cell:
     def tags(self) -> list[str]:
         """The tags, as written in the header."""
         return list(self.header.get("tags", []))
+
+    @property
+    def id(self) -> str:
+        """The cell's id in the notebook: its exercise's, or its place."""
+        return self.exercise or (f"test_{self.test}" if self.test else f"cell-{self.place}")
 
 
 def read_cells(text: str, name: str) -> list[Cell]:
@@ -62,10 +71,14 @@ def _read_once(text: str, name: str) -> tuple[Cell, ...]:
             f"{name}: {len(lines)} lines begin with `# %%` but {len(body)} cells were read. "
             "Put every line of the file under a `# %%` header, and none inside a string."
         )
-    return tuple(_cell(node, line) for node, line in zip(body, lines, strict=True))
+    numbered = enumerate(zip(body, lines, strict=True), 1)
+    return tuple(cell for n, (node, line) in numbered for cell in _cells(node, line, n))
 
 
-def _cell(node: Any, line: int) -> Cell:
+def _cells(node: Any, line: int, number: int) -> Iterator[Cell]:
     """Turn jupytext's cell into ours, without what jupytext adds for itself."""
     header = {k: v for k, v in node.metadata.items() if k != "lines_to_next_cell"}
-    return Cell(node.cell_type, node.source, line, header)
+    found = parts(node.source) if node.cell_type == "markdown" else [(0, node.source)]
+    for part, (offset, source) in enumerate(found, 1):
+        place = f"{number:02d}" + (f"-{part}" if part > 1 else "")
+        yield Cell(node.cell_type, source, line + offset, header, place)

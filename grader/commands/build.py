@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grader.authoring.execute import executed
 from grader.authoring.files import find_root, write_if_changed
-from grader.authoring.freshness import Difference, differences, solution_fault
+from grader.authoring.freshness import Difference, differences, solution_fault, with_last_run
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.readme import with_lessons
@@ -43,12 +43,13 @@ def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
     print(f"{lesson.name:<28}", end="", flush=True)
     release = released(lesson, root)
     fresh = not force and solution_fault(lesson) is None
+    notebook = None if force else with_last_run(lesson)
     try:
-        notebook = None if fresh else executed(source_notebook(lesson), lesson.name, root)
+        notebook = notebook or executed(source_notebook(lesson), lesson.name, root)
     except CourseError:
         print("failed")
         raise
-    if notebook is not None:
+    if not fresh:
         write_if_changed(lesson.solution_path, as_text(notebook))
     write_if_changed(lesson.release_path, release)
     print(f"{'up to date' if fresh else 'built':<11}{time.perf_counter() - start:6.1f} s")

@@ -51,7 +51,7 @@ def known(lesson: Lesson) -> Known:
                 stubs_of(stubs),
                 {name: as_any_editor(text) for name, text in tests.items()},
                 {as_any_editor(cell.source): cell.kind for cell in own},
-                frozenset(f"cell-{n:02d}" for n, c in enumerate(lesson.cells, 1) if c.kind == CODE),
+                frozenset(cell.id for cell in own if cell.kind == CODE),
             ),
         )
     return _KNOWN[id(lesson)][1]

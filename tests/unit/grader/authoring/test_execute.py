@@ -78,6 +78,37 @@ def test_a_changed_release_is_written_again_without_running(course, capsys):
     assert built(course) == before
 
 
+def test_a_changed_text_cell_is_written_and_what_the_code_gave_is_kept(
+    course, capsys, monkeypatch
+):
+    assert main(["build"]) == 0
+    before = nbformat.read(course / SOLUTION, as_version=4)
+    monkeypatch.setattr(NotebookClient, "execute", None)  # nothing may be run
+    change(course, "# What is twice a number?", "# ## What is twice a number?")
+    assert main(["build"]) == 0
+    after = nbformat.read(course / SOLUTION, as_version=4)
+    assert after.metadata == before.metadata
+    assert [c for c in after.cells if c.cell_type == "code"] == [
+        c for c in before.cells if c.cell_type == "code"
+    ]
+    assert [c.id for c in after.cells][:3] == ["cell-01", "cell-01-2", "cell-02"]
+    assert "cell-01-2" in (course / RELEASE).read_text()
+    assert capsys.readouterr().out.splitlines()[-1].split()[1] == "built"
+    assert main(["build", "--check"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("19 + 22", "22 + 19"), ('["skip-grading", "measured"]', '["skip-grading"]')]
+)
+def test_changed_code_or_tags_are_run_again(course, old, new, monkeypatch):
+    fake_build(course)
+    change(course, old, new)
+    runs = []
+    monkeypatch.setattr(NotebookClient, "execute", lambda *args, **kwargs: runs.append(args))
+    main(["build"])
+    assert len(runs) == 1
+
+
 def test_what_a_run_left_is_signed_and_another_output_does_not_fit(course):
     main(["build"])
     notebook = nbformat.read(course / SOLUTION, as_version=4)
