@@ -202,8 +202,8 @@ def test_no_measured_number_stands_on_the_page_before_its_cell_runs(lesson):
 
 WHY = '<details class="why">'
 GIVEN = re.compile(rf"{WHY}.*?</details>", re.DOTALL)
-# Where a text goes on to something else: a heading, or the next question.
-GOES_ON = re.compile(r"^(#|\*\*Predict\b)", re.MULTILINE)
+# A paragraph in which a text goes on to something else: a heading, or the next question.
+GOES_ON = re.compile(r"^(?:#|(?:.+\n)*.*\*\*Predict\b)", re.MULTILINE)
 
 
 def below(cells: list[Any], told: int) -> list[tuple[str, str]]:
