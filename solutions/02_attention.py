@@ -337,10 +337,14 @@ axes[0].set_ylabel("right symbols (%)")
 plots.show(fig, about="Share of right symbols against output position, at both lengths.")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: what it shows</summary>
+#
 # The plain model knows something of the first symbols that it has to write, and soon does little
-# better than guessing. Does it have too few numbers in its state (64), or too few steps? To find
-# out, train it longer, and train one with a state four times as wide. That takes minutes, so it
-# was recorded, with three seeds of everything (`python -m bench reversal`). **Predict:** with 13
+# better than guessing.
+# </details>
+#
+# Does it have too few numbers in its state (64), or too few steps? To find out, train it longer,
+# and train one with a state four times as wide. That takes minutes, so it was recorded, with three seeds of everything (`python -m bench reversal`). **Predict:** with 13
 # times the steps, what share of the symbols will the plain model of this lesson get right?
 
 # %% tags=["skip-grading"]

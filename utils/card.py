@@ -11,7 +11,8 @@ from utils.palette import EDGE, INK, PAPER
 LINE = f"var(--jp-border-color2, {EDGE})"
 _STYLE = (
     "box-sizing: border-box; width: 100%; max-width: 46em; margin: 4px 0; padding: 8px 14px 10px; "
-    f"color: var(--jp-content-font-color1, {INK}); background: var(--jp-layout-color1, {PAPER}); "
+    f"color: var(--jp-content-font-color1, {INK}); "
+    f"background-color: var(--jp-layout-color1, {PAPER}); "
     f"border: 1px solid {LINE}; border-radius: 6px; line-height: 1.5; overflow-wrap: anywhere; "
     "break-inside: avoid; -webkit-print-color-adjust: exact; print-color-adjust: exact;"
 )

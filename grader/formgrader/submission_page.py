@@ -22,10 +22,14 @@ TAGS: Final = frozenset((
     "ul",
 ))  # fmt: skip
 STYLES: Final = CSSSanitizer((  # none of them takes an address
-    "background-color", "border", "border-collapse", "border-left", "color", "display",
-    "flex-wrap", "font-family", "font-size", "font-style", "font-weight", "gap", "height",
-    "line-height", "margin", "margin-left", "margin-right", "margin-top", "max-width",
-    "min-width", "padding", "text-align", "vertical-align", "white-space", "width",
+    "align-items", "background-color", "border", "border-collapse", "border-left",
+    "border-radius", "box-sizing", "break-inside", "color", "display", "flex", "flex-wrap",
+    "font-family", "font-size", "font-style", "font-weight", "gap", "height", "line-height",
+    "list-style-type", "margin", "margin-left", "margin-right", "margin-top", "max-width",
+    "min-width", "overflow-wrap", "padding", "text-align", "vertical-align", "white-space", "width",
+))  # fmt: skip
+ATTRIBUTES: Final = frozenset((
+    "align", "alt", "aria-label", "aria-level", "colspan", "role", "rowspan", "style", "title",
 ))  # fmt: skip
 PICTURES: Final = ("image/png", "image/jpeg")
 ESCAPED: Final = ("ansi2html", "highlight_code")  # filters that escape what they mark up
@@ -72,7 +76,7 @@ def harmless(text: str) -> Markup:
 def _is_kept(tag: str, name: str, value: str) -> bool:
     if tag == "img" and name == "src":
         return value.startswith(tuple(f"data:{kind};base64," for kind in PICTURES))
-    return name in ("style", "title", "alt", "colspan", "rowspan", "align")
+    return name in ATTRIBUTES
 
 
 def shown(notebook: Any) -> NotebookNode:

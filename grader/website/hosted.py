@@ -8,22 +8,36 @@ from urllib.parse import quote
 from nbformat.v4 import new_code_cell
 
 SET_UP_ID: Final = "set-up"
-SET_UP: Final = '''\
+SET_UP: Final = """\
 # This fetches the course where it is not installed yet, as on a hosted notebook.
 import importlib.util
 import os
 import subprocess
 import sys
 
-if importlib.util.find_spec("utils.checks" if importlib.util.find_spec("utils") else "_") is None:
-    if not os.path.isdir("course"):
+found = importlib.util.find_spec("utils")
+places = (found.submodule_search_locations or ()) if found else ()
+if not any(os.path.isdir(os.path.join(place, "checks")) for place in places):
+    if not os.path.isdir("course/utils/checks"):
         command = ["git", "clone", "--quiet", "--depth", "1", "--branch", {branch!r}, {clone!r}]
-        subprocess.run([*command, "course"], check=True)
+        try:
+            subprocess.run([*command, "course"], check=True, capture_output=True, text=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()[-1]
+            sys.exit(
+                "The course could not be fetched, so nothing below will run. Is this notebook "
+                f"allowed to use the network? Then run this cell again. (git: {{said}})"
+            )
+    if found:
+        print(f"Here `utils` is the course's from now on, not {{found.origin or 'your folder'}}.")
+    for name in [name for name in sys.modules if name.split(".")[0] == "utils"]:
+        del sys.modules[name]
     sys.path.insert(0, os.path.abspath("course"))
 import torch
 
 version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-assert version >= (2, 11), f"The course needs torch 2.11 or later, not {{torch.__version__}}."'''
+if version < (2, 11):
+    sys.exit(f"The course needs torch 2.11 or later, not {{torch.__version__}}.")"""
 
 
 @dataclass(frozen=True)

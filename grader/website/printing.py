@@ -58,9 +58,9 @@ def _print(browser: str, page: Path, target: Path) -> None:
 
 
 def printable(page: str) -> str:
-    """Return a page as paper shows it: results and what explains them open, pictures loaded, nothing to fill in.
+    """Return a page as paper shows it: results open, pictures loaded, nothing to fill in.
 
-    Hints stay folded, as in the lesson.
+    What explains a result is open, too. Hints stay folded, as in the lesson.
     """
     page = page.replace(' loading="lazy"', "")
     page = re.sub(r'<details (class="[^"]*\b(?:hide|why)\b)', r"<details open \1", page)

@@ -1,7 +1,7 @@
 """Drawn pictures in a real browser, from a file: clicks, keys, sliders, and without scripts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -196,3 +196,93 @@ def test_nothing_glides_for_who_asks_for_less_motion(browser, tmp_path, wish, mo
     show(browser, tmp_path, by_hand())
     style = "getComputedStyle(document.querySelector('.moves')).transitionDuration"
     assert browser.run(style).split(",")[0] == moves
+
+
+PICTURES = {
+    "by hand": by_hand,
+    "clock": drawn.clock,
+    "turned": drawn.turned_pair,
+    "reach": lambda: drawn.reach(WORDS),
+    "heads": lambda: drawn.heads(
+        {"one": torch.eye(2), "two": torch.eye(2)}, ["q", "r"], ["k", "l"]
+    ),
+    "diagram": lambda: drawn.way("attention"),
+}
+BOX = "document.querySelector('.drawn svg').getBoundingClientRect()"
+
+
+@pytest.fixture
+def sized(browser: Chrome) -> Iterator[Chrome]:
+    yield browser
+    browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES)
+def test_a_picture_fills_its_column_up_to_a_legible_size(
+    sized: Chrome, tmp_path: Path, make: Callable[[], drawn.Drawn]
+) -> None:
+    picture = make()
+    sized.resize(1000, 768)
+    show(sized, tmp_path, picture)
+    column = sized.run("document.querySelector('.drawn').clientWidth")
+    wanted = min(column, 1.4 * picture.size[0])
+    assert abs(sized.run(f"{BOX}.width") - wanted) < 2
+
+
+@pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES)
+def test_on_a_phone_words_and_targets_keep_their_size_and_the_page_does_not_scroll_sideways(
+    sized: Chrome, tmp_path: Path, make: Callable[[], drawn.Drawn]
+) -> None:
+    sized.resize(390, 844)
+    show(sized, tmp_path, make())
+    assert sized.run("document.documentElement.scrollWidth") <= 390
+    text = "document.querySelector('.drawn svg text')"
+    assert sized.run(f"{text}.getBoundingClientRect().height") >= 12
+    targets = (
+        "[...document.querySelectorAll('.choice, .controls:not([hidden]) "
+        ":is(input, select, button)')].map(one => one.getBoundingClientRect())"
+        ".map(box => [box.width, box.height])"
+    )
+    assert [size for size in sized.run(targets) if min(size) < 24] == []
+
+
+@pytest.mark.parametrize("kind", ["by hand", "clock", "turned", "reach"])
+def test_sliders_are_260_pixels_wide(sized: Chrome, tmp_path: Path, kind: str) -> None:
+    sized.resize(1366, 768)
+    show(sized, tmp_path, PICTURES[kind]())
+    widths = sized.run("[...document.querySelectorAll('[type=range]')].map(e => e.offsetWidth)")
+    assert set(widths) == {260}
+
+
+@pytest.mark.parametrize(("kind", "seen"), [("by hand", True), ("heads", True), ("reach", True),
+                                            ("clock", False), ("turned", False)])  # fmt: skip
+def test_what_can_be_clicked_is_said_at_first_sight(
+    browser: Chrome, tmp_path: Path, kind: str, seen: bool
+) -> None:
+    show(browser, tmp_path, PICTURES[kind]())
+    assert browser.run("document.querySelector('.hint').checkVisibility()") == seen
+
+
+@pytest.mark.parametrize(("kind", "slider"), [("clock", "position"), ("turned", "key")])
+def test_a_button_lets_time_pass_and_stops_it(
+    browser: Chrome, tmp_path: Path, kind: str, slider: str
+) -> None:
+    show(browser, tmp_path, PICTURES[kind]())
+    value, button = f"Number({part(slider)}.value)", part(f"{slider}-play")
+    before = browser.run(value)
+    browser.click(button)
+    browser.wait(f"{value} > {before + 1}", 30)
+    browser.click(button)
+    stopped = browser.run(value)
+    assert browser.run(f"{button}.textContent") == "▶ play"
+    assert browser.run(f"new Promise(done => setTimeout(() => done({value}), 700))") == stopped
+
+
+def test_time_stops_at_the_end_and_begins_again(browser: Chrome, tmp_path: Path) -> None:
+    show(browser, tmp_path, drawn.clock())
+    put(browser, "position", 59)
+    browser.click(part("position-play"))
+    browser.wait(f"{part('position')}.value === '60'", 30)
+    browser.wait(f"{part('position-play')}.textContent === '▶ play'", 30)
+    browser.click(part("position-play"))
+    browser.wait(f"Number({part('position')}.value) < 30", 30)

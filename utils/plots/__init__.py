@@ -97,8 +97,18 @@ class Picture:
         return data, {"image/png": {"alt": self.alt, "width": self.width}}
 
 
+# Pictures have a dark ground in the dark theme of all that is built on JupyterLab. In its own
+# windows an extension does the same, before a cell has run (`utils/lab/extension`).
+IN_THE_DARK = (
+    '[data-jp-theme-light="false"] .jp-RenderedImage img'
+    " { filter: invert(0.93) hue-rotate(180deg); }"
+)
+
+
 class InWords:
     """The alternative text, folded, because JupyterLab passes no alt text to screen readers.
+
+    It brings the style that turns the picture in the dark.
 
     Args:
         alt: what the picture above it shows.
@@ -110,7 +120,8 @@ class InWords:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         words = html.escape(self.alt)
-        return {"text/html": f"<details><summary>This picture in words</summary>{words}</details>"}
+        fold = f"<details><summary>This picture in words</summary>{words}</details>"
+        return {"text/html": f"<style>{IN_THE_DARK}</style>{fold}"}
 
     def __repr__(self) -> str:
         """Return "", because where there is only text, the picture already shows its words."""

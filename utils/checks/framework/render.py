@@ -176,8 +176,9 @@ def as_html(verdict: Verdict) -> str:
 def _badge(mark: str, sign: Sign) -> str:
     """Draw a mark on its colour."""
     return (
-        f"<span style='color: {sign.ink}; background: {sign.ground}; flex: none; width: 1.45em; "
-        "border-radius: 999px; font-weight: 700; line-height: 1.45; text-align: center;'>"
+        f"<span style='color: {sign.ink}; background-color: {sign.ground}; flex: none; "
+        "width: 1.45em; border-radius: 999px; font-weight: 700; line-height: 1.45; "
+        "text-align: center;'>"
         f"{mark}</span>"
     )
 
@@ -188,6 +189,8 @@ def _explained(verdict: Verdict, case: str, finding: Finding) -> Iterator[str]:
     for label, text in causes or ([] if verdict.is_stub else [(_OBSERVED, seen)]):
         if label == _LOOK:
             yield _line(f"<b>{label}</b> {_code(text)}")
+        elif label == _OBSERVED and (label, text) in causes[1:]:  # a second symptom
+            yield _line(_code(text))
         else:
             yield f"<div style='{_LABEL}'>{label}</div><div style='{_LOUD}'>{_code(text)}</div>"
     if causes or verdict.is_stub:
@@ -206,7 +209,7 @@ def _line(html: str) -> str:
 def _code(text: str) -> str:
     """Escape text, and mark up what is between backticks as code."""
     parts = escape(text).split("`")
-    style = "color: inherit; background: transparent; padding: 0; border: none;"
+    style = "color: inherit; background-color: transparent; padding: 0; border: none;"
     return "".join(f"<code style='{style}'>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
 
 
@@ -217,8 +220,8 @@ def _cases(verdict: Verdict) -> str:
         pills = "".join(_pill(kind, name) for name in names)
         rows.append(
             f"<div style='{_ROW} margin-top: 6px;'><b>{kind.word}:</b>"
-            f"<ul role='list' style='{_ROW} list-style: none; margin: 0; padding: 0;'>{pills}</ul>"
-            "</div>"
+            f"<ul role='list' style='{_ROW} list-style-type: none; margin: 0; padding: 0;'>"
+            f"{pills}</ul></div>"
         )
     return "".join(rows)
 
@@ -257,7 +260,7 @@ def _pictures(wanted: Array, got: Array) -> str:
         f"<div style='display: flex; flex-wrap: wrap; gap: 4px 24px; margin-top: 6px;'>"
         f"{''.join(maps)}{key}</div>"
         f"<details style='{_LABEL}'><summary>These numbers</summary><pre style='margin: 0; "
-        "color: inherit; background: transparent; white-space: pre-wrap;'>"
+        "color: inherit; background-color: transparent; white-space: pre-wrap;'>"
         f"{escape(numbers)}</pre></details>"
     )
 
@@ -272,10 +275,12 @@ def _written(matrix: Array) -> str:
 
 def _key(low: str, high: str, *, odd: bool) -> str:
     """Say what the shades mean, and the mark of what is no finite number."""
-    least, most = (f"rgb{shade}" for shade in (LIGHT, DARK))
+    steps = "".join(
+        f"<span style='width: 12px; height: 16px; background-color: {_hex(n / 7)};'></span>"
+        for n in range(8)
+    )
     scale = (
-        f"<div style='width: 96px; height: 16px; border: 1px solid {LINE}; "
-        f"background: linear-gradient(to right, {least}, {most});'></div>"
+        f"<div style='display: inline-flex; border: 1px solid {LINE};'>{steps}</div>"
         f"<div>light is {low}, dark is {high}</div>"
     )
     mark = f"<div style='{_ROW}'>{_badge('!', NEARLY)}no finite number</div>" if odd else ""
@@ -310,6 +315,13 @@ def _colour(value: float, low: float, high: float) -> tuple[str, str]:
     if not np.isfinite(value):
         return _ODD, "!"
     share = (value - low) / (high - low) if high > low else 0.5
+    return f"rgb{_shade(share)}", ""
+
+
+def _shade(share: float) -> tuple[int, ...]:
     light, dark = np.array(LIGHT), np.array(DARK)
-    red, green, blue = (light + share * (dark - light)).astype(int)
-    return f"rgb({red}, {green}, {blue})", ""
+    return tuple(map(int, light + share * (dark - light)))
+
+
+def _hex(share: float) -> str:
+    return f"#{bytes(_shade(share)).hex()}"

@@ -11,7 +11,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
-from grader.formgrader.submission_page import SubmissionPage
+from grader.formgrader.submission_page import SubmissionPage, harmless
+from tests.unit.utils.checks.framework.test_render import VERDICTS, contrast, pairs, rgb
+from utils.checks.framework.render import as_html
 
 PNG = base64.b64encode(b"\x89PNG and so on").decode()
 HOSTILE = [
@@ -166,6 +168,28 @@ def test_a_verdict_keeps_its_words_and_looks() -> None:
     assert found.select_one("table td") is not None
     (block,) = [tag for tag in found.find_all("div") if "c62828" in tag.get("style", "")]
     assert block.get_text().startswith("✗ a < b")
+
+
+def properties(page: BeautifulSoup) -> set[str]:
+    """What the styles of a page set."""
+    rules = [rule for tag in page.find_all(style=True) for rule in str(tag["style"]).split(";")]
+    return {rule.partition(":")[0].strip() for rule in rules}
+
+
+def attributes(page: BeautifulSoup) -> list[list[str]]:
+    return [list(tag.attrs) for tag in page.find_all(True) if tag.attrs]
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_card_is_read_as_well_as_in_a_notebook_and_keeps_its_names(name: str) -> None:
+    made = as_html(VERDICTS[name])
+    found = BeautifulSoup(harmless(made), "html.parser")
+    looks = [(rgb(ink, {}), rgb(ground, {})) for _, ink, ground in pairs(found)]
+    assert min(contrast(*look) for look in looks) >= 4.5
+    asked = BeautifulSoup(made, "html.parser")
+    assert attributes(found) == attributes(asked)
+    lost = properties(asked) - properties(found)
+    assert lost <= {"-webkit-print-color-adjust", "print-color-adjust"}
 
 
 def test_pasted_pictures_and_plots_are_shown() -> None:

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,6 +55,11 @@ def bare_python(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return bare_python(tmp_path_factory.mktemp("venv"))
+
+
+@pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository")
     for name, text in COURSE.items():
@@ -65,12 +72,11 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_set_up_cell_fetches_the_course_once_where_there_is_none(
-    repository: Path, tmp_path: Path
+    repository: Path, python: list[str], tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
     cell = SET_UP.format(branch="main", clone=f"file://{repository}") + "\nimport utils.checks\n"
-    python = bare_python(tmp_path / "venv")
     for _ in range(2):  # a cell is run again
         done = subprocess.run(
             [*python, "-c", cell],
@@ -82,6 +88,69 @@ def test_the_set_up_cell_fetches_the_course_once_where_there_is_none(
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout == f"found {home / 'course' / 'utils/checks/__init__.py'}\n"
+
+
+def set_up(python: list[str], home: Path, clone: str, before: str = "") -> Any:
+    """Run the set-up cell and an import of the course, in a folder, after other code."""
+    cell = SET_UP.format(branch="main", clone=clone)
+    code = ["import sys; sys.path.insert(0, '')", before, cell, "import utils.checks", ""]
+    return subprocess.run(
+        [*python, "-c", "\n".join(code)],
+        cwd=home, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+OTHERS = {
+    "a file utils.py": {"utils.py": "1 / 0  # it is not run\n"},
+    "a folder utils": {"utils/__init__.py": "", "utils/mine.py": ""},
+    "a folder utils that is no package": {"utils/mine.py": ""},
+}
+
+
+@pytest.mark.parametrize("files", OTHERS.values(), ids=OTHERS)
+@pytest.mark.parametrize("before", ["", "try:\n    import utils\nexcept ZeroDivisionError: pass"])
+def test_anothers_utils_in_the_folder_gives_way_to_the_courses_and_is_told(
+    repository: Path, python: list[str], tmp_path: Path, files: dict[str, str], before: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = set_up(python, tmp_path, f"file://{repository}", before)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Here `utils` is the course's from now on, not ")
+    assert done.stdout.endswith(f"found {tmp_path / 'course' / 'utils/checks/__init__.py'}\n")
+
+
+def no_network(home: Path) -> str:
+    return "https://course.invalid/course"
+
+
+def no_course_there(home: Path) -> str:
+    return f"file://{home / 'nowhere'}"
+
+
+def in_the_way(home: Path) -> str:
+    (home / "course").mkdir()
+    (home / "course" / "notes.txt").write_text("mine")
+    return "file:///nowhere"
+
+
+@pytest.mark.parametrize("fault", [no_network, no_course_there, in_the_way])
+def test_a_course_that_cannot_be_fetched_is_a_sentence_without_a_traceback(
+    python: list[str], tmp_path: Path, fault: Callable[[Path], str]
+) -> None:
+    done = set_up(python, tmp_path, fault(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.startswith("The course could not be fetched, so nothing below will run.")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_machine_without_git_is_told_in_the_same_sentence(
+    python: list[str], tmp_path: Path
+) -> None:
+    done = set_up(python, tmp_path, "x", "import os; os.environ['PATH'] = '/nowhere'")
+    assert done.stderr.startswith("The course could not be fetched")
+    assert "'git'" in done.stderr
 
 
 def test_the_set_up_cell_says_what_an_old_torch_lacks(tmp_path: Path) -> None:

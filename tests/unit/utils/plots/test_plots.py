@@ -1,5 +1,7 @@
 """Plots: descriptions, colours, and what a heat map says about its numbers."""
 
+from pathlib import Path
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,6 +9,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from utils import plots
+
+EXTENSION = Path(plots.__file__).parents[1] / "lab/extension/course-pictures/static/pictures.js"
 
 
 @pytest.fixture
@@ -33,6 +37,14 @@ def test_a_picture_is_a_png_with_its_description(ax):
     assert set(data) == {"image/png"}
     assert metadata["image/png"]["alt"] == repr(picture) == "a < b"
     assert "a &lt; b" in plots.InWords("a < b")._repr_mimebundle_()["text/html"]
+
+
+def test_what_turns_a_picture_in_the_dark_is_the_same_in_jupyterlab_and_elsewhere():
+    script = EXTENSION.read_text(encoding="utf-8")
+    selector, rule = plots.IN_THE_DARK.split(" {")
+    assert selector in script
+    assert rule.strip(" }") in script
+    assert plots.IN_THE_DARK in plots.InWords("x")._repr_mimebundle_()["text/html"]
 
 
 def test_showing_closes_the_figure_and_says_it_in_words(ax, capsys):

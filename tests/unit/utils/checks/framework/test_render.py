@@ -138,6 +138,14 @@ def test_diagnosis_comes_first_then_where_to_look_then_evidence_cases_and_notes(
     assert text.rindex("plain") > text.rindex("large")
 
 
+def test_of_two_symptoms_the_first_is_in_larger_type() -> None:
+    page = card("symptoms")
+    assert [tag.get_text() for tag in page.select("[style*='font-size: 120%']")] == [
+        "Row 2 is right."
+    ]
+    assert page.get_text(" ").count("What was seen:") == 1
+
+
 def test_points_come_last_on_a_card() -> None:
     assert words("named").endswith("Points: 1 of 2 points")
 
