@@ -1,12 +1,12 @@
 // Loads the modules of this folder. Each gives one plugin for JupyterLab, whose own modules it gets.
 (() => {
-  const NEEDED = ["apputils", "cells", "notebook", "services"];
-  const PLUGINS = ["fresh_kernel", "results"];
+  const NEEDED = ["jupyterlab/apputils", "jupyterlab/cells", "jupyterlab/notebook", "jupyterlab/services", "lumino/messaging"];
+  const PLUGINS = ["closing", "fresh_kernel", "guarded_cells", "rename", "results", "submit"];
   const folder = new URL(".", document.currentScript.src);
   let shared;
   const jupyterlab = async (name) => {
-    const [version] = Object.values(shared[`@jupyterlab/${name}`]);
-    return [name, (await version.get())()];
+    const [version] = Object.values(shared[`@${name}`]);
+    return [name.split("/")[1], (await version.get())()];
   };
   const get = async () => {
     const lab = Object.fromEntries(await Promise.all(NEEDED.map(jupyterlab)));
