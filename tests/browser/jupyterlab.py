@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from tests.browser.chrome import Chrome, wait_for
 from utils.lab.exchange import Course
+from utils.lab.guide import BUTTON
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "of-this-test-only"
@@ -102,6 +104,23 @@ def choose(page: Chrome, menu: str, *items: str) -> None:
     page.click(element(".lm-MenuBar-item", menu))
     for item in items:
         page.click(element(".lm-Menu-item", item))
+
+
+def to_start_page(page: Chrome) -> None:
+    """Open the start page, up to date, with its button."""
+    page.click(element("[data-command]", BUTTON))
+    page.wait("!!document.querySelector('.jp-MarkdownViewer:not(.lm-mod-hidden)')")
+
+
+def edit(page: Chrome, beginning: str) -> None:
+    """Put the cursor into the line of the notebook in sight that begins so."""
+    line = element(".jp-NotebookPanel:not(.lm-mod-hidden) .cm-line", beginning)
+    page.wait(f"!!({line})")
+    place = f"(() => {{ {line}.scrollIntoView({{block: 'center'}});"
+    place += f" return {line}.getBoundingClientRect().y; }})()"
+    # Cells take their height as they come into sight, and move the line away.
+    wait_for(lambda: page.run(place) == (time.sleep(0.3), page.run(place))[1], "the line in sight")
+    page.click(line)
 
 
 def wait_for_start_page(page: Chrome) -> None:

@@ -14,11 +14,11 @@ from tests.browser.jupyterlab import (
     element,
     solution,
     texts,
+    to_start_page,
     wait_for_kernel,
 )
 from tests.course.lesson_runs import all_lessons
 from utils.lab.exchange import COURSE_ID, Course
-from utils.lab.guide import BUTTON
 from utils.progress.record import read
 
 LESSON, EXERCISE = "02_attention", "additive_scores"
@@ -36,11 +36,6 @@ def notebook_of(course: Course) -> Path:
 
 def holds_answer(notebook: Path) -> bool:
     return any("".join(cell["source"]) == RIGHT for cell in cells(notebook))
-
-
-def to_start_page(page: Chrome) -> None:
-    page.click(element("[data-command]", BUTTON))
-    page.wait("!!document.querySelector('.jp-MarkdownViewer:not(.lm-mod-hidden)')")
 
 
 def row(page: Chrome) -> str:

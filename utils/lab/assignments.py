@@ -5,14 +5,23 @@ answer as HTML and repeat the address: a link from elsewhere would run its scrip
 JupyterLab, which has a terminal. `server_extensions.json` puts this in the place of nbgrader's own.
 """
 
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
 from nbgrader.server_extensions.assignment_list import handlers
-from tornado.web import HTTPError
+from tornado.web import HTTPError, authenticated
+
+from utils.lab.exchange import Course
+from utils.lab.lessons import read_lesson
+from utils.lab.standing import standings, what_passes
 
 OWN = ("same-origin", "none")  # none: the address was typed, or comes from outside the browser
 
@@ -31,6 +40,40 @@ class FromOwnPages:
         await super().prepare()  # type: ignore[misc]
         if self.request.headers.get("Sec-Fetch-Site", "none") not in OWN:
             raise HTTPError(403, "Another web page led here: open this from JupyterLab")
+
+
+class Assignments(handlers.AssignmentList):
+    """nbgrader's list of assignments, with a sentence where a hand-in fails: it has a traceback."""
+
+    def submit_assignment(self, course_id: str, assignment_id: str) -> dict[str, Any]:
+        """Hand in a lesson, and return whether that worked, else why not."""
+        with self.get_assignment_dir_config() as config:
+            config.CourseDirectory.course_id = course_id
+            config.CourseDirectory.assignment_id = assignment_id
+            try:
+                ExchangeFactory(config=config).Submit(
+                    coursedir=CourseDirectory(config=config),
+                    authenticator=Authenticator(config=config),
+                    config=config,
+                ).start()
+            except Exception as error:  # whatever it is, the student must hear of it
+                self.log.error("%s was not submitted", assignment_id, exc_info=True)
+                return {"success": False, "value": str(error)}
+        return {"success": True}
+
+
+class HandedIn(APIHandler):
+    """Tell what a lesson holds that was handed in just now."""
+
+    @authenticated
+    def get(self) -> None:
+        """Answer with a line that JupyterLab shows."""
+        learn = Path(self.settings["assignment_list_manager"].root_dir)
+        course, name = Course(learn.parent), self.get_argument("lesson")
+        if name not in course.lessons():
+            raise HTTPError(404, f"There is no lesson {name!r}")
+        found = standings(course.learn, read_lesson(course.source(name) / f"{name}.ipynb"))
+        self.finish(json.dumps({"said": f"{name} is handed in. {what_passes(found)}"}))
 
 
 def guarded(base: str, rules: list[Any], *more: type) -> Iterator[tuple[Any, ...]]:
@@ -55,9 +98,11 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 def _load_jupyter_server_extension(app: Any) -> None:
     # A file beside a notebook would stand in for a module of the kernel's own.
     os.environ["PYTHONSAFEPATH"] = "1"
-    manager = handlers.AssignmentList(parent=app)
+    manager = Assignments(parent=app)
     manager.root_dir = app.root_dir
     app.web_app.settings["assignment_list_manager"] = manager
     # Answers as JSON, which no browser takes for a page.
-    rules = guarded(app.web_app.settings["base_url"], handlers.default_handlers, APIHandler)
-    app.web_app.add_handlers(".*$", list(rules))
+    ours = [("/course/handed-in", HandedIn)]
+    base, theirs = app.web_app.settings["base_url"], handlers.default_handlers
+    rules = [*guarded(base, theirs, APIHandler), *guarded(base, ours)]
+    app.web_app.add_handlers(".*$", rules)

@@ -65,6 +65,25 @@ def answers(notebook: Path) -> dict[str, str]:
     return {_grade_id(cell): source(cell) for cell in cells if _grade_id(cell)}
 
 
+def misplaced(folder: Path, lesson: Lesson) -> str:
+    """Return what to do where a lesson's notebook has another name; "" where it is in its place.
+
+    Args:
+        folder: the learner's folder of the lesson.
+        lesson: as the course ships it.
+
+    """
+    name = f"{lesson.name}.ipynb"
+    if (folder / name).is_file():
+        return ""
+    asked = {each.exercise for each in lesson.exercises}
+    others = sorted(p.name for p in folder.glob("*.ipynb") if asked & answers(p).keys())
+    if not others:
+        return f"Put your notebook back into the folder {lesson.name}, under the name {name}."
+    which = others[0] if len(others) == 1 else f"the right one of {', '.join(others)}"
+    return f"Rename {which} to {name}: right-click it in the list of files, then Rename."
+
+
 def read_cells(notebook: Path) -> list[dict[str, Any]]:
     """Read a notebook's cells.
 

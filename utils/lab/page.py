@@ -5,7 +5,7 @@ the checks put on record, the notebooks as saved, and nbgrader's own list of sub
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from urllib.parse import quote
 from utils.lab import guide
 from utils.lab.exchange import Course
 from utils.lab.handed_in import HandedIn, handed_in
-from utils.lab.lessons import Lesson, read_lesson
+from utils.lab.lessons import Lesson, misplaced, read_lesson
 from utils.lab.standing import Standing, State, standings
 from utils.progress.guesses import count
 
@@ -62,6 +62,7 @@ def render(course: Course, now: dt.datetime) -> str:
         _next(rows, course.settings.due, now),
         _so_far(rows, guesses=sum(count(course.learn, row.lesson.name)[0] for row in rows)),
         *guide.warnings(course),
+        *_misplaced(course, lessons),
         _table(course, rows, now),
         guide.WHAT_COUNTS,
         "## Your exercises",
@@ -70,6 +71,14 @@ def render(course: Course, now: dt.datetime) -> str:
         guide.about_the_page(when(now, now)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _misplaced(course: Course, lessons: list[Lesson]) -> Iterator[str]:
+    """Yield what to do about each notebook that neither this page nor grading finds."""
+    for lesson in lessons:
+        folder = course.learn / lesson.name
+        if folder.is_dir() and (what_to_do := misplaced(folder, lesson)):
+            yield f"**{lesson.title} has no notebook where it should be.** {what_to_do}"
 
 
 def when(moment: dt.datetime, now: dt.datetime) -> str:

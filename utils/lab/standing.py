@@ -37,6 +37,19 @@ class Standing:
     unsaved: bool = False
 
 
+NAMED = 2  # exercises that a line names, at most
+
+
+def what_passes(found: list[Standing]) -> str:
+    """Return in one line how many of a lesson's exercises pass, and which ones do not."""
+    others = [each.exercise for each in found if each.state is not State.PASSED]
+    line = f"{len(found) - len(others)} of {len(found)} exercises pass."
+    if not others:
+        return line
+    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+    return f"{line} Not yet: {', '.join(others[:NAMED])}{more}."
+
+
 def standings(learn: Path, lesson: Lesson) -> list[Standing]:
     """Return how a lesson's exercises stand, in order.
 

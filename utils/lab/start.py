@@ -23,6 +23,7 @@ NOT_FOR_LEARNERS = (
     # Its button judges a check by whether it raises; the course's checks explain instead.
     "@jupyter/nbgrader:validate-assignment",
 )
+CELL_EXECUTOR = "@jupyterlab/notebook-extension:cell-executor"  # the course brings its own
 NEWS = "@jupyterlab/apputils-extension:announcements"  # asks about news on the first start
 
 EXTENSIONS = Path(__file__).resolve().parent / "extension"  # a folder for each change of JupyterLab
@@ -48,7 +49,7 @@ def write_settings(course: Course, more: Config | None = None) -> Path:
     """
     folder = course.private / "jupyter"
     switch_extensions(folder)
-    without = NOT_FOR_LEARNERS + (() if course.has_submit else WITHOUT_SUBMIT)
+    without = (*NOT_FOR_LEARNERS, CELL_EXECUTOR) + (() if course.has_submit else WITHOUT_SUBMIT)
     write_appearance(folder, without, _defaults())
     settings = exchange_settings(course)
     settings.merge(more or Config())

@@ -11,6 +11,8 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeSubmit
 
+from utils.lab.lessons import misplaced, read_lesson
+
 OTHERS = stat.S_IRWXO
 UNREADABLE = 0o027  # a umask: the group reads, others do nothing
 
@@ -24,6 +26,18 @@ class Submit(ExchangeSubmit):
     """
 
     inbound_path: str  # nbgrader's: the folder of all hand-ins
+
+    def init_src(self) -> None:
+        """Find what is handed in, and refuse it without the notebook that is graded."""
+        super().init_src()
+        name, release = self.coursedir.assignment_id, Path(self.root, self.coursedir.course_id)
+        released = release / "outbound" / name / f"{name}.ipynb"
+        what_to_do = released.is_file() and misplaced(Path(self.src_path), read_lesson(released))
+        if what_to_do:
+            self.fail(
+                f"Nothing was handed in: grading reads {name}.ipynb, and your folder {name} has no "
+                f"such file. {what_to_do} Then submit again."
+            )
 
     def init_dest(self) -> None:
         """Find where the hand-in goes, and whether its group is another than the student's."""

@@ -145,7 +145,7 @@ def test_settings_that_cannot_be_used_stop_the_start_with_a_sentence(
     assert launched == []
 
 
-@pytest.mark.parametrize("name", ["course-links", "course-pictures"])
+@pytest.mark.parametrize("name", ["course-lessons", "course-links", "course-pictures"])
 def test_jupyterlab_finds_the_courses_extensions(name: str, course: Course) -> None:
     found = get_federated_extensions([str(start.EXTENSIONS)])[name]
     build = found["jupyterlab"]["_build"]

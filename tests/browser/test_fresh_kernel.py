@@ -1,0 +1,91 @@
+"""A kernel that has just started gets what an exercise builds on, whichever way leads there."""
+
+from tests.browser.chrome import Chrome, wait_for
+from tests.browser.jupyterlab import (
+    choose,
+    edit,
+    element,
+    solution,
+    texts,
+    to_start_page,
+    wait_for_kernel,
+)
+from utils.lab.exchange import Course
+from utils.progress.record import read
+
+FIRST, EXERCISE = "00_start_here", "stable_softmax"
+OUTPUTS = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output"
+
+
+def ran(page: Chrome) -> list[int]:
+    """The numbers of the code cells that have run, in the order of the notebook."""
+    shown = texts(page, ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputPrompt")
+    return [n for n, prompt in enumerate(shown) if prompt.strip("[]: ").isdigit()]
+
+
+def answer_and_check(page: Chrome, exercise: str) -> None:
+    """Write the answer over the exercise's cell, run it and, at once, its check."""
+    edit(page, f"def {exercise}")
+    page.press("a", control=True)
+    page.insert(solution(FIRST, exercise))
+    page.press("Enter", shift=True)
+    page.press("Enter", shift=True)
+
+
+def passes(page: Chrome) -> None:
+    wait_for(lambda: any("cases pass" in t and "✓" in t for t in texts(page, OUTPUTS)), "a pass")
+
+
+def follow(page: Chrome, link: str) -> None:
+    """Follow the start page's link to an exercise of the first lesson."""
+    to_start_page(page)
+    page.run("document.querySelector('.jp-MarkdownViewer details').open = true")
+    page.click(element(".jp-MarkdownViewer details td a", link))
+    wait_for_kernel(page)
+
+
+def restart(page: Chrome) -> None:
+    choose(page, "Kernel", "Restart Kernel and Clear Outputs")
+    page.click(element(".jp-Dialog button", "Restart"))
+    page.wait("!document.querySelector('.jp-Dialog')")
+    wait_for_kernel(page)
+
+
+def test_going_to_an_exercise_runs_what_grading_runs_above_it_and_says_so(page: Chrome) -> None:
+    follow(page, EXERCISE)
+    toast = ".Toastify__toast"
+    wait_for(lambda: any("ran first" in text for text in texts(page, toast)), "a line on it")
+    # The set-up and the function that the text shows; no demonstration and no check.
+    wait_for(lambda: ran(page) == [0, 3], "the two cells")
+
+
+def test_an_answer_written_there_passes_at_the_first_try(page: Chrome, course: Course) -> None:
+    answer_and_check(page, EXERCISE)
+    passes(page)
+    record = wait_for(lambda: read(course.learn, FIRST, EXERCISE), "the record")
+    assert record.passed
+    assert ran(page) == [0, 3, 8, 9]
+
+
+def test_after_a_restart_a_cell_that_is_run_gets_it_again(page: Chrome) -> None:
+    restart(page)
+    answer_and_check(page, EXERCISE)
+    passes(page)
+
+
+def test_a_notebook_run_from_its_top_is_run_once(page: Chrome) -> None:
+    restart(page)
+    choose(page, "Run", "Run All Cells")
+    wait_for(lambda: len(ran(page)) > 15, "all cells")
+    first = texts(page, ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputPrompt")[0]
+    assert first == "[1]:"
+
+
+def test_an_answer_above_that_fails_drops_neither_the_rest_nor_the_check(page: Chrome) -> None:
+    edit(page, f"def {EXERCISE}")
+    page.press("a", control=True)
+    page.insert("raise ValueError('an answer of a bad day')")
+    restart(page)
+    answer_and_check(page, "masked_mean")
+    passes(page)
+    assert any("an answer of a bad day" in text for text in texts(page, OUTPUTS))
