@@ -28,13 +28,12 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
+from utils.notebook.runs import is_grading
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import BLOCKS, HOMES
 from utils.words import listed
 
 COURSE = Path(__file__).resolve().parents[2]
-# Set during grading (the second one by nbgrader itself), where the stand-in is always used.
-GRADING = ("COURSE_GRADING", "NBGRADER_EXECUTION")
 DEPTH = "COURSE_CARRY_DEPTH"  # a carried block may itself build on a carried one
 SECONDS = (45.0, 30.0, 15.0)  # of computing, to try a notebook, by depth
 PATIENCE = 4  # times as long on the clock, where a busy machine gives a notebook a share of itself
@@ -88,7 +87,7 @@ def _own_or_stand_in(notebook: Path, name: str) -> tuple[Any, str]:
 def _why_not(notebook: Path, name: str) -> str:
     """Return why the notebook's block cannot be used, or "" if it can."""
     shown = f"../{notebook.parent.name}/{notebook.name}"
-    if any(os.environ.get(variable) for variable in GRADING):
+    if is_grading():
         return "as always while grading"
     if _depth() >= len(SECONDS):
         return "notebooks carry from each other in a circle"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -14,6 +15,7 @@ from utils.checks.framework.verdict import Verdict
 
 # JupyterLab's own colours if it sets any, so that dark themes stay readable.
 _GOOD = "var(--jp-success-color1, #2e7d32)"
+_DOUBT = "var(--jp-warn-color1, #b26a00)"
 _BAD = "var(--jp-error-color1, #c62828)"
 _QUIET = "var(--jp-ui-font-color2, #616161)"
 _LINE = "var(--jp-border-color2, #bdbdbd)"
@@ -28,7 +30,9 @@ def as_mimebundle(verdict: Verdict) -> dict[str, Any]:
 
 def headline(verdict: Verdict) -> str:
     """Return one line that says how it went."""
-    if verdict.is_stub:
+    if verdict.doubt:
+        text = "does not count"
+    elif verdict.is_stub:
         text = "not written yet"
     elif verdict.passed:
         text = f"all {len(verdict.results)} cases pass" if len(verdict.results) > 1 else "right"
@@ -52,6 +56,8 @@ def asked(verdict: Verdict) -> str:
 
 def as_text(verdict: Verdict) -> str:
     """Return the verdict as plain text."""
+    if verdict.doubt:
+        return "\n".join([f"! {verdict.exercise}: {headline(verdict)}", *_doubted(verdict)])
     lines = [f"{'✓' if verdict.passed else '✗'} {verdict.exercise}: {headline(verdict)}"]
     failure = verdict.first_failure
     if failure is not None and failure.finding is not None:
@@ -74,8 +80,19 @@ def _indented(lines: Iterable[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
+def _doubted(verdict: Verdict) -> list[str]:
+    """Return what is said of a result that does not count: why, and which one it is."""
+    was = headline(replace(verdict, doubt=""))
+    return [verdict.doubt, *([f"That version: {was}."] if verdict.results else [])]
+
+
 def as_html(verdict: Verdict) -> str:
     """Return the verdict as one compact block of HTML with inline styles only."""
+    if verdict.doubt:
+        style = f"border-left: 4px solid {_DOUBT}; padding: 2px 0 2px 12px; line-height: 1.5;"
+        title = f"<div><b style='color: {_DOUBT};'>! {escape(verdict.exercise)}</b>: "
+        body = "".join(map(_paragraph, _doubted(verdict)))
+        return f"<div style='{style}'>{title}{headline(verdict)}</div>{body}</div>"
     colour = _GOOD if verdict.passed else _QUIET if verdict.is_stub else _BAD
     mark = "✓" if verdict.passed else "○" if verdict.is_stub else "✗"
     style = f"border-left: 4px solid {colour}; padding: 2px 0 2px 12px; line-height: 1.5;"
