@@ -74,6 +74,12 @@ def made_before(cell: str, line: int | None) -> frozenset[str]:
     return frozenset(name for statement in made for name in _part(statement).names)
 
 
+def made_from(cell: str, line: int | None) -> frozenset[str]:
+    """Return the names that a cell gives a value in a line or below it, or anywhere."""
+    left = (s for s in _making(cell) if line is None or (s.end_lineno or 0) >= line)
+    return frozenset(name for statement in left for name in _part(statement).names)
+
+
 def means_to_make(cell: str, name: str) -> bool:
     """Return whether a cell gives a name a value, or would if it were right Python."""
     if statements := _making(cell):

@@ -5,6 +5,7 @@ what such a cell did not make. Each gets one quiet box. All other errors are sho
 them, without the course's own frames.
 """
 
+import itertools
 import time
 import traceback
 from collections.abc import Iterator
@@ -15,14 +16,14 @@ from typing import Final
 from IPython.core.interactiveshell import InteractiveShell
 
 from utils.checks.registry import probes
+from utils.notebook.cell_names import made_from
 from utils.notebook.lesson_cells import LessonCell, called, lesson_cells
-from utils.notebook.runs import Log, Run, is_of_the_notebook, line_in_cell
+from utils.notebook.runs import STUB, Log, Run, is_of_the_notebook, line_in_cell
 from utils.notebook.say import say
 from utils.notebook.stale import missing
 from utils.words import an, elapsed, listed
 
 _OWN: Final = str(Path(__file__).resolve().parents[1])  # the folder of the course's own code
-_STUB: Final = " is not written yet"
 
 
 class AlreadyTold(KeyboardInterrupt):
@@ -60,7 +61,7 @@ def reasons(log: Log, error: BaseException) -> list[str]:
     if isinstance(error, KeyboardInterrupt):
         return [_of_interrupt(log.now, error)]
     if exercise := _unwritten(error):
-        log.now.needed = (exercise, *(n for n in _stubs(log, log.now) if n != exercise))
+        log.now.needed = tuple(dict.fromkeys((exercise, *log.unwritten(log.now))))
     elif isinstance(error, NameError) and not isinstance(error, UnboundLocalError):
         return _of_a_missing_name(log, log.now, str(error.name))
     elif not _is_of_an_answer(error):
@@ -70,25 +71,20 @@ def reasons(log: Log, error: BaseException) -> list[str]:
 
 def _of_interrupt(run: Run, error: BaseException) -> str:
     took = elapsed(time.monotonic() - run.started)
-    line = line_in_cell(error)
+    line = line_in_cell(error, run.source)
     code = run.source.splitlines()[line - 1].strip() if line else ""
-    return f"You stopped this cell after {took}" + (f", in line {line}: `{code}`" if code else ".")
+    where = f", in line {line}: `{code}`" if code else ""
+    return f"You stopped this cell after {took}{where}."
 
 
 def _unwritten(error: BaseException) -> str:
     """Return the exercise whose stub was reached, or nothing."""
     if not isinstance(error, NotImplementedError):
         return ""
-    if str(error).endswith(_STUB):
-        return str(error).removesuffix(_STUB)
+    if str(error).endswith(STUB):
+        return str(error).removesuffix(STUB)
     found = list(_exercises_in(error))
     return found[-1] if found and not str(error) else ""
-
-
-def _stubs(log: Log, run: Run) -> list[str]:
-    """Return the exercises that a cell needs whose cells hold their stubs."""
-    needed = sorted(run.names.needs & run.known.keys() & probes().keys())
-    return [n for n in needed if n in log.maker and f"{n}{_STUB}" in log.maker[n].source]
 
 
 def _exercises_in(error: BaseException) -> Iterator[str]:
@@ -106,18 +102,18 @@ def _is_of_an_answer(error: BaseException) -> bool:
 def _needs(exercises: tuple[str, ...]) -> str:
     """Return what an experiment needs that is not written yet, and how to go on without it."""
     parts = listed([f"`{name}`" for name in exercises])
-    lendable = [n for n in exercises if n in probes() and probes()[n].is_lendable]
-    calls = " and ".join(f'`lend("{name}")`' for name in lendable)
-    them = "it" if len(exercises) == 1 else "them"
-    return f"This experiment needs {parts}: write {them} above" + (f", or {calls}." * bool(calls))
+    them, rest = ("them", " and so on") if len(exercises) > 1 else ("it", "")
+    lendable = (n for n in exercises if n in probes() and probes()[n].is_lendable)
+    lend = "".join(f', or `lend("{name}")`{rest}' for name in itertools.islice(lendable, 1))
+    return f"This experiment needs {parts}: write {them} above{lend}."
 
 
 def _of_a_missing_name(log: Log, run: Run, name: str) -> list[str]:
-    if said := missing(log, name):
+    if (name in log.deleted or name in probes()) and (said := missing(log, name)):
         return [said]
     stopped = next((r for r in log.latest() if r.error and name in r.names.makes), None)
     if stopped is not None:
-        return _of_stopped(run, stopped, f"`{name}`")
+        return _of_stopped(log, run, stopped, f"`{name}`")
     making = [cell for cell in lesson_cells() if name in cell.names.makes]
     if making and not any(_ran(log, cell) for cell in making):
         return [f"This cell needs `{name}`, which {making[0]} makes. Run that cell first."]
@@ -128,11 +124,11 @@ def _of_a_consequence(log: Log, run: Run, error: BaseException) -> list[str]:
     """Explain an error by a cell that has not run, or not to its end, before this one."""
     words = f"It stopped with {type(error).__name__}: {error}"
     for stopped in log.latest():
-        shared = sorted(stopped.names.gives & run.names.needs) if stopped.error else []
+        shared = sorted(_left_undone(run, stopped) & run.names.needs)
         if shared and stopped.needed:
-            return _of_stopped(run, stopped, "")
+            return _of_stopped(log, run, stopped, f"`{shared[0]}`")
         if shared and isinstance(error, LookupError):
-            return [*_of_stopped(run, stopped, f"`{shared[0]}`"), words]
+            return [*_of_stopped(log, run, stopped, f"`{shared[0]}`"), words]
     if not isinstance(error, LookupError):
         return []
     here = next((c for c in lesson_cells() if run.is_of_the_cell_of(_as_run(c))), None)
@@ -144,14 +140,27 @@ def _of_a_consequence(log: Log, run: Run, error: BaseException) -> list[str]:
     return []
 
 
-def _of_stopped(run: Run, stopped: Run, name: str) -> list[str]:
+def _left_undone(run: Run, other: Run) -> set[str]:
+    """Return the names that another cell should have given, and may not have, since it stopped."""
+    if not other.error or other.is_of_the_cell_of(run):
+        return set()
+    return {*made_from(other.source, other.line), *other.names.changes}
+
+
+def _of_stopped(log: Log, run: Run, stopped: Run, name: str) -> list[str]:
     """Explain an error by an earlier cell that stopped, perhaps for want of an exercise."""
-    run.needed = stopped.needed
+    run.needed = tuple(n for n in stopped.needed if log.is_stub(n))
+    if run.needed:
+        return [_needs(run.needed)]
+    earlier = f"This cell needs {name} from {called(stopped.source)}"
     if stopped.needed:
-        return [_needs(stopped.needed)]
+        return [f"{earlier}. Run that one again, now that {_written(stopped.needed)} written."]
     where = f" in line {stopped.line}" if stopped.line else ""
-    how = f"which stopped with {an(stopped.error)}{where}. Mend that one first."
-    return [f"This cell needs {name} from {called(stopped.source)}, {how}"]
+    return [f"{earlier}, which stopped with {an(stopped.error)}{where}. Mend that one first."]
+
+
+def _written(exercises: tuple[str, ...]) -> str:
+    return f"{listed([f'`{n}`' for n in exercises])} {'is' if len(exercises) == 1 else 'are'}"
 
 
 def _ran(log: Log, cell: LessonCell) -> bool:

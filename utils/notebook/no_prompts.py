@@ -36,7 +36,9 @@ def no_prompts() -> Iterator[None]:
             stack.enter_context(mock.patch.object(place, name, _refusing(_ASKS.format(called))))
         if InteractiveShell.initialized():
             ends = _refusing(_ENDS.format("`exit()` or `quit()`"))
-            stack.enter_context(mock.patch.object(InteractiveShell.instance(), "ask_exit", ends))
+            stack.enter_context(
+                mock.patch.object(InteractiveShell.instance(), "ask_exit", ends, create=True)
+            )
         yield
 
 

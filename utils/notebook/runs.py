@@ -5,6 +5,7 @@
 
 import difflib
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from utils.notebook.cell_names import CellNames, functions_in, made_before, mean
 
 # Set during grading (the second one by nbgrader itself): nobody is there to be told anything.
 GRADING: Final = ("COURSE_GRADING", "NBGRADER_EXECUTION")
+STUB: Final = " is not written yet"  # what a stub says after its exercise's id
 NEAR: Final = 0.7  # share of letters that a renamed function has in common with the one before
 
 
@@ -88,7 +90,7 @@ class Log:
         run = self.now or Run(str(result.info.raw_cell), result.info.cell_id)
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
-            run.error, run.line = type(error).__name__, line_in_cell(error)
+            run.error, run.line = type(error).__name__, line_in_cell(error, run.source)
         if run.needed:
             result.error_in_exec = None
         self.runs.append(run)
@@ -105,6 +107,15 @@ class Log:
             self.deleted |= self._before.keys() - names.keys()
         self.maker |= dict.fromkeys(made & names.keys(), run)
         self.deleted -= names.keys()
+
+    def unwritten(self, run: Run) -> list[str]:
+        """Return the exercises that a cell needs of which the notebook has the stub."""
+        return [name for name in sorted(run.names.needs) if self.is_stub(name)]
+
+    def is_stub(self, name: str) -> bool:
+        """Return whether a name stands for an exercise's stub."""
+        maker = self.maker.get(name)
+        return maker is not None and f'"{name}{STUB}"' in maker.source
 
     def latest(self) -> Iterator[Run]:
         """Yield the last run of each cell, the newest first."""
@@ -150,12 +161,22 @@ def _alike(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def line_in_cell(error: BaseException) -> int | None:
-    """Return the line of the running cell in which an error came up, None if it is not known."""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_name == "<module>" and is_of_the_notebook(frame):
-            return line
-    return error.lineno if isinstance(error, SyntaxError) else None  # it did not begin
+def line_in_cell(error: BaseException, cell: str) -> int | None:
+    """Return the line of the running cell in which an error came up, None if it is not known.
+
+    Args:
+        error: what stopped it.
+        cell: its source. IPython counts from its first line with code, or below a `%%magic`.
+
+    """
+    first = re.match(r"(?:[ \t]*\n)*(?:%%.*\n)?", cell)
+    above = first[0].count("\n") if first else 0
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if isinstance(error, SyntaxError) and not (frames and is_of_the_notebook(frames[-1][0])):
+        return None if error.lineno is None else error.lineno + above  # it did not begin
+    inside = (f for f in frames if f[0].f_code.co_name == "<module>" and is_of_the_notebook(f[0]))
+    lines = [line + above for _frame, line in inside]
+    return lines[-1] if lines else None
 
 
 def is_of_the_notebook(frame: FrameType) -> bool:

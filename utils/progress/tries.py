@@ -64,7 +64,8 @@ def warn_before_cells(log: Log) -> None:
     """Say before each of the notebook's cells what it shows that is not right yet."""
 
     def warn(about: ExecutionInfo) -> None:
-        if said := warning(str(about.raw_cell)):
+        said = warning(str(about.raw_cell))
+        if said and not (log.now and log.unwritten(log.now)):  # else it stops, and says why
             say(said)
 
     def note(ran: ExecutionResult) -> None:
