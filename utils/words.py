@@ -11,10 +11,10 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a number with its noun: "no axes", "1 line", "3 lines"."""
+    """Return a number with its noun: "no axes", "1 line", "3,000 lines"."""
     if number != 1:
         thing = thing.removesuffix("is") + "es" if thing.endswith("is") else f"{thing}s"
-    return f"{number or 'no'} {thing}"
+    return f"{number:,} {thing}" if number else f"no {thing}"
 
 
 def axes(places: Sequence[int]) -> str:

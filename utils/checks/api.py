@@ -21,6 +21,7 @@ from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.silent_tests import reasons_of
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.verdict import Note, Verdict
+from utils.checks.next_step import with_a_next_step
 from utils.checks.registry import exercises, find_exercise
 from utils.notebook.errors import AlreadyTold, explain_errors
 from utils.notebook.no_prompts import no_prompts
@@ -122,7 +123,7 @@ class ExerciseCheck:
             except KeyboardInterrupt as stopped:
                 return Verdict(name, (), doubt=_of_interrupt(waiting, line_of(stopped)))
         doubted = doubt(name, answer, passed=found.passed, is_stub=found.is_stub)
-        return replace(found, doubt=doubted)
+        return replace(with_a_next_step(self._exercise, found), doubt=doubted)
 
     def verdict(
         self,

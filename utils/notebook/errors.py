@@ -183,7 +183,7 @@ def _show_as_usual(
         for each in _with_causes(error):
             each.__traceback__ = without_own(each.__traceback__)
         is_compiled = any(is_of_the_notebook(frame) for frame, _line in traceback.walk_tb(tb))
-        shell.showtraceback((kind, error, without_own(tb)), running_compiled_code=is_compiled)  # type: ignore[no-untyped-call]
+        shell.showtraceback((kind, error, without_own(tb)), running_compiled_code=is_compiled)
     finally:
         shell.custom_exceptions = before
 

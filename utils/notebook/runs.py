@@ -87,7 +87,7 @@ class Log:
         A cell that stopped only because an exercise is not written yet has been told so, and it
         counts as run: whoever runs the whole notebook is not stopped by it.
         """
-        run = self.now or Run(str(result.info.raw_cell), result.info.cell_id)
+        run = self.now or Run(source_of_run(result))
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
             run.error, run.line = type(error).__name__, line_in_cell(error, run.source)
@@ -177,6 +177,11 @@ def line_in_cell(error: BaseException, cell: str) -> int | None:
     inside = (f for f in frames if f[0].f_code.co_name == "<module>" and is_of_the_notebook(f[0]))
     lines = [line + above for _frame, line in inside]
     return lines[-1] if lines else None
+
+
+def source_of_run(result: ExecutionResult) -> str:
+    """Return the source of the cell that was run."""
+    return "" if result.info is None else str(result.info.raw_cell)
 
 
 def is_of_the_notebook(frame: FrameType) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
-from utils.notebook.runs import Log
+from utils.notebook.runs import Log, source_of_run
 from utils.notebook.say import say
 from utils.words import listed
 
@@ -70,7 +70,7 @@ def warn_before_cells(log: Log) -> None:
 
     def note(ran: ExecutionResult) -> None:
         if not ran.success:
-            note_stopped(str(ran.info.raw_cell))
+            note_stopped(source_of_run(ran))
 
     log.shell.events.register("pre_run_cell", warn)
     log.shell.events.register("post_run_cell", note)
