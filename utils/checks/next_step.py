@@ -30,14 +30,14 @@ _OF_A_TEST: Final = (
     "Try your test on the right version and on a wrong one in a new cell, and look at which line "
     "decides."
 )
-_BY_KIND: Final = {  # of others the finding's own sentence says what to do
+_BY_KIND: Final[dict[str, str]] = {  # of others the finding's own sentence says what to do
     ProblemKind.EXCEPTION: _OF_AN_ERROR,
     ProblemKind.BACKWARD: _OF_AN_ERROR,
     ProblemKind.VALUES: _OF_A_RESULT,
     ProblemKind.SHAPE: _OF_A_SHAPE,
     ProblemKind.GRADIENT: _OF_A_GRADIENT,
 }
-_BY_EXERCISE: Final = {
+_BY_EXERCISE: Final[dict[ExerciseKind, str]] = {
     ExerciseKind.PREDICT: _OF_A_PREDICTION,
     ExerciseKind.TEST_THE_TEST: _OF_A_TEST,
 }

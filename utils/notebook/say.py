@@ -2,12 +2,15 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from html import escape
 from typing import Final
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
+
+from utils.notebook.runs import is_grading
 
 QUIET: Final = "var(--jp-ui-font-color2, #616161)"
 STYLE: Final = (
@@ -17,11 +20,29 @@ STYLE: Final = (
 
 def say(*lines: str) -> None:
     """Show lines, each a paragraph; what is between backticks is code."""
-    if InteractiveShell.initialized():
+    if InteractiveShell.initialized() and not is_grading():
         sys.stdout.flush()  # what was printed before stands above
         display(as_bundle(lines), raw=True)  # type: ignore[no-untyped-call]
     else:
         sys.stdout.write("\n".join([*lines, ""]))
+
+
+@contextmanager
+def said_meanwhile(line: str) -> Iterator[None]:
+    """Show a line while something runs, and take it away again for what is said next."""
+    if InteractiveShell.initialized() and not is_grading():
+        shown = display(as_bundle([line]), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        try:
+            yield
+        finally:
+            shown.update(as_bundle([]), raw=True)
+    else:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        try:
+            yield
+        finally:
+            sys.stdout.write(f"\r{' ' * len(line)}\r")
 
 
 def as_bundle(lines: Iterable[str]) -> dict[str, str]:
