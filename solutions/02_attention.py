@@ -271,11 +271,11 @@ N_SYMBOLS = 16
 STEPS = {20: 300, 40: 400}
 
 
-def trained(make_attention: Callable, length: int) -> tuple[Seq2Seq, list[float]]:
+def trained(make: Callable, length: int, name: str = "training") -> tuple[Seq2Seq, list[float]]:
     torch.manual_seed(0)
-    model = Seq2Seq(task.vocabulary_size(N_SYMBOLS), make_attention())
+    model = Seq2Seq(task.vocabulary_size(N_SYMBOLS), make())
     batches = task.growing_batches(length, STEPS[length], 32, seed=1, n_symbols=N_SYMBOLS)
-    return model, train(model, batches, STEPS[length])
+    return model, train(model, batches, STEPS[length], title=f"{name:9}")
 
 
 def exam(length: int) -> task.SequenceBatch:
@@ -284,7 +284,7 @@ def exam(length: int) -> task.SequenceBatch:
 
 def compare(length: int) -> None:
     for name, make_attention in kinds.items():
-        model, losses[name, length] = trained(make_attention, length)
+        model, losses[name, length] = trained(make_attention, length, name)
         answer = answers[name, length] = model.answer(exam(length).source, length)
         right = task.token_accuracy(answer.tokens, exam(length).target)
         whole = task.sequence_accuracy(answer.tokens, exam(length).target)
@@ -295,7 +295,7 @@ def compare(length: int) -> None:
 
 kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
 answers, losses = {}, {}
-compare(20)
+compare(20)  # takes 10 to 20 seconds
 
 # %% tags=["skip-grading", "measured"]
 first = int(answers["attention", 20].weights[:, 0].mean(0).argmax())
@@ -310,7 +310,7 @@ guess("share right at 40, plain", None)
 guess("share right at 40, attention", None)
 
 # %% tags=["skip-grading", "measured"]
-compare(40)
+compare(40)  # takes 20 to 40 seconds
 
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>

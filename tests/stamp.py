@@ -36,6 +36,7 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "killed graders": (
         "grader/gradebook", "grader/course", "grader/grading", "grader/workers", "grader/sandbox",
     ),
+    "fresh copies": ("utils/notebook", "utils/progress", "notebooks"),
     "several processes": ("utils/training", "utils/notebook", "utils/treebank"),
     "two engines": (
         "grader/grading", "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",

@@ -30,6 +30,7 @@ SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
         "tests/attacks/test_interrupted.py",
         "tests/unit/grader/grading/test_ended_early.py",
     ),
+    "fresh copies": ("tests/course/test_fresh_copies.py",),
     "several processes": ("tests/unit/utils/training/test_distributed.py",),
     "two engines": ("tests/attacks/test_two_engines.py",),
     "drawn pictures": ("tests/browser/test_drawn.py",),

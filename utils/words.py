@@ -11,10 +11,10 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a number with its noun: "no axes", "1 line", "3 lines"."""
+    """Return a number with its noun: "no axes", "1 line", "3,000 lines"."""
     if number != 1:
         thing = thing.removesuffix("is") + "es" if thing.endswith("is") else f"{thing}s"
-    return f"{number or 'no'} {thing}"
+    return f"{number:,} {thing}" if number else f"no {thing}"
 
 
 def axes(places: Sequence[int]) -> str:
@@ -25,3 +25,13 @@ def axes(places: Sequence[int]) -> str:
 def share(whole: int) -> str:
     """Return what one part of so many is called: "half", "a third", "one part in 12"."""
     return _PARTS.get(whole, f"one part in {whole}")
+
+
+def an(word: str) -> str:
+    """Return a word with its article: "an int", "a SyntaxError"."""
+    return f"{'an' if word[:1].lower() in tuple('aeiou') else 'a'} {word}"
+
+
+def elapsed(seconds: float) -> str:
+    """Return a duration as people say it: "less than a second", "1 second", "12 seconds"."""
+    return counted(round(seconds), "second") if seconds >= 1 else "less than a second"

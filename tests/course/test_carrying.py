@@ -15,7 +15,7 @@ from grader.grading.pipeline import grade_submission
 from tests.course.forked_tries import run_in_fork
 from tests.course.lesson_runs import ROOT, all_lessons, names_of
 from tests.course.other_hands import PREAMBLE, forms
-from utils.notebook import carry
+from utils.notebook import carry, runs
 from utils.reference import modules
 
 LATER, LAST = "05_encoder", "06_training"
@@ -32,7 +32,7 @@ def learn(tmp_path, monkeypatch):
     for name in all_lessons():
         shutil.copytree(ROOT / "notebooks" / name, tmp_path / name)
     monkeypatch.chdir(tmp_path / LATER)
-    for variable in (*carry.GRADING, carry.DEPTH):
+    for variable in (*runs.GRADING, carry.DEPTH):
         monkeypatch.delenv(variable, raising=False)
     return tmp_path
 

@@ -1,7 +1,7 @@
 """``check``, the one name that notebooks import to have answers judged."""
 
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from utils.checks.framework.behaviour import with_behaviour
-from utils.checks.framework.exercise import Exercise, ExerciseKind, hidden_case
+from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, hidden_case
 from utils.checks.framework.heard import listening, silence
 from utils.checks.framework.judge import judge, points_alone
 from utils.checks.framework.kept_inputs import keeping
@@ -19,10 +19,20 @@ from utils.checks.framework.observe import observe_all, one_thread
 from utils.checks.framework.own_errors import told_as_own
 from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.silent_tests import reasons_of
+from utils.checks.framework.students_line import line_of
 from utils.checks.framework.verdict import Note, Verdict
+from utils.checks.next_step import with_a_next_step
 from utils.checks.registry import exercises, find_exercise
+from utils.notebook.errors import AlreadyTold, explain_errors
+from utils.notebook.no_prompts import no_prompts
+from utils.notebook.runs import watch
+from utils.notebook.say import say
+from utils.notebook.stale import doubt
+from utils.notebook.waiting import Waiting, told_while_waiting
 from utils.progress.checked import record_check
-from utils.progress.tries import is_lent, note_try
+from utils.progress.tries import is_lent, note_try, warn_before_cells
+
+watch(explain_errors, warn_before_cells)
 
 
 def show(verdict: Verdict) -> None:
@@ -73,7 +83,7 @@ class ExerciseCheck:
             with told_as_own(own):
                 self._show_and_record(answer)
             for note in own:
-                print(note.says, *note.lines, sep="\n  ")
+                say(note.says, *note.lines)
             return None
         verdict = self.verdict(answer, points=points, hidden=hidden)
         show(verdict)
@@ -83,11 +93,16 @@ class ExerciseCheck:
         settle()
         probe = self._exercise.probe
         if is_lent(probe.exercise, answer):
-            print(f"This {probe.exercise} is the course's, lent to you. Run your own cell again.")
+            say(f"This `{probe.exercise}` is the course's, lent to you. Run your own cell again.")
             return
-        verdict = self.verdict(answer)
+        verdict = self._found(answer)
         show(verdict)
-        record_check(probe.exercise, answer, passed=verdict.passed, started=not verdict.is_stub)
+        started = bool(verdict.doubt) or not verdict.is_stub
+        record_check(probe.exercise, answer, passed=verdict.passed, started=started)
+        if verdict.doubt:
+            if not verdict.results and watch() is not None:
+                raise AlreadyTold  # it was interrupted: the cells that wait are not run either
+            return
         offer = note_try(
             probe.exercise,
             right=verdict.idea_is_right,
@@ -96,12 +111,29 @@ class ExerciseCheck:
             built_on=probe.stand_ins,
         )
         if offer:
-            print(offer)
+            say(offer)
+
+    def _found(self, answer: Any) -> Verdict:
+        """Judge an answer for somebody who waits, and may lose patience."""
+        name = self._exercise.id
+        with told_while_waiting(f"The check of `{name}`") as waiting:
+            try:
+                with no_prompts():
+                    found = self.verdict(answer, waiting=waiting)
+            except KeyboardInterrupt as stopped:
+                return Verdict(name, (), doubt=_of_interrupt(waiting, line_of(stopped)))
+        doubted = doubt(name, answer, passed=found.passed, is_stub=found.is_stub)
+        return replace(with_a_next_step(self._exercise, found), doubt=doubted)
 
     def verdict(
-        self, answer: Any, *, points: float | None = None, hidden: Sequence[Mapping[str, Any]] = ()
+        self,
+        answer: Any,
+        *,
+        points: float | None = None,
+        hidden: Sequence[Mapping[str, Any]] = (),
+        waiting: Waiting | None = None,
     ) -> Verdict:
-        """Judge an answer without showing anything; arguments are as in a call."""
+        """Judge an answer without showing anything; `waiting` is kept up to date meanwhile."""
         probe = self._exercise.probe
         cases = (*probe.cases, *map(hidden_case, hidden))
         before: list[Place | Newcomers] = []
@@ -111,7 +143,8 @@ class ExerciseCheck:
         with one_thread():
             with listening() as heard:
                 asked = keeping(probe)
-                observations = observe_all(asked, cases, answer, quiet=points is not None)
+                asking = cases if waiting is None else _one_by_one(cases, waiting)
+                observations = observe_all(asked, asking, answer, quiet=points is not None)
             with silence():
                 found = None
                 with told_as_own(own):
@@ -136,6 +169,20 @@ class ExerciseCheck:
                 observations = observe_all(keeping(probe), probe.cases, answer)
             with silence():
                 return points_alone(self._exercise, probe.cases, observations)
+
+
+def _one_by_one(cases: Sequence[Case], waiting: Waiting) -> Iterator[Case]:
+    """Yield cases, and note which one is asked."""
+    for each in cases:
+        waiting.step = f"in its case “{each.name}”"
+        yield each
+    waiting.step = "looking for the cause of what it found"
+
+
+def _of_interrupt(waiting: Waiting, line: str) -> str:
+    """Return what is said of a check that was stopped by hand."""
+    where = f", in your line `{line}`" if line else ""
+    return f"You stopped this check after {waiting.seconds}, {waiting.step}{where}."
 
 
 class Check:

@@ -178,7 +178,11 @@ class Seq2Seq(nn.Module):
 
 
 def train(
-    model: Seq2Seq, batches: Iterable[SequenceBatch], steps: int, rate: float = 0.01
+    model: Seq2Seq,
+    batches: Iterable[SequenceBatch],
+    steps: int,
+    rate: float = 0.01,
+    title: str = "",
 ) -> list[float]:
     """Train with Adam, with a falling rate in the last third of the steps; return the losses.
 
@@ -187,6 +191,7 @@ def train(
         batches: at least `steps` batches.
         steps: number of updates.
         rate: initial learning rate.
+        title: what stands before a bar that shows how far it is; "" shows none.
 
     Returns:
         Cross-entropy per token at each step, in nats.
@@ -199,4 +204,4 @@ def train(
         logits = model(batch.source, batch.target)
         return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
 
-    return train_model(model, loss, steps=steps, rate=rate, falling=3, clip=1.0).losses
+    return train_model(model, loss, steps=steps, rate=rate, falling=3, clip=1.0, title=title).losses

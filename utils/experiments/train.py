@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from utils.training.bar import bar
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -34,6 +36,7 @@ def train(
     clip: float = torch.inf,
     method: Callable[..., Any] = torch.optim.Adam,
     after: Callable[[int], object] | None = None,
+    title: str = "",
 ) -> Progress:
     """Train a small model in place.
 
@@ -49,22 +52,25 @@ def train(
         clip: norm to which longer gradients are shortened.
         method: class of the optimiser.
         after: called after each step with the number of steps done.
+        title: what stands before a bar that shows how far it is; "" shows none.
 
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = method(model.parameters(), rate)
     progress = Progress([], [])
-    for step in range(steps):
-        risen = min(1.0, (step + 1) / max(warm_up, 1))
-        optimizer.param_groups[0]["lr"] = rate * risen * _share(step / steps, falling)
-        found = loss(generator)
-        optimizer.zero_grad()
-        torch.autograd.backward(found)
-        progress.norms.append(nn.utils.clip_grad_norm_(model.parameters(), clip).item())
-        optimizer.step()
-        progress.losses.append(found.item())
-        if after is not None:
-            after(step + 1)
+    with bar(title, steps) as shown:
+        for step in range(steps):
+            risen = min(1.0, (step + 1) / max(warm_up, 1))
+            optimizer.param_groups[0]["lr"] = rate * risen * _share(step / steps, falling)
+            found = loss(generator)
+            optimizer.zero_grad()
+            torch.autograd.backward(found)
+            progress.norms.append(nn.utils.clip_grad_norm_(model.parameters(), clip).item())
+            optimizer.step()
+            progress.losses.append(found.item())
+            if after is not None:
+                after(step + 1)
+            shown.update()
     return progress
 
 

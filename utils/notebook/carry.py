@@ -28,13 +28,13 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
+from utils.notebook.runs import is_grading
+from utils.notebook.say import said_meanwhile, say
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import BLOCKS, HOMES
 from utils.words import listed
 
 COURSE = Path(__file__).resolve().parents[2]
-# Set during grading (the second one by nbgrader itself), where the stand-in is always used.
-GRADING = ("COURSE_GRADING", "NBGRADER_EXECUTION")
 DEPTH = "COURSE_CARRY_DEPTH"  # a carried block may itself build on a carried one
 SECONDS = (45.0, 30.0, 15.0)  # of computing, to try a notebook, by depth
 PATIENCE = 4  # times as long on the clock, where a busy machine gives a notebook a share of itself
@@ -67,7 +67,7 @@ def carry(lesson: str, name: str) -> Any:
     if name not in BLOCKS:
         raise ValueError(f"no block is called {name!r}; there are {', '.join(BLOCKS)}")
     block, said = _own_or_stand_in(Path.cwd().parent / lesson / f"{lesson}.ipynb", name)
-    sys.stdout.write(f"{name}: {said}\n")
+    say(f"{name}: {said}")
     return block
 
 
@@ -88,7 +88,7 @@ def _own_or_stand_in(notebook: Path, name: str) -> tuple[Any, str]:
 def _why_not(notebook: Path, name: str) -> str:
     """Return why the notebook's block cannot be used, or "" if it can."""
     shown = f"../{notebook.parent.name}/{notebook.name}"
-    if any(os.environ.get(variable) for variable in GRADING):
+    if is_grading():
         return "as always while grading"
     if _depth() >= len(SECONDS):
         return "notebooks carry from each other in a circle"
@@ -104,22 +104,11 @@ def _tried(notebook: Path, name: str) -> str:
     tried = _key(notebook, name)
     if tried not in _verdicts:
         waiting = f"{name}: trying yours, which can take some seconds ..."
-        with shown_meanwhile(waiting), tempfile.TemporaryDirectory(prefix="carry-") as folder:
+        with said_meanwhile(waiting), tempfile.TemporaryDirectory(prefix="carry-") as folder:
             answer = Path(folder) / "answer.json"
             in_time = _run_child(notebook, name, answer)
             _verdicts.update(_read(answer) if in_time else {tried: TOO_LONG})
     return _verdicts.setdefault(tried, "ended its process without an answer")
-
-
-@contextlib.contextmanager
-def shown_meanwhile(text: str) -> Iterator[None]:
-    """Show a line while something runs, and take it away again for what is printed next."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
-    try:
-        yield
-    finally:
-        sys.stdout.write(f"\r{' ' * len(text)}\r")
 
 
 def _key(notebook: Path, name: str) -> str:

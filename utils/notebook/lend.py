@@ -6,14 +6,13 @@ mended and run again at any time. While grading nothing is lent.
 """
 
 import importlib
-import os
-import sys
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from utils.checks.registry import exercises, find_exercise
-from utils.notebook.carry import GRADING
+from utils.notebook.runs import is_grading
+from utils.notebook.say import say
 from utils.progress.tries import mark_lent
 from utils.reference import BLOCKS
 
@@ -28,12 +27,12 @@ def lend(name: str) -> None:
         name: the exercise's id, such as "split_heads".
 
     """
-    sys.stdout.write(f"{_lent(name)}\n")
+    say(_lent(name))
 
 
 def _lent(name: str) -> str:
     """Lend a part if that can be done, and return what was done."""
-    if any(os.environ.get(variable) for variable in GRADING):  # nor is there anything to ask then
+    if is_grading():  # nor is there anything to ask then
         return f"{name} is lent in a notebook only, and not while grading."
     if name not in exercises():
         return f"Nothing is called {name!r} here. Write the name as in the exercise's heading."

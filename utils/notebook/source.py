@@ -71,7 +71,7 @@ def _why_undefined(notebook: Path, name: str) -> str:
     """Say why nothing defines a name: perhaps a cell that does cannot be read as Python."""
     begins = re.compile(rf"(?m)^(?:def|class) {re.escape(name)}\b|^{re.escape(name)}\s*=")
     for cell in _code_cells(notebook):
-        if not _statements(cell) and begins.search(_text_of(cell)):
+        if not statements_of(_text_of(cell)) and begins.search(_text_of(cell)):
             return f"the cell that defines {name} has a syntax error"
     return f"it does not define {name}"
 
@@ -117,7 +117,7 @@ def read_definitions(notebook: Path) -> list[Definition]:
     return [
         Definition(frozenset(names), statement, _exercise_of(cell))
         for cell in _code_cells(notebook)
-        for statement in _statements(cell)
+        for statement in statements_of(_text_of(cell))
         if (names := _names(statement))
     ]
 
@@ -132,8 +132,8 @@ def _code_cells(notebook: Path) -> list[dict[str, Any]]:
         raise NotFoundInNotebook("it cannot be read as a notebook") from None
 
 
-def _statements(cell: dict[str, Any]) -> list[ast.stmt]:
-    source = _text_of(cell)
+def statements_of(source: str) -> list[ast.stmt]:
+    """Return a cell's statements, less its magics; none if it is not Python."""
     for text in (source, MAGIC.sub("", source)):
         try:
             return ast.parse(text).body

@@ -1,6 +1,5 @@
 """Put on record what a check found, from within a learner's notebook."""
 
-import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from utils.notebook.runs import watch
 from utils.progress.record import Record, checksum, read, write
 
 # Where `make lab` puts a learner's copies. Notebooks that run elsewhere (the course's own, those
@@ -36,10 +36,8 @@ def record_check(exercise: str, answer: Any, *, passed: bool, started: bool) -> 
     lesson = lesson_here()
     if lesson is None:
         return
-    history = shell.history_manager
-    cell = _defining_cell(exercise, history.input_hist_raw if history else [])
     with suppress(OSError):
-        _update(lesson, exercise, passed, started, cell)
+        _update(lesson, exercise, passed, started, _defining_cell(exercise))
 
 
 def lesson_here() -> str | None:
@@ -61,7 +59,8 @@ def _update(lesson: str, exercise: str, passed: bool, started: bool, cell: str |
     write(LEARN, lesson, exercise, Record(now, passed, started, cell, last_passed))
 
 
-def _defining_cell(name: str, cells: list[str]) -> str | None:
-    """Return the checksum of the last cell that was run and gave a name its value."""
-    defines = re.compile(rf"^(?:(?:def|class)\s+{name}\b|{name}\s*(?::[^=\n]+)?=(?!=))", re.M)
-    return next((checksum(cell) for cell in reversed(cells) if defines.search(cell)), None)
+def _defining_cell(name: str) -> str | None:
+    """Return the checksum of the cell as it was when it gave a name its value."""
+    log = watch()
+    maker = log.maker.get(name) if log else None
+    return checksum(maker.source) if maker else None

@@ -5,25 +5,25 @@ one whose check failed.
 """
 
 import ast
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
+from utils.notebook.runs import Log, source_of_run
+from utils.notebook.say import say
 from utils.words import listed
 
 OFFERED_AFTER: Final = 3  # tries that failed
 OFFER: Final = (
-    'Stuck? lend("{0}") in a cell of its own gives you the course\'s part for the rest of this '
+    'Stuck? `lend("{0}")` in a cell of its own gives you the course\'s part for the rest of this '
     "lesson. It earns no points, and yours can be fixed at any time."
 )
 _failed: Counter[str] = Counter()
 _not_right: set[str] = set()
 _built_on: dict[str, tuple[str, ...]] = {}  # exercise -> earlier ones that it may use
 _lent: dict[str, Any] = {}
-_watched: list[InteractiveShell] = []
 
 
 def mark_lent(name: str, part: Any) -> None:
@@ -51,26 +51,29 @@ def note_try(
 
     """
     _built_on[name] = tuple(built_on)
-    _watch_cells()
-    if right or not lendable:
+    if right or not tried or not lendable:  # an unwritten part stops a cell, and is named there
         _failed.pop(name, None)
         _not_right.discard(name)
         return ""
-    _failed[name] += tried
+    _failed[name] += 1
     _not_right.add(name)
     return OFFER.format(name) if _failed[name] >= OFFERED_AFTER else ""
 
 
-def _watch_cells() -> None:
+def warn_before_cells(log: Log) -> None:
     """Say before each of the notebook's cells what it shows that is not right yet."""
-    if InteractiveShell.initialized() and (shell := InteractiveShell.instance()) not in _watched:
-        _watched.append(shell)
-        shell.events.register(
-            "pre_run_cell", lambda about: sys.stdout.write(warning(about.raw_cell))
-        )
-        shell.events.register(
-            "post_run_cell", lambda ran: None if ran.success else note_stopped(ran.info.raw_cell)
-        )
+
+    def warn(about: ExecutionInfo) -> None:
+        said = warning(str(about.raw_cell))
+        if said and not (log.now and log.unwritten(log.now)):  # else it stops, and says why
+            say(said)
+
+    def note(ran: ExecutionResult) -> None:
+        if not ran.success:
+            note_stopped(source_of_run(ran))
+
+    log.shell.events.register("pre_run_cell", warn)
+    log.shell.events.register("post_run_cell", note)
 
 
 def warning(cell: str) -> str:
@@ -86,7 +89,7 @@ def warning(cell: str) -> str:
         return ""
     parts = listed(shown)
     verb = "is" if len(shown) == 1 else "are"
-    return f"Your {parts} {verb} not right yet: what this cell shows may differ.\n"
+    return f"Your {parts} {verb} not right yet: what this cell shows may differ."
 
 
 def note_stopped(cell: str) -> None:

@@ -5,7 +5,6 @@ that is stopped and resumed gives the same result as one that was never stopped.
 """
 
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
-from tqdm import tqdm
 
 from utils.experiments.device import best_device
+from utils.training.bar import bar
 from utils.training.checkpoint import (
     State,
     load_checkpoint,
@@ -34,8 +33,6 @@ Batches = Callable[[torch.Generator], Sequence[Batch]]
 # (model, batch, optimizer, scheduler, device, clip) -> loss: the exercise `train_step`.
 TrainStep = Callable[[nn.Module, Batch, Optimizer, LambdaLR, torch.device, float], float]
 Rates = Callable[[int, int], float]  # step from 1, number of steps -> learning rate
-BAR = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}<{remaining}{postfix}"
-REFRESH = 0.5  # seconds
 LEAST = 0.01  # share of the highest rate that is left at the end
 
 
@@ -125,17 +122,9 @@ def fit(
     run = Run(model, batches, settings, torch.device(device or best_device()), rates)
     if checkpoint is not None:
         run.go_on_from(checkpoint, title)
-    with tqdm(
-        desc=title,
-        total=run.steps,
-        initial=len(run.history.losses),
-        bar_format=BAR,
-        mininterval=REFRESH,
-        file=sys.stdout,
-        disable=bool(os.environ.get("TQDM_DISABLE")),
-    ) as bar:
+    with bar(title, run.steps, len(run.history.losses)) as shown:
         while len(run.history.epochs) < settings.epochs:
-            run.epoch(train_step, accuracy, bar)
+            run.epoch(train_step, accuracy, shown)
             if checkpoint is not None:
                 save_checkpoint(checkpoint, run.state())
             if after_epoch is not None:

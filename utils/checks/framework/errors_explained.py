@@ -6,6 +6,7 @@ from typing import Final
 from utils.checks.framework.observation import Problem, ProblemKind
 
 _WRITES: Final = r"before backward\(\) has run \("  # ends in how it is done
+_ASSERTION: Final = r"AssertionError"
 # The first pattern found in "Type: message" explains it; {1}, {2} ... stand for its groups.
 _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     (
@@ -92,9 +93,29 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "A backward pass starts from one number: sum the results first.",
     ),
     (
+        r"CUDA|NVIDIA|\bMPS\b|\bXPU\b",
+        "Your code asks for a GPU that is not there. Put what you make where the input is, "
+        "whatever that is: `device=x.device`.",
+    ),
+    (
+        r"SystemExit",
+        "`exit()` ends the whole program, and every call that waits for a result. To end a "
+        "function, write `return`.",
+    ),
+    (
+        r"RecursionError",
+        "A function calls itself, directly or through another one, and never comes to an end: is a "
+        "name inside it the name of the function itself?",
+    ),
+    (
+        r"MemoryError|not enough memory|[Cc]an't allocate memory",
+        "Your code asks for more memory than there is. Multiply the sizes of what your line makes: "
+        "which axis should not be there?",
+    ),
+    (
         r"'(\w+)' object is not callable",
-        "A {1} is called as if it were a function: is a name used twice, or was the function "
-        "called before it was passed to the check?",
+        "A value of type {1} is called as if it were a function: is a name used twice, or was the "
+        "function called before it was passed to the check?",
     ),
     (
         r"operator\.invert|bitwise|logical_not",
@@ -245,7 +266,7 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "A tensor of several entries is used where one number is expected.",
     ),
     (
-        r"AssertionError",
+        _ASSERTION,
         "An `assert` stopped the call. To refuse bad sizes, raise ValueError; good ones must pass.",
     ),
     (
@@ -268,6 +289,10 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "no_grad, item or a new tensor on the way.",
     ),
 )
+_REFUSED_ELSEWHERE: Final = (
+    "Something that your line calls refuses what it is given. The words of the error are its own: "
+    "what do they say of its arguments?"
+)
 _REFUSED: Final = (
     "Your own `raise` stopped a call that should go through: is its condition too strict, or are "
     "two arguments swapped in the call?"
@@ -287,6 +312,8 @@ def usual_cause(problem: Problem) -> str:
         return _REFUSED
     for pattern, cause in _CAUSES:
         if match := re.search(pattern, problem.message):
+            if pattern == _ASSERTION and not re.match(r"assert\b", problem.line):
+                return _REFUSED_ELSEWHERE
             return cause.format("", *match.groups())
     return ""
 

@@ -8,6 +8,7 @@ that come from a line of theirs.
 import contextlib
 import io
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,14 +21,27 @@ from utils.words import counted
 _MOST_LINES = 3
 _MOST_LETTERS = 100_000  # an answer may print for ever
 _MOST_WARNINGS = 2
+_LONGEST_WARNING = 140  # letters
 _OF_TORCH = re.compile(r"\s*\(Triggered internally at .*?\)$")  # a path in torch's own sources
 
 
 class _Print(io.StringIO):
-    """A text that stops growing."""
+    """A text that stops growing.
+
+    Attributes:
+        lines: how many lines were written, kept or not.
+
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines, self._is_open = 0, False
 
     def write(self, text: str) -> int:
-        """Keep a text, as long as there is room."""
+        """Count a text's lines, and keep it as long as there is room."""
+        if text:
+            self.lines += text.count("\n") + (not text.endswith("\n")) - self._is_open
+            self._is_open = not text.endswith("\n")
         return super().write(text) if self.tell() < _MOST_LETTERS else len(text)
 
 
@@ -41,7 +55,7 @@ class Heard:
 
     """
 
-    printed: io.StringIO = field(default_factory=_Print)
+    printed: _Print = field(default_factory=_Print)
     warned: dict[str, str] = field(default_factory=dict)
 
     def note_warning(
@@ -51,7 +65,7 @@ class Heard:
         line = line_now()
         if line:
             words = _OF_TORCH.sub("", " ".join(str(message).split()))
-            self.warned.setdefault(f"{category.__name__}: {words[:400]}", line)
+            self.warned.setdefault(f"{category.__name__}: {_shortened(words)}", line)
 
     def notes(self) -> tuple[Note, ...]:
         """Return what a student reads after the verdict."""
@@ -61,10 +75,16 @@ class Heard:
         ]
         lines = self.printed.getvalue().splitlines()
         if lines:
-            called = f"Your code printed {counted(len(lines), 'line')}"
+            called = f"Your code printed {counted(self.printed.lines, 'line')}"
             more = ", all calls together; the first are" if len(lines) > _MOST_LINES else ""
             found.append(Note(f"{called}{more}:", tuple(lines[:_MOST_LINES])))
         return tuple(found)
+
+
+def _shortened(words: str) -> str:
+    """Return a warning's first sentence: torch goes on for longer than a diagnosis."""
+    first = re.split(r"(?<=[.!?]) ", words, maxsplit=1)[0]
+    return textwrap.shorten(first, _LONGEST_WARNING, placeholder=" ...")
 
 
 @contextlib.contextmanager

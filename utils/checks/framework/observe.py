@@ -8,7 +8,7 @@ import contextlib
 import functools
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
@@ -57,7 +57,7 @@ def observe(probe: Probe, case: Case, answer: Any, *, trusted: bool = False) -> 
 
 
 def observe_all(
-    probe: Probe, cases: Sequence[Case], answer: Any, *, quiet: bool = False
+    probe: Probe, cases: Iterable[Case], answer: Any, *, quiet: bool = False
 ) -> list[Observation]:
     """Call an answer on every case, under `conditions`."""
     with conditions(probe, answer, quiet=quiet):

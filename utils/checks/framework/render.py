@@ -6,6 +6,7 @@ each colour stand a mark and a word.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ _WRONG = _Kind("✗", "Wrong", WRONG)
 _MISSED = _Kind("◐", "Extra demand missed", NEARLY)
 _RIGHT = _Kind("✓", "Right", RIGHT)
 _OPEN = _Kind("○", "Open", OPEN)
+_DOUBTED = _Kind("!", "Does not count", NEARLY)
 
 
 def as_mimebundle(verdict: Verdict) -> dict[str, Any]:
@@ -56,6 +58,8 @@ def as_mimebundle(verdict: Verdict) -> dict[str, Any]:
 def headline(verdict: Verdict) -> str:
     """Return one line that says how it went."""
     n_passed, n_cases = sum(r.passed for r in verdict.results), len(verdict.results)
+    if verdict.doubt:
+        return "does not count"
     if verdict.is_stub:
         return "not written yet"
     if verdict.passed:
@@ -77,10 +81,12 @@ def _demands_met(met: Mapping[str, bool]) -> str:
 def _missing(verdict: Verdict) -> str:
     """Return the demands that are not met, if nothing but demands is missing."""
     missed = [demand for demand, met in verdict.demands.items() if not met]
-    return ", ".join(missed) if verdict.idea_is_right else ""
+    return ", ".join(missed) if verdict.idea_is_right and not verdict.doubt else ""
 
 
 def _kind(verdict: Verdict) -> _Kind:
+    if verdict.doubt:
+        return _DOUBTED
     if verdict.is_stub:
         return _OPEN
     return _RIGHT if verdict.passed else _MISSED if verdict.idea_is_right else _WRONG
@@ -100,6 +106,8 @@ def as_text(verdict: Verdict) -> str:
     lines = [f"{_kind(verdict).mark} {verdict.exercise}: {headline(verdict)}"]
     if verdict.points is not None:
         lines[0] += f" ({_points(verdict)})"
+    if verdict.doubt:
+        return "\n".join([*lines, verdict.doubt, *_that_version(verdict)])
     failure = verdict.first_failure
     if failure is not None and failure.finding is not None:
         lines += [f"{label} {text}" for label, text in _causes(verdict)]
@@ -118,8 +126,15 @@ def _points(verdict: Verdict) -> str:
     return f"{verdict.score:g} of {verdict.points:g} points"
 
 
+def _that_version(verdict: Verdict) -> list[str]:
+    """Return the result that does not count, if there is one."""
+    was = headline(replace(verdict, doubt=""))
+    return [f"That version: {was}."] if verdict.results else []
+
+
 def _shows_cases(verdict: Verdict) -> bool:
-    return not (verdict.passed or verdict.is_stub) and len(verdict.results) > 1
+    shown = not (verdict.passed or verdict.is_stub or verdict.doubt)
+    return shown and len(verdict.results) > 1
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
@@ -162,7 +177,10 @@ def as_html(verdict: Verdict) -> str:
         f"<span>{escape(headline(verdict))}</span></div>"
     )
     parts = [title]
-    if failure is not None and failure.finding is not None:
+    if verdict.doubt:
+        parts += [f"<div style='{_LOUD}'>{_code(verdict.doubt)}</div>"]
+        parts += [_line(escape(text)) for text in _that_version(verdict)]
+    elif failure is not None and failure.finding is not None:
         parts += _explained(verdict, failure.case.name, failure.finding)
     parts += [_cases(verdict)] if _shows_cases(verdict) else []
     if missing := _missing(verdict):

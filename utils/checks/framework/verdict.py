@@ -49,6 +49,7 @@ class Verdict:
         symptoms: true sentences that narrow a fault down, if no known mistake explains it.
         points: the exercise's points if it is graded, else None.
         notes: what the answer printed and was warned of.
+        doubt: why this does not count, whatever was found, in a sentence; empty if it does.
 
     """
 
@@ -59,6 +60,7 @@ class Verdict:
     symptoms: tuple[str, ...] = ()
     points: float | None = None
     notes: tuple[Note, ...] = ()
+    doubt: str = ""
 
     @cached_property
     def core(self) -> tuple[CaseResult, ...]:
@@ -101,8 +103,8 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Return whether every case passed."""
-        return bool(self.results) and all(r.passed for r in self.results)
+        """Return whether every case passed, and counts."""
+        return not self.doubt and bool(self.results) and all(r.passed for r in self.results)
 
     @property
     def first_failure(self) -> CaseResult | None:
@@ -141,6 +143,7 @@ class Verdict:
             "mistake": _as_json(self.mistake),
             "second": _as_json(self.second),
             "symptoms": list(self.symptoms),
+            **({"doubt": self.doubt} if self.doubt else {}),
         }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from utils.notebook import carry
+from utils.notebook import carry, runs
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import modules
 
@@ -51,7 +51,7 @@ def learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A learner's folder, inside a later lesson."""
     (tmp_path / "05_encoder").mkdir()
     monkeypatch.chdir(tmp_path / "05_encoder")
-    for variable in (*carry.GRADING, carry.DEPTH):
+    for variable in (*runs.GRADING, carry.DEPTH):
         monkeypatch.delenv(variable, raising=False)
     return tmp_path
 
@@ -207,7 +207,7 @@ def test_a_block_may_rest_on_a_carried_one(learn, capsys):
 
 @pytest.mark.usefixtures("no_process")
 class TestWithoutAProcess:
-    @pytest.mark.parametrize("variable", carry.GRADING)
+    @pytest.mark.parametrize("variable", runs.GRADING)
     def test_grading_always_uses_the_stand_in(self, learn, capsys, monkeypatch, variable):
         monkeypatch.setenv(variable, "1")
         write(learn, LESSON, IMPORTS, cell(OWN, NAME))

@@ -10,6 +10,7 @@ from utils.checks.framework.judge import judge_case
 from utils.checks.framework.observe import observe
 from utils.checks.registry import find_exercise
 from utils.notebook import lend as lending
+from utils.notebook import runs
 
 START = "import torch\nfrom utils.checks import check\nfrom utils.notebook.lend import lend"
 WRONG = "def split_heads(x, n_heads):\n    return x"
@@ -47,7 +48,7 @@ def test_a_lesson_goes_on_with_the_lent_part_and_says_whose_it_is(tmp_path):
     assert shown[10] == "(1, 2, 5, 3)\n"
 
 
-@pytest.mark.parametrize("variable", lending.GRADING)
+@pytest.mark.parametrize("variable", runs.GRADING)
 def test_nothing_is_lent_while_grading(monkeypatch, capsys, variable):
     monkeypatch.setenv(variable, "1")
     lending.lend("split_heads")

@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from utils.checks import check
+from utils.notebook.runs import watch
 from utils.progress import checked
 from utils.progress.record import Record, checksum, read
 
@@ -23,6 +24,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
     made = InteractiveShell(config=Config(HistoryManager={"hist_file": ":memory:"}))
     monkeypatch.setattr(InteractiveShell, "initialized", lambda: True)
     monkeypatch.setattr(InteractiveShell, "instance", lambda: made)
+    watch()
     return made
 
 
@@ -130,3 +132,32 @@ def test_a_visible_check_of_the_course_is_recorded(
     check.stable_softmax(shell.user_ns["stable_softmax"])
     record = read(learn, LESSON, "stable_softmax")
     assert record is not None and (record.passed, record.started) == (False, False)
+
+
+def test_an_earlier_version_that_passes_is_not_recorded_as_passed(
+    shell: InteractiveShell, learn: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("utils.checks.api.show", lambda _verdict: None)
+    right = "import torch\ndef stable_softmax(x, dim=-1):\n    x = x - x.amax(dim, keepdim=True)"
+    right += ".clamp(min=torch.finfo(x.dtype).min)\n    total = x.exp().sum(dim, keepdim=True)\n"
+    right += "    return x.exp() / total.masked_fill(total == 0, 1.0)"
+    shell.run_cell(right, store_history=True)
+    check.stable_softmax(shell.user_ns["stable_softmax"])
+    passed = read(learn, LESSON, "stable_softmax")
+    assert passed is not None and passed.passed
+    shell.run_cell(f"{right} (", store_history=True)
+    check.stable_softmax(shell.user_ns["stable_softmax"])
+    after = read(learn, LESSON, "stable_softmax")
+    assert after is not None and (after.passed, after.started) == (False, True)
+    assert after.last_passed == passed.last_passed
+
+
+def test_a_first_try_with_a_syntax_error_is_recorded_as_begun(
+    shell: InteractiveShell, learn: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("utils.checks.api.show", lambda _verdict: None)
+    shell.run_cell("def stable_softmax(x, dim=-1):\n    raise NotImplementedError")
+    shell.run_cell("def stable_softmax(x, dim=-1):\n    return x +")
+    check.stable_softmax(shell.user_ns["stable_softmax"])
+    record = read(learn, LESSON, "stable_softmax")
+    assert record is not None and (record.passed, record.started) == (False, True)

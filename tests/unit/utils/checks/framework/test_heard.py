@@ -1,6 +1,5 @@
 """What an answer prints and is warned of: told once, after the verdict."""
 
-import io
 import linecache
 import warnings
 
@@ -36,8 +35,40 @@ def test_an_endless_print_takes_no_endless_room():
     assert len(heard.printed.getvalue()) < 110_000
 
 
+@pytest.mark.parametrize("text", ["a\n" * 350_000, "a\n" * 349_999 + "a"])
+def test_all_lines_are_counted_though_not_all_are_kept(text: str):
+    with listening() as heard:
+        print(text, end="")
+    (note,) = heard.notes()
+    assert note.says.startswith("Your code printed 350,000 lines, ")
+
+
+def test_a_line_that_is_printed_in_parts_is_one():
+    with listening() as heard:
+        print("a", "b", end="")
+        print("c")
+        print("d", end="")
+    assert heard.notes()[0].says == "Your code printed 2 lines:"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Short one. It goes on.", "UserWarning: Short one."),
+        ("word " * 100, f"UserWarning: {'word ' * 27}..."),
+    ],
+)
+def test_a_long_warning_is_told_by_its_first_sentence(monkeypatch, words: str, told: str):
+    monkeypatch.setattr("utils.checks.framework.heard.line_now", lambda: "x.view(2)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with listening() as heard:
+            warnings.warn(words, stacklevel=1)
+    assert heard.notes()[0].says == f"Python warns. {told}"
+
+
 def test_nothing_is_told_of_an_answer_that_is_silent():
-    assert Heard(io.StringIO()).notes() == ()
+    assert Heard().notes() == ()
 
 
 def test_a_warning_without_a_line_of_the_students_is_not_told():
