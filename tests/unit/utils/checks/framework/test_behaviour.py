@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from utils.checks import check
+from utils.checks.explain import errors as of_errors
+from utils.checks.explain import symptoms as of_results
 
 RANDOM = "Two calls with the same inputs give different results: something in your code is random."
 MEMORY = "Your code remembers: after a call with other inputs, the first inputs give other results."
@@ -27,8 +29,7 @@ def right(scores, values, mask=None):
 
 @pytest.fixture(autouse=True)
 def no_cause_is_found(monkeypatch):
-    monkeypatch.setattr("utils.checks.framework.judge.name_mistakes", lambda *_: (None, None))
-    monkeypatch.setattr("utils.checks.framework.judge.general_mistake", lambda *_: None)
+    monkeypatch.setattr("utils.checks.explain.EXPLAINERS", (of_errors.explain, of_results.explain))
 
 
 def test_an_answer_that_is_random_is_told_that_alone():

@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from utils.checks import check
+from utils.checks.explain.symptoms import _of_cases, _of_numbers, _of_shapes
 from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.places import of_repeats, of_some_places
-from utils.checks.framework.symptoms import _of_cases, _of_numbers, _of_shapes
 from utils.checks.framework.verdict import CaseResult
 from utils.checks.registry import find_exercise
 from utils.reference.modules import MultiHeadAttention

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from utils.checks.explain.situation import Explanation, Situation, by
 from utils.checks.framework.closeness import close
 from utils.checks.framework.compare import PREDICTION, Finding
 from utils.checks.framework.errors_explained import usual_cause
@@ -137,12 +138,15 @@ _IN_PART = Mistake(
 )
 
 
-def general_mistake(
-    exercise: Exercise, case: Case, seen: Observation | None, shown: Finding | None
-) -> Mistake | None:
-    """Return the mistake that the kind of difference reveals, whatever the exercise."""
-    if shown is None or seen is None:
+def explain(situation: Situation) -> Explanation | None:
+    """Name the mistake that the kind of difference reveals, whatever the exercise."""
+    result, seen = situation.shown.result, situation.shown.seen
+    if result.finding is None or seen is None:
         return None
+    return by(_general(situation.exercise, result.case, seen, result.finding))
+
+
+def _general(exercise: Exercise, case: Case, seen: Observation, shown: Finding) -> Mistake | None:
     expected = expected_of(exercise, case)
     if shown.kind == ProblemKind.GRADIENT:
         if set(seen.changed) - set(expected.changed):

@@ -13,12 +13,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from utils.checks.explain.behaviour import behaviour
+from utils.checks.explain.situation import Explanation, Situation
 from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
 from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.closeness import close, has_no_number, nearly
 from utils.checks.framework.compare import PREDICTION, identical, number
 from utils.checks.framework.entries_seen import of_flags, of_no_number, of_weights
-from utils.checks.framework.errors_explained import of_a_test, usual_cause
 from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of, inputs_of
 from utils.checks.framework.observation import Array, Observation, ProblemKind
@@ -59,17 +60,21 @@ _BLIND = ("train",)
 _PLAIN: dict[str, Any] = {"bias": True, "B": 1, "T": 1, "H": 1, "L": 1, "lengths": ()}
 
 
-def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> tuple[str, ...]:
-    """Return at most two sentences on a failing case that no known mistake explains."""
+def explain(situation: Situation) -> Explanation:
+    """Say at most two sentences: how the object behaves, then what was seen of its results."""
+    with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
+        found = itertools.chain(behaviour(situation), _of_results(situation))
+        return Explanation(symptoms=tuple(itertools.islice(dict.fromkeys(found), MOST)))
+
+
+def _of_results(situation: Situation) -> Sentences:
+    exercise, judged, shown = situation.exercise, situation.judged, situation.shown
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None:
-        return ()
-    if seen.problem is not None and finding.kind == seen.problem.kind:
-        is_test = exercise.probe.kind == ExerciseKind.TEST_THE_TEST
-        return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
+        return iter(())
     expected = expected_of(exercise, shown.result.case)
     if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
-        return (_NEAR,) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
+        return iter((_NEAR,)) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
     whole = finding.where.partition("[")[0]
     wanted, got = expected.values.get(whole), seen.values.get(whole)
     says_all = _of_shared(expected, seen, whole, exercise.tolerance) or _of_refusal(wanted, got)
@@ -78,7 +83,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     elif not says_all and _is_near(exercise, judged, whole):
         says_all = _NEARLY_RIGHT.format(whole)
     if says_all:
-        return (says_all,)
+        return iter((says_all,))
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, wanted, got),
@@ -94,15 +99,13 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         of_structure(whole, wanted, got, exercise.tolerance),
         of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
-    with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
-        found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
-        return tuple(itertools.islice(dict.fromkeys(found), MOST))
+    return _or_else(found, lambda: _of_none_right(judged, finding.kind))
 
 
-def _of_prediction(exercise: Exercise, seen: Observation) -> tuple[str, ...]:
+def _of_prediction(exercise: Exercise, seen: Observation) -> Sentences:
     """Say how a wrong prediction is made up, where its exercise can read it."""
     says = exercise.read(seen.values.get(PREDICTION)) if exercise.read is not None else ""
-    return (says,) if says else ()
+    return iter((says,) if says else ())
 
 
 def _is_near(exercise: Exercise, judged: Sequence[Judged], name: str) -> bool:

@@ -4,10 +4,8 @@ The oracle is called with the same inputs, so what is said is true of the answer
 in a student's notebook; grading judges by what was observed.
 """
 
-import inspect
-import itertools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -15,38 +13,36 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from utils.checks.explain.own_object import OwnObject, with_change
+from utils.checks.explain.situation import Situation
 from utils.checks.framework.closeness import has_no_number, nearly
 from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Inputs
 from utils.checks.framework.first_nan import FirstNan
-from utils.checks.framework.kept_state import Newcomers, Place, places_of
 from utils.checks.framework.laws import Calls, Change, broken_laws
 from utils.checks.framework.observation import Observation, Other
-from utils.checks.framework.observe import observe, observe_all
-from utils.checks.framework.symptoms import MOST
+from utils.checks.framework.observe import observe
 from utils.checks.framework.torch_state import put_random_states, random_states
-from utils.checks.framework.verdict import Verdict
 
 _DIFFER: Final = "Two calls with the same inputs give different results"
 _STEPS: Final = 7  # random numbers that are passed over: others then follow
 
 
-def with_behaviour(exercise: Exercise, answer: Any, verdict: Verdict) -> Verdict:
-    """Put sentences on an answer's behaviour before what was seen of its results."""
-    shown = verdict.first_failure
-    if verdict.mistake is not None or shown is None or verdict.is_stub or shown.case.hidden:
-        return verdict
-    behaves = _behaviour(exercise, answer, shown.case, verdict)
-    found = itertools.islice(itertools.chain(behaves, verdict.symptoms), MOST)
-    return replace(verdict, symptoms=tuple(found))
+def behaviour(situation: Situation) -> Iterator[str]:
+    """Say how the student's own object behaves, where it can be asked again."""
+    own, case = situation.own, situation.shown.result.case
+    return iter(()) if own is None or case.hidden else _behaviour(situation, own, case)
 
 
-def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) -> Iterator[str]:
+def _behaviour(situation: Situation, own: OwnObject, case: Case) -> Iterator[str]:
+    exercise, finding = situation.exercise, situation.shown.result.finding
+
     def seen(change: Change) -> Observation:
-        return _called(exercise, answer, case, change)
+        return own.observe(exercise.probe, case, change)
 
     def wanted(change: Change) -> Observation:
-        return _called(exercise, exercise.oracle, case, change, trusted=True)
+        probe = with_change(exercise.probe, change)
+        return observe(probe, case, exercise.oracle, trusted=True)
 
     def differ(one: Observation, other: Observation) -> bool:
         return not same_results(one, other, exercise.tolerance)
@@ -54,28 +50,26 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
     earlier, first, right = seen(dict), seen(dict), wanted(dict)
     if _is_lost(right, first):
         watch = FirstNan()
-        probe = replace(exercise.probe, call=watch.watched(exercise.probe.call))
-        _called(replace(exercise, probe=probe), answer, case, dict)
+        own.observe(replace(exercise.probe, call=watch.watched(exercise.probe.call)), case, dict)
         yield from watch.says()
         return
     if first.problem is not None or any(isinstance(x, Other) for x in first.values.values()):
         return
     if differ(earlier, first) or differ(first, seen(dict)):
         if exercise.facts is None:  # where many results are right, they may be drawn
-            yield _why_calls_differ(lambda: seen(dict), differ, places_of(answer))
+            yield _why_calls_differ(lambda: seen(dict), differ, own)
         return
-    if _remembers(exercise, answer, verdict, case, first):
+    if _remembers(situation, own, case, first):
         yield (
             "Your code remembers: after a call with other inputs, the first inputs give other "
             "results."
         )
         return
-    finding = verdict.first_failure.finding if verdict.first_failure is not None else None
     where = finding.where if finding is not None else ""
     part = where.partition("[")[0]
     if nearly(right.values.get(part), first.values.get(part)):
         return  # what changes the last digits only would be blamed for more than it does
-    inputs = _named_inputs(answer, exercise.probe.make(case.params))
+    inputs = own.names(exercise.probe.make(case.params))
     for name, value in inputs.items():
         changed = _other_values(name, value)
         if changed and all(
@@ -90,7 +84,7 @@ def _behaviour(exercise: Exercise, answer: Any, case: Case, verdict: Verdict) ->
 def _why_calls_differ(
     again: Callable[[], Observation],
     differ: Callable[[Observation, Observation], bool],
-    places: Sequence[Place | Newcomers],
+    own: OwnObject,
 ) -> str:
     """Say why two calls with the same inputs differ, if an experiment shows it."""
     states = random_states()
@@ -101,11 +95,9 @@ def _why_calls_differ(
     elsewhere, back = _drawing(random_states(), again), _drawing(states, again)
     if not differ(one, other) and not differ(one, back) and differ(one, elsewhere):
         return f"{_DIFFER}: something in your code is random."
-    for place in places:
-        place.put_back()
+    own.forget()
     once = _drawing(states, again)
-    for place in places:
-        place.put_back()
+    own.forget()
     twice = _drawing(states, again)
     if differ(one, other) and not differ(once, twice):
         return f"{_DIFFER}: something is kept from one call to the next."
@@ -116,14 +108,6 @@ def _drawing(states: tuple[Any, ...], call: Callable[[], Observation]) -> Observ
     """Call with these random numbers."""
     put_random_states(states)
     return call()
-
-
-def _named_inputs(answer: Any, inputs: Inputs) -> Inputs:
-    """Return the inputs that a student knows by name: a function's own, and a module's weights."""
-    if not inspect.isfunction(answer):
-        return inputs
-    known = inspect.signature(answer).parameters
-    return {name: value for name, value in inputs.items() if name in known or "." in name}
 
 
 def _is_lost(right: Observation, got: Observation) -> bool:
@@ -143,24 +127,14 @@ def _has_more_nan(wanted: object, got: object) -> bool:
     return bool(np.isnan(mine).any() and not np.isnan(right).any())
 
 
-def _called(
-    exercise: Exercise, answer: Any, case: Case, change: Change, *, trusted: bool = False
-) -> Observation:
-    made = exercise.probe.inputs
-    probe = replace(exercise.probe, inputs=lambda **params: change(made(**params)), gradient=False)
-    if trusted:
-        return observe(probe, case, answer, trusted=True)
-    return observe_all(probe, (case,), answer, quiet=True)[0]
-
-
-def _remembers(
-    exercise: Exercise, answer: Any, verdict: Verdict, case: Case, first: Observation
-) -> bool:
+def _remembers(situation: Situation, own: OwnObject, case: Case, first: Observation) -> bool:
     """Return whether calls for the other cases change what an answer gives for this one."""
-    others = [r.case for r in verdict.results if r.case != case and not r.case.hidden]
-    for other in others:
-        _called(exercise, answer, other, dict)
-    return not same_results(first, _called(exercise, answer, case, dict), exercise.tolerance)
+    probe, cases = situation.exercise.probe, [one.result.case for one in situation.judged]
+    for other in cases:
+        if other != case and not other.hidden:
+            own.observe(probe, other, dict)
+    again = own.observe(probe, case, dict)
+    return not same_results(first, again, situation.exercise.tolerance)
 
 
 def _other_values(name: str, value: object) -> list[Change]:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from utils.checks.explain.situation import Explanation, Situation, by
 from utils.checks.framework.agreeing import LOOSE, Judged
 from utils.checks.framework.changes import Change, changes
 from utils.checks.framework.closeness import agree
@@ -39,8 +40,14 @@ class _Step:
     change: Change
 
 
-def one_step(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Mistake | None:
-    """Return what an answer does besides what is asked for, if that is one step."""
+def explain(situation: Situation) -> Explanation | None:
+    """Name what an answer does besides what is asked for, if that is one step."""
+    if situation.telling is None:
+        return None
+    return by(_one_step(situation.exercise, situation.judged, situation.telling))
+
+
+def _one_step(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> Mistake | None:
     finding, seen = shown.result.finding, shown.seen
     if finding is None or finding.kind != ProblemKind.VALUES or finding.demand or seen is None:
         return None
