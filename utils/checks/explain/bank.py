@@ -35,9 +35,9 @@ def explain(situation: Situation) -> Explanation | None:
     if search is None:
         return None
     kind = situation.exercise.probe.kind
-    several = (1,) if kind == ExerciseKind.TEST_THE_TEST else (SEVERAL,)
+    several = [1 if kind == ExerciseKind.TEST_THE_TEST else SEVERAL]
     if kind == ExerciseKind.PREDICT:
-        several = (SEVERAL, 1)  # each case is a guess of its own
+        several.append(1)  # each case is a guess of its own
     tried = (_best(one, search, many) for many in several for one in search.strictness)
     found = _random_test(search) or next((one for one in tried if one is not None), None)
     return by(with_reasons(found, situation.reasons))

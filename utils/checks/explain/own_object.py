@@ -3,6 +3,7 @@
 What an answer can keep from one call to the next is copied before it is asked for the first time.
 """
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -120,4 +121,7 @@ def _all_names(answer: Any) -> Iterator[tuple[Any, str, Any]]:
         yield from ((known, n, known[n]) for n in names_in(function.__code__) if n in known)
         for number, value in enumerate(function.__defaults__ or ()):
             yield {}, str(number), value
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # nothing stands in it yet
+                yield cell, "cell_contents", cell.cell_contents
         yield from ((vars(function), n, v) for n, v in list(vars(function).items()))

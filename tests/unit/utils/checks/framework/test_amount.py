@@ -95,7 +95,7 @@ def test_a_case_that_is_flooded_leaves_the_cause_of_the_others_to_be_found(read)
     wrong = [observed(exercise, mistake.name, mistake.answer, case) for case in cases]
     last = max(n for n, case in enumerate(cases) if not case.hidden)
     wrong[last] = Observation(dict.fromkeys(wrong[last].values, MANY))
-    verdict = judge(exercise, cases, wrong, 1.0, None)
+    verdict = judge(exercise, cases, wrong, 1.0)
     assert verdict.first_failure.case is not cases[last]
     assert verdict.mistake.name == mistake.name
     assert not any(part is MANY for part in read)

@@ -1,7 +1,8 @@
 """Call a student's own object again, to say how it behaves where no cause was found.
 
-The oracle is called with the same inputs, so what is said is true of the answer alone. This happens
-in a student's notebook; grading judges by what was observed.
+One thing is changed, and all else stays equal. The oracle is called with the same inputs, so what
+is said is true of the answer alone. This happens in a student's notebook; grading judges by what
+was observed.
 """
 
 import random
@@ -13,11 +14,12 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from utils.checks.explain.one_setting import one_setting
 from utils.checks.explain.own_object import OwnObject, with_change
 from utils.checks.explain.situation import Situation
 from utils.checks.framework.closeness import has_no_number, nearly
 from utils.checks.framework.compare import same_results
-from utils.checks.framework.exercise import Case, Exercise, Inputs
+from utils.checks.framework.exercise import Case, Inputs
 from utils.checks.framework.first_nan import FirstNan
 from utils.checks.framework.laws import Calls, Change, broken_laws
 from utils.checks.framework.observation import Observation, Other
@@ -28,13 +30,13 @@ _DIFFER: Final = "Two calls with the same inputs give different results"
 _STEPS: Final = 7  # random numbers that are passed over: others then follow
 
 
-def behaviour(situation: Situation) -> Iterator[str]:
+def experiments(situation: Situation) -> Iterator[str]:
     """Say how the student's own object behaves, where it can be asked again."""
     own, case = situation.own, situation.shown.result.case
-    return iter(()) if own is None or case.hidden else _behaviour(situation, own, case)
+    return iter(()) if own is None or case.hidden else _experiments(situation, own, case)
 
 
-def _behaviour(situation: Situation, own: OwnObject, case: Case) -> Iterator[str]:
+def _experiments(situation: Situation, own: OwnObject, case: Case) -> Iterator[str]:
     exercise, finding = situation.exercise, situation.shown.result.finding
 
     def seen(change: Change) -> Observation:
@@ -69,16 +71,16 @@ def _behaviour(situation: Situation, own: OwnObject, case: Case) -> Iterator[str
     part = where.partition("[")[0]
     if nearly(right.values.get(part), first.values.get(part)):
         return  # what changes the last digits only would be blamed for more than it does
+    yield from one_setting(situation)
     inputs = own.names(exercise.probe.make(case.params))
     for name, value in inputs.items():
-        changed = _other_values(name, value)
-        if changed and all(
-            not differ(first, seen(change)) and differ(right, wanted(change)) for change in changed
-        ):
+        changes = _other_values(name, value)
+        rights = [wanted(change) for change in changes]
+        if any(one.problem is not None or not differ(right, one) for one in rights):
+            continue  # the right result does not show whether it has an effect
+        if changes and not any(differ(first, seen(change)) for change in changes):
             yield f"The result does not change when `{name}` does: `{name}` has no effect."
-    yield from _between_sentences(exercise, case, (first, right), seen, wanted)
-    calls = Calls(seen, wanted, where, exercise.tolerance)
-    yield from broken_laws(inputs, case.params, calls)
+    yield from broken_laws(inputs, Calls(seen, wanted, where, exercise.tolerance))
 
 
 def _why_calls_differ(
@@ -99,9 +101,9 @@ def _why_calls_differ(
     once = _drawing(states, again)
     own.forget()
     twice = _drawing(states, again)
-    if differ(one, other) and not differ(once, twice):
+    if differ(once, other) and not differ(once, twice):
         return f"{_DIFFER}: something is kept from one call to the next."
-    return f"{_DIFFER}: something is random, or kept from one call to the next."
+    return f"{_DIFFER}."
 
 
 def _drawing(states: tuple[Any, ...], call: Callable[[], Observation]) -> Observation:
@@ -142,10 +144,14 @@ def _other_values(name: str, value: object) -> list[Change]:
 
     A norm takes away a number that is added everywhere: each entry gets another one.
     """
+    if isinstance(value, bool):
+        return [partial(_with, name, not value)]
+    if isinstance(value, (int, float)):
+        return [partial(_with, name, times * value or times) for times in (2, 3)]
     if not isinstance(value, torch.Tensor) or value.numel() == 0:
         return []
     if value.dtype == torch.bool:
-        return [lambda inputs: {**inputs, name: ~value}]
+        return [partial(_with, name, ~value)]
     if not value.is_floating_point():
         return []  # ids and lengths have ranges that are not known here
     waves = torch.arange(value.numel(), dtype=torch.float32).reshape(value.shape)
@@ -156,58 +162,5 @@ def _other_values(name: str, value: object) -> list[Change]:
     return [partial(_with, name, other) for other in others]
 
 
-def _with(name: str, value: torch.Tensor, inputs: Inputs) -> Inputs:
+def _with(name: str, value: object, inputs: Inputs) -> Inputs:
     return {**inputs, name: value}
-
-
-def _between_sentences(
-    exercise: Exercise,
-    case: Case,
-    unchanged: tuple[Observation, Observation],
-    seen: Callable[[Change], Observation],
-    wanted: Callable[[Change], Observation],
-) -> Iterator[str]:
-    """Say whether another last sentence changes what comes out for the first one."""
-    size = case.params.get("B")
-    if not isinstance(size, int) or size < 2:
-        return
-
-    def change(inputs: Inputs) -> Inputs:
-        return {name: _other_last(value, size) for name, value in inputs.items()}
-
-    if not _alike_in_form(*unchanged):
-        return  # the first axis of another form need not be the batch
-
-    mine, right = (
-        _same_first(before, after, exercise.tolerance)
-        for before, after in zip(unchanged, (seen(change), wanted(change)), strict=True)
-    )
-    if right and not mine:
-        yield "The sentences of a batch affect each other: a different last one changes the first."
-
-
-def _alike_in_form(got: Observation, right: Observation) -> bool:
-    return all(
-        getattr(value, "shape", None) == getattr(right.values.get(name), "shape", None)
-        for name, value in got.values.items()
-    )
-
-
-def _other_last(value: object, size: int) -> object:
-    is_batch = isinstance(value, torch.Tensor) and value.ndim > 1 and len(value) == size
-    if not is_batch or not isinstance(value, torch.Tensor) or not value.is_floating_point():
-        return value
-    return torch.cat([value[:-1], value[-1:].flip(-1) + 1])
-
-
-def _same_first(before: Observation, after: Observation, tolerance: float) -> bool:
-    """Return whether the first entry of every result is the same."""
-    if before.problem is not None or after.problem is not None:
-        return True
-    first = [
-        Observation(
-            {k: v[:1] for k, v in seen.values.items() if isinstance(v, np.ndarray) and v.ndim}
-        )
-        for seen in (before, after)
-    ]
-    return same_results(first[0], first[1], tolerance)
