@@ -16,13 +16,14 @@ from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL, WireError, decode
+from utils.checks.framework.case_results import judge_case, points_alone
 from utils.checks.framework.compare import Finding
 from utils.checks.framework.exercise import Case, ExerciseKind
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.judge import judge, judge_case, points_alone
 from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.silent_tests import reasons_in
 from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.judge import judge
 from utils.checks.registry import exercises
 
 # Of a hidden case nothing is shown that a student's code can put its inputs into.
@@ -146,7 +147,7 @@ def _judged(
     """Judge an exercise; points do not depend on whether a cause can be sought in odd answers."""
     asked = exercises()[exercise.id], cases, answers, exercise.points
     try:
-        return judge(*asked, reasons)
+        return judge(*asked, reasons=reasons)
     except Exception as error:  # no words of it: they may be a student's
         verdict = points_alone(*asked)
         warnings.warn(f"{exercise.id}: no cause sought, {type(error).__name__}", stacklevel=2)

@@ -62,7 +62,7 @@ PATCHING = [
           "import utils.checks\nclass Check:\n    def __getattr__(self, name):\n        return lambda *a, points=None, **k: points\n"
           "utils.checks.check = Check()"),
     patch("judge replaced", "every answer is judged right",
-          "import utils.checks.framework.judge as j\nj.judge = lambda *a, **k: None\nj.compare = lambda *a, **k: None"),
+          "import utils.checks.judge as j\nimport utils.checks.framework.case_results as c\nj.judge = lambda *a, **k: None\nc.compare = lambda *a, **k: None"),
     patch("compare replaced", "no difference is found",
           "import utils.checks.framework.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
     patch("observe replaced by the oracle", "the oracle's results are sent instead of the answer's",

@@ -9,18 +9,18 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from utils.checks.framework.behaviour import with_behaviour
+from utils.checks.explain.own_object import OwnObject
+from utils.checks.framework.case_results import points_alone
 from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, hidden_case
 from utils.checks.framework.heard import listening, silence
-from utils.checks.framework.judge import judge, points_alone
 from utils.checks.framework.kept_inputs import keeping
-from utils.checks.framework.kept_state import Newcomers, Place, places_of, with_memory_named
 from utils.checks.framework.observe import observe_all, one_thread
 from utils.checks.framework.own_errors import told_as_own
 from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.silent_tests import reasons_of
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.verdict import Note, Verdict
+from utils.checks.judge import judge
 from utils.checks.next_step import with_a_next_step
 from utils.checks.registry import exercises, find_exercise
 from utils.notebook.errors import AlreadyTold, explain_errors
@@ -136,10 +136,10 @@ class ExerciseCheck:
         """Judge an answer without showing anything; `waiting` is kept up to date meanwhile."""
         probe = self._exercise.probe
         cases = (*probe.cases, *map(hidden_case, hidden))
-        before: list[Place | Newcomers] = []
+        again: OwnObject | None = None
         own: list[Note] = []
         with told_as_own(own):
-            before = places_of(answer) if points is None else before
+            again = OwnObject(answer) if points is None else None
         with one_thread():
             with listening() as heard:
                 asked = keeping(probe)
@@ -150,16 +150,12 @@ class ExerciseCheck:
                 with told_as_own(own):
                     is_test = probe.kind == ExerciseKind.TEST_THE_TEST
                     reasons = reasons_of(answer) if is_test else ()
-                    found = judge(self._exercise, cases, observations, points, reasons)
+                    found = judge(
+                        self._exercise, cases, observations, points, reasons=reasons, own=again
+                    )
                 if found is None:
                     found = points_alone(self._exercise, cases, observations, points)
-                if points is not None:
-                    return replace(found, notes=tuple(own))
-                with told_as_own(own):
-                    found = with_memory_named(self._exercise, answer, found, before)
-                with told_as_own(own):
-                    found = with_behaviour(self._exercise, answer, found)
-        return replace(found, notes=(*own, *heard.notes()))
+        return replace(found, notes=(*own, *(heard.notes() if points is None else ())))
 
     def results(self, answer: Any) -> Verdict:
         """Judge an answer by the visible cases as `verdict` does; no cause is sought."""

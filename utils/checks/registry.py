@@ -15,6 +15,7 @@ from typing import Any
 
 from utils.checks import lessons
 from utils.checks.framework.exercise import Exercise, Probe
+from utils.checks.lessons.settings import SETTINGS
 
 
 @cache
@@ -31,7 +32,7 @@ def probes() -> Mapping[str, Probe]:
 def exercises() -> Mapping[str, Exercise]:
     """Return all exercises, with oracles and mistakes, by id."""
     return {
-        name: replace(exercise, fingerprints=fingerprint_file(package))
+        name: replace(exercise, fingerprints=fingerprint_file(package), settings=SETTINGS)
         for package in _packages()
         for name, exercise in _table(package, "answers", "EXERCISES").items()
     }
@@ -64,7 +65,8 @@ def find_exercise(name: str) -> Exercise:
 
 
 def _packages() -> list[str]:
-    return [m.name for m in pkgutil.iter_modules(lessons.__path__, f"{lessons.__name__}.")]
+    found = pkgutil.iter_modules(lessons.__path__, f"{lessons.__name__}.")
+    return [module.name for module in found if module.ispkg]
 
 
 def _table(package: str, part: str, name: str) -> Mapping[str, Any]:

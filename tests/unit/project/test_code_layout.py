@@ -35,7 +35,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.text_files",
     ),
     "utils.checks": ("utils.checks.api",),
-    "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
+    "utils.checks.api": (
+        "utils.checks.registry", "utils.checks.judge", "utils.checks.explain",
+        "utils.checks.framework", "utils.progress",
+    ),
+    "utils.checks.judge": ("utils.checks.explain", "utils.checks.framework"),
+    "utils.checks.explain": (
+        "utils.checks.explain", "utils.checks.framework", "utils.words",
+    ),
     "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
     "utils.card": ("utils.palette",),
     "utils.checks.framework": (
@@ -91,7 +98,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_file", "grader.notebook_limits", "grader.regular_file",
         "utils.checks.framework",
-        "utils.checks.registry", "utils.reference", "utils.text_files",
+        "utils.checks.judge", "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
     # It reads the lessons' checks as text, to see what has changed.
     "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
@@ -190,7 +197,7 @@ PLANTED = {
     "utils imports the grader": ("utils.plots", "from grader.authoring import lesson"),
     "from utils import x": ("utils.reference.heads", "from utils import checks"),
     "the framework a lesson": (
-        "utils.checks.framework.judge", "from utils.checks.lessons.encoder import variants",
+        "utils.checks.framework.compare", "from utils.checks.lessons.encoder import variants",
     ),
     "authoring a lesson": (
         "utils.checks.authoring.inputs", "import utils.checks.lessons.encoder.variants",

@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from utils.checks.framework.exercise import Mistake
-from utils.checks.framework.naming import RANDOM_TEST
-from utils.checks.framework.silent_tests import FINDS_NOTHING
+from utils.checks.framework.silent_tests import FINDS_NOTHING, RANDOM_TEST
 from utils.words import listed
 
 Test = Callable[[Any], None]

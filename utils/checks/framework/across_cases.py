@@ -16,6 +16,8 @@ from utils.words import listed
 Pairs = list[tuple[Array, Array]]  # what is right and what came, case by case
 Sized = list[tuple[float, Mapping[str, Any]]]  # a factor and the sizes, case by case
 
+SEVERAL = 2  # cases
+_ALIKE = 1e-3  # share by which two factors may differ
 _MOST_NAMES = 5
 # What a result is multiplied by -> where such a factor comes from.
 _KNOWN = {
@@ -34,41 +36,54 @@ _OF_SIZE: dict[str, Callable[[int], float]] = {
 
 
 def of_all_cases(exercise: Exercise, judged: Sequence[Judged], name: str) -> Iterator[str]:
-    """Say what holds of a result in every case of the idea: a factor, a range, a sign."""
+    """Say what holds of a result in every case of the idea: a range, a sign."""
     pairs = [pair for j in judged if (pair := _pair(exercise, j, name)) is not None]
     wrong = [(right, got) for right, got in pairs if not _alike(right, got, exercise.tolerance)]
-    if len(pairs) < 2 or not wrong:
-        return
-    yield from _factor(name, pairs, exercise.tolerance)
-    yield from _range(name, pairs)
-    yield from _side(name, wrong)
+    if len(pairs) >= SEVERAL and wrong:
+        yield from _range(name, pairs)
+        yield from _side(name, wrong)
 
 
-def of_sizes(exercise: Exercise, judged: Sequence[Judged], name: str) -> Iterator[str]:
-    """Say that a result is wrong by a factor that is one of the sizes, in every case."""
+def factor_everywhere(exercise: Exercise, judged: Sequence[Judged], name: str) -> str:
+    """Say what a result is multiplied by in every case of the idea: a number, or one of a size."""
     found: Sized = []
     for one in judged:
-        pair = _pair(exercise, one, name)
-        if pair is None:
+        case = one.result.case
+        if not case.is_core or name not in expected_of(exercise, case).values:
             continue
-        factor = _factor_of(*pair, exercise.tolerance)
-        if not factor:
-            return
-        found.append((factor, one.result.case.params))
-    if len(found) < 2:
-        return
-    letters = [k for k, n in found[0][1].items() if type(n) is int and k[:1].isupper()]
+        if (pair := _pair(exercise, one, name)) is None:
+            return ""
+        if any(values.any() for values in pair):  # zeros are any multiple of zeros
+            found.append((_factor_of(*pair, exercise.tolerance), case.params))
+    factors = [factor for factor, _ in found]
+    if len(found) < SEVERAL or not all(factors):
+        return ""
+    least, most = min(factors), max(factors)
+    if not math.isclose(least, most, rel_tol=_ALIKE):
+        return _of_a_size(found)
+    return "" if math.isclose(most, 1, rel_tol=_ALIKE) else _of_a_number(most)
+
+
+def _of_a_number(factor: float) -> str:
+    known = [
+        words for value, words in _KNOWN.items() if math.isclose(abs(factor), value, rel_tol=_ALIKE)
+    ]
+    return number(factor) + (f" ({known[0]})" if known else "")
+
+
+def _of_a_size(found: Sized) -> str:
+    letters = [k for k, n in found[0][1].items() if type(n) is int and _is_size(k)]
     words = [
         form.format(letter)
         for letter in letters
         for form, of in _OF_SIZE.items()
-        if len({sizes.get(letter) for _, sizes in found}) > 1
-        and all(_is_made_of(factor, of, sizes.get(letter)) for factor, sizes in found)
+        if all(_is_made_of(factor, of, sizes.get(letter)) for factor, sizes in found)
     ]
-    if len(words) == 1:
-        yield (
-            f"In every case {name} is multiplied by something that should not be there: {words[0]}."
-        )
+    return words[0] if len(words) == 1 else ""
+
+
+def _is_size(name: str) -> bool:
+    return name[:1].isupper() or name.startswith("d_")
 
 
 def of_reach(expected: Observation, seen: Observation) -> Iterator[str]:
@@ -123,7 +138,9 @@ def _pair(exercise: Exercise, judged: Judged, name: str) -> tuple[Array, Array] 
 
 
 def _numbers(value: Any) -> Array | None:
-    if isinstance(value, (np.ndarray, float)) and np.asarray(value).dtype.kind == "f":
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (np.ndarray, int, float)) and np.asarray(value).dtype.kind in "if":
         numbers = np.asarray(value, dtype=np.float64)
         return numbers if numbers.size and np.isfinite(numbers).all() else None
     return None
@@ -134,19 +151,6 @@ def _alike(right: Array, got: Array, tolerance: float) -> bool:
     return bool(np.allclose(right, got, 10 * tolerance, 10 * tolerance * min(largest, 1.0)))
 
 
-def _factor(name: str, pairs: Pairs, tolerance: float) -> Iterator[str]:
-    factor = _factor_of(*pairs[0], tolerance)
-    if not factor or not all(
-        _alike(np.multiply(factor, one), other, tolerance) for one, other in pairs
-    ):
-        return
-    known = [
-        words for value, words in _KNOWN.items() if math.isclose(abs(factor), value, rel_tol=1e-3)
-    ]
-    is_what = f"{number(factor)} times" + (f" ({known[0]})" if known else "")
-    yield f"In every case {name} is {is_what} what it should be."
-
-
 def _factor_of(right: Array, got: Array, tolerance: float) -> float:
     """Return the factor between two results, 0 if there is none."""
     at = np.unravel_index(np.abs(right).argmax(), right.shape)
@@ -155,7 +159,7 @@ def _factor_of(right: Array, got: Array, tolerance: float) -> float:
 
 
 def _is_made_of(factor: float, of: Callable[[int], float], size: object) -> bool:
-    return isinstance(size, int) and size > 0 and math.isclose(factor, of(size), rel_tol=1e-3)
+    return isinstance(size, int) and size > 0 and math.isclose(factor, of(size), rel_tol=_ALIKE)
 
 
 def _range(name: str, pairs: Pairs) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""One-step changes of a tensor, in words: what an answer may do to an input, or to its result.
+"""One-step changes of a tensor or a number, in words: what an answer may do to an input or result.
 
 People write many things that no bank of mistakes foresees, but most are one step too many or one of
 another kind: a running sum, a mean in the place of single values, vectors scaled to length one.
@@ -7,13 +7,14 @@ another kind: a running sum, a mean in the place of single values, vectors scale
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 MOST_AXES = 4
-Of = Callable[[Tensor], Tensor]
+Of = Callable[[Any], Any]  # a tensor, or a number, of the same form
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,19 @@ def changes(like: Tensor) -> Iterator[Change]:
         yield Change("inverted: True where it should be False", torch.logical_not)
     elif like.is_floating_point():
         yield from (*_OF_NUMBERS, *_OF_ROWS) if like.ndim > 1 else _OF_NUMBERS
-    is_mask = like.dtype == torch.bool  # broadcasts in another form too
-    if like.ndim > 1 and (like.shape[-1] == like.shape[-2] or is_mask):
+    if like.ndim > 1 and like.shape[-1] != like.shape[-2] and min(like.shape[-2:]) > 1:
+        yield Change(_RESHAPED, _reshaped_for_a_transpose)
+    is_boolean = like.dtype == torch.bool  # broadcasts in another form too
+    if like.ndim > 1 and (like.shape[-1] == like.shape[-2] or is_boolean):
         yield Change("transposed", lambda x: x.transpose(-1, -2))
     for axis in range(min(like.ndim, MOST_AXES)):
         if like.shape[axis] > 1:
             yield from _along(axis, is_float=like.is_floating_point(), is_only=like.ndim == 1)
+
+
+def changes_of_number(like: float) -> Iterator[Change]:
+    """Return the changes that a plain number can go through."""
+    yield from (_OF_INTEGERS if isinstance(like, int) else ()) + _OF_PLAIN_NUMBERS
 
 
 def of_length_one(x: Tensor) -> Tensor:
@@ -69,6 +77,25 @@ def _rows_divided(x: Tensor) -> Tensor:
     return x / x.sum(-1, keepdim=True)
 
 
+def _reshaped_for_a_transpose(x: Tensor) -> Tensor:
+    """Return what has to be transposed to give what reshape gives in the place of a transpose."""
+    return x.reshape(*x.shape[:-2], x.shape[-1], x.shape[-2]).mT
+
+
+_RESHAPED = "brought into its transposed shape by a reshape, which is no transpose"
+_OF_INTEGERS = (
+    Change("one more", lambda n: n + 1),
+    Change("one less", lambda n: n - 1),
+    Change("one less, but never below 1", lambda n: max(n - 1, 1)),
+)
+_OF_PLAIN_NUMBERS = (
+    Change("doubled", lambda n: 2 * n),
+    Change("halved", lambda n: n / 2),
+    Change("squared", lambda n: n * n),
+    Change("negated", lambda n: -n),
+    Change("replaced by its square root", lambda n: n**0.5),
+    Change("replaced by 1 / itself", lambda n: 1 / n),
+)
 _OF_ONE_LENGTH = "scaled to the same length along its last axis, so that only its direction counts"
 _OF_NUMBERS = (
     Change("put through a tanh", torch.tanh),

@@ -1,4 +1,4 @@
-"""True sentences on the entries of weights and of masks, where no known mistake explains them."""
+"""True sentences on the entries of shares and of flags, where no known mistake explains them."""
 
 from collections.abc import Iterator
 
@@ -13,35 +13,37 @@ from utils.words import counted
 _APART = 1e-3  # more than rounding
 
 
-def of_weights(name: str, wanted: Array, got: Array) -> Iterator[str]:
-    """Say what weights sum to and, if rows sum rightly, whether they are too even or too decided.
+def are_shares(wanted: object) -> bool:
+    """Return whether each row of a result is shared out: it sums to one, or to zero."""
+    if not isinstance(wanted, np.ndarray) or wanted.dtype.kind != "f" or wanted.ndim < 2:
+        return False
+    sums = wanted.sum(-1)
+    whole = np.isclose(sums, 1.0, atol=1e-4) | np.isclose(sums, 0.0, atol=1e-4)
+    return bool(whole.all() and wanted.any() and np.greater_equal(wanted, 0).all())
 
-    Args:
-        name: of the result; nothing is said unless it is "weights".
-        wanted: (..., S), each row sums to one or to zero.
-        got: (..., S).
 
-    """
-    if name != "weights" or wanted.ndim < 2:
+def of_shares(name: str, wanted: Array, got: Array) -> Iterator[str]:
+    """Say what rows sum to and, if they sum rightly, whether they are too even or too decided."""
+    if not are_shares(wanted):
         return
     rows = np.allclose(got.sum(-1), wanted.sum(-1), atol=1e-4)
     columns = np.allclose(got.sum(-2), 1.0, atol=1e-4)
     if columns and not rows:
         yield (
-            "The columns of the weights sum to one, but the rows do not: which axis does softmax "
-            "run over?"
+            f"The columns of {name} sum to one, but the rows do not: which axis does softmax run "
+            "over?"
         )
     elif not rows and got.size and np.isfinite(got).all():
         at = np.abs(got.sum(-1) - wanted.sum(-1)).argmax()
         right = "one" if wanted.sum(-1).flat[at] > 0.5 else "zero: nothing is allowed in it"
-        yield f"A row of the weights sums to {number(got.sum(-1).flat[at])}, not to {right}."
+        yield f"A row of {name} sums to {number(got.sum(-1).flat[at])}, not to {right}."
     elif rows and (np.argsort(wanted, kind="stable") == np.argsort(got, kind="stable")).all():
-        yield from _evenness(wanted.max(-1), got.max(-1))
+        yield from _evenness(name, wanted.max(-1), got.max(-1))
 
 
-def _evenness(wanted: Array, got: Array) -> Iterator[str]:
+def _evenness(name: str, wanted: Array, got: Array) -> Iterator[str]:
     """Compare the largest weights of rows whose order is right."""
-    says = "Each row of the weights is in the right order, but"
+    says = f"Each row of {name} is in the right order, but"
     more = got.astype(np.float64) - wanted.astype(np.float64)
     if more.max() < _APART and more.min() < -_APART:
         yield f"{says} too even: as if from scores that are too small."

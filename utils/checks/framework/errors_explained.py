@@ -29,7 +29,7 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"batch[12] must be a 3D tensor",
-        "`bmm` takes three axes and no more; with heads there are four: `@` takes any number.",
+        "`bmm` takes three axes and no more; with one more: `@` takes any number.",
     ),
     (
         r"batch1 and batch2|Expected size for first two dimensions|Expected batch2|size mismatch",
@@ -203,13 +203,13 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
         "Your code names an axis that the tensor does not have: count its axes.",
     ),
     (
-        r"shape of the mask (\[.*?\]) at index \d+ does not match.* tensor (\[.*?\])",
+        r"shape of the \w+ (\[.*?\]) at index \d+ does not match.* tensor (\[.*?\])",
         "A boolean index of shape {1} picks from a tensor of shape {2}: an index does not "
         "broadcast along axes of size 1; masked_fill and torch.where do.",
     ),
     (
         r"[Tt]oo many indices",
-        "There are more indices in the brackets than the tensor has axes. A boolean mask counts "
+        "There are more indices in the brackets than the tensor has axes. A boolean index counts "
         "once for each of its own axes.",
     ),
     (
@@ -236,8 +236,8 @@ _CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"'NoneType'|(?:not|found|assign)(?: an?)? NoneType",
-        "Something is None where a value is used: a mask that is not given, or a function without "
-        "`return`?",
+        "Something is None where a value is used: an argument that is not given, or a function "
+        "without `return`?",
     ),
     (
         r"'Identity' object has no attribute '(\w+)'",

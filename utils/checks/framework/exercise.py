@@ -27,8 +27,8 @@ class Case:
     """One question to an answer: plain parameters from which fresh inputs are made.
 
     Attributes:
-        name: what the student reads ("with padding at the end").
-        params: sizes, kinds of mask, dtype, scale: whatever the probe's ``inputs`` takes.
+        name: what the student reads ("a batch of one").
+        params: sizes, dtype, scale: whatever the probe's ``inputs`` takes.
         required: whether the exercise earns nothing if this case fails (usually the plainest one).
         weight: share of the exercise's points, relative to the other cases.
         hidden: whether only the grader knows it.
@@ -65,7 +65,7 @@ def case(
     results_only: bool = False,
     **params: Any,
 ) -> Case:
-    """Make a visible case in one line: ``case("a padded batch", B=2, T=3, mask="padding")``."""
+    """Make a visible case in one line: ``case("a batch", B=2, T=3)``."""
     return Case(name, params, required, weight, demand=demand, results_only=results_only)
 
 
@@ -168,6 +168,37 @@ class Invariant:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """A parameter of cases that a student knows by a name.
+
+    Attributes:
+        plain: its plainest value.
+        words: what a call is like where it has another value ("with several layers").
+        others: what a call is like where it has the plainest ("with one layer").
+        of_earlier_calls: whether it says that other calls come first.
+        both: whether the other value is as plain, so that either may be the one that is right.
+
+    """
+
+    plain: Any
+    words: str
+    others: str
+    both: bool = False
+    of_earlier_calls: bool = False
+
+    def other(self, value: Any) -> tuple[Any] | None:
+        """Return the value to compare with, if there is one."""
+        if value != self.plain:
+            return (self.plain,)
+        return (not value,) if self.both else None
+
+    def says(self, value: Any) -> str:
+        """Return what is said where a call with the other value is right."""
+        here, there = (self.words, self.others)[:: 1 if value != self.plain else -1]
+        return f"The same call {there} is right: look at what happens {here}."
+
+
+@dataclass(frozen=True)
 class Exercise:
     """A probe and what the trusted side knows: the right answer and the wrong ones.
 
@@ -183,6 +214,7 @@ class Exercise:
             (3 thousandths of that in float64); for predictions, the relative margin.
         fingerprints: the lesson's file of what known mistakes give, if it has one.
         read: a wrong prediction -> a true sentence on how it is made up; "" if there is none.
+        settings: a parameter of cases -> what it is called.
 
     """
 
@@ -194,6 +226,7 @@ class Exercise:
     tolerance: float = 1e-5
     fingerprints: Path | None = None
     read: Callable[[Plain], str] | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def id(self) -> str:

@@ -31,8 +31,8 @@ class _Seen:
 class FirstNan(TorchFunctionMode):
     """A mode that notes the first step that gives NaN, and the first that gives infinity.
 
-    Nothing is said of an infinite number that is written down as one, as in a mask's minus
-    infinity, or of NaN that no function of torch's gives.
+    Nothing is said of an infinite number that is written down as one, as minus infinity is
+    to take an entry out, or of NaN that no function of torch's gives.
     """
 
     def __init__(self) -> None:

@@ -4,9 +4,9 @@ A law is only told of where the oracle was seen to keep it with the same inputs.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from utils.checks.framework.observation import Array, Observation
 Change = Callable[[Inputs], Inputs]
 Call = Callable[[Change], Observation]
 _MOST_INPUTS = 4  # weights by the dozen say little one by one
+_FEW = 2  # entries along an axis: one sees no other
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Calls:
         return one.shape == other.shape and bool(close(one, other, 10 * self.tolerance).all())
 
 
-def broken_laws(inputs: Inputs, params: Mapping[str, Any], calls: Calls) -> Iterator[str]:
+def broken_laws(inputs: Inputs, calls: Calls) -> Iterator[str]:
     """Say which laws a right result keeps and an answer's does not, or the other way round."""
     before = calls.results(dict)
     if before is None:
@@ -100,7 +101,7 @@ def broken_laws(inputs: Inputs, params: Mapping[str, Any], calls: Calls) -> Iter
     names = [name for name, value in inputs.items() if _is_changeable(name, value)][:_MOST_INPUTS]
     with np.errstate(all="ignore"):  # an answer's numbers may be anything
         for name in names:
-            yield from _between_positions(name, inputs[name], params.get("T"), before, calls)
+            yield from _between_entries(name, inputs[name], before, calls)
         if not np.isfinite(np.subtract(*before)).all():
             return  # NaN stays NaN whatever is changed: that says nothing of the input
         if _is_constant_error(names, before, calls):
@@ -168,27 +169,31 @@ def _leaves_error(
     return calls.alike(np.subtract(*before), np.subtract(*after))
 
 
-def _between_positions(
-    name: str, value: torch.Tensor, length: object, before: tuple[Array, Array], calls: Calls
+def _between_entries(
+    name: str, value: torch.Tensor, before: tuple[Array, Array], calls: Calls
 ) -> Iterator[str]:
-    """Say whether the first position sees the last one, where it should not, or should."""
-    place = _axis(value.shape, length)
-    axis = _axis(before[1].shape, length)
-    if place is None or axis is None or before[0].shape != before[1].shape:
-        return
-    after = calls.results(_changing(name, lambda x: _other_last(x, place)))
-    if after is None:
-        return
-    mine, right = (
-        calls.alike(one.take([0], axis), other.take([0], axis))
-        for one, other in zip(before, after, strict=True)
-    )
-    if mine != right:
-        sees, should = ("does not change", "should") if mine else ("changes", "should not")
-        yield (
-            f"Position 0 of {calls.where} {sees} when the last position of `{name}` does, "
-            f"and it {should}."
+    """Say whether the first entry along an axis sees the last one and should not, or should.
+
+    Axes of one length in an input and in the right result belong together, if there is one each.
+    """
+    for axis, length in enumerate(before[1].shape):
+        places = [place for place, size in enumerate(value.shape) if size == length]
+        if length < _FEW or len(places) != 1 or list(before[1].shape).count(length) > 1:
+            continue
+        place = places[0]
+        after = calls.results(_changing(name, partial(_other_last, axis=place)))
+        if after is None:
+            return
+        mine, right = (
+            calls.alike(one.take([0], axis), other.take([0], axis))
+            for one, other in zip(before, after, strict=True)
         )
+        if mine != right:
+            sees, should = ("does not change", "should") if mine else ("changes", "should not")
+            yield (
+                f"Index 0 along axis {axis} of {calls.where} {sees} when the last index along axis "
+                f"{place} of `{name}` does, and it {should}."
+            )
 
 
 def _changing(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Change:
@@ -198,12 +203,6 @@ def _changing(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Chan
 def _other_last(x: torch.Tensor, axis: int) -> torch.Tensor:
     last = x.narrow(axis, x.shape[axis] - 1, 1)
     return torch.cat([x.narrow(axis, 0, x.shape[axis] - 1), last.flip(-1) + 1], axis)
-
-
-def _axis(shape: tuple[int, ...], length: object) -> int | None:
-    """Return the one axis of positions, if there is one and it has several."""
-    found = [axis for axis, size in enumerate(shape) if size == length and size > 1]
-    return found[0] if len(found) == 1 else None
 
 
 def _is_changeable(name: str, value: object) -> bool:

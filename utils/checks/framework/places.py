@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from utils.checks.framework.closeness import close
-from utils.checks.framework.observation import Array, Observation
+from utils.checks.framework.observation import Array
 from utils.words import listed
 
 Sentences = Iterator[str]
@@ -23,12 +23,24 @@ def of_repeats(name: str, wanted: Array, got: Array, sizes: Mapping[str, Any]) -
 def _called(axis: int, length: int, sizes: Mapping[str, Any]) -> str:
     """Return what an axis is called: its number, and its letter if only one has its length."""
     letters = [letter for letter, n in sizes.items() if n == length and letter[:1].isupper()]
-    if length == max(sizes.get("lengths") or [0]):
-        letters.append("T")  # the longest sentence's
+    if any(
+        length in sizes_inside for sizes_inside in sizes.values() if isinstance(sizes_inside, list)
+    ):
+        letters = []  # it may be one of those
     return f"axis {axis}" + (f" ({letters[0]})" if len(letters) == 1 else "")
 
 
-def of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
+def of_places(
+    name: str, wanted: Array, got: Array, tolerance: float, sizes: Mapping[str, Any]
+) -> Sentences:
+    """Say where along an axis all is wrong, or right, or by how many places all is moved."""
+    far = np.logical_not(close(wanted, got.astype(wanted.dtype), tolerance))
+    yield from _of_wrong_ones(name, far, sizes)
+    if wanted.dtype.kind in "fi" and wanted.ndim >= 2:
+        yield from _of_right_ones(name, wanted, got, tolerance)
+
+
+def _of_wrong_ones(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
     """Say on which index of an axis all differences lie, if they lie on one."""
     if far.sum() == 1 and far.size > 1:
         yield f"Only the entry {list(map(int, np.argwhere(far)[0]))} of {name} is wrong."
@@ -41,15 +53,7 @@ def of_places(name: str, far: Array, sizes: Mapping[str, Any]) -> Sentences:
             yield f"{name} is wrong only at index {wrong[0]} of {called}."
 
 
-def of_some_places(
-    expected: Observation, seen: Observation, name: str, tolerance: float
-) -> Sentences:
-    """Say where along an axis all is right, or by how many places all is moved."""
-    wanted, got = expected.values.get(name), seen.values.get(name)
-    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
-        return
-    if wanted.shape != got.shape or wanted.dtype.kind not in "fi" or wanted.ndim < 2:
-        return
+def _of_right_ones(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
     alike = close(wanted, got.astype(wanted.dtype), tolerance)
     for axis, length in enumerate(wanted.shape):
         right = np.flatnonzero(alike.all(axis=tuple(k for k in range(wanted.ndim) if k != axis)))

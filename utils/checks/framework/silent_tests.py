@@ -14,6 +14,7 @@ from utils.checks.framework.answer_code import with_those_beside
 from utils.checks.framework.exercise import Mistake
 
 FINDS_NOTHING: Final = "finds_nothing"  # the mistake of a test that accepts every version
+RANDOM_TEST: Final = "random_test"  # the mistake of one that decides by chance
 _MOST: Final = 2
 _CATCHING: Final = frozenset(("AssertionError", "Exception", "BaseException"))
 _YES_OR_NO: Final = frozenset(

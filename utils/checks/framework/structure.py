@@ -1,7 +1,7 @@
 """True sentences on the structure of a wrong result: its rows, its diagonal, its neighbours.
 
-A row that is right up to a factor of its own was divided by something else; weights that vanish
-after the diagonal saw a causal mask. No bank of mistakes is needed to see that.
+A row that is right up to a factor of its own was divided by something else. No bank of mistakes is
+needed to see that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,17 +19,23 @@ from utils.words import listed
 Sentences = Iterator[str]
 
 _LEAST = 3  # entries of a row: two numbers are always alike up to a factor and a shift
-_STAGES = ("weights", "states", "scores")  # results that later ones are made of
 
 
 def of_structure(name: str, wanted: object, got: object, tolerance: float) -> Sentences:
-    """Say what the rows or the diagonal of a result have that the right ones have too, or lack."""
-    if not _are_alike(wanted, got):
-        return
-    right, mine = np.asarray(wanted, np.float64), np.asarray(got, np.float64)
-    yield from _of_later_keys(name, right, mine)
-    yield from _of_lines(name, right, mine, tolerance)
-    yield from _of_diagonal(name, right, mine, tolerance)
+    """Say what the rows of a result have that the right ones have too."""
+    if _are_alike(wanted, got):
+        yield from _of_lines(name, *_numbers(wanted, got), tolerance)
+
+
+def of_diagonals(name: str, wanted: object, got: object, tolerance: float) -> Sentences:
+    """Say that a result is zero above its diagonals, or right on them alone, or beside them."""
+    if _are_alike(wanted, got):
+        yield from _of_upper_half(name, *_numbers(wanted, got))
+        yield from _of_diagonal(name, *_numbers(wanted, got), tolerance)
+
+
+def _numbers(wanted: object, got: object) -> tuple[Array, Array]:
+    return np.asarray(wanted, np.float64), np.asarray(got, np.float64)
 
 
 def _are_alike(wanted: object, got: object) -> bool:
@@ -40,14 +46,15 @@ def _are_alike(wanted: object, got: object) -> bool:
     return finite and wanted.ndim >= 2 and wanted.size > 0
 
 
-def _of_later_keys(name: str, right: Array, got: Array) -> Sentences:
-    """Say that weights vanish wherever a key comes after its query, and should not."""
+def _of_upper_half(name: str, right: Array, got: Array) -> Sentences:
+    """Say that a result vanishes above its diagonals, and should not."""
     later = np.triu(np.ones(right.shape[-2:], dtype=bool), 1)
-    if name != "weights" or right.shape[-2] < 2 or not later.any():
+    if right.shape[-2] < 2 or not later.any():
         return
     if not got[..., later].any() and right[..., later].any() and got[..., ~later].any():
         yield (
-            "No query looks at a later key, as if there were a causal mask. None is asked for here."
+            f"{name} is zero wherever its last index is larger than the one before, as if all that "
+            "comes later were left out. The right one is not."
         )
 
 
@@ -131,10 +138,7 @@ def of_results(exercise: Exercise, judged: Sequence[Judged], wrong: str) -> Sent
     whole = wrong.partition("[")[0]
     names = _results(exercise, core[0]) if core else []
     right = [n for n in names if n != whole and all(_is_right(exercise, j, n) for j in ended)]
-    stages = [name for name in right if name in _STAGES]
-    for name in stages:
-        yield f"{name} is right in every case, so look at what comes after it."
-    if right and not stages and whole in names:
+    if right and whole in names:
         are = "is" if len(right) == 1 else "are"
         yield f"{listed(right)} {are} right in every case, but {whole} is not."
 

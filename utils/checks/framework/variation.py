@@ -2,7 +2,7 @@
 
 The solutions are public, and with them the hidden cases. An instructor's secret gives each hidden
 case a word of its own; everything drawn for the case then depends on it, and nothing else does:
-sizes, masks' kinds and number types stay what the case tests.
+sizes, kinds and number types stay what the case tests.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ _word: ContextVar[str] = ContextVar("variation", default="")
 @contextmanager
 def varied_by(word: str) -> Iterator[None]:
     """Let all that is drawn inside depend on a word; "" stands for none."""
-    token = _word.set(word)
+    before = _word.set(word)
     try:
         yield
     finally:
-        _word.reset(token)
+        _word.reset(before)
 
 
 def current_variation() -> str:

@@ -1,4 +1,4 @@
-"""Name what was done to the scores of an attention from the weights that came of them.
+"""Name what was done to the scores that went into a softmax, from the weights that came of them.
 
 The logarithms of weights are scores, up to a number for each row. So weights alone tell whether
 scores were cut off at a bound, multiplied row by row, or all but the largest left out.
@@ -11,11 +11,11 @@ import numpy as np
 
 from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.compare import number
+from utils.checks.framework.entries_seen import are_shares
 from utils.checks.framework.exercise import Exercise, Mistake
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.observation import Array
 
-WEIGHTS = "weights"
 _COUNTS = 1e-6  # smaller weights have too few digits for a logarithm
 _MARGIN = 1e-3  # of logarithms: small weights have few digits
 _LEAST = 3  # weights of a row: two are always as from scores times something
@@ -46,7 +46,13 @@ Rows = Sequence[_Row]
 
 def of_weights_seen(exercise: Exercise, judged: Sequence[Judged]) -> Mistake | None:
     """Return what was done to the scores, if the weights of all cases tell the same."""
-    cases = [rows for one in judged if (rows := list(_rows(exercise, one)))]
+    right = expected_of(exercise, judged[0].result.case).values if judged else {}
+    found = (_of_result(exercise, judged, name) for name in right)
+    return next((one for one in found if one is not None), None)
+
+
+def _of_result(exercise: Exercise, judged: Sequence[Judged], name: str) -> Mistake | None:
+    cases = [rows for one in judged if (rows := list(_rows(exercise, one, name)))]
     wrong = [rows for rows in cases if not all(map(_is_right, rows))]
     everything = [row for rows in wrong for row in rows]
     if len(everything) < _ROWS:
@@ -57,14 +63,15 @@ def of_weights_seen(exercise: Exercise, judged: Sequence[Judged]) -> Mistake | N
     return Mistake("scores_changed", says, _HINT) if says else None
 
 
-def _rows(exercise: Exercise, judged: Judged) -> Iterator[_Row]:
+def _rows(exercise: Exercise, judged: Judged, name: str) -> Iterator[_Row]:
     """Yield the rows of a case's weights; none if they are no weights."""
-    wanted = expected_of(exercise, judged.result.case).values.get(WEIGHTS)
-    got = judged.seen.values.get(WEIGHTS) if judged.seen is not None else None
+    wanted = expected_of(exercise, judged.result.case).values.get(name)
+    got = judged.seen.values.get(name) if judged.seen is not None else None
     if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
         return
     if (
-        wanted.shape != got.shape
+        not are_shares(wanted)
+        or wanted.shape != got.shape
         or not np.isfinite(got).all()
         or not np.greater_equal(got, 0).all()
     ):

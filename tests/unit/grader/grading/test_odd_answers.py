@@ -15,8 +15,8 @@ from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import lesson_of
 from utils.checks.framework.expected import expected_of
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observation import Observation, Plain
+from utils.checks.judge import judge
 from utils.checks.lessons.encoder.stack_facts import stack_facts
 from utils.checks.registry import exercises, probes
 

@@ -5,8 +5,8 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.course.lesson_runs import exercise_ids
+from utils.checks.framework.case_results import judge_case
 from utils.checks.framework.expected import with_facts
-from utils.checks.framework.judge import judge_case
 from utils.checks.framework.observe import observe
 from utils.checks.registry import find_exercise
 from utils.notebook import lend as lending

@@ -7,10 +7,11 @@ from grader.grading.plan import cases_of
 from tests.course.lesson_runs import all_lessons
 from utils.checks.framework import fingerprints
 from utils.checks.framework.amount import is_far_more, of_amount, values_in
+from utils.checks.framework.case_results import points_alone
 from utils.checks.framework.expected import expected_of, observed
 from utils.checks.framework.fingerprints import print_of
-from utils.checks.framework.judge import judge, points_alone
 from utils.checks.framework.observation import Observation
+from utils.checks.judge import judge
 from utils.checks.registry import exercises
 
 LESSON = all_lessons()["06_training"]
@@ -82,7 +83,7 @@ def test_where_every_result_is_a_long_list_none_is_held_against_mistakes_and_siz
     name, read
 ):
     flood = flooded(name, MANY)
-    verdict = judge(*flood, 1.0, None)
+    verdict = judge(*flood, 1.0)
     assert not any(part is MANY for part in read)
     assert "holds 4,000 values" in verdict.symptoms[0]
     assert verdict.score == points_alone(*flood, 1.0).score
@@ -94,7 +95,7 @@ def test_a_case_that_is_flooded_leaves_the_cause_of_the_others_to_be_found(read)
     wrong = [observed(exercise, mistake.name, mistake.answer, case) for case in cases]
     last = max(n for n, case in enumerate(cases) if not case.hidden)
     wrong[last] = Observation(dict.fromkeys(wrong[last].values, MANY))
-    verdict = judge(exercise, cases, wrong, 1.0, None)
+    verdict = judge(exercise, cases, wrong, 1.0)
     assert verdict.first_failure.case is not cases[last]
     assert verdict.mistake.name == mistake.name
     assert not any(part is MANY for part in read)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from utils.checks.framework.entries_seen import of_flags, of_weights
+from utils.checks.framework.entries_seen import of_flags, of_shares
 
 
 def softmax(scores):
@@ -25,14 +25,15 @@ SCORES = np.array([[0.1, 2.0, -1.0], [1.5, 0.2, 0.9]])
     ],
 )
 def test_weights_in_the_right_order_are_told_to_be_too_even_or_too_decided(got, says):
-    found = list(of_weights("weights", softmax(SCORES), got))
-    start = "Each row of the weights is in the right order, but "
+    found = list(of_shares("weights", softmax(SCORES), got))
+    start = "Each row of weights is in the right order, but "
     assert found == [start + end for end in says]
 
 
 def test_a_row_with_nothing_allowed_is_not_said_to_sum_to_one_and_not_to_one():
-    assert list(of_weights("weights", np.zeros((3, 2)), np.full((3, 2), 0.5))) == [
-        "A row of the weights sums to 1, not to zero: nothing is allowed in it."
+    right = np.array([[0.0, 0.0], [0.25, 0.75]])
+    assert list(of_shares("weights", right, np.array([[0.5, 0.5], [0.25, 0.75]]))) == [
+        "A row of weights sums to 1, not to zero: nothing is allowed in it."
     ]
 
 

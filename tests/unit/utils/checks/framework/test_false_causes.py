@@ -7,7 +7,7 @@ import torch
 
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
-from utils.checks.framework import kept_state
+from utils.checks.explain import kept_state
 from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.observation import Problem, ProblemKind
 from utils.checks.framework.verdict import Verdict

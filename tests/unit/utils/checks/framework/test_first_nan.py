@@ -8,8 +8,8 @@ import pytest
 from tests.unit.utils.checks.framework.students_cell import written
 from utils.checks import check
 from utils.checks.framework.compare import compare
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe_all
+from utils.checks.judge import judge
 from utils.checks.registry import exercises
 
 

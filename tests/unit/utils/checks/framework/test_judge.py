@@ -13,10 +13,10 @@ from utils.checks.framework.closeness import all_close, close
 from utils.checks.framework.compare import _compare_entries
 from utils.checks.framework.exercise import Case, hidden_case
 from utils.checks.framework.expected import inputs_of
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe
 from utils.checks.framework.render import MIME, as_mimebundle, as_text
 from utils.checks.framework.verdict import CaseResult, Finding, Verdict
+from utils.checks.judge import judge
 from utils.checks.lessons.attention.variants import attention_variant
 from utils.checks.registry import exercises
 

@@ -8,9 +8,9 @@ from utils.checks import check
 from utils.checks.framework import expected
 from utils.checks.framework.compare import same_results
 from utils.checks.framework.exercise import Case, Exercise, Mistake, Probe
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observation import Observation, Problem, ProblemKind
 from utils.checks.framework.observe import observe_all
+from utils.checks.judge import judge
 from utils.checks.lessons.attention.variants import attention_variant
 
 RIGHT = [10.0, 20.0, 30.0, 40.0, 50.0]

@@ -9,8 +9,8 @@ from utils.checks import check
 from utils.checks.framework import expected
 from utils.checks.framework.changes import changes
 from utils.checks.framework.exercise import Case, Exercise, Probe
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe_all
+from utils.checks.judge import judge
 from utils.reference.attention import reference_attention
 from utils.reference.recurrent_cell import reference_cell
 

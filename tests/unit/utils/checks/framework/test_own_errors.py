@@ -13,7 +13,7 @@ from utils.checks.api import ExerciseCheck
 from utils.checks.authoring import swapping
 from utils.checks.framework import expected
 from utils.checks.framework import observe as observing
-from utils.checks.framework.judge import points_alone
+from utils.checks.framework.case_results import points_alone
 from utils.checks.framework.render import as_text
 from utils.checks.registry import exercises
 
@@ -110,7 +110,7 @@ def test_an_error_in_torchs_code_that_the_check_calls_is_the_checks(monkeypatch)
 
 
 @pytest.mark.parametrize("error", ERRORS[:2])
-@pytest.mark.parametrize("stage", ["places_of", "judge", "with_memory_named", "with_behaviour"])
+@pytest.mark.parametrize("stage", ["OwnObject", "judge"])
 def test_an_error_while_a_cause_is_sought_costs_no_points_and_is_the_checks(
     monkeypatch, capsys, stage, error
 ):

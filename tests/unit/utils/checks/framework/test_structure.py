@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from utils.checks import check
-from utils.checks.framework.structure import of_structure
+from utils.checks.framework.structure import of_diagonals, of_structure
 from utils.reference.tagging import reference_collate
 
 TOLERANCE = 1e-5
@@ -14,6 +14,10 @@ TOLERANCE = 1e-5
 
 def told(right, got, name="output"):
     return list(of_structure(name, np.asarray(right), np.asarray(got), TOLERANCE))
+
+
+def beside(right, got, name="output"):
+    return list(of_diagonals(name, np.asarray(right), np.asarray(got), TOLERANCE))
 
 
 def drawn(*sizes):
@@ -66,9 +70,10 @@ def test_what_only_looks_alike_is_told_nothing(right, got):
 
 def test_a_result_right_on_its_diagonal_alone_and_one_wrong_there_alone_are_told_apart():
     right = drawn(4, 4)
-    beside = right + 1 - np.eye(4)
-    assert told(right, beside) == ["output is right on its diagonal, but wrong beside it."]
-    assert told(right, right + np.diag([1.0, 2, 4, 3])) == [
+    assert beside(right, right + 1 - np.eye(4)) == [
+        "output is right on its diagonal, but wrong beside it."
+    ]
+    assert beside(right, right + np.diag([1.0, 2, 4, 3])) == [
         "output is wrong on its diagonal, but right everywhere else."
     ]
 
@@ -84,11 +89,11 @@ def test_weights_under_a_causal_mask_that_nobody_asked_for_are_told():
 
     scores = torch.from_numpy(drawn(2, 4, 4))
     got = (scores + torch.full((4, 4), -torch.inf).triu(1)).softmax(-1)
-    assert told(scores.softmax(-1), got, "weights")[0].startswith("No query looks at a later key")
-    whole = scores.softmax(-1)
-    assert told(whole, (scores * scores).softmax(-1), "weights") == []
+    (said,) = beside(scores.softmax(-1), got, "weights")
+    assert said.startswith("weights is zero wherever its last index is larger than the one before")
+    assert beside(scores.softmax(-1), (scores * scores).softmax(-1), "weights") == []
     verdict = check.scaled_dot_product_attention.verdict(causal)
-    assert verdict.mistake is not None or "later key" in " ".join(verdict.symptoms)
+    assert verdict.mistake is not None or "zero wherever" in " ".join(verdict.symptoms)
 
 
 def test_a_result_that_only_a_demand_finds_wrong_is_not_called_right_in_every_case():

@@ -7,9 +7,9 @@ import torch
 from utils.checks import check
 from utils.checks.framework.compare import compare
 from utils.checks.framework.exercise import Exercise, Mistake, Probe, case
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observation import Observation, Other, plain
 from utils.checks.framework.observe import observe_all
+from utils.checks.judge import judge
 from utils.checks.lessons.training.answers.data import vocab_oracle
 
 CASES = (

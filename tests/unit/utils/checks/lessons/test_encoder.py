@@ -6,8 +6,8 @@ from torch import nn
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
 from utils.checks.authoring.calling import AnswerError, mode_of
-from utils.checks.framework.judge import judge
 from utils.checks.framework.observe import observe
+from utils.checks.judge import judge
 from utils.checks.lessons.encoder.answers.count import count_oracle
 from utils.checks.lessons.encoder.probes.requirements import (
     dropout_of,

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from utils.checks.explain.one_setting import is_right_without
+from utils.checks.explain.situation import Explanation, Situation, by
 from utils.checks.framework.closeness import close
 from utils.checks.framework.compare import PREDICTION, Finding
 from utils.checks.framework.errors_explained import usual_cause
-from utils.checks.framework.exercise import Case, Exercise, Mistake
+from utils.checks.framework.exercise import Mistake
 from utils.checks.framework.expected import expected_of
 from utils.checks.framework.observation import Observation, Other, Plain, ProblemKind
 from utils.checks.framework.rounded import is_rounded
@@ -61,6 +63,12 @@ _ONES_FOR_TRUE = Mistake(
     "The entries are right, but for being 1 and 0 in the place of True and False.",
     "A comparison gives a boolean tensor, and so does `dtype=torch.bool` where a tensor is made.",
 )
+_ADDED_FOR_TRUE = Mistake(
+    "added_for_true",
+    "0 stands where True is asked for, and minus infinity, or as good as that, where False is: "
+    "numbers to be added to others.",
+    "Return the truth values themselves; who uses them may make numbers of them.",
+)
 _NUMBERS_FOR_TRUE = Mistake(
     "numbers_for_true",
     "Numbers stand where True and False are asked for.",
@@ -90,6 +98,13 @@ REMEMBERS = Mistake(
     "it again only where everything that it depends on is the same: length, width, base, number "
     "type, device.",
 )
+_WRONG_AFTER_CALLS = replace(
+    REMEMBERS,
+    message=(
+        "What is called first is right in the cases before this one; here, after calls with other "
+        "inputs, it is not."
+    ),
+)
 _ASKED_AGAIN = replace(
     REMEMBERS,
     message=(
@@ -116,6 +131,7 @@ _CHANGES_WHAT_IS_GIVEN = Mistake(
     "and copies leave the original alone.",
 )
 _KEPT = re.compile(r"the (.+) (?:are as they were|is as it was)")  # a fact that probes report
+_LARGE = 1e3  # numbers that take a score out of a softmax
 _CUT = Mistake(
     "cuts_the_gradient",
     "Something on the way from this input to the result stops the gradient.",
@@ -137,12 +153,16 @@ _IN_PART = Mistake(
 )
 
 
-def general_mistake(
-    exercise: Exercise, case: Case, seen: Observation | None, shown: Finding | None
-) -> Mistake | None:
-    """Return the mistake that the kind of difference reveals, whatever the exercise."""
-    if shown is None or seen is None:
+def explain(situation: Situation) -> Explanation | None:
+    """Name the mistake that the kind of difference reveals, whatever the exercise."""
+    result, seen = situation.shown.result, situation.shown.seen
+    if result.finding is None or seen is None:
         return None
+    return by(_general(situation, seen, result.finding))
+
+
+def _general(situation: Situation, seen: Observation, shown: Finding) -> Mistake | None:
+    exercise, case = situation.exercise, situation.shown.result.case
     expected = expected_of(exercise, case)
     if shown.kind == ProblemKind.GRADIENT:
         if set(seen.changed) - set(expected.changed):
@@ -150,7 +170,7 @@ def general_mistake(
         name = shown.where.removeprefix("gradient of ")
         wanted, got = expected.gradients.get(name), seen.gradients.get(name)
         return _of_gradient(wanted, got, exercise.tolerance)
-    if (memory := _of_memory(case, shown)) is not None:
+    if (memory := _of_memory(situation)) is not None:
         return memory
     # Values are compared first, and an overwritten input may be why they differ.
     if shown.kind == ProblemKind.VALUES and set(seen.changed) - set(expected.changed):
@@ -158,10 +178,17 @@ def general_mistake(
     return _of_kind(expected, seen, shown)
 
 
-def _of_memory(case: Case, shown: Finding) -> Mistake | None:
+def _of_memory(situation: Situation) -> Mistake | None:
     """Name that something is kept if what differs is right where no other call came first."""
-    if case.params.get("again") or case.params.get("earlier"):
-        return REMEMBERS  # the cases before this one, without other calls first, are right
+    shown, params = situation.shown.result.finding, situation.shown.result.case.params
+    settings = situation.exercise.settings.items()
+    after = [name for name, one in settings if one.of_earlier_calls and params.get(name)]
+    if after and situation.own is None:
+        return _WRONG_AFTER_CALLS  # the cases before this one are right
+    if after and all(is_right_without(situation, name) for name in after):
+        return REMEMBERS
+    if shown is None:
+        return None
     if shown.where == _ALIKE:
         return _CALLS_DIFFER
     if shown.where.partition("[")[0].endswith(_SECOND):
@@ -193,6 +220,9 @@ def _for_booleans(expected: Observation, seen: Observation, shown: Finding) -> M
         return None
     if shown.kind != ProblemKind.DTYPE or wanted.dtype.kind != "b" or got.dtype.kind not in "iuf":
         return None
+    low = np.less(got, -_LARGE)
+    if np.where(wanted, got == 0, low).all() and low.any():
+        return _ADDED_FOR_TRUE
     places = np.equal(got != 0, wanted).all() and np.isin(got, (0, 1)).all()
     return _ONES_FOR_TRUE if places else _NUMBERS_FOR_TRUE
 

@@ -6,25 +6,28 @@ first, and a student sees two of them.
 
 import itertools
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach, of_sizes
+from utils.checks.explain.experiments import experiments
+from utils.checks.explain.one_setting import one_setting
+from utils.checks.explain.seen_twice import seen_twice
+from utils.checks.explain.situation import Explanation, Situation
+from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach
 from utils.checks.framework.agreeing import Judged
 from utils.checks.framework.closeness import close, has_no_number, nearly
 from utils.checks.framework.compare import PREDICTION, identical, number
-from utils.checks.framework.entries_seen import of_flags, of_no_number, of_weights
-from utils.checks.framework.errors_explained import of_a_test, usual_cause
+from utils.checks.framework.entries_seen import of_flags, of_no_number, of_shares
 from utils.checks.framework.exercise import Exercise, ExerciseKind
 from utils.checks.framework.expected import expected_of, inputs_of
 from utils.checks.framework.observation import Array, Observation, ProblemKind
-from utils.checks.framework.places import of_places, of_repeats, of_some_places
+from utils.checks.framework.places import of_places, of_repeats
 from utils.checks.framework.plain_results import of_facts, of_renamed, of_wrapped
-from utils.checks.framework.structure import of_results, of_structure
+from utils.checks.framework.structure import of_diagonals, of_results, of_structure
 from utils.words import axes, counted, share
 
 MOST = 2
@@ -39,37 +42,22 @@ _NEARLY_RIGHT = (
 _NEAR = "Close, but not close enough: give more digits."
 _BOTH_ERRORS = re.compile(r"\w+Error(\w+Error|Exception)")
 
-# A parameter of cases -> what a student calls those in which it is not at its plainest, and others.
-_WORDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
-    "mask": (lambda kind: kind not in ("none", None), "with a mask", "without one"),
-    "norm_first": (bool, "in pre-norm", "in post-norm"),
-    "bias": (lambda bias: not bias, "without bias", "with one"),
-    "B": (lambda size: size > 1, "with more than one sentence", "with one sentence"),
-    "T": (lambda size: size > 1, "with more than one position", "with one position"),
-    "H": (lambda heads: heads > 1, "with several heads", "with one head"),
-    "L": (lambda layers: layers > 1, "with several layers", "with one layer"),
-    "features": (bool, "with features", "without features"),
-    "pad": (lambda kind: kind not in ("none", None), "with padding", "without padding"),
-    "lengths": (lambda sizes: len(set(sizes)) > 1, "with padding", "without padding"),
-    "train": (bool, "in train mode", "in eval mode"),
-    "offset": (lambda steps: (steps or 0) < 0, "with a negative offset", "with any other offset"),
-}
-# Many a fault leaves no trace where all is dropped out: what is right there proves nothing.
-_BLIND = ("train",)
-_PLAIN: dict[str, Any] = {"bias": True, "B": 1, "T": 1, "H": 1, "L": 1, "lengths": ()}
+
+def explain(situation: Situation) -> Explanation:
+    """Say at most two sentences: how the object behaves, then what was seen of its results."""
+    with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
+        found = itertools.chain(experiments(situation), _of_results(situation))
+        return Explanation(symptoms=tuple(itertools.islice(dict.fromkeys(found), MOST)))
 
 
-def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> tuple[str, ...]:
-    """Return at most two sentences on a failing case that no known mistake explains."""
+def _of_results(situation: Situation) -> Sentences:
+    exercise, judged, shown = situation.exercise, situation.judged, situation.shown
     finding, seen = shown.result.finding, shown.seen
     if finding is None or seen is None:
-        return ()
-    if seen.problem is not None and finding.kind == seen.problem.kind:
-        is_test = exercise.probe.kind == ExerciseKind.TEST_THE_TEST
-        return tuple(filter(None, [(of_a_test if is_test else usual_cause)(seen.problem)]))
+        return iter(())
     expected = expected_of(exercise, shown.result.case)
     if exercise.probe.kind == ExerciseKind.PREDICT:  # how far off it is would give it away
-        return (_NEAR,) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
+        return iter((_NEAR,)) if is_cut(exercise, shown) else _of_prediction(exercise, seen)
     whole = finding.where.partition("[")[0]
     wanted, got = expected.values.get(whole), seen.values.get(whole)
     says_all = _of_shared(expected, seen, whole, exercise.tolerance) or _of_refusal(wanted, got)
@@ -78,7 +66,7 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
     elif not says_all and _is_near(exercise, judged, whole):
         says_all = _NEARLY_RIGHT.format(whole)
     if says_all:
-        return (says_all,)
+        return iter((says_all,))
     found: Sentences = itertools.chain(
         _of_train_mode(whole, seen, expected, exercise.tolerance),
         of_named(whole, wanted, got),
@@ -86,23 +74,20 @@ def symptoms_of(exercise: Exercise, judged: Sequence[Judged], shown: Judged) -> 
         of_renamed(whole, wanted, got),
         of_facts(whole, expected.values, seen.values) if exercise.facts is not None else (),
         of_reach(expected, seen),
-        of_sizes(exercise, judged, finding.where),
-        _of_values(expected, seen, finding.where, exercise.tolerance, shown.result.case.params),
-        _of_cases(judged, padded=exercise.facts is None),
+        _of_values(expected, seen, finding.where, exercise.tolerance),
+        one_setting(situation) if situation.own is None else (),
         of_results(exercise, judged, finding.where),
+        seen_twice(situation, partial(_of_pair, finding.where, exercise.tolerance)),
         of_all_cases(exercise, judged, finding.where),
         of_structure(whole, wanted, got, exercise.tolerance),
-        of_some_places(expected, seen, finding.where, exercise.tolerance),
     )
-    with np.errstate(all="ignore"):  # an answer's numbers may be anything; students see warnings
-        found = _or_else(found, lambda: _of_none_right(judged, finding.kind))
-        return tuple(itertools.islice(dict.fromkeys(found), MOST))
+    return _or_else(found, lambda: _of_none_right(judged, finding.kind))
 
 
-def _of_prediction(exercise: Exercise, seen: Observation) -> tuple[str, ...]:
+def _of_prediction(exercise: Exercise, seen: Observation) -> Sentences:
     """Say how a wrong prediction is made up, where its exercise can read it."""
     says = exercise.read(seen.values.get(PREDICTION)) if exercise.read is not None else ""
-    return (says,) if says else ()
+    return iter((says,) if says else ())
 
 
 def _is_near(exercise: Exercise, judged: Sequence[Judged], name: str) -> bool:
@@ -152,17 +137,30 @@ def _or_else(found: Sentences, otherwise: Callable[[], Sentences]) -> Sentences:
 
 def _of_none_right(judged: Sequence[Judged], kind: str) -> Sentences:
     """Say where to begin, if no visible case is right and nothing else is known."""
-    cases = [j for j in judged if not j.result.case.hidden]
-    if kind == ProblemKind.VALUES and len(cases) >= SEVERAL and not any(map(_passes, cases)):
+    shown = [j.result for j in judged if not j.result.case.hidden]
+    none_right = len(shown) >= SEVERAL and not any(one.passed for one in shown)
+    if kind == ProblemKind.VALUES and none_right:
         yield (
-            f"Follow the plainest case, “{cases[0].result.case.name}”, by hand up to the first "
+            f"Follow the plainest case, “{shown[0].case.name}”, by hand up to the first "
             "step that differs."
         )
 
 
-def _of_values(
-    expected: Observation, seen: Observation, name: str, tolerance: float, sizes: Mapping[str, Any]
+def _of_pair(
+    name: str, tolerance: float, wanted: object, got: object, sizes: Mapping[str, Any]
 ) -> Sentences:
+    """Say what a few numbers may show by chance: factors and places."""
+    if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
+        yield from _of_ratio(name, wanted, got)
+    elif wanted.shape == got.shape and wanted.size and wanted.dtype.kind in "fib":
+        if wanted.dtype.kind != "b":
+            yield from _of_factor(name, wanted, got, tolerance)
+            yield from of_repeats(name, wanted, got, sizes)
+        yield from of_places(name, wanted, got, tolerance, sizes)
+        yield from of_diagonals(name, wanted, got, tolerance)
+
+
+def _of_values(expected: Observation, seen: Observation, name: str, tolerance: float) -> Sentences:
     wanted, got = expected.values.get(name), seen.values.get(name)
     if not isinstance(wanted, np.ndarray) or not isinstance(got, np.ndarray):
         yield from _of_numbers(name, wanted, got)
@@ -170,7 +168,7 @@ def _of_values(
     if wanted.shape != got.shape:
         yield from _of_shapes(name, wanted, got, tolerance)
     elif wanted.size and wanted.dtype.kind in "fib" and got.dtype.kind in "fib":
-        yield from _of_entries(name, wanted, got, tolerance, sizes)
+        yield from _of_entries(name, wanted, got, tolerance)
 
 
 def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
@@ -181,8 +179,12 @@ def _of_numbers(name: str, wanted: object, got: object) -> Sentences:
     one, other = float(cast("float", wanted)), float(cast("float", got))
     if _has_few_digits(one, other):
         yield f"{name} is right, but rounded: return it as it is."
+
+
+def _of_ratio(name: str, wanted: object, got: object) -> Sentences:
+    if not _is_number(wanted) or not _is_number(got):
         return
-    ratio = other / one
+    ratio = float(cast("float", got)) / float(cast("float", wanted))
     if not ratio:
         return  # a number so small that it vanished
     for part, words in ((ratio, "times what it should be"), (1 / ratio, "of what it should be")):
@@ -231,6 +233,8 @@ def _of_lists(name: str, wanted: list[Any], got: list[Any]) -> Sentences:
     alike = [identical(a, b) for a, b in zip(wanted, got, strict=False)]
     if not wanted or not got:
         yield f"{name} is empty, and should not be." if wanted else f"{name} should be empty."
+    elif wanted == got[::-1] and not all(alike):
+        yield f"{name} has the right entries in reverse order."
     elif _is_reordered(wanted, got):
         yield f"{name} has the right entries in another order."
     elif all(alike) and len(got) > len(wanted):
@@ -308,19 +312,14 @@ def _as_permuted(name: str, wanted: Array, got: Array, tolerance: float) -> Sent
             yield f"{name} holds the right numbers with {moved} swapped."
 
 
-def _of_entries(
-    name: str, wanted: Array, got: Array, tolerance: float, sizes: Mapping[str, Any]
-) -> Sentences:
+def _of_entries(name: str, wanted: Array, got: Array, tolerance: float) -> Sentences:
     far = np.logical_not(close(wanted, got.astype(wanted.dtype), tolerance))
     if wanted.dtype.kind == "b":
         yield from of_flags(name, wanted, got)
     else:
         yield from _of_nan(name, wanted, got, far)
         yield from _as_permuted(name, wanted, got, tolerance)
-        yield from _of_factor(name, wanted, got, tolerance)
-        yield from of_weights(name, wanted, got)
-        yield from of_repeats(name, wanted, got, sizes)
-    yield from of_places(name, far, sizes)
+        yield from of_shares(name, wanted, got)
     if wanted.dtype.kind == "f" and np.allclose(
         np.sort(wanted, None), np.sort(got, None), tolerance * 10, tolerance * 10
     ):
@@ -354,37 +353,3 @@ def _of_factor(name: str, wanted: Array, got: Array, tolerance: float) -> Senten
     shift = other[at] - one[at]
     if np.allclose(other, one + shift, 10 * tolerance, 10 * tolerance):
         yield f"{name} is right except that {number(shift)} is added everywhere."
-
-
-def _passes(judged: Judged) -> bool:
-    return judged.result.passed
-
-
-def _of_cases(judged: Sequence[Judged], *, padded: bool = True) -> Sentences:
-    """Say what all failing cases share and no other has or, failing that, what they all share.
-
-    Lengths tell where padding is, but if answers share the sentences out (not `padded`).
-    """
-    shown = [j for j in judged if not j.result.case.hidden]
-    wrong = [not j.holds for j in shown]
-    exactly: list[str] = []
-    only: dict[str, int] = {}  # a sentence -> how many cases it points at
-    known = {name: words for name, words in _WORDS.items() if padded or name != "lengths"}
-    for name, (applies, words, others) in known.items():
-        has = [applies(j.result.case.params.get(name, _PLAIN.get(name))) for j in shown]
-        lacks = [not one for one in has]
-        if any(has) and any(lacks) and has == wrong:
-            exactly.append(f"It is wrong in every case {words}, and right in all others.")
-        there = (has, words, others), (lacks, others, words)
-        for mine, where, elsewhere in there[:1] if name in _BLIND else there:
-            if _lie_in(wrong, mine):
-                only[f"Every case {elsewhere} is right: look at what happens {where}."] = sum(mine)
-    narrowest = [says for says, size in only.items() if size == min(only.values())]
-    if len(exactly or narrowest) == 1:
-        yield (exactly or narrowest)[0]
-
-
-def _lie_in(wrong: Sequence[bool], place: Sequence[bool]) -> bool:
-    """Return whether several cases are wrong, all of them in a place outside of which are some."""
-    outside = sum(not there for there in place)
-    return sum(wrong) >= SEVERAL <= outside and all(map(operator.ge, place, wrong))

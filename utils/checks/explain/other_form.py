@@ -1,22 +1,76 @@
-"""Bring a result of another form into the right one, to see whether its numbers are right."""
+"""Name that a result has another form, and what is wrong with its numbers besides.
+
+A result is brought into the right form, and judged once more.
+"""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from utils.checks.framework.exercise import Mistake
-from utils.checks.framework.general_mistakes import SEVERAL_FOR_ONE
-from utils.checks.framework.observation import Array, Observation, Plain
+from utils.checks.explain import bank, in_part, pairs
+from utils.checks.explain.general import SEVERAL_FOR_ONE
+from utils.checks.explain.situation import Explanation, Situation
+from utils.checks.framework.agreeing import BACKWARD, Judged
+from utils.checks.framework.case_results import judge_case
+from utils.checks.framework.exercise import Exercise, Mistake
+from utils.checks.framework.expected import expected_of
+from utils.checks.framework.observation import Array, Observation, Plain, ProblemKind
+from utils.checks.framework.verdict import CaseResult
 from utils.words import axes
 
 Turn = Callable[[Array, Array], Array]  # a result, and the right one in the same case
 Unpack = Callable[[Plain, Plain], Plain]  # the same, for results that are no tensors
 _MOST_AXES = 4  # more have too many orders to try
+Mend = Callable[[Observation | None, Observation], Observation | None]
+_BY_NUMBERS = (bank.explain, in_part.explain, pairs.explain)
 
 
-def turns(name: str, wanted: Array, got: Array) -> Iterator[tuple[Mistake, Turn]]:
+def explain(situation: Situation) -> Explanation | None:
+    """Name that a result's form is another, and the mistake that its numbers then show."""
+    exercise, telling = situation.exercise, situation.telling
+    finding, seen = (telling.result.finding, telling.seen) if telling else (None, None)
+    if telling is None or finding is None or seen is None or seen.problem is not None:
+        return None
+    name = finding.where
+    wanted = expected_of(exercise, telling.result.case).values.get(name)
+    for form, mend in _other_forms(finding.kind, name, wanted, seen.values.get(name)):
+        again = [_judged_again(exercise, one, mend) for one in situation.judged]
+        failing = next((one for one in again if not one.result.idea_holds), None)
+        if failing is None:
+            return Explanation(form)
+        mended = Situation(exercise, again, failing, failing)
+        causes = (found for one in _BY_NUMBERS if (found := one(mended)) is not None)
+        if (cause := next(causes, None)) is not None:
+            return Explanation(form, cause.mistake)
+    return None
+
+
+def _other_forms(kind: str, name: str, wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Mend]]:
+    """Return what is wrong with a result's form, and how to mend that in an observation."""
+    if kind == ProblemKind.SHAPE and isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        for form, turn in _turns(name, wanted, got):
+            yield form, partial(_turned, name=name, turn=turn)
+    if kind == ProblemKind.RETURN:
+        for form, unpack in _unpackings(wanted, got):
+            yield form, partial(_unpacked, name=name, unpack=unpack)
+
+
+def _judged_again(
+    exercise: Exercise,
+    judged: Judged,
+    change: Mend,
+) -> Judged:
+    case = judged.result.case
+    seen = change(judged.seen, expected_of(exercise, case))
+    finding = judge_case(exercise, case, seen)
+    of_values = finding is not None and finding.kind not in BACKWARD
+    return Judged(CaseResult(case, finding if of_values else None), seen)
+
+
+def _turns(name: str, wanted: Array, got: Array) -> Iterator[tuple[Mistake, Turn]]:
     """Return ways to bring a result into the right form, and what each would mean.
 
     Args:
@@ -35,7 +89,7 @@ def turns(name: str, wanted: Array, got: Array) -> Iterator[tuple[Mistake, Turn]
         yield _of_size_one(name, wanted, got), _with_axes_of
 
 
-def turned(
+def _turned(
     seen: Observation | None, right: Observation, name: str, turn: Turn
 ) -> Observation | None:
     """Turn one result of an observation; gradients, which belong to the other form, go."""
@@ -61,7 +115,7 @@ _AS_LIST = Mistake(
 )
 
 
-def unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
+def _unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
     """Return ways to make of a result of another type what was asked for, and what each means."""
     if isinstance(wanted, (bool, int, float)) and isinstance(got, np.ndarray) and got.size == 1:
         yield _AS_TENSOR, lambda value, _: np.asarray(value).item()
@@ -72,7 +126,7 @@ def unpackings(wanted: Plain, got: Plain) -> Iterator[tuple[Mistake, Unpack]]:
             yield _AS_LIST, _as_array
 
 
-def unpacked(
+def _unpacked(
     seen: Observation | None, right: Observation, name: str, unpack: Unpack
 ) -> Observation | None:
     """Unpack one result of an observation; what else is seen of a tensor is taken for right."""

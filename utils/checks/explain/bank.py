@@ -1,0 +1,129 @@
+"""Name the known mistake behind a wrong answer, however the answer is written."""
+
+from collections.abc import Callable
+
+from utils.checks.explain.search import (
+    Search,
+    differs_as_far,
+    is_loose,
+    search_of,
+    where_it_agrees,
+)
+from utils.checks.explain.situation import Explanation, Situation, by
+from utils.checks.framework.agreeing import (
+    LOOSE,
+    Judged,
+    agrees_with,
+    entries_alike,
+    is_ruled_out,
+    lacks_a_gradient,
+    same_gradients,
+)
+from utils.checks.framework.compare import compare
+from utils.checks.framework.exercise import Exercise, ExerciseKind, Mistake
+from utils.checks.framework.expected import expected_of, observed
+from utils.checks.framework.observation import BY_CHANCE, ProblemKind
+from utils.checks.framework.silent_tests import RANDOM_TEST, with_reasons
+from utils.checks.framework.wrong_cases import is_wrong
+
+SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
+
+
+def explain(situation: Situation) -> Explanation | None:
+    """Name the known mistake that best explains an answer."""
+    search = search_of(situation)
+    if search is None:
+        return None
+    kind = situation.exercise.probe.kind
+    several = [1 if kind == ExerciseKind.TEST_THE_TEST else SEVERAL]
+    if kind == ExerciseKind.PREDICT:
+        several.append(1)  # each case is a guess of its own
+    tried = (_best(one, search, many) for many in several for one in search.strictness)
+    found = _random_test(search) or next((one for one in tried if one is not None), None)
+    return by(with_reasons(found, situation.reasons))
+
+
+def _random_test(search: Search) -> Mistake | None:
+    """Return the mistake of a student's test that decides by chance, if this one does."""
+    exercise, seen = search.exercise, search.shown.seen
+    if exercise.probe.kind != ExerciseKind.TEST_THE_TEST or seen is None:
+        return None
+    if not any(isinstance(v, str) and v == BY_CHANCE for v in seen.values.values()):
+        return None
+    return next((m for m in exercise.mistakes if m.name == RANDOM_TEST), None)
+
+
+def _best(exercise: Exercise, search: Search, several: int) -> Mistake | None:
+    """Return the mistake that agrees most in at least `several` failing cases.
+
+    Ties are broken by the entries of the result shown, by the cases of all demands, by gradients.
+
+    """
+    relevant, shown = search.relevant, search.shown
+    found: list[tuple[tuple[bool, int], Mistake]] = []
+    holding = [judged for judged in relevant if judged.holds]
+    by_first_digits = (
+        exercise.tolerance >= LOOSE
+    )  # what agrees by its first digits must do so where shown
+    for mistake in exercise.mistakes:
+        if any(is_ruled_out(exercise, mistake, judged) for judged in holding):
+            continue  # known without a call of it
+        explains = _explains(exercise, mistake, shown) and differs_as_far(exercise, mistake, shown)
+        if not explains and (by_first_digits or not _may_explain(exercise, mistake, shown)):
+            continue
+        if _misses_alike(exercise, mistake, shown):
+            asked = relevant if explains else [j for j in relevant if not lacks_a_gradient(j)]
+            agrees = where_it_agrees(exercise, mistake, asked, several)
+            if agrees:
+                found.append(((explains, sum(agrees)), mistake))
+    most = max((rank for rank, _ in found), default=None)
+    best = [mistake for rank, mistake in found if rank == most]
+    best = _most(best, lambda m: entries_alike(exercise, m, shown))
+    best = _most(best, lambda m: sum(agrees_with(exercise, m, judged) for judged in search.beside))
+    best = _most(best, lambda m: same_gradients(exercise, m, relevant))
+    return best[0] if best else None
+
+
+def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake gives the result shown and is itself a fault in that case.
+
+    Where numbers are compared loosely, a variant that is right here would agree with an answer
+    that is nearly right.
+
+    """
+    if not agrees_with(exercise, mistake, shown):
+        return False
+    finding = shown.result.finding
+    if not is_loose(exercise) or finding is None or finding.kind != ProblemKind.VALUES:
+        return True
+    return is_wrong(exercise, mistake, shown.result.case)
+
+
+def _may_explain(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake is at work in the case shown, where something else is too.
+
+    An exception or a wrong shape must be explained itself: only numbers mix.
+
+    """
+    finding = shown.result.finding
+    if finding is None or finding.kind != ProblemKind.VALUES or mistake.answer is None:
+        return False
+    return is_wrong(exercise, mistake, shown.result.case)
+
+
+def _misses_alike(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake misses what the answer misses, if its numbers are right."""
+    finding, case = shown.result.finding, shown.result.case
+    if finding is None or not finding.demand or mistake.answer is None:
+        return True
+    variant = observed(exercise, mistake.name, mistake.answer, case)
+    own = compare(expected_of(exercise, case), variant, exercise.tolerance, {})
+    return own is not None and own.demand == finding.demand
+
+
+def _most(mistakes: list[Mistake], count: Callable[[Mistake], int]) -> list[Mistake]:
+    """Return those that count most; where there is but one, nothing is counted."""
+    if len(mistakes) < SEVERAL:
+        return mistakes
+    counts = [count(mistake) for mistake in mistakes]
+    return [m for m, number in zip(mistakes, counts, strict=True) if number == max(counts)]
