@@ -36,7 +36,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
-    "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
+    "utils.checks.registry": (
+        "utils.checks.lessons", "utils.checks.framework", "utils.checks.bank",
+    ),
+    "utils.checks.bank": ("utils.checks.bank", "utils.checks.framework"),
     "utils.checks.framework": ("utils.checks.framework", "utils.words"),
     "utils.checks.authoring": (
         "utils.checks.framework", "utils.checks.authoring", "utils.words",
@@ -63,6 +66,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_file", "grader.person_table", "grader.regular_file",
         "utils.checks.framework", "utils.text_files", "utils.treebank.predictions",
+    ),
+    # What a class adds to the known mistakes is held against the right answers.
+    "grader.course.own_mistakes": (
+        "grader.authoring", "grader.errors", "utils.checks.bank", "utils.checks.registry",
+        "utils.text_files",
     ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
@@ -91,7 +99,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
     # It reads the lessons' checks as text, to see what has changed.
-    "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
+    "grader.grading.judged_by": (
+        "grader.authoring", "utils.checks.lessons", "utils.checks.bank.table",
+    ),
     "grader.cluster": (
         "grader.cluster", "grader.grading", "grader.workers", "grader.sandbox", "grader.course",
         "grader.authoring", "grader.errors", "utils.checks.framework",
@@ -118,7 +128,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.commands": (
         "grader", "utils.lab", "utils.treebank", "utils.checks.registry",
-        "utils.checks.framework",
+        "utils.checks.framework", "utils.checks.bank",
     ),
     # The hub itself is small: what needs the gradebook or torch runs in a process of its own.
     "hub": (
