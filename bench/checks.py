@@ -10,6 +10,7 @@ from typing import Any
 from utils.checks import check
 from utils.checks.api import settle
 from utils.checks.framework import expected
+from utils.checks.framework.combining import made
 from utils.checks.framework.render import as_mimebundle
 from utils.checks.registry import exercises
 
@@ -25,7 +26,7 @@ def measure() -> dict[str, Any]:
         verdict = getattr(check, name).verdict
         verdict(exercise.oracle)  # reading the lesson's file counts once, as in a notebook
         wrong = [
-            min(milliseconds(verdict, mistake.answer) for _ in range(TRIES))
+            min(milliseconds(verdict, made(mistake.answer)) for _ in range(TRIES))
             for mistake in exercise.mistakes
         ]
         right = sorted(milliseconds(verdict, exercise.oracle) for _ in range(ROUNDS))

@@ -16,6 +16,7 @@ from grader.authoring.notebook import (
     without_outputs,
 )
 from grader.authoring.release import released
+from grader.authoring.right_source import right_source, source_path
 from grader.errors import PROGRAM
 
 
@@ -55,6 +56,14 @@ def release_fault(lesson: Lesson, root: Path) -> str | None:
     return None
 
 
+def source_fault(lesson: Lesson, root: Path) -> str | None:
+    """Return what is wrong with the right source beside the checks; None if it is right."""
+    path = source_path(lesson, root)
+    if path is None or (path.is_file() and path.read_text("utf-8") == right_source(lesson)):
+        return None
+    return f"differs from the answers in solutions/{lesson.name}.py"
+
+
 def differences(root: Path, chosen: list[Lesson], *, is_whole: bool) -> list[Difference]:
     """Return every fault of the chosen lessons' files, and stale files if the course is whole."""
     found = [
@@ -75,6 +84,7 @@ def _faults(lesson: Lesson, root: Path) -> list[tuple[Path, str | None]]:
     return [
         (lesson.solution_path, solution_fault(lesson)),
         (lesson.release_path, release_fault(lesson, root)),
+        (source_path(lesson, root) or root, source_fault(lesson, root)),
     ]
 
 

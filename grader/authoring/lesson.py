@@ -1,8 +1,8 @@
 """A lesson, read from its text and checked."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,17 @@ NAME = re.compile(r"\d\d_[a-z0-9_]+")
 
 @dataclass(frozen=True)
 class LessonExercise:
-    """One exercise: its id, points, hidden cases, and the source of its cells (with answers)."""
+    """One exercise: its id, points, hidden cases, and the source of its cells (with answers).
+
+    `mistakes` are those that a class adds to the course's, as a table.
+    """
 
     id: str
     points: float
     hidden: list[dict[str, Any]]
     source: str
     test_source: str
+    mistakes: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def asked(self) -> str:

@@ -1,7 +1,7 @@
 """A batch on its way to a worker, as JSON: submissions, their seeds, and how they are graded.
 
-A worker has the lessons from its own copy of the course. What a class's secret changes in them goes
-with the batch: the words that vary hidden cases. The secret itself stays with the client.
+A worker has the lessons from its own copy of the course. What a class changes in them goes with the
+batch: the words that vary hidden cases, and its own mistakes. Its secret stays with the client.
 """
 
 import base64
@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grader.authoring.lesson import Lesson
+from grader.course.own_mistakes import own_in, with_own
 from grader.course.secret import with_words, words_in
 from grader.grading.reading import Item
 from grader.sandbox import Limits
@@ -37,6 +38,7 @@ class Terms:
 def write_request(terms: Terms, items: Sequence[Item]) -> bytes:
     """Write a batch, on one line."""
     words = {item.lesson.name: words_in(item.lesson) for item in items}
+    mistakes = {item.lesson.name: own_in(item.lesson) for item in items}
     sent = [
         {
             "lesson": item.lesson.name,
@@ -45,7 +47,8 @@ def write_request(terms: Terms, items: Sequence[Item]) -> bytes:
         }
         for item in items
     ]
-    return json.dumps({"terms": asdict(terms), "words": words, "items": sent}).encode()
+    of_class = {"words": words, "mistakes": mistakes}
+    return json.dumps({"terms": asdict(terms), **of_class, "items": sent}).encode()
 
 
 def read_terms(request: Mapping[str, Any]) -> Terms:
@@ -56,7 +59,10 @@ def read_terms(request: Mapping[str, Any]) -> Terms:
 
 def read_items(request: Mapping[str, Any], lessons: Mapping[str, Lesson]) -> list[Item]:
     """Read a batch's submissions; `lessons` are the worker's own."""
-    varied = {name: with_words(lessons[name], words) for name, words in request["words"].items()}
+    varied = {
+        name: with_own(with_words(lessons[name], words), request["mistakes"][name])
+        for name, words in request["words"].items()
+    }
     return [
         Item(base64.b64decode(sent["data"]), varied[sent["lesson"]], bytes.fromhex(sent["seed"]))
         for sent in request["items"]

@@ -11,7 +11,9 @@ from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.readme import with_lessons
 from grader.authoring.release import released
+from grader.authoring.right_source import right_source, source_path
 from grader.errors import CourseError
+from utils.checks.bank.table import TableError, verify_patches
 from utils.checks.registry import exercises
 
 
@@ -30,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _check(root, chosen, is_whole=not arguments.lesson)
     for lesson in chosen:
         build(lesson, root, force=arguments.force)
+    if _told_unfit(chosen):
+        return 1
     if not arguments.lesson and (wanted := _readme(root, chosen)) is not None:
         write_if_changed(root / "README.md", wanted)
     if not chosen:
@@ -38,10 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
-    """Build one lesson's two notebooks and print one line; write only when both are made."""
+    """Build one lesson's files and print one line; the notebooks are written when both are made."""
     start = time.perf_counter()
     print(f"{lesson.name:<28}", end="", flush=True)
     release = released(lesson, root)
+    if (source := source_path(lesson, root)) is not None:
+        write_if_changed(source, right_source(lesson))  # the checks that the lesson runs patch it
     fresh = not force and solution_fault(lesson) is None
     notebook = None if force else with_last_run(lesson)
     try:
@@ -67,13 +73,26 @@ def _readme(root: Path, chosen: list[Lesson]) -> str | None:
 def _check(root: Path, chosen: list[Lesson], *, is_whole: bool) -> int:
     """Print the files that differ and how to fix them."""
     found = differences(root, chosen, is_whole=is_whole)
-    wanted = _readme(root, chosen) if is_whole else None
+    unfit = _told_unfit(chosen)
+    wanted = _readme(root, chosen) if is_whole and not unfit else None
     if wanted is not None and wanted != (root / "README.md").read_text(encoding="utf-8"):
         found.append(Difference(root / "README.md", "has another table of lessons", "make build"))
     for difference in found:
         print(f"{difference.path.relative_to(root)} {difference.what}: {difference.fix}")
-    if not found:
+    if not found and not unfit:
         print(
             f"Nothing differs from the texts ({', '.join(x.name for x in chosen) or 'none yet'})."
         )
-    return 1 if found else 0
+    return 1 if found or unfit else 0
+
+
+def _told_unfit(chosen: list[Lesson]) -> bool:
+    """Print why known mistakes of the lessons' exercises cannot be used, if any cannot."""
+    told = False
+    for name in (e.id for lesson in chosen for e in lesson.exercises if e.id in exercises()):
+        try:
+            verify_patches(name, exercises()[name].mistakes)
+        except TableError as error:
+            told = True
+            print(error)
+    return told

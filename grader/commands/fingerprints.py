@@ -78,7 +78,7 @@ def _prints(exercise: Exercise, name: str, answer: Any) -> Iterator[Print | None
 def stamp(exercise: Exercise) -> str:
     """Return the state of the code that an exercise's fingerprints are made from."""
     assert exercise.fingerprints is not None
-    texts = (
-        p.read_text(encoding="utf-8") for p in sorted(exercise.fingerprints.parent.rglob("*.py"))
-    )
+    folder = exercise.fingerprints.parent
+    files = sorted(file for kind in ("*.py", "*.toml", "*.txt") for file in folder.rglob(kind))
+    texts = (file.read_text(encoding="utf-8") for file in files)
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from grader.course import backups, private, secret
+from grader.course import backups, own_mistakes, private, secret
 from grader.course.course import GradingCourse
 from grader.course.hand_in_files import BESIDE, MOST_BYTES, NOT_READ, LeftOut, fault
 from grader.course.safe_text import line
@@ -28,7 +28,9 @@ from grader.regular_file import PIECE, Unreadable, copy_plain
 CONTENTS: Final = "contents.json"  # path -> SHA-256 of every other file in the archive
 TAKEN: Final = tuple(n for n in private.FOLDERS if n not in (private.ARCHIVE, backups.FOLDER))
 UNFINISHED: Final = ".new-"  # how the name of an archive begins that is not whole yet
-FILES: Final = (secret.FILE, "course.toml", "nbgrader_config.py", "solutions/*.py", "*.csv")
+FILES: Final = (
+    secret.FILE, "course.toml", own_mistakes.FILE, "nbgrader_config.py", "solutions/*.py", "*.csv"
+)  # fmt: skip
 # Folders of hand-ins -> how many levels of folders below lead to one.
 HAND_INS: Final = {Path("submitted"): 2, Path("lms", "replaced"): 3}
 LEFT_OUT: Final = ("hub-passwords.csv",)  # in the clear, and of use to nobody after the semester

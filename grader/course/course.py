@@ -23,6 +23,7 @@ from grader.authoring.release import course_config
 from grader.course.backups import back_up, verify_not_lost
 from grader.course.database import cannot_be_opened, db_url, elsewhere, verify_sound, verify_version
 from grader.course.migration import fit, is_recorded
+from grader.course.own_mistakes import own_mistakes, with_own
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
@@ -51,9 +52,9 @@ class GradingCourse:
 
     @cached_property
     def lessons(self) -> list[Lesson]:
-        """Every lesson of the course, in order; the class's secret varies the hidden cases."""
-        secret = course_secret(self.root)
-        return [varied(lesson, secret) for lesson in lessons(self.root)]
+        """Every lesson of the course, in order, with the class's own hidden cases and mistakes."""
+        secret, own = course_secret(self.root), own_mistakes(self.root)
+        return [with_own(varied(lesson, secret), own) for lesson in lessons(self.root)]
 
     @cached_property
     def config(self) -> Config:

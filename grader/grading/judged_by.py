@@ -2,8 +2,9 @@
 
 An exercise is judged by its points, its hidden cases, and the modules of its probe (with the
 visible cases) and of its answers (oracle and mistakes), with what these take from other lessons'
-checks and from the reference implementations. The framework that all exercises share is left out:
-when it changes, `--regrade` is the choice of a person.
+checks and from the reference implementations. The table of its mistakes counts, with the answer
+that they are patches of, and what a class adds to it. The framework that all exercises share is
+left out: when it changes, `--regrade` is the choice of a person.
 """
 
 import ast
@@ -19,6 +20,7 @@ from typing import Final
 
 from grader.authoring.lesson import Lesson, LessonExercise
 from utils.checks import lessons
+from utils.checks.bank.table import read_table
 
 FOLLOWED: Final = ("utils.checks.lessons", "utils.reference")
 TABLES: Final = (("probes", "PROBES"), ("answers", "EXERCISES"))
@@ -49,7 +51,11 @@ def judged_by(lesson: Lesson) -> dict[str, str]:
 def _fingerprint(exercise: LessonExercise) -> str:
     homes = [module for part, table in TABLES for module in _homes(exercise.id, part, table)]
     sources = [_meaning(name) for name in sorted(_reachable(homes))]
-    parts = (exercise.points, exercise.hidden, sources)
+    parts: tuple[object, ...] = (exercise.points, exercise.hidden, sources)
+    if table := read_table(_folder(homes[0]) / "mistakes" / f"{exercise.id}.toml"):
+        parts = (*parts, table, _without_words(exercise.source))
+    if exercise.mistakes:
+        parts = (*parts, exercise.mistakes)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -109,10 +115,21 @@ def _text(name: str) -> str:
     return file.read_text(encoding="utf-8") if file is not None else ""
 
 
+def _folder(home: str) -> Path:
+    """Return the lesson's folder of checks, from a module of its probes or answers."""
+    file = _file(home)
+    assert file is not None
+    return file.parents[1]
+
+
 @cache
 def _meaning(name: str) -> str:
-    """Return a module's code without comments, layout and docstrings."""
-    tree = ast.parse(_text(name))
+    return _without_words(_text(name))
+
+
+def _without_words(source: str) -> str:
+    """Return code without comments, layout and docstrings."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node

@@ -24,7 +24,7 @@ from utils.checks.framework.observation import Observation, ProblemKind
 from utils.checks.framework.silent_tests import reasons_in
 from utils.checks.framework.verdict import CaseResult, Verdict
 from utils.checks.judge import judge
-from utils.checks.registry import exercises
+from utils.checks.registry import exercises, with_mistakes
 
 # Of a hidden case nothing is shown that a student's code can put its inputs into.
 NOT_SHOWN: Final = "What comes back is not what is asked for. In hidden cases it is not shown."
@@ -145,7 +145,8 @@ def _judged(
     reasons: Collection[str],
 ) -> Verdict:
     """Judge an exercise; points do not depend on whether a cause can be sought in odd answers."""
-    asked = exercises()[exercise.id], cases, answers, exercise.points
+    known = with_mistakes(exercises()[exercise.id], exercise.mistakes)
+    asked = known, cases, answers, exercise.points
     try:
         return judge(*asked, reasons=reasons)
     except Exception as error:  # no words of it: they may be a student's

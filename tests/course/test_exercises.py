@@ -10,6 +10,7 @@ from tests.course.lesson_runs import Run, all_lessons, exercise_ids, lesson_of, 
 from tests.course.right_forms import RIGHT_FORMS
 from utils.checks import check
 from utils.checks.authoring.inputs import ALIKE
+from utils.checks.framework.combining import made
 from utils.checks.framework.exercise import hidden_case
 from utils.checks.registry import exercises
 
@@ -58,7 +59,7 @@ def test_known_mistakes_lose_points_and_are_named(exercise):
     told = {}
     for mistake in exercises()[exercise].mistakes:
         verdict = getattr(check, exercise).verdict(
-            mistake.answer, points=asked.points, hidden=asked.hidden
+            made(mistake.answer), points=asked.points, hidden=asked.hidden
         )
         assert verdict.score < asked.points * (1.0 if verdict.idea_is_right else 0.95), mistake.name
         told[mistake.name] = None if verdict.mistake is None else verdict.mistake.name
@@ -69,7 +70,7 @@ def test_known_mistakes_lose_points_and_are_named(exercise):
 @each_exercise
 def test_a_known_mistake_costs_no_other_exercise(exercise):
     bank = [m for m in exercises()[exercise].mistakes if m.answer is not None]
-    run = run_with(exercise, bank[len(bank) // 2].answer)
+    run = run_with(exercise, made(bank[len(bank) // 2].answer))
     run.scores.pop(exercise)
     assert run.scores == points_of_others(exercise)
 

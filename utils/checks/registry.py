@@ -7,14 +7,16 @@ next to student code; its ``answers`` (oracles and mistakes) only where no stude
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from utils.checks import lessons
-from utils.checks.framework.exercise import Exercise, Probe
+from utils.checks.bank.source import sources_in
+from utils.checks.bank.table import TableError, mistakes_of, read_table, verify_patches
+from utils.checks.framework.exercise import Exercise, Mistake, Probe
 from utils.checks.lessons.settings import SETTINGS
 
 
@@ -31,21 +33,81 @@ def probes() -> Mapping[str, Probe]:
 @cache
 def exercises() -> Mapping[str, Exercise]:
     """Return all exercises, with oracles and mistakes, by id."""
-    return {
-        name: replace(exercise, fingerprints=fingerprint_file(package), settings=SETTINGS)
-        for package in _packages()
-        for name, exercise in _table(package, "answers", "EXERCISES").items()
-    }
+    return _Exercises(
+        {
+            name: replace(exercise, fingerprints=folder / "fingerprints.json", settings=SETTINGS)
+            for package in _packages()
+            for folder in (Path(lessons.__path__[0]) / package.rpartition(".")[2],)
+            for name, exercise in _table(package, "answers", "EXERCISES").items()
+        }
+    )
 
 
-def fingerprint_file(package: str) -> Path:
-    """Return where a lesson's machine-made mistakes are kept.
+class _Exercises(Mapping[str, Exercise]):
+    """Exercises by id; the table of an exercise's mistakes is read when somebody asks for it."""
 
-    Args:
-        package: the full name of the lesson's package of checks.
+    def __init__(self, found: Mapping[str, Exercise]) -> None:
+        self._found, self._whole = found, dict[str, Exercise]()
+
+    def __getitem__(self, name: str) -> Exercise:
+        if name not in self._whole:
+            self._whole[name] = _with_table(self._found[name])
+        return self._whole[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def _with_table(exercise: Exercise) -> Exercise:
+    """Return an exercise with the mistakes of its table, if it has one, before its others.
+
+    Raises:
+        TableError: the table cannot be used.
 
     """
-    return Path(lessons.__path__[0]) / package.rpartition(".")[2] / "fingerprints.json"
+    table = read_table(_folder(exercise) / "mistakes" / f"{exercise.id}.toml")
+    known = _patched(exercise, table) if table else ()
+    return replace(exercise, mistakes=(*known, *exercise.mistakes))
+
+
+def _folder(exercise: Exercise) -> Path:
+    assert exercise.fingerprints is not None
+    return exercise.fingerprints.parent
+
+
+def _patched(exercise: Exercise, table: Mapping[str, Any]) -> tuple[Mistake, ...]:
+    source = sources_in(_folder(exercise))[exercise.id]
+    return mistakes_of(table, source, exercise.probe.stand_ins)
+
+
+def with_mistakes(exercise: Exercise, table: Mapping[str, Any]) -> Exercise:
+    """Return an exercise with mistakes that a class adds to those of the course.
+
+    Args:
+        exercise: with the course's mistakes.
+        table: the class's.
+
+    Raises:
+        TableError: a mistake cannot be used, or has the name of one of the course's.
+
+    """
+    if not table:
+        return exercise
+    key = exercise.id, repr(table)
+    if key not in _OWN:
+        added = _patched(exercise, table)
+        verify_patches(exercise.id, added)
+        if twice := {m.name for m in added} & {m.name for m in exercise.mistakes}:
+            names = " and ".join(sorted(twice))
+            raise TableError(f"{exercise.id}: {names}: the course has a mistake of this name.")
+        _OWN[key] = replace(exercise, mistakes=(*exercise.mistakes, *added))
+    return _OWN[key]
+
+
+_OWN: dict[tuple[str, str], Exercise] = {}  # what is compiled for a class serves all submissions
 
 
 def find_exercise(name: str) -> Exercise:

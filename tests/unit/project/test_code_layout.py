@@ -43,7 +43,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.checks.explain": (
         "utils.checks.explain", "utils.checks.framework", "utils.words",
     ),
-    "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
+    "utils.checks.registry": (
+        "utils.checks.lessons", "utils.checks.framework", "utils.checks.bank",
+    ),
+    "utils.checks.bank": ("utils.checks.bank", "utils.checks.framework"),
     "utils.card": ("utils.palette",),
     "utils.checks.framework": (
         "utils.checks.framework", "utils.card", "utils.palette", "utils.words",
@@ -74,6 +77,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.notebook_file", "grader.person_table", "grader.regular_file",
         "utils.checks.framework", "utils.text_files", "utils.treebank.predictions",
     ),
+    # What a class adds to the known mistakes is held against the right answers.
+    "grader.course.own_mistakes": (
+        "grader.authoring", "grader.errors", "utils.checks.bank", "utils.checks.registry",
+        "utils.text_files",
+    ),
     "grader.nbgrader_plugins": (
         "grader.nbgrader_plugins", "grader.authoring", "grader.course", "grader.regular_file",
         "grader.notebook_file",
@@ -101,7 +109,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.checks.judge", "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
     # It reads the lessons' checks as text, to see what has changed.
-    "grader.grading.judged_by": ("grader.authoring", "utils.checks.lessons"),
+    "grader.grading.judged_by": (
+        "grader.authoring", "utils.checks.lessons", "utils.checks.bank.table",
+    ),
     "grader.cluster": (
         "grader.cluster", "grader.grading", "grader.workers", "grader.sandbox", "grader.course",
         "grader.authoring", "grader.errors", "utils.checks.framework",
@@ -128,7 +138,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.commands": (
         "grader", "utils.lab", "utils.treebank", "utils.checks.registry",
-        "utils.checks.framework",
+        "utils.checks.framework", "utils.checks.bank",
     ),
     # The hub itself is small: what needs the gradebook or torch runs in a process of its own.
     "hub": (

@@ -1,9 +1,27 @@
-"""Wrong variants that are built from choices, so that two mistakes can be made at once."""
+"""Wrong variants that say how they are made, so that two mistakes can be made at once."""
 
 import contextlib
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
+
+
+class Deferred(ABC):
+    """A wrong variant that is made when it is first tried: most are ruled out before."""
+
+    @abstractmethod
+    def made(self) -> Any:
+        """Return the function or class; each call returns the same."""
+
+    @abstractmethod
+    def together_with(self, other: "Deferred") -> "Deferred | None":
+        """Return what makes both mistakes, or None if they do not go together."""
+
+
+def made(answer: Any) -> Any:
+    """Return a known mistake's variant itself."""
+    return answer.made() if isinstance(answer, Deferred) else answer
 
 
 def by_choices(build: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,7 +43,9 @@ def by_choices(build: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def both(one: Any, other: Any) -> Any:
-    """Build what makes the choices of two variants, or None if they do not go together."""
+    """Build what makes two mistakes at once, or None if they do not go together."""
+    if isinstance(one, Deferred) and isinstance(other, Deferred):
+        return one.together_with(other)
     first, second = (getattr(x, "__dict__", {}).get("_built") for x in (one, other))
     if first is None or second is None or first[:2] != second[:2]:
         return None

@@ -142,8 +142,9 @@ class Mistake:
         name: its id, in words joined by underscores.
         message: one sentence on what went wrong.
         hint: where to look, without giving the line away.
-        answer: the variant itself, called like the student's object; None for mistakes that are
-            recognised by the kind of finding instead.
+        answer: the variant, called like the student's object, or what makes it when it is first
+            tried (`combining.Deferred`); None for mistakes that are recognised by the kind of
+            finding instead.
 
     """
 
@@ -205,7 +206,7 @@ class Exercise:
     Attributes:
         probe: how answers are questioned.
         oracle: an independent right answer, called like the student's object.
-        mistakes: the bank of known wrong variants.
+        mistakes: the bank of known wrong variants; the registry adds those of the exercise's table.
         invariants: laws that right answers keep.
         facts: where many values are right, what is asked of them: (inputs, values) -> named
             facts, which are compared in their place. They are computed where no student code
@@ -220,7 +221,7 @@ class Exercise:
 
     probe: Probe
     oracle: Any
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[Mistake, ...] = ()
     invariants: tuple[Invariant, ...] = ()
     facts: Callable[[Inputs, Mapping[str, Plain]], dict[str, Plain]] | None = None
     tolerance: float = 1e-5

@@ -22,7 +22,7 @@ def standing_in(stand_ins: Mapping[str, Any], answer: Any) -> Iterator[None]:
     namespace = _globals_of(answer)
     missing = object()
     before = {name: namespace.get(name, missing) for name in stand_ins}
-    namespace.update({name: _live(stand_in) for name, stand_in in stand_ins.items()})
+    namespace.update({name: live(stand_in) for name, stand_in in stand_ins.items()})
     try:
         yield
     finally:
@@ -42,7 +42,8 @@ def borrowed(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _live(stand_in: Any) -> Any:
+def live(stand_in: Any) -> Any:
+    """Return a stand-in itself, which may be given by its dotted name."""
     return borrowed(stand_in) if isinstance(stand_in, str) else stand_in
 
 
