@@ -29,11 +29,11 @@ def measure() -> dict[str, Any]:
         rounds = [side_by_side(course, submissions) for _ in range(ROUNDS)]
         stock, ours = map(statistics.median, zip(*rounds, strict=True))
         many = [submissions[i % N_OURS] for i in range(N_CLASS)]
-        in_one_run = rate(N_CLASS, lambda: write_feedback(course, many))
-        unchanged = rate(N_OURS, lambda: without_page(course, submissions))
+        in_one_run = rate(N_CLASS, lambda: write_feedback(course, many, course.book()))
+        unchanged = rate(N_OURS, lambda: without_page(course, submissions, course.book()))
         sizes = [len(page(course, one).read_bytes()) >> 10 for one in submissions]
         make_hostile(course, submissions[0])
-        hostile = 1 / rate(1, lambda: write_feedback(course, submissions[:1]))
+        hostile = 1 / rate(1, lambda: write_feedback(course, submissions[:1], course.book()))
     return {
         "lesson": LESSON,
         "nbconvert's, pages per second": round(stock, 2),
@@ -55,7 +55,7 @@ def side_by_side(course: GradingCourse, submissions: list[Submission]) -> tuple[
             run_converter(course.converter(GenerateFeedback, lesson, student), "no page")
 
     slow = rate(N_STOCK, stock)
-    return slow, rate(N_OURS, lambda: write_feedback(course, submissions))
+    return slow, rate(N_OURS, lambda: write_feedback(course, submissions, course.book()))
 
 
 def page(course: GradingCourse, submission: Submission) -> Path:

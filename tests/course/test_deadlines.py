@@ -15,7 +15,7 @@ from grader.course.course import GradingCourse
 from grader.course.deadlines import Row, as_utc, deadlines, read_rows, set_deadlines
 from grader.course.extensions import keep_waiting, waiting_extensions
 from grader.course.penalties import settle
-from grader.course.report import rows, table
+from grader.course.report import table
 from grader.errors import CourseError, UsageError
 from grader.grading.graded import Graded
 from grader.grading.outcome import Status
@@ -65,7 +65,7 @@ def course(recorded, tmp_path):
 
 
 def totals(course):
-    return {row.student: row.total for row in rows(course, LESSON)}
+    return {row.student: row.total for row in course.book().of(LESSON.name)}
 
 
 def by_nbgrader(course, student):
@@ -171,7 +171,9 @@ def test_a_penalty_plugin_that_fails_is_named_and_changes_nothing(course, monkey
 def test_lateness_is_in_the_table_and_in_the_export(course):
     set_deadlines(course, [Row(LESSON.name, DUE)])
     settle(course, is_backed_up=True)
-    line = next(x for x in table(course).splitlines() if x.startswith("an hour late"))
+    line = next(
+        x for x in table(course.lessons, course.book()).splitlines() if x.startswith("an hour late")
+    )
     assert "   1 hour late: -0.4" in line
     path = course.folder / "grades.csv"
     with course.gradebook() as gradebook:
