@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     with only_grader(course.folder, course.db_url):  # or another would grade what is half replaced
         collect(course, lessons)
         if course.submitted():
-            follow_due_dates(course.folder, due_dates(course))
+            follow_due_dates(course.folder, due_dates(course, course.book()))
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
         print(where_hand_ins_go(course))

@@ -114,11 +114,11 @@ def test_an_extension_granted_later_takes_the_penalty_back(course):
 def test_an_extension_granted_before_the_submission_waits_for_it(course):
     rows_ = [Row(LESSON.name, DUE), Row(LESSON.name, DUE + timedelta(days=1), "zoe")]
     assert set_deadlines(course, rows_) == ["zoe"]
-    assert rows_[1] in deadlines(course)
+    assert rows_[1] in deadlines(course, course.book())
     record(course, [Graded("zoe", LESSON, b"", right(LESSON), "2026-12-02 11:00:00 UTC")])
     settle(course, is_backed_up=True)
     assert totals(course)["zoe"] == LESSON.points
-    assert rows_[1] in deadlines(course)
+    assert rows_[1] in deadlines(course, course.book())
 
 
 def test_an_extension_that_a_killed_run_had_entered_does_not_come_again(course):
@@ -129,8 +129,8 @@ def test_an_extension_that_a_killed_run_had_entered_does_not_come_again(course):
     keep_waiting(course, left)  # as it was before the file was written
     set_deadlines(course, [Row(LESSON.name, None, "zoe")])
     settle(course, is_backed_up=True)
-    assert deadlines(course)[0] == Row(LESSON.name, DUE)
-    assert "zoe" not in {row.student for row in deadlines(course)}
+    assert deadlines(course, course.book())[0] == Row(LESSON.name, DUE)
+    assert "zoe" not in {row.student for row in deadlines(course, course.book())}
 
 
 def test_without_its_due_date_a_lesson_has_no_late_ones(course):
@@ -139,7 +139,7 @@ def test_without_its_due_date_a_lesson_has_no_late_ones(course):
     set_deadlines(course, [Row(LESSON.name, None)])
     settle(course, is_backed_up=True)
     assert set(totals(course).values()) == {LESSON.points}
-    assert deadlines(course)[0] == Row(LESSON.name, None)
+    assert deadlines(course, course.book())[0] == Row(LESSON.name, None)
 
 
 def test_a_score_changed_by_hand_changes_its_penalty(course):
@@ -191,7 +191,7 @@ def test_lateness_is_in_the_table_and_in_the_export(course):
 def test_an_extension_without_a_due_date_is_told_and_nothing_is_changed(course):
     with pytest.raises(CourseError, match=r"no due date\. .*Nothing was changed"):
         set_deadlines(course, [Row(NAMES[1], DUE), Row(LESSON.name, DUE, "early")])
-    assert {row.due for row in deadlines(course)} == {None}
+    assert {row.due for row in deadlines(course, course.book())} == {None}
 
 
 @pytest.mark.parametrize(
