@@ -19,7 +19,6 @@ from grader.authoring.notebook import source_notebook
 from grader.commands.arguments import usual_jobs
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
-from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.grading.batch import autograde
 from grader.grading.known_cells import code_cells
@@ -89,7 +88,7 @@ def rate(count: int, work: Any) -> float:
 def scores(course: GradingCourse) -> dict[str, float]:
     """Return each student's points."""
     lesson = next(x for x in course.lessons if x.name == LESSON)
-    return {row.student: row.total for row in rows(course, lesson)}
+    return {row.student: row.total for row in course.book().of(lesson.name)}
 
 
 def in_isolation(lesson: Lesson) -> dict[str, Any]:

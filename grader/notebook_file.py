@@ -7,7 +7,7 @@ other programs drop cells' names and ids. What grading can read is a notebook, h
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,21 +88,35 @@ def lesson_of(data: bytes, lessons: Sequence[Lesson]) -> Lesson:
 
     """
     cells = [cell for cell in read_notebook(data)["cells"] if isinstance(cell, dict)]
-    named = {name for cell in cells for name in _names(cell)}
-    defined = {x for cell in cells for pair in _DEFINES.findall(_source(cell)) for x in pair if x}
-    for found in (named, defined):
-        counts = Counter({x.name: len(found & _own(x)) for x in lessons})
-        (best, most), *others = [*counts.most_common(2), ("", 0)]
-        if most and others[0][1] == most:
-            raise Malformed(f"it has as much of {best} as of {others[0][0]}: ask which it is")
-        if most:
-            return next(lesson for lesson in lessons if lesson.name == best)
-    raise Malformed(NO_LESSONS)
+    known = {exercise.id: lesson for lesson in lessons for exercise in lesson.exercises}
+    homes = {exercise: lesson.name for exercise, lesson in known.items()}
+    names = [name for cell in cells for name in _names(cell)]
+    counts = lessons_in(names, map(_source, cells), homes).most_common(2)
+    if not counts:
+        raise Malformed(NO_LESSONS)
+    (best, most), *others = counts
+    if others and others[0][1] == most:
+        raise Malformed(f"it has as much of {best} as of {others[0][0]}: ask which it is")
+    return next(lesson for lesson in lessons if lesson.name == best)
 
 
-def _own(lesson: Lesson) -> set[str]:
-    """Return nbgrader's names of a lesson's exercises and tests, which no other lesson has."""
-    return {name for e in lesson.exercises for name in (e.id, f"test_{e.id}")}
+def lessons_in(
+    names: Iterable[str], sources: Iterable[str], homes: Mapping[str, str]
+) -> Counter[str]:
+    """Return how many exercises of which lessons a notebook has: by names, else by definitions.
+
+    Args:
+        names: those that its cells claim, of exercises or of their tests.
+        sources: its cells' texts; all metadata may be lost.
+        homes: exercise -> lesson.
+
+    """
+    defined = (x for source in sources for pair in _DEFINES.findall(source) for x in pair)
+    for given in (names, defined):
+        found = {name if name in homes else name.removeprefix("test_") for name in given}
+        if counts := Counter(home for name, home in homes.items() if name in found):
+            return counts
+    return Counter()
 
 
 def _names(cell: Mapping[str, Any]) -> Iterator[str]:

@@ -12,8 +12,8 @@ from typing import Final
 
 from bench.semester.people import HandIn, Student, hand_ins, kept_share
 from grader.cli import main as grader
+from grader.course.book import Record
 from grader.course.course import GradingCourse
-from grader.course.report import Row, rows
 
 LINES: Final = 40  # of what `grade` prints, however large the class
 
@@ -78,7 +78,7 @@ def look(semester: Semester, week: int, sent: dict[str, HandIn]) -> None:
     """Hold a lesson's scores against what was handed in: nobody lost, late points exact."""
     course = semester.course
     (lesson,) = [x for x in course.lessons if x.name == semester.texts[week].stem]
-    found = {row.student: row for row in rows(course, lesson)}
+    found = {row.student: row for row in course.book().of(lesson.name)}
     semester.hold(found.keys() == sent.keys(), f"{lesson.name}: {found.keys() ^ sent.keys()}")
     alike: dict[str, set[tuple[float, ...]]] = defaultdict(set)
     for student, row in found.items():
@@ -92,12 +92,12 @@ def look(semester: Semester, week: int, sent: dict[str, HandIn]) -> None:
         semester.hold(alike["ada"] == {right}, f"{lesson.name}: right answers got {alike['ada']}")
 
 
-def _look_at(semester: Semester, week: int, hand_in: HandIn, row: Row) -> None:
+def _look_at(semester: Semester, week: int, hand_in: HandIn, row: Record) -> None:
     """Check one student's points, late days and points given by hand."""
     key = (row.student, week)
     late = 0.0 if key in semester.excused else hand_in.counted_late
     told = f"{row} for {hand_in}"
-    semester.hold(row.seconds_late == late or late == 0 >= row.seconds_late, told)
+    semester.hold(row.late_by.total_seconds() == late, told)
     wanted = sum(row.scores.values()) * kept_share(late)
     semester.hold(math.isclose(row.total, wanted, abs_tol=1e-9), f"{wanted} wanted: {told}")
     if key in semester.by_hand:

@@ -12,7 +12,6 @@ from typing import Final
 
 from bench.semester.commands import Semester
 from bench.semester.people import way
-from grader.course.report import rows
 from grader.course.wording import plural
 
 KEPT: Final = (("submitted", "ipynb"), ("autograded", "ipynb"), ("feedback", "html"))
@@ -29,7 +28,8 @@ def look_at_the_report(semester: Semester) -> None:
 def look_at_the_tables(semester: Semester) -> None:
     """Write each system's table; in all of them the sums are the gradebook's."""
     course = semester.course
-    totals = {x.name: sum(row.total for row in rows(course, x)) for x in course.lessons}
+    book = course.book()
+    totals = {x.name: sum(row.total for row in book.of(x.name)) for x in course.lessons}
     for form in ("canvas", "moodle", "csv"):
         semester.verb("export", form, "--out", f"{form}.csv")
         sums, n_people = _sums(semester.root / f"{form}.csv", form)

@@ -39,7 +39,7 @@ from bench.semester.people import (
     way,
     write_download,
 )
-from grader.course.report import Row, rows
+from grader.course.book import Record
 from grader.course.wording import plural
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -193,9 +193,9 @@ def change_the_first_lesson(semester: Semester) -> None:
     _look_for_comments(semester)
 
 
-def _first_rows(semester: Semester) -> list[Row]:
+def _first_rows(semester: Semester) -> list[Record]:
     course = semester.course
-    return rows(course, course.lessons[0])
+    return course.book().of(course.lessons[0].name)
 
 
 def changed(text: str) -> str:

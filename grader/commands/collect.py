@@ -78,7 +78,7 @@ def _collected(
             "--roster: a CSV file, or Canvas's own gradebook export."
         )
     request = Request(arguments.system, arguments.zip, chosen, COMPANIONS)
-    return collect(course, request, found.students), found
+    return collect(course, request, found), found
 
 
 def summary(collected: Collected, folder: Path) -> str:

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     course = GradingCourse(root, root)
     if arguments.file is not None:
         _set(course, arguments.file)
-    known = deadlines(course)
+    known = deadlines(course, course.book())
     for row in known:
         due = "no due date" if row.due is None else as_local(row.due)
         print(f"    {line(row.student)}: {due}" if row.student else f"{row.lesson:<28}{due}")
@@ -82,7 +82,7 @@ def _set(course: GradingCourse, file: Path) -> None:
     rows = read_rows(file, [lesson.name for lesson in course.lessons])
     with only_grader(course.folder, course.db_url):
         unknown = set_deadlines(course, rows)
-        follow_due_dates(course.folder, due_dates(course))
+        follow_due_dates(course.folder, due_dates(course, course.book()))
         n_changed = settle(course, is_backed_up=True)
     print(f"{plural(len(rows), 'row')} set; late penalties changed: {n_changed}.")
     if unknown:

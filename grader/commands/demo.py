@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     print("others made well-known mistakes.")
     status = grade.grade(course, course.submitted(), arguments)
     with only_grader(course.folder, course.db_url):
-        page, _ = write_reports(course, course.lessons)
+        page, _ = write_reports(course, course.lessons, course.book())
     print("What to look at (open a page in a browser):")
     for path, what in (*_pages(course), (page, "the class: what was hard, and who needs help")):
         print(f"  {path}\n    {what}")

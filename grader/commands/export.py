@@ -1,19 +1,18 @@
 """`python -m grader export`: grades and feedback in the form that a learning system takes."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
+from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.grades import NOT_SUBMITTED, Grade
 from grader.course.private import keep_private, replace_privately, write_private
 from grader.course.safe_text import csv_text, line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
-from grader.lms.columns import Column, all_grades, columns
 from grader.lms.members import members
 from grader.lms.roster import Student
 from grader.person_table import read_table
@@ -75,30 +74,30 @@ def _write_grades(
 ) -> tuple[list[str], bool]:
     """Write a table; return what to say, and whether nobody's grades are left out."""
     found = members(course, arguments.roster)
-    known = all_grades(course, chosen)
-    if not known:
+    filled = tables.columns(chosen, found.book, per_exercise=arguments.per_exercise)
+    if not filled:
         raise CourseError("Nothing is graded yet, so there is nothing to export: run make grade.")
-    filled = columns(chosen, known, per_exercise=arguments.per_exercise)
-    table = _table(arguments, chosen, found.students, known, filled)
+    table = _table(arguments, chosen, found.students, found.book, filled)
     notes = [*found.notes, *table.notes]
     if not table.count:  # a file of headings alone would replace one with grades
         told = "\n".join([f"{arguments.out} was not written: nobody would be in it.", *notes])
         raise CourseError(f"{told}\n{table.needs}")
     write_private(arguments.out, csv_text(table.rows))
-    graded = {x.student for of in known.values() for x in of if x.status != NOT_SUBMITTED}
-    return [f"{arguments.out}: {', '.join(known)}.", *notes], graded.isdisjoint(found.doubles)
+    names = dict.fromkeys(column.lesson for column in filled)
+    graded = {student for student, lesson in found.book.records if lesson in names}
+    return [f"{arguments.out}: {', '.join(names)}.", *notes], graded.isdisjoint(found.doubles)
 
 
 def _table(
     arguments: argparse.Namespace,
     chosen: list[Lesson],
     students: Sequence[Student],
-    known: Mapping[str, Sequence[Grade]],
-    filled: Sequence[Column],
+    book: Book,
+    filled: Sequence[tables.Column],
 ) -> tables.Table:
     """Return the table of the form that is asked for."""
     if arguments.form == "csv":
-        return tables.plain(students, known, filled)
+        return tables.plain(students, book, filled)
     if arguments.form == "moodle":
         return tables.moodle(students, filled)
     if arguments.template is None:

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     with only_grader(course.folder, course.db_url):  # or another would grade what is half replaced
         collect(course, lessons)
         if course.submitted():
-            follow_due_dates(course.folder, due_dates(course))
+            follow_due_dates(course.folder, due_dates(course, course.book()))
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
         print(where_hand_ins_go(course))
@@ -147,14 +147,15 @@ def grade(course: GradingCourse, submissions: Submissions, arguments: argparse.N
             if outcome.score is None
         ]
     unchanged = "" if done else _unchanged(len(submissions), n_left)
-    report = write_report(course)
-    lines = [f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, "", *summary(course)]
-    print("\n".join(lines))
-    print(f"Scores of everyone, and the mistakes that were named: {report}")
-    print(f"Feedback pages: {course.feedback}")
-    print("\n".join(first_lines(failures)), end="\n" if failures else "")
-    with only_grader(course.folder, course.db_url):
-        write_feedback(course, without_page(course, submissions))
+    print(f"Graded {plural(len(done), 'submission')}.{unchanged}", *told, sep="\n")
+    with only_grader(course.folder, course.db_url):  # scores and copies must be of one moment
+        book = course.book()
+        report = write_report(course, book)
+        print("", *summary(course, book), sep="\n")
+        print(f"Scores of everyone, and the mistakes that were named: {report}")
+        print(f"Feedback pages: {course.feedback}")
+        print("\n".join(first_lines(failures)), end="\n" if failures else "")
+        write_feedback(course, without_page(course, submissions, book), book)
     return 1 if failures else 0
 
 

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         settle(course, is_backed_up=True)  # a penalty is a share of the score, points included
         print(table(examination, hand_ins, waiting))
         entered = [(student, LESSON) for student in hand_ins if student not in waiting]
-        write_feedback(course, entered)
+        write_feedback(course, entered, course.book())
     for error in unread.values():
         print(f"Not scored: {line(str(error))}, then run the same command; points stay meanwhile.")
     return 1 if unread else 0

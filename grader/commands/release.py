@@ -43,11 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     with only_grader(course.folder, course.db_url):
         if graded:
             settle(course, is_backed_up=False)  # a run that was interrupted set no late penalty
+        book = course.book()
         try:
-            write_feedback(course, without_page(course, graded))
+            write_feedback(course, without_page(course, graded, book), book)
         except CourseError as error:
             failure = error
-        stale = set(without_page(course, graded))  # an old page tells old scores
+        stale = set(without_page(course, graded, book))  # an old page tells old scores
         done = hand_back(course, [key for key in chosen if key not in stale])
     print("\n".join(_told(course, done)))
     if failure is not None:

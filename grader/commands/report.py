@@ -25,8 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     with only_grader(course.folder, course.db_url):  # copies and scores must be of one moment
-        page, unread = write_reports(course, lessons(root, arguments.lesson))
-    for sentence in [*not_in_roster(course), *unread]:
+        book = course.book()
+        page, unread = write_reports(course, lessons(root, arguments.lesson), book)
+    for sentence in [*not_in_roster(course, book), *unread]:
         print(sentence)
     print(f"The class: {page}\nEach student: {page.parent / 'students'}")
     return 1 if unread else 0

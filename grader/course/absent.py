@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from nbgrader.api import Assignment, SubmittedAssignment
-
+from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.roster_file import ROSTER, listed, nearest
 from grader.course.safe_text import line
@@ -16,7 +15,7 @@ from grader.errors import PROGRAM
 MOST_NAMED: Final = 8
 
 
-def absent(course: GradingCourse) -> Mapping[str, Sequence[str]]:
+def absent(course: GradingCourse, book: Book) -> Mapping[str, Sequence[str]]:
     """Return lesson -> the roster's students who handed in nothing of it, ordered.
 
     A lesson that nobody has handed in yet is left out: it may not have begun. Without a roster
@@ -26,13 +25,13 @@ def absent(course: GradingCourse) -> Mapping[str, Sequence[str]]:
     if not (class_list := {str(entry["id"]) for entry in entries if not entry.get("left")}):
         return {}
     there: dict[str, set[str]] = defaultdict(set)
-    for student, lesson in [*_graded(course), *course.submitted()]:
+    for student, lesson in [*book.records, *course.submitted()]:
         there[lesson].add(student)
     missed = {lesson: sorted(class_list - students) for lesson, students in there.items()}
     return {lesson: students for lesson, students in missed.items() if students}
 
 
-def not_in_roster(course: GradingCourse) -> list[str]:
+def not_in_roster(course: GradingCourse, book: Book) -> list[str]:
     """Return a sentence on whom the roster does not list, with who is near and what mends it.
 
     Without a roster nobody is told.
@@ -40,8 +39,8 @@ def not_in_roster(course: GradingCourse) -> list[str]:
     entries = listed(course.folder / ROSTER)
     if not (known := {str(entry["id"]) for entry in entries}):
         return []
-    work: dict[str, set[str]] = {student: set() for student in course.students()}
-    for student, lesson in [*_graded(course), *course.submitted()]:
+    work: dict[str, set[str]] = {student: set() for student in book.people}
+    for student, lesson in [*book.records, *course.submitted()]:
         work.setdefault(student, set()).add(lesson)
     if not (strangers := sorted(work.keys() - known)):
         return []
@@ -61,11 +60,3 @@ def _told(student: str, work: set[str], near: str) -> str:
 
 def _word(name: str) -> str:
     return line(shlex.quote(name))
-
-
-def _graded(course: GradingCourse) -> list[tuple[str, str]]:
-    with course.gradebook() as gradebook:
-        found = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name).join(
-            Assignment, Assignment.id == SubmittedAssignment.assignment_id
-        )
-        return [(student, lesson) for student, lesson in found]

@@ -23,7 +23,7 @@ from grader.course.hand_in_files import BESIDE, MOST_BYTES, NOT_READ, LeftOut, f
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.notebook_file import may_be_meant, notebook_in
-from grader.regular_file import PIECE, Unreadable, copy_plain
+from grader.regular_file import Unreadable, copy_plain
 
 CONTENTS: Final = "contents.json"  # path -> SHA-256 of every other file in the archive
 TAKEN: Final = tuple(n for n in private.FOLDERS if n not in (private.ARCHIVE, backups.FOLDER))
@@ -36,40 +36,23 @@ HAND_INS: Final = {Path("submitted"): 2, Path("lms", "replaced"): 3}
 LEFT_OUT: Final = ("hub-passwords.csv",)  # in the clear, and of use to nobody after the semester
 
 
-@dataclass(frozen=True)
+@dataclass
 class Archived:
     """What an archive holds.
 
     Attributes:
         path: of the archive.
+        has_gradebook: False if there is none yet.
         counts: folder -> how many files of it; files at the top are below "".
         links: paths of links, which are not followed and not kept.
-        has_gradebook: False if there is none yet.
         left_out: what is not kept of hand-ins, for collecting would leave it out, too.
         is_whole: False if some of that is left out because it cannot be read.
 
     """
 
     path: Path
-    counts: Mapping[str, int]
-    links: tuple[str, ...]
     has_gradebook: bool
-    left_out: tuple[LeftOut, ...]
-    is_whole: bool
-
-
-class _Entry(NamedTuple):
-    """A file on its way into the archive: its name there, where it is, when it was changed."""
-
-    inside: str
-    path: Path
-    modified: float
-
-
-@dataclass
-class _NotKept:
-    """What was met on the way and is not kept."""
-
+    counts: dict[str, int] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     is_whole: bool = True
@@ -79,6 +62,14 @@ class _NotKept:
         self.is_whole = False
         reason = f"it cannot be read ({error.strerror}). {error.helps}, then run the same command"
         self.left_out.append(LeftOut(line(str(path)), reason, owner))
+
+
+class _Entry(NamedTuple):
+    """A file on its way into the archive: its name there, where it is, when it was changed."""
+
+    inside: str
+    path: Path
+    modified: float
 
 
 def archive(course: GradingCourse, name: str) -> Archived:
@@ -99,43 +90,36 @@ def archive(course: GradingCourse, name: str) -> Archived:
     for half in home.glob(f"{UNFINISHED}*"):  # of a run that was killed; it may be large
         half.unlink()
     gradebook = backups.back_up(course.db_url, course.folder)
-    not_kept = _NotKept()
-    target = home / f"{name}.tar.gz"
+    made = Archived(home / f"{name}.tar.gz", gradebook is not None)
     handle, temporary = tempfile.mkstemp(dir=home, prefix=UNFINISHED)  # readable by its owner alone
     try:
         with (
             os.fdopen(handle, "wb") as stream,
             tempfile.NamedTemporaryFile(dir=home, prefix=UNFINISHED) as spare,
         ):
-            entries = _entries(course.folder, gradebook, Path(spare.name), not_kept)
+            entries = _entries(course.folder, gradebook, Path(spare.name), made)
             digests = _write(stream, name, entries)
         _verify(Path(temporary), name, digests)
-        Path(temporary).replace(target)
+        Path(temporary).replace(made.path)
     finally:
         Path(temporary).unlink(missing_ok=True)
-    return Archived(
-        target,
-        _counts(digests),
-        tuple(sorted(not_kept.links)),
-        gradebook is not None,
-        tuple(not_kept.left_out),
-        not_kept.is_whole,
-    )
+    tops = (inside.partition("/")[0] if "/" in inside else "" for inside in digests)
+    made.counts = dict(sorted(Counter(tops).items()))
+    made.links.sort()
+    return made
 
 
-def _entries(
-    folder: Path, gradebook: Path | None, spare: Path, not_kept: _NotKept
-) -> Iterator[_Entry]:
+def _entries(folder: Path, gradebook: Path | None, spare: Path, made: Archived) -> Iterator[_Entry]:
     """Yield what is kept, each file when it is to be written; what is not is noted."""
     for path in _files(folder):
         inside = str(path.relative_to(folder))
         if path.is_symlink():
-            not_kept.links.append(inside)
+            made.links.append(inside)
         else:
             yield _Entry(inside, path, path.stat().st_mtime)
     for home, levels in HAND_INS.items():
         if (folder / home).is_dir():
-            yield from _hand_ins(folder, home, levels, spare, not_kept)
+            yield from _hand_ins(folder, home, levels, spare, made)
     if gradebook is not None:
         yield _Entry("gradebook.db", gradebook, gradebook.stat().st_mtime)
 
@@ -158,7 +142,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _hand_ins(
-    folder: Path, home: Path, levels: int, spare: Path, not_kept: _NotKept
+    folder: Path, home: Path, levels: int, spare: Path, made: Archived
 ) -> Iterator[_Entry]:
     """Yield what is kept of the hand-ins in a folder, and of what lies beside them.
 
@@ -167,7 +151,7 @@ def _hand_ins(
         home: the folder below it.
         levels: how many levels of folders in it are looked into.
         spare: each file is copied here before: its disk may fail in the middle, or somebody cut it.
-        not_kept: notes what is not.
+        made: notes what is not.
 
     """
     owner = _owner(home)
@@ -178,22 +162,22 @@ def _hand_ins(
         inner = [e.name for e in there if levels and e.is_dir(follow_symlinks=False)]
     except OSError as error:
         unread = Unreadable(error.errno, error.strerror, str(home))
-        not_kept.note_unreadable(home, owner, unread)
+        made.note_unreadable(home, owner, unread)
         return
-    not_kept.links += [str(home / name) for name in links]
+    made.links += [str(home / name) for name in links]
     names = {entry.name for entry in there}.difference(links, inner)
     for path in (home / name for name in sorted(names)):
         try:
             reason = _reason(folder / path, names, spare)
         except Unreadable as error:
-            not_kept.note_unreadable(path, owner, error)
+            made.note_unreadable(path, owner, error)
             continue
         if reason:
-            not_kept.left_out.append(LeftOut(line(str(path)), reason, owner))
+            made.left_out.append(LeftOut(line(str(path)), reason, owner))
         else:
             yield _Entry(str(path), spare, (folder / path).lstat().st_mtime)
     for name in inner:
-        yield from _hand_ins(folder, home / name, levels - 1, spare, not_kept)
+        yield from _hand_ins(folder, home / name, levels - 1, spare, made)
 
 
 def _reason(path: Path, names: Collection[str], spare: Path) -> str:
@@ -219,29 +203,6 @@ def _owner(path: Path) -> str:
     return ""
 
 
-def _counts(names: Iterable[str]) -> dict[str, int]:
-    tops = Counter(name.partition("/")[0] if "/" in name else "" for name in names)
-    return dict(sorted(tops.items()))
-
-
-class Digesting:
-    """A file that is read in pieces, and whose digest is known then."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        """Begin to read a file from where it is."""
-        self._file, self._digest = file, hashlib.sha256()
-
-    def read(self, size: int = PIECE, /) -> bytes:
-        """Read at most so many bytes."""
-        data = self._file.read(size)
-        self._digest.update(data)
-        return data
-
-    def digest(self) -> str:
-        """Return the digest of what was read."""
-        return self._digest.hexdigest()
-
-
 def _write(stream: IO[bytes], name: str, entries: Iterable[_Entry]) -> dict[str, str]:
     """Write the files and the list of their digests; return the list."""
     digests, newest = {}, 0.0
@@ -258,11 +219,11 @@ def _write(stream: IO[bytes], name: str, entries: Iterable[_Entry]) -> dict[str,
 def _add(tar: tarfile.TarFile, name: str, file: IO[bytes], modified: float) -> str:
     """Add a file, however large, and return its digest."""
     entry = tarfile.TarInfo(name)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     entry.size, entry.mode, entry.mtime = file.seek(0, os.SEEK_END), 0o600, int(modified)
     file.seek(0)
-    digesting = Digesting(file)
-    tar.addfile(entry, digesting)
-    return digesting.digest()
+    tar.addfile(entry, file)
+    return digest
 
 
 def _verify(path: Path, name: str, digests: Mapping[str, str]) -> None:
@@ -284,7 +245,5 @@ def _read(path: Path, name: str) -> Iterator[tuple[str, str]]:
         for entry in tar:
             content = tar.extractfile(entry)
             assert content is not None  # only plain files are written
-            digesting = Digesting(content)
-            while digesting.read():
-                pass
-            yield entry.name.removeprefix(f"{name}/"), digesting.digest()
+            digest = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
+            yield entry.name.removeprefix(f"{name}/"), digest

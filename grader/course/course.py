@@ -21,6 +21,7 @@ from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.release import course_config
 from grader.course.backups import back_up, verify_not_lost
+from grader.course.book import Book, read_book
 from grader.course.database import cannot_be_opened, db_url, elsewhere, verify_sound, verify_version
 from grader.course.migration import fit, is_recorded
 from grader.course.own_mistakes import own_mistakes, with_own
@@ -101,6 +102,11 @@ class GradingCourse:
         """Return the ids of the students in the gradebook."""
         with self.gradebook() as gradebook:
             return [student.id for student in gradebook.students]
+
+    def book(self) -> Book:
+        """Read the gradebook as it is now: once for a command, which hands it on."""
+        with self.gradebook() as gradebook:
+            return read_book(gradebook, self.folder)
 
     def submitted(self) -> list[tuple[str, str]]:
         """Return (student, lesson) of all submissions in submitted/, in order, less `left_out`."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from nbgrader.api import Gradebook, MissingEntry
 
+from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
 from grader.course.hand_in_time import moments
@@ -171,26 +172,20 @@ def _due(gradebook: Gradebook, lesson: str) -> datetime | None:
     return found
 
 
-def deadlines(course: GradingCourse) -> list[Row]:
+def deadlines(course: GradingCourse, book: Book) -> list[Row]:
     """Return every lesson's due date, each followed by its extensions, whether entered or not."""
     waiting, rows = waiting_extensions(course), []
-    with course.gradebook() as gradebook:
-        for lesson in course.lessons:
-            due = _due(gradebook, lesson.name)
-            rows.append(Row(lesson.name, due))
-            if due is not None:
-                ahead = {s: timedelta(seconds=n) for s, n in waiting.get(lesson.name, {}).items()}
-                granted = ahead | _granted(gradebook, lesson.name)
-                rows += [Row(lesson.name, due + granted[s], s) for s in sorted(granted)]
+    for name in (lesson.name for lesson in course.lessons):
+        due = book.lessons[name].due if name in book.lessons else None
+        rows.append(Row(name, due))
+        if due is not None:
+            granted = {s: timedelta(seconds=n) for s, n in waiting.get(name, {}).items()}
+            granted |= {x.student: x.extension for x in book.of(name) if x.extension is not None}
+            rows += [Row(name, due + granted[s], s) for s in sorted(granted)]
     return rows
 
 
-def due_dates(course: GradingCourse) -> dict[tuple[str, str], datetime]:
+def due_dates(course: GradingCourse, book: Book) -> dict[tuple[str, str], datetime]:
     """Return (lesson, student) -> due date or extension; student "" stands for all."""
-    rows = deadlines(course)
+    rows = deadlines(course, book)
     return {(r.lesson, r.student): r.due.replace(tzinfo=UTC) for r in rows if r.due is not None}
-
-
-def _granted(gradebook: Gradebook, lesson: str) -> dict[str, timedelta]:
-    submissions = gradebook.find_assignment(lesson).submissions
-    return {s.student.id: s.extension for s in submissions if s.extension is not None}

@@ -1,7 +1,5 @@
 """What to tell where submitted/ has no hand-in: where they belong, or that the folder is gone."""
 
-from nbgrader.api import SubmittedAssignment
-
 from grader.course.course import GradingCourse
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
@@ -37,5 +35,4 @@ def _in_gradebook(course: GradingCourse) -> int:
     file = sqlite_file(course.db_url)
     if file is not None and not file.exists():
         return 0
-    with course.gradebook() as gradebook:
-        return int(gradebook.db.query(SubmittedAssignment).count())
+    return len(course.book().records)

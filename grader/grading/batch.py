@@ -19,7 +19,7 @@ from grader.grading.lock import only_grader
 from grader.grading.outcome import Summary
 from grader.grading.pipeline import unread
 from grader.grading.reading import Item
-from grader.grading.recording import Scores, fingerprint, in_gradebook, record, sweep
+from grader.grading.recording import fingerprint, record, sweep
 from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out
@@ -79,8 +79,7 @@ def autograde(
     with only_grader(course.folder, course.db_url):
         sweep(course.folder)
         judges = Fingerprints(course.lessons)
-        known = in_gradebook(course)
-        waiting = sort_out(course, submissions, judges, known)
+        waiting = sort_out(course, submissions, judges, course.book())
         todo = list(submissions) if regrade else waiting.all
         run = Run(left=[] if regrade else waiting.left)
         if todo:
@@ -93,7 +92,7 @@ def autograde(
                 for batch in _batches(shown):
                     written = record(course, batch)
                     run.outcomes |= {(g.student, g.lesson.name): g.outcome.summary for g in written}
-                    _note_changes(course, written, waiting, known, run)
+                    _note_changes(course, written, waiting, run)
         run.n_late = settle(course, is_backed_up=bool(todo))
         return run
 
@@ -105,12 +104,12 @@ def _record_lessons(course: GradingCourse, todo: Sequence[Submission]) -> None:
 
 
 def _note_changes(
-    course: GradingCourse, batch: Sequence[Graded], waiting: Waiting, known: Scores, run: Run
+    course: GradingCourse, batch: Sequence[Graded], waiting: Waiting, run: Run
 ) -> None:
     """Note what was judged anew; a batch at a time, so that an interruption loses none."""
     keys = [(graded.student, graded.lesson.name) for graded in batch]
     changes = [
-        Change(*key, waiting.changed[key], known[key], graded.outcome.scores)
+        Change(*key, *waiting.changed[key], graded.outcome.scores)
         for key, graded in zip(keys, batch, strict=True)
         if key in waiting.changed and graded.outcome.score is not None
     ]

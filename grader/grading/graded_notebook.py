@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import METADATA, source_notebook
-from grader.course.outcome_key import OUTCOME
+from grader.course.beside import OUTCOME
 from grader.grading.known_cells import shown_cells
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.sanitize import Pictures, StudentTexts, safe_note

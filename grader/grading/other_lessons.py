@@ -11,7 +11,7 @@ from grader.authoring.lesson import Lesson
 from grader.course.wording import first, plural
 from grader.grading.arrangement import Arrangement
 from grader.grading.submission import SubmittedCell
-from grader.static_analysis.cells import statements
+from grader.notebook_file import lessons_in
 
 EXERCISE: Final = re.compile(r'^# ?%%.*\bexercise="(\w+)"', re.MULTILINE)
 MOST: Final = 4  # names in a sentence
@@ -35,7 +35,7 @@ def another_lesson(
     nothing = all(home is None for home in found.homes.values())
     if not nothing or any(cell.name in found.tests for cell in found.cells):
         return None
-    theirs = _theirs(lesson, submitted) or _theirs(lesson, _as_defined(found))
+    theirs = _theirs(lesson, submitted, [cell.source for cell in found.cells])
     if not theirs:
         return None
     name = theirs.most_common(1)[0][0]
@@ -64,21 +64,13 @@ def strangers(
         )
 
 
-def _theirs(lesson: Lesson, cells: Sequence[SubmittedCell]) -> Counter[str]:
-    """Return how many of other lessons' exercises some cells are named after, by lesson."""
+def _theirs(
+    lesson: Lesson, cells: Sequence[SubmittedCell], sources: Sequence[str] = ()
+) -> Counter[str]:
+    """Return how many of other lessons' exercises there are, by lesson."""
     every = exercises_in(lesson.text_path.parent)
-    names = {name for cell in cells for name in (cell.name, cell.id)}
-    return Counter(every[n] for n in names if every.get(n, lesson.name) != lesson.name)
-
-
-def _as_defined(found: Arrangement) -> list[SubmittedCell]:
-    """Return the cells' first definitions in place of their names: all metadata may be lost."""
-    return [
-        SubmittedCell("", name, False, cell.index, cell.kind, "")
-        for cell in found.cells
-        for one in statements(cell.source)
-        for name in one.bound
-    ]
+    others = {name: home for name, home in every.items() if home != lesson.name}
+    return lessons_in([x for cell in cells for x in (cell.name, cell.id)], sources, others)
 
 
 def _unknown(lesson: Lesson, submitted: Sequence[SubmittedCell]) -> list[str]:

@@ -8,24 +8,24 @@ interruption, what either lacks is graded again, and nothing can be there twice.
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Assignment, Grade, GradeCell, InvalidEntry, Student
+from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import SQLAlchemyError
 
-from grader.course.beside import SECRET, STAMP
+from grader.course.beside import SECRET, STAMP, VERDICT
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import NOT_ENTERED, GradedCopy, is_entered, read_copy
-from grader.course.queries import scores_of_all
+from grader.course.graded_copies import NOT_ENTERED, read_copy
 from grader.errors import CourseError
 from grader.grading.entering import enter
 from grader.grading.first_tries import first_tries
 from grader.grading.graded import Graded
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.pipeline import grader_failed
+from grader.grading.verdict_file import verdict_file
 
 
 def fingerprint(data: bytes) -> str:
@@ -89,10 +89,12 @@ def _write_copy(folder: Path, graded: Graded) -> None:
     for leftover in (fresh, old):
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir()
-    notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, _about(folder, graded))
+    about = _about(folder, graded)
+    notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, about)
     # Not by nbformat, whose validation takes longer than grading: we made every cell. In one line,
     # because only that is written by json's encoder in C.
     (fresh / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    (fresh / VERDICT).write_bytes(verdict_file(graded.outcome, notebook, about))
     for file, text in ((STAMP, graded.timestamp), (SECRET, graded.secret)):
         if text:
             (fresh / file).write_text(text, encoding="utf-8")
@@ -112,32 +114,6 @@ def _about(folder: Path, graded: Graded) -> dict[str, Any]:
         "judged_by": dict(graded.judged_by),
         "first_tries": first_tries(tries, graded.outcome, given),
     }
-
-
-def recorded(course: GradingCourse, student: str, lesson: str) -> GradedCopy | None:
-    """Return the graded copy; None if there is none, the grader failed or it was not entered."""
-    if not is_entered(course.folder, student, lesson):
-        return None
-    copy = read_copy(course.folder, student, lesson)
-    return copy if copy is not None and copy.status != "grader error" else None
-
-
-Scores = Mapping[tuple[str, str], Mapping[str, float]]
-
-
-def in_gradebook(course: GradingCourse) -> Scores:
-    """Return (student, lesson) of every submission that is graded -> auto scores by exercise."""
-    with course.gradebook() as gradebook:
-        columns = Student.id, Assignment.name, GradeCell.name, Grade.auto_score
-        found = scores_of_all(gradebook.db, *columns).all()
-    scores: dict[tuple[str, str], dict[str, float | None]] = {}
-    for student, lesson, cell, score in found:
-        scores.setdefault((student, lesson), {})[cell.removeprefix("test_")] = score
-    return {key: _whole(of) for key, of in scores.items() if None not in of.values()}
-
-
-def _whole(scores: Mapping[str, float | None]) -> dict[str, float]:
-    return {exercise: score for exercise, score in scores.items() if score is not None}
 
 
 def sweep(folder: Path) -> None:

@@ -2,15 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from grader.course.book import Book
 from grader.course.course import GradingCourse
+from grader.course.graded_copies import FAILED, is_entered
 from grader.course.nbgrader_autograde import is_current
-from grader.grading.recording import Scores, fingerprint, recorded
+from grader.grading.recording import fingerprint
 from grader.grading.submitted import as_graded, read
 from grader.regular_file import Unreadable
 
 Submission = tuple[str, str]
 Judges = Mapping[str, Mapping[str, str]]  # lesson -> exercise -> fingerprint of what judges it
+
+
+class Stale(NamedTuple):
+    """Why a submission is judged anew: the exercises, and the scores before by exercise."""
+
+    exercises: tuple[str, ...]
+    scores: Mapping[str, float]
 
 
 @dataclass
@@ -19,13 +29,13 @@ class Waiting:
 
     Attributes:
         new: not graded yet, or submitted again since.
-        changed: graded, but something that judges them has changed -> the exercises it judges.
+        changed: graded, but something that judges them has changed -> what.
         left: graded by nbgrader's own engine, which is not overruled unasked.
 
     """
 
     new: list[Submission] = field(default_factory=list)
-    changed: dict[Submission, tuple[str, ...]] = field(default_factory=dict)
+    changed: dict[Submission, Stale] = field(default_factory=dict)
     left: list[Submission] = field(default_factory=list)
 
     @property
@@ -35,23 +45,25 @@ class Waiting:
 
 
 def sort_out(
-    course: GradingCourse, submissions: Sequence[Submission], judges: Judges, known: Scores
+    course: GradingCourse, submissions: Sequence[Submission], judges: Judges, book: Book
 ) -> Waiting:
     """Look at every submission, its graded copy and whether the gradebook has its scores."""
     waiting = Waiting()
     for student, lesson in submissions:
-        copy = recorded(course, student, lesson) if (student, lesson) in known else None
+        record = book.record(student, lesson)
+        scores = record.by_grader if is_entered(course.folder, student, lesson) else {}
+        copy = record.copy if scores and record.status != FAILED else None
         if copy is None:
             waiting.new.append((student, lesson))
         elif not copy.is_ours:
             current = is_current(course.folder, student, lesson)
             (waiting.left if current else waiting.new).append((student, lesson))
         elif not _is_same(course, student, lesson, copy.submission) or (
-            copy.judged_by.keys() & judges[lesson].keys() - known[student, lesson].keys()
+            copy.judged_by.keys() & judges[lesson].keys() - scores.keys()
         ):  # submitted again, or a score is gone from the gradebook
             waiting.new.append((student, lesson))
         elif changed := _differing(copy.judged_by, judges[lesson]):
-            waiting.changed[student, lesson] = changed
+            waiting.changed[student, lesson] = Stale(changed, scores)
     return waiting
 
 

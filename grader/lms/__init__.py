@@ -5,6 +5,6 @@ roster, class_list, members: who is in the class, under which ids. corrections: 
 left. matching: files to students. storing, leftovers: hand-ins into submitted/, and what was not
 collected into a folder of its own. collecting: all of these, for one download.
 
-columns: what the gradebook holds. tables: as plain CSV and for Moodle. canvas_table: for Canvas.
+tables: what the gradebook holds, as plain CSV and for Moodle. canvas_table: for Canvas.
 feedback: pages in the shape of the download that they answer.
 """

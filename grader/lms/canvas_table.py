@@ -12,9 +12,8 @@ from typing import Final
 
 from grader.course.safe_text import Value, line
 from grader.errors import PROGRAM, CourseError
-from grader.lms.columns import Column
 from grader.lms.roster import Student
-from grader.lms.tables import Row, Table, left_out, points_of, told
+from grader.lms.tables import Column, Row, Table, left_out, points_of, told
 from grader.person_table import Line, as_number
 from grader.person_table import Table as Exported
 

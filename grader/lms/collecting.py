@@ -19,8 +19,9 @@ from grader.errors import CourseError
 from grader.lms.claims import READERS, Claim, is_typed, nameless
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched
+from grader.lms.members import Members
 from grader.lms.roster import Student
-from grader.lms.storing import Companion, HandIn, Records, Stored, store
+from grader.lms.storing import HandIn, Records, Sent, Stored, store
 from grader.lms.unpack import Unpacked, is_archive, unpack
 from grader.notebook_file import Malformed, is_notebook, lesson_of, may_be_meant
 
@@ -85,28 +86,29 @@ class _Found:
     is_read: bool = True
 
 
-def collect(course: GradingCourse, request: Request, students: Sequence[Student]) -> Collected:
-    """Unpack a download, match its files, store what is new.
+def collect(course: GradingCourse, request: Request, known: Members) -> Collected:
+    """Unpack a download, match its files with those who are known, store what is new.
 
     Raises:
         CourseError: the download cannot be read.
 
     """
     with _scratch(course.folder) as folder:
-        files, refused = unpack(request.archive, Path(folder))
-        left = [Left(entry.entry, entry.reason) for entry in refused]
-        known, by_name = _owned(request, files, students, left)
-        owned = [x for found in known for x in _opened(found)]
+        files, left = unpack(request.archive, Path(folder))
+        matched, by_name = _owned(request, files, known.students, left)
+        owned = [x for found in matched for x in _opened(found)]
         newest, beside = _sorted_out(course, request, owned, left)
-        times = _times(course, request, newest)
+        is_exact = request.system == "moodle"
+        slot = None if is_exact else slot_of([x.name for x in request.lessons], newest)
+        times = Download(due_dates(course, known.book), is_exact, slot)
         hand_ins = _hand_ins(request, times, newest, beside, left)
         stored = _stored(course, request.system, hand_ins, left)
         there = {found.student for found in owned}
-        absent = [student.id for student in students if student.id not in there]
+        absent = [student.id for student in known.students if student.id not in there]
         kept = keep(course.folder, request.archive, left, absent)
         unknown = unknown_days(course.folder, sorted({lesson for _, lesson in newest}))
     days = {key: came for key, came in unknown.items() if key in newest}
-    return Collected(stored, left, absent, kept, times.slot, days, sorted(by_name))
+    return Collected(stored, left, absent, kept, slot, days, sorted(by_name))
 
 
 def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
@@ -202,7 +204,9 @@ def _sorted_out(
         if lesson is None:
             beside.append(found)
         else:
-            _set_aside(newest.get((found.student, lesson)), found, left)
+            if older := newest.get((found.student, lesson)):
+                reason = f"it is older than {found.claim.file}, which counts"
+                left.append(Left(older.file.entry, reason, older.file.path, is_fault=False))
             newest[found.student, lesson] = found
     with_one = {student for student, _ in newest}
     for found in others:
@@ -215,13 +219,6 @@ def _sorted_out(
         names = [x.claim.file for x in others if x.student == student]
         note_unread(course.folder, student, lesson, names)
     return newest, beside
-
-
-def _times(course: GradingCourse, request: Request, newest: _Newest) -> Download:
-    lessons = [lesson.name for lesson in request.lessons]
-    if request.system == "moodle":
-        return Download(due_dates(course), is_exact=True)
-    return Download(due_dates(course), is_exact=False, slot=slot_of(lessons, newest))
 
 
 def _age(found: _Found) -> tuple[int, datetime, int]:
@@ -256,50 +253,44 @@ def _lesson(course: GradingCourse, request: Request, found: _Found) -> str | Non
     return lesson
 
 
-def _set_aside(older: _Found | None, newer: _Found, left: list[Left]) -> None:
-    if older is not None:
-        reason = f"it is older than {newer.claim.file}, which counts"
-        left.append(Left(older.file.entry, reason, older.file.path, is_fault=False))
-
-
 def _hand_ins(
     request: Request, times: Download, newest: _Newest, beside: Sequence[_Found], left: list[Left]
 ) -> list[HandIn]:
     """Return the hand-ins, each with the files beside its notebook that count."""
     hand_ins = []
-    with_one = set()
-    for key, found in sorted(newest.items()):
-        names = request.companions.get(key[1], ())
-        own = [x for x in beside if x.student == key[0] and x.claim.plain_file in names]
-        with_one |= {x.file.entry for x in own}
-        hand_ins.append(_hand_in(times, key, found, own, left))
-    for alone in (x for x in beside if x.file.entry not in with_one):
-        left.append(Left(alone.file.entry, "no notebook came with it", alone.file.path))
+    alone = {x.file.entry: x for x in beside}
+    for (student, lesson), found in sorted(newest.items()):
+        names = request.companions.get(lesson, ())
+        own = [x for x in beside if x.student == student and x.claim.plain_file in names]
+        alone = {entry: x for entry, x in alone.items() if x not in own}
+        hand_ins.append(_hand_in(times, lesson, found, own, left))
+    left += [Left(entry, "no notebook came with it", x.file.path) for entry, x in alone.items()]
     return hand_ins
 
 
 def _hand_in(
-    times: Download, key: tuple[str, str], found: _Found, own: Sequence[_Found], left: list[Left]
+    times: Download, lesson: str, found: _Found, own: Sequence[_Found], left: list[Left]
 ) -> HandIn:
     """Return a hand-in; of several files of one name beside its notebook the newest counts."""
-    student, lesson = key
-    came = times.came(lesson, found.file.time, is_marked=found.claim.late)
-    hand_in = HandIn(*key, found.file.path, came, found.claim.order, found.file.entry)
-    latest = times.latest(lesson, student, came.time)
-    beside: dict[str, Companion] = {}
+    notebook, beside = _sent(times, lesson, found), dict[str, Sent]()
+    latest = times.latest(lesson, found.student, notebook.came.time)
     for other in own:
-        time = times.came(lesson, other.file.time, is_marked=other.claim.late).time
-        file = Companion(other.file.path, time, other.claim.order, other.file.entry)
-        if latest is not None and time > latest:
+        name, file = other.claim.plain_file, _sent(times, lesson, other)
+        if latest is not None and file.came.time > latest:
             left.append(_uncounted(file, f"it came after {latest:%Y-%m-%d %H:%M} UTC, too late"))
             continue
-        if older := beside.get(other.claim.plain_file):
+        if older := beside.get(name):
             left.append(_uncounted(older, "it is older than another of its name"))
-        beside[other.claim.plain_file] = file
-    return replace(hand_in, beside=beside)
+        beside[name] = file
+    return HandIn(found.student, lesson, notebook, beside)
 
 
-def _uncounted(file: Companion, reason: str) -> Left:
+def _sent(times: Download, lesson: str, found: _Found) -> Sent:
+    came = times.came(lesson, found.file.time, is_marked=found.claim.late)
+    return Sent(found.file.path, came, found.claim.order, found.file.entry)
+
+
+def _uncounted(file: Sent, reason: str) -> Left:
     return Left(file.entry, reason, file.path, is_fault=False)
 
 
@@ -310,20 +301,19 @@ def _stored(
     stored: dict[tuple[str, str, bool], Stored] = {}
     records: dict[str, Records] = {}
     for hand_in in hand_ins:
-        lesson = hand_in.lesson
-        known = records.setdefault(lesson, Records(course.folder, system, lesson))
+        lesson, notebook = hand_in.lesson, hand_in.notebook
+        if lesson not in records:
+            records[lesson] = Records(course.folder, system, lesson)
         try:
-            outcome, older = store(course.folder, hand_in, known)
+            outcome, older = store(course.folder, hand_in, records[lesson])
         except (CourseError, OSError) as error:
-            left.append(Left(hand_in.entry, str(error), hand_in.notebook))
-            left += [Left(x.entry, str(error), x.path) for x in hand_in.beside.values()]
+            files = [notebook, *hand_in.beside.values()]
+            left += [Left(x.entry, str(error), x.path) for x in files]
             continue
-        stored[hand_in.student, lesson, hand_in.came.is_late] = outcome
+        stored[hand_in.student, lesson, notebook.came.is_late] = outcome
         if outcome == Stored.OLDER:
-            left.append(Left(hand_in.entry, f"it is {outcome}", hand_in.notebook, is_fault=False))
+            left.append(_uncounted(notebook, f"it is {outcome}"))
         left += [_uncounted(x, f"it, or its notebook, is {Stored.OLDER}") for x in older]
-    for known in records.values():
-        known.save()
     return stored
 
 

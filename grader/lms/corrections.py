@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.extensions import keep_waiting, waiting_extensions
 from grader.course.private import private_folder, write_private
@@ -31,16 +32,17 @@ def rename(course: GradingCourse, old: str, new: str) -> str:
 
     """
     entries = {student.id: student for student in remembered(course)}
+    book = course.book()
     if old not in entries:
         verify_known("student in the roster", new, sorted(entries))
-        verify_known("student", old, _with_work(course))
+        verify_known("student", old, _with_work(course, book))
     elif new in entries:
         raise UsageError(
             f"{line(old)} and {line(new)} are both in the roster. Take one out: roster --out ID."
         )
     elif not is_folder_name(new):
         raise UsageError(f"{line(new)} cannot be a student's id: it cannot name a folder.")
-    if both := sorted(_lessons(course, old) & _lessons(course, new)):
+    if both := sorted(_lessons(course, book, old) & _lessons(course, book, new)):
         raise CourseError(
             f"{line(old)} and {line(new)} both handed in {', '.join(both)}. Nothing was changed. "
             "Take the one out whose work does not count, roster --out ID --with-work, then run the "
@@ -67,14 +69,14 @@ def take_out(course: GradingCourse, student: str, *, with_work: bool) -> str:
         UsageError: nobody has this id.
 
     """
-    entries = {x.id: x for x in remembered(course)}
-    verify_known("student", student, sorted({*entries, *_with_work(course)}))
+    entries, book = {x.id: x for x in remembered(course)}, course.book()
+    verify_known("student", student, sorted({*entries, *_with_work(course, book)}))
     course.back_up()
     if with_work:
         for folder in WORK:
             shutil.rmtree(course.folder / folder / student, ignore_errors=True)
-    has_work = not with_work and bool(_lessons(course, student))
-    if not has_work and student in course.students():
+    has_work = not with_work and bool(_lessons(course, book, student))
+    if not has_work and student in book.people:
         with course.transaction() as gradebook:
             gradebook.remove_student(student)
     entry = entries.get(student, Student(student))
@@ -84,17 +86,13 @@ def take_out(course: GradingCourse, student: str, *, with_work: bool) -> str:
     return f"{line(student)} left the class. {told}. A list that has them again brings them back."
 
 
-def _with_work(course: GradingCourse) -> list[str]:
-    return sorted({*course.students(), *(student for student, _ in course.submitted())})
+def _with_work(course: GradingCourse, book: Book) -> list[str]:
+    return sorted({*book.people, *(student for student, _ in course.submitted())})
 
 
-def _lessons(course: GradingCourse, student: str) -> set[str]:
+def _lessons(course: GradingCourse, book: Book, student: str) -> set[str]:
     """Return the lessons that a student has work in, here or in the gradebook."""
-    found = {lesson for who, lesson in course.submitted() if who == student}
-    with course.gradebook() as gradebook:
-        for assignment in gradebook.assignments:
-            found |= {assignment.name for s in assignment.submissions if s.student_id == student}
-    return found
+    return {name for who, name in [*book.records, *course.submitted()] if who == student}
 
 
 def _move_in_gradebook(course: GradingCourse, old: str, new: str) -> None:

@@ -6,7 +6,6 @@ multiple feedback files in a zip") reads the participant from the folder's, or f
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from grader.course.course import GradingCourse
@@ -33,21 +32,14 @@ def feedback_zip(course: GradingCourse, system: str, lesson: str) -> tuple[bytes
     there = {student: page for student, page in pages.items() if page.is_file()}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, page in _named(system, lesson, entries, there):
-            archive.write(page, name)
+        for student, page in there.items():
+            archive.write(page, answer_to(system, lesson, entries[student]))
     return content.getvalue(), [student for student in pages if student not in there], len(there)
 
 
 def page_of(course: GradingCourse, student: str, lesson: str) -> Path:
     """Return where a student's feedback page is, or will be."""
     return course.feedback / student / lesson / f"{lesson}.html"
-
-
-def _named(
-    system: str, lesson: str, entries: Mapping[str, str], pages: Mapping[str, Path]
-) -> Iterator[tuple[str, Path]]:
-    for student, page in pages.items():
-        yield answer_to(system, lesson, entries[student]), page
 
 
 def answer_to(system: str, lesson: str, entry: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.course.absent import not_in_roster
+from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.private import write_private
 from grader.course.roster_file import ROSTER, folded
@@ -23,12 +24,14 @@ class Members:
         students: in the order of their ids.
         doubles: ids in the gradebook that no roster lists, but for one that differs by case.
         notes: sentences on who is left out, and on what the list said.
+        book: what the gradebook says.
 
     """
 
     students: list[Student]
     doubles: list[str]
     notes: list[str]
+    book: Book
 
 
 def members(course: GradingCourse, roster: Path | None = None) -> Members:
@@ -40,7 +43,8 @@ def members(course: GradingCourse, roster: Path | None = None) -> Members:
 
     """
     given = read_class(roster) if roster is not None else None
-    before, of_gradebook = remembered(course), _in_gradebook(course)
+    before, book = remembered(course), course.book()
+    of_gradebook = [Student(**person._asdict()) for person in book.people.values()]
     new = _as_known(given, [*before, *of_gradebook]) if given else []
     listed = [x for x in merged(_joining(before, new), new) if not x.left or x.id in _ids(new)]
     gone = [student for student in before if student.left and student.id not in _ids(new)]
@@ -54,14 +58,14 @@ def members(course: GradingCourse, roster: Path | None = None) -> Members:
         course.back_up()
         _enter(course, [student for student in students if student.id in _ids(new)])
         remember(course, [*(s for s in students if s.id in _ids(listed)), *gone])
+        book = course.book()
     back = sorted(_ids(new) & {student.id for student in before if student.left})
     notes = [
         *(given.notes if given else []),
         *(f"{few(back)} had left, and is back." for _ in back[:1]),
     ]
-    return Members(
-        students, doubles, [*notes, *not_in_roster(course), *_on_doubles(doubles, listed)]
-    )
+    notes += [*not_in_roster(course, book), *_on_doubles(doubles, listed)]
+    return Members(students, doubles, notes, book)
 
 
 def _as_known(given: ClassList, known: Sequence[Student]) -> list[Student]:
@@ -150,20 +154,6 @@ def remember(course: GradingCourse, students: Sequence[Student]) -> None:
     entries = [{k: v for k, v in asdict(s).items() if k != "listed"} for s in students]
     text = json.dumps(entries, indent=1, ensure_ascii=False)
     write_private(course.folder / ROSTER, text + "\n")
-
-
-def _in_gradebook(course: GradingCourse) -> list[Student]:
-    with course.gradebook() as gradebook:
-        return [
-            Student(
-                id=student.id,
-                first_name=student.first_name or "",
-                last_name=student.last_name or "",
-                email=student.email or "",
-                canvas_user_id=student.lms_user_id or "",
-            )
-            for student in gradebook.students
-        ]
 
 
 def _enter(course: GradingCourse, students: Sequence[Student]) -> None:

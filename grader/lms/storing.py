@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -29,65 +29,53 @@ class Stored(StrEnum):
 
 
 @dataclass(frozen=True)
-class Companion:
-    """A file that came beside a notebook.
+class Sent:
+    """A file that was handed in.
 
     Attributes:
-        path: where the content is.
-        time: when it counts as handed in.
-        order: grows from an older to a newer one, at equal times.
-        entry: its path in the download.
+        path: where its content is.
+        came: what is known of when it was handed in.
+        order: grows from an older to a newer one of the same student, at equal times.
+        entry: its path in the download, by which feedback goes back.
 
     """
 
     path: Path
-    time: datetime
+    came: Came
     order: tuple[int, int]
     entry: str
+
+    @property
+    def age(self) -> tuple[str, list[int]]:
+        """What grows from an older to a newer file, as it is noted."""
+        return written(self.came.time), list(self.order)
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """A student's hand-in for one lesson.
-
-    Attributes:
-        notebook: where the notebook is.
-        came: what is known of when it was handed in.
-        order: grows from an older to a newer one of the same student, at equal times.
-        entry: its path in the download, by which feedback goes back.
-        beside: name in submitted/ -> the files handed in with the notebook that count.
-
-    """
+    """A student's hand-in for one lesson: a notebook, and name -> what counts beside it."""
 
     student: str
     lesson: str
-    notebook: Path
-    came: Came
-    order: tuple[int, int]
-    entry: str
-    beside: Mapping[str, Companion] = field(default_factory=dict)
+    notebook: Sent
+    beside: Mapping[str, Sent] = field(default_factory=dict)
 
 
 class Records:
     """What was collected from a system for a lesson: student -> entry, order and time.
 
-    Each hand-in is noted before it is put into its place, which is empty by then, in a line of a
-    second file: whenever a run is killed, it is known which of two hand-ins of one time is newer.
+    Each hand-in is noted before it is put into its place, which is empty by then: whenever a run is
+    killed, it is known which of two hand-ins of one time is newer.
     """
 
     def __init__(self, folder: Path, system: str, lesson: str) -> None:
         self._path = folder / "lms" / system / f"{lesson}.json"
-        self._lines = self._path.with_suffix(".lines")
-        self._known = self._read(self._path, json.loads) | self._read(self._lines, _of_lines)
-        self._is_whole = not self._lines.exists()
-
-    def _read(self, path: Path, reading: Callable[[str], Any]) -> dict[str, dict[str, Any]]:
         try:
-            return dict(reading(path.read_text(encoding="utf-8")))
+            self._known: dict[str, dict[str, Any]] = dict(json.loads(self._path.read_bytes()))
         except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise CourseError(f"{path} cannot be read ({error}). Move it away.") from None
+            self._known = {}
+        except (OSError, ValueError, TypeError) as error:
+            raise CourseError(f"{self._path} cannot be read ({error}). Move it away.") from None
 
     def entries(self) -> dict[str, str]:
         """Return student -> the path in the download of what counts."""
@@ -113,8 +101,7 @@ class Records:
             return
         now = came.following(due)
         if now != came:
-            self._known[student] |= {"time": written(now.time), **now.noted}
-            self.save()
+            self._note(student, time=written(now.time), **now.noted)
             _set_time(place, now.time)
 
     def beside(self, student: str, name: str, time: datetime | None) -> tuple[str, list[int]]:
@@ -127,36 +114,18 @@ class Records:
 
     def note(self, hand_in: HandIn) -> None:
         """Note a hand-in that counts."""
-        before = self._known.get(hand_in.student, {}).get("beside", {})
-        self._known[hand_in.student] = {
-            "entry": hand_in.entry,
-            "order": list(hand_in.order),
-            "time": written(hand_in.came.time),
-            **hand_in.came.noted,
-            "beside": before | {name: _age(file) for name, file in hand_in.beside.items()},
-        }
-        if not self._is_whole:
-            self.save()  # or the first line would follow half a line of a run that was killed
-        private_folder(self._lines.parent)
-        with self._lines.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({hand_in.student: self._known[hand_in.student]}) + "\n")
+        sent, before = hand_in.notebook, self._known.get(hand_in.student, {}).get("beside", {})
+        time, order = sent.age
+        beside = before | {name: file.age for name, file in hand_in.beside.items()}
+        told = {"entry": sent.entry, "order": order, "time": time, "beside": beside}
+        self._note(hand_in.student, **told, **sent.came.noted)
 
-    def save(self) -> None:
-        """Write the notes, all in one file."""
+    def _note(self, student: str, **told: Any) -> None:
+        self._known[student] = self._known.get(student, {}) | told
         write_private(self._path, json.dumps(self._known, indent=1, ensure_ascii=False) + "\n")
-        self._lines.unlink(missing_ok=True)
-        self._is_whole = True
 
 
-def _of_lines(text: str) -> dict[str, dict[str, Any]]:
-    """Read notes by lines; the last of a run that was killed may be half written."""
-    known: dict[str, dict[str, Any]] = {}
-    for line in text.splitlines(keepends=True):
-        known |= json.loads(line) if line.endswith("\n") else {}
-    return known
-
-
-def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Companion]]:
+def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Sent]]:
     """Put a hand-in into submitted/, unless one that is as new is there.
 
     What it replaces is moved to lms/replaced/.
@@ -174,7 +143,7 @@ def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequ
     if not place.exists():
         _write(hand_in, place, records)
         outcome = Stored.NEW
-    elif _holds(place / f"{hand_in.lesson}.ipynb", hand_in.notebook):
+    elif _holds(place / f"{hand_in.lesson}.ipynb", hand_in.notebook.path):
         return _confirm(folder, place, hand_in, records)
     else:
         outcome = _replace(folder, place, hand_in, records)
@@ -183,20 +152,21 @@ def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequ
 
 def _confirm(
     folder: Path, place: Path, hand_in: HandIn, records: Records
-) -> tuple[Stored, Sequence[Companion]]:
+) -> tuple[Stored, Sequence[Sent]]:
     """Keep what is there, with its first time; a file beside the notebook may be new."""
     there = time_of(place)
     other = {n: f for n, f in hand_in.beside.items() if not _holds(place / n, f.path)}
     older = {
         name: file
         for name, file in other.items()
-        if (place / name).exists() and _age(file) <= records.beside(hand_in.student, name, there)
+        if (place / name).exists() and file.age <= records.beside(hand_in.student, name, there)
     }
     taken = {name: file for name, file in hand_in.beside.items() if name not in older}
     for name in taken.keys() & other.keys():
         _set_beside(place / name, other[name], _replaced(folder, hand_in))
     came, time = _first(place, hand_in, records)
-    records.note(replace(hand_in, came=came, beside=taken))
+    sent = replace(hand_in.notebook, came=came)
+    records.note(replace(hand_in, notebook=sent, beside=taken))
     if time is not None:
         _set_time(place, time)
     return (Stored.ADDED if other.keys() - older else Stored.SAME), list(older.values())
@@ -207,11 +177,11 @@ def _first(place: Path, hand_in: HandIn, records: Records) -> tuple[Came, dateti
 
     What a person wrote beside it since it was collected counts. Without any time it stays.
     """
-    text, came = stamp(place), hand_in.came
+    text, came = stamp(place), hand_in.notebook.came
     there = as_time(text)
     if there is None:
         return came, came.time if text else None
-    is_same = records.entries().get(hand_in.student) == hand_in.entry
+    is_same = records.entries().get(hand_in.student) == hand_in.notebook.entry
     is_own = records.is_own(hand_in.student, there)
     if is_same and not is_own:
         return came, there
@@ -231,10 +201,10 @@ def _set_time(place: Path, time: datetime) -> None:
         write_private(place / STAMP, written(time))
 
 
-def _set_beside(path: Path, file: Companion, replaced: Path) -> None:
+def _set_beside(path: Path, file: Sent, replaced: Path) -> None:
     """Put a file beside a notebook; one that is there is kept elsewhere."""
     if path.exists():
-        aside = private_folder(_free(replaced, f"{file.time:%Y-%m-%d-%H%M%S}"))
+        aside = private_folder(_free(replaced, f"{file.came.time:%Y-%m-%d-%H%M%S}"))
         shutil.move(path, aside / path.name)
     fresh = path.with_name(f".{path.name}.new")
     fresh.unlink(missing_ok=True)  # it may be a student's link
@@ -247,17 +217,17 @@ def _replace(folder: Path, place: Path, hand_in: HandIn, records: Records) -> St
     if there is not None and not _is_newer(hand_in, there, records):
         return Stored.OLDER
     kept = _replaced(folder, hand_in)
-    shutil.move(place, _free(kept, f"{there or hand_in.came.time:%Y-%m-%d-%H%M%S}"))
+    shutil.move(place, _free(kept, f"{there or hand_in.notebook.came.time:%Y-%m-%d-%H%M%S}"))
     _write(hand_in, place, records)
     return Stored.REPLACED
 
 
 def _is_newer(hand_in: HandIn, there: datetime, records: Records) -> bool:
     """Return whether a hand-in is newer than the one that is there; Canvas numbers its own."""
-    order = records.order(hand_in.student, there)
-    if records.is_own(hand_in.student, there) and not hand_in.came.is_exact:
-        return hand_in.order > order
-    return (hand_in.came.latest, hand_in.order) > (there, order)
+    sent, order = hand_in.notebook, records.order(hand_in.student, there)
+    if records.is_own(hand_in.student, there) and not sent.came.is_exact:
+        return sent.order > order
+    return (sent.came.latest, sent.order) > (there, order)
 
 
 def _replaced(folder: Path, hand_in: HandIn) -> Path:
@@ -274,21 +244,16 @@ def _holds(there: Path, given: Path) -> bool:
     return read_plain(there, MOST_BYTES + 1) == given.read_bytes()
 
 
-def _age(file: Companion) -> tuple[str, list[int]]:
-    """Return what grows from an older to a newer file, as it is noted."""
-    return written(file.time), list(file.order)
-
-
 def _write(hand_in: HandIn, place: Path, records: Records) -> None:
     """Write a hand-in whole, in one step, where nothing is, and note it before."""
     private_folder(place.parent)
     fresh = place.parent / f".{hand_in.lesson}.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
-    shutil.copyfile(hand_in.notebook, fresh / f"{hand_in.lesson}.ipynb")
+    shutil.copyfile(hand_in.notebook.path, fresh / f"{hand_in.lesson}.ipynb")
     for name, file in hand_in.beside.items():
         shutil.copyfile(file.path, fresh / name)
-    (fresh / STAMP).write_text(written(hand_in.came.time), encoding="utf-8")
+    (fresh / STAMP).write_text(written(hand_in.notebook.came.time), encoding="utf-8")
     records.note(hand_in)
     fresh.replace(place)
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from grader.course.grades import Grade
+from grader.authoring.lesson import Lesson
+from grader.course.book import Book, exported_status
+from grader.course.graded_copies import FAILED
 from grader.course.safe_text import Value, line
 from grader.course.wording import first
 from grader.errors import PROGRAM
-from grader.lms.columns import Column
 from grader.lms.roster import Student
 
 Row = list[Value]
@@ -19,6 +20,40 @@ NEEDS: Final = (
     "Give the class with a column email or moodle_id_number; Moodle's list of participants serves "
     f"too: {PROGRAM} roster class.csv"
 )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of points.
+
+    Attributes:
+        title: what it is called in our own tables.
+        lesson: whose points these are.
+        exercise: its id; "" for the whole lesson.
+        most: the points that can be had.
+        points: student -> points, for those who have any.
+
+    """
+
+    title: str
+    lesson: str
+    exercise: str
+    most: float
+    points: Mapping[str, float]
+
+
+def columns(lessons: Sequence[Lesson], book: Book, *, per_exercise: bool) -> list[Column]:
+    """Return the columns of graded lessons, in order; a late penalty is the whole lesson's."""
+    found: list[Column] = []
+    for lesson in (lesson for lesson in lessons if book.of(lesson.name)):
+        name, counted = lesson.name, [x for x in book.of(lesson.name) if x.status != FAILED]
+        whole = {record.student: record.total for record in counted}
+        found.append(Column(name, name, "", lesson.points, whole))
+        for exercise in lesson.exercises if per_exercise else ():
+            own = {x.student: x.scores[exercise.id] for x in counted if exercise.id in x.scores}
+            title = f"{name}: {exercise.id}"
+            found.append(Column(title, name, exercise.id, exercise.points, own))
+    return found
 
 
 @dataclass
@@ -43,16 +78,13 @@ def moodle(students: Sequence[Student], columns: Sequence[Column]) -> Table:
     head = ["ID number", "Email address", "First name", "Last name"]
     rows: list[Row] = [[*head, *(column.title for column in columns)]]
     for student in known:
-        first, last = student.names
-        about: Row = [student.moodle_id_number, student.email, first, last]
+        about: Row = [student.moodle_id_number, student.email, *student.names]
         rows.append([*about, *points_of(student.id, columns)])
     notes = left_out(students, known, "email or Moodle ID number")
     return Table(rows, notes, len(known), NEEDS)
 
 
-def plain(
-    students: Sequence[Student], grades: Mapping[str, Sequence[Grade]], columns: Sequence[Column]
-) -> Table:
+def plain(students: Sequence[Student], book: Book, columns: Sequence[Column]) -> Table:
     """Return a line for each of the students and lesson (and exercise, if asked for)."""
     about = {student.id: student for student in students}
     head: Row = [
@@ -61,22 +93,21 @@ def plain(
     ]  # fmt: skip
     rows = [head]
     for column in columns:
-        there = [grade for grade in grades[column.lesson] if grade.student in about]
-        rows += [_plain(grade, column, about[grade.student]) for grade in there]
+        rows += [_plain(about[x], book, column) for x in book.people if x in about]
     return Table(rows, count=len(rows) - 1, needs=f"Look at who is in the class: {PROGRAM} roster")
 
 
-def _plain(grade: Grade, column: Column, student: Student) -> Row:
-    first, last = student.names
-    time = f"{grade.time:%Y-%m-%d %H:%M:%S}" if grade.time else ""
-    row: Row = [student.id, last, first, student.email, column.lesson, column.exercise]
-    row += [grade.status, time]
-    if grade.score is None:
+def _plain(student: Student, book: Book, column: Column) -> Row:
+    first_name, last_name = student.names
+    record = book.records.get((student.id, column.lesson))
+    time = f"{record.handed_in:%Y-%m-%d %H:%M:%S}" if record and record.handed_in else ""
+    row: Row = [student.id, last_name, first_name, student.email, column.lesson, column.exercise]
+    row += [exported_status(record), time]
+    if record is None or record.status == FAILED:
         return [*row, None, None, None, column.most]
-    points = column.points.get(grade.student, 0.0)
-    if column.exercise:
-        return [*row, points, None, points, column.most]
-    return [*row, grade.raw, grade.penalty, points, column.most]
+    points = column.points.get(student.id, 0.0)
+    of_lesson = (points, None) if column.exercise else (record.raw, record.penalty)
+    return [*row, *of_lesson, points, column.most]
 
 
 def points_of(student: str, columns: Sequence[Column]) -> list[Value]:

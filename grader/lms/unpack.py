@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from grader.errors import CourseError
+from grader.lms.leftovers import Left
 
 MOST_ENTRIES: Final = 20_000
 MOST_BYTES: Final = 32 << 20  # of one file; grading reads notebooks of up to 16 MiB
@@ -54,18 +55,11 @@ class Unpacked:
     time: datetime
 
 
-@dataclass(frozen=True)
-class Refused:
-    """An entry that was not unpacked, and why."""
-
-    entry: str
-    reason: str
-
-
-def unpack(
-    archive: Path, into: Path, most: int = MOST_TOTAL
-) -> tuple[list[Unpacked], list[Refused]]:
+def unpack(archive: Path, into: Path, most: int = MOST_TOTAL) -> tuple[list[Unpacked], list[Left]]:
     """Unpack a ZIP file's entries into a folder, each under a number, up to so many bytes.
+
+    Returns:
+        The files, and the entries that were not unpacked.
 
     Raises:
         CourseError: it is missing, not a ZIP file, or holds too much altogether.
@@ -89,7 +83,7 @@ def unpack(
 
 def _unpacked(
     opened: zipfile.ZipFile, into: Path, written: datetime, left: int
-) -> tuple[list[Unpacked], list[Refused]]:
+) -> tuple[list[Unpacked], list[Left]]:
     named = [(entry, entry_name(entry)) for entry in opened.infolist()]
     entries = [(entry, name) for entry, name in named if not _is_passed_over(name)]
     if len(entries) > MOST_ENTRIES:
@@ -98,12 +92,12 @@ def _unpacked(
             "one? Nothing was collected."
         )
     files: list[Unpacked] = []
-    refused: list[Refused] = []
+    refused: list[Left] = []
     seen: set[str] = set()
     for number, (entry, name) in enumerate(entries):
         path = into / f"{number:06d}"
         if reason := _fault(entry, name, seen, left) or _extract(opened, entry, path):
-            refused.append(Refused(name, reason))
+            refused.append(Left(name, reason))
             continue
         left -= entry.file_size
         seen.add(name.casefold())

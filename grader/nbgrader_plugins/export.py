@@ -9,7 +9,8 @@ from typing import Any, Final
 from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 
-from grader.course.grades import NOT_SUBMITTED, Grade, grades
+from grader.course.book import Assigned, Person, Record, exported_status, read_book
+from grader.course.graded_copies import FAILED
 from grader.course.private import write_private
 from grader.course.safe_text import Value, csv_text
 
@@ -24,14 +25,14 @@ class StatusExportPlugin(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         """Write a line for each student and assignment."""
-        folder = self._folder(gradebook)
-        students = {student.id: student for student in gradebook.students}
+        book = read_book(gradebook, self._folder(gradebook))
+        wanted = list(map(str, self.student))
         rows = [
-            _row(grade, assignment, students[grade.student])
-            for assignment in gradebook.assignments
-            if assignment.name in (self.assignment or [assignment.name])
-            for grade in grades(gradebook, folder, assignment.name)
-            if grade.student in (list(map(str, self.student)) or [grade.student])
+            _row(name, lesson, person, book.records.get((person.id, name)))
+            for name, lesson in book.lessons.items()
+            if name in (self.assignment or [name])
+            for person in book.people.values()
+            if person.id in (wanted or [person.id])
         ]
         write_private(Path(self.to or "grades.csv"), csv_text([COLUMNS, *rows]))
 
@@ -41,23 +42,24 @@ class StatusExportPlugin(ExportPlugin):
         return Path(course.root if course else Path(gradebook.engine.url.database).parent)
 
 
-def _row(grade: Grade, assignment: Any, student: Any) -> list[Value]:
+def _row(name: str, lesson: Assigned, person: Person, record: Record | None) -> list[Value]:
     """Return nbgrader's columns (nothing handed in is 0 there), and the status."""
-    failed = grade.score is None and grade.status != NOT_SUBMITTED
+    found, status = record or Record(Path(), person.id, name), exported_status(record)
+    failed = status == FAILED
     return [
-        grade.lesson,
-        _shown(assignment.duedate),
-        _shown(grade.time),
-        grade.student,
-        student.last_name,
-        student.first_name,
-        student.email,
-        None if failed else grade.raw,
-        grade.penalty,
-        None if failed else max(0.0, grade.raw - grade.penalty),
-        grade.most,
-        grade.status,
-        round(grade.late),
+        name,
+        _shown(lesson.due),
+        _shown(found.handed_in),
+        person.id,
+        person.last_name,
+        person.first_name,
+        person.email,
+        None if failed else found.raw,
+        found.penalty,
+        None if failed else found.total,
+        lesson.most,
+        status,
+        round(found.late_by.total_seconds()),
     ]
 
 

@@ -17,7 +17,7 @@ from nbgrader.utils import is_grade
 from traitlets import Unicode
 
 from grader.authoring.lesson import lessons
-from grader.course.outcome_key import OUTCOME
+from grader.course.beside import OUTCOME, VERDICT
 from grader.grading.arrangement import Arrangement, arranged
 from grader.grading.cell_notes import notes_on
 from grader.grading.other_lessons import exercises_in
@@ -76,7 +76,12 @@ class SettleScores(NbGraderPreprocessor):
     """Give a test cell points only for one number from 0 to its points; stderr costs nothing."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Settle every cell, and take out the one that told the kernel how to run them."""
+        """Settle every cell, and take out the one that told the kernel how to run them.
+
+        A verdict.json is not of this engine: a student may have handed one in.
+        """
+        if folder := resources.get("metadata", {}).get("path"):
+            Path(folder, VERDICT).unlink(missing_ok=True)
         nb.cells = [cell for cell in nb.cells if cell.source != GO_ON]
         super().preprocess(nb, resources)
         return nb, resources

@@ -10,20 +10,20 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
 from tqdm import tqdm
 
-from grader.course.beside import BOTH
+from grader.course.beside import BOTH, VERDICT
+from grader.course.book import Book, Record
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import is_entered
+from grader.course.graded_copies import MOST_BYTES, copy_at, copy_path, is_entered
 from grader.course.hand_in_files import told, unread
 from grader.errors import CourseError
-from grader.pages.copies import copy_digest, copy_path, read_to_show
 from grader.pages.feedback_page import LessonToShow, feedback_page, lesson_to_show, page_text
-from grader.pages.records import Record, records
 from grader.pages.rendering import maker
 from grader.pages.whole_file import write_whole
 from grader.regular_file import Unreadable, read_plain
@@ -35,13 +35,19 @@ _HEAD: Final = 500  # bytes of a page in which its inputs stand
 
 @dataclass(frozen=True)
 class _Work:
-    """One page: whose, and what it is made from."""
+    """One page: what it is made from."""
 
-    student: str
-    lesson: LessonToShow
     record: Record
+    lesson: LessonToShow
     zone: str
-    folder: Path
+
+    @property
+    def student(self) -> str:
+        return self.record.student
+
+    @property
+    def folder(self) -> Path:
+        return self.record.folder
 
     @property
     def copy(self) -> Path:
@@ -60,25 +66,22 @@ class _Work:
     def inputs(self) -> str:
         """Identify everything that the page is made from."""
         beside = [_handed_in(self, name) for name in BOTH]
-        parts = (copy_digest(self.copy), beside, self.unread, self.lesson, self.record, self.zone)
-        return hashlib.sha256(repr((self.student, *parts, maker())).encode()).hexdigest()
+        parts = (_digest(self.copy), beside, self.unread, self.lesson, self.record, self.zone)
+        return hashlib.sha256(repr((*parts, maker())).encode()).hexdigest()
 
 
-def without_page(course: GradingCourse, submissions: Sequence[Submission]) -> list[Submission]:
-    """Return the graded submissions that have no page, or one made from something else.
-
-    Raises:
-        CourseError: the gradebook cannot be read.
-
-    """
+def without_page(
+    course: GradingCourse, submissions: Sequence[Submission], book: Book
+) -> list[Submission]:
+    """Return the graded submissions that have no page, or one made from something else."""
     return [
         (work.student, work.lesson.name)
-        for work in _works(course, submissions)
+        for work in _works(course, submissions, book)
         if _inputs_of(work.page) != work.inputs
     ]
 
 
-def write_feedback(course: GradingCourse, submissions: Sequence[Submission]) -> None:
+def write_feedback(course: GradingCourse, submissions: Sequence[Submission], book: Book) -> None:
     """Write a page for each graded submission, with progress.
 
     Raises:
@@ -86,7 +89,7 @@ def write_feedback(course: GradingCourse, submissions: Sequence[Submission]) -> 
 
     """
     failures = []
-    works = list(_works(course, submissions))
+    works = list(_works(course, submissions, book))
     for work in tqdm(works, "feedback", unit="page", disable=not works):
         try:
             _write(work)
@@ -97,20 +100,18 @@ def write_feedback(course: GradingCourse, submissions: Sequence[Submission]) -> 
         raise CourseError("\n".join(failures))
 
 
-def _works(course: GradingCourse, submissions: Sequence[Submission]) -> Iterator[_Work]:
-    """Yield what is graded, in the order given, with one look into the gradebook per lesson.
+def _works(course: GradingCourse, submissions: Sequence[Submission], book: Book) -> Iterator[_Work]:
+    """Yield what is graded, in the order given.
 
     What an interrupted run had not entered yet is left out: its scores would be others, or none.
     """
     wanted = {name for _, name in submissions}
     lessons = {x.name: lesson_to_show(x) for x in course.lessons if x.name in wanted}
-    known = {name: records(course, name) for name in lessons}
     zone = str(course.config.Exchange.get("timezone", "UTC"))
     for student, name in submissions:
         is_there = name in lessons and copy_path(course.folder, student, name).is_file()
         if is_there and is_entered(course.folder, student, name):
-            record = known[name].get(student, Record())
-            yield _Work(student, lessons[name], record, zone, course.folder)
+            yield _Work(book.record(student, name), lessons[name], zone)
 
 
 def _inputs_of(page: Path) -> str:
@@ -124,10 +125,20 @@ def _inputs_of(page: Path) -> str:
     return ""
 
 
+def _digest(copy: Path) -> str:
+    """Identify what is known of a graded copy by its content; "" if it cannot be read."""
+    try:
+        parts = (read_plain(x, MOST_BYTES + 1) for x in (copy.with_name(VERDICT), copy))
+        data = next(filter(None, parts), b"")
+    except Unreadable:  # whoever reads it to show it tells that
+        return ""
+    return hashlib.sha256(data).hexdigest()
+
+
 def _write(work: _Work) -> None:
-    copy = read_to_show(work.copy, work.lesson.exercises, work.lesson.hidden)
-    copy = replace(copy, notes=(*copy.notes, *filter(None, [work.unread])))
-    page = feedback_page(work.student, work.lesson, work.record, copy, work.zone)
+    copy = work.record.copy or copy_at(work.copy)  # or say why there is none
+    copy = structs.replace(copy, notes=(*copy.notes, *filter(None, [work.unread])))
+    page = feedback_page(work.record, work.lesson, copy, work.zone)
     folder = work.page.parent
     folder.mkdir(parents=True, exist_ok=True)
     for name in BOTH:

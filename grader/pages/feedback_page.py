@@ -1,21 +1,26 @@
 """One student's feedback on one lesson, as a page shows it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from msgspec import structs
+
 from grader.authoring.lesson import Lesson
 from grader.authoring.regions import stubbed
+from grader.course.book import Mark, Record, Remark
+from grader.course.graded_copies import FAILED, Answer, GradedCopy
 from grader.course.wording import span
-from grader.nbgrader_plugins.feedback import hidden_lines
-from grader.pages.copies import Answer, CopyToShow
-from grader.pages.records import Mark, Record, Remark
+from grader.nbgrader_plugins.feedback import ANSI, hidden_lines, without_lines
 from grader.pages.rendering import moment, render, zone
 
 NO_RESPONSE: Final = "No response."  # nbgrader's own remark on a stub; the page says it itself
-FAILED: Final = "grader error"
 MOST_REMARK: Final = 4_000
+MOST_CODE: Final = 12_000  # characters of one answer
+MOST_NOTE: Final = 1_000
+MOST_NOTES: Final = 20
+CUT: Final = "\n... (cut here: too long for this page)"
 
 
 class State(StrEnum):
@@ -92,7 +97,7 @@ class FeedbackPage:
     student: str
     lesson: LessonToShow
     record: Record
-    copy: CopyToShow
+    copy: GradedCopy
     exercises: tuple[ShownExercise, ...]
     handed_in: str
     due: str
@@ -159,25 +164,48 @@ def lesson_to_show(lesson: Lesson) -> LessonToShow:
 
 
 def feedback_page(
-    student: str, lesson: LessonToShow, record: Record, copy: CopyToShow, zone_name: str
+    record: Record, lesson: LessonToShow, copy: GradedCopy, zone_name: str
 ) -> FeedbackPage:
     """Put a page's content together."""
-    where = zone(zone_name)
+    where, given = zone(zone_name), copy.answers
+    answers = {name: _to_show(given.get(name, Answer()), lesson) for name in lesson.exercises}
+    notes = tuple(_bounded(note, MOST_NOTE) for note in copy.notes[:MOST_NOTES])
     exercises = tuple(
         ShownExercise(
             name,
             lesson.sections.get(name, ""),
             record.marks[name].points if name in record.marks else points,
-            record.marks.get(name) or _unrecorded(copy.answers[name], points),
-            copy.answers[name],
+            record.marks.get(name) or Mark(answers[name].score, None, 0.0, points),
+            answers[name],
             _remark(record, name),
-            _stands_elsewhere(copy.answers[name], lesson.stubs[name]),
+            _stands_elsewhere(answers[name], lesson.stubs[name]),
         )
         for name, points in lesson.exercises.items()
     )
     handed_in = _handed_in(record, where)
     due = moment(record.due, where) if record.due else ""
-    return FeedbackPage(student, lesson, record, copy, exercises, handed_in, due, _lateness(record))
+    shown = structs.replace(copy, notes=notes, answers=answers)
+    told = handed_in, due, _lateness(record)
+    return FeedbackPage(record.student, lesson, record, shown, exercises, *told)
+
+
+def _to_show(answer: Answer, lesson: LessonToShow) -> Answer:
+    """Return an answer without what no page may show, and not longer than a page should be."""
+    seen = without_lines(_bounded(answer.seen, 4 * MOST_NOTE), lesson.hidden)
+    notes = [_bounded(ANSI.sub("", note), MOST_NOTE) for note in answer.notes[:MOST_NOTES]]
+    return structs.replace(
+        answer,
+        source=_bounded(answer.source, MOST_CODE),
+        case="",
+        message=seen,
+        details=(),
+        line="",
+        notes=tuple(without_lines(note, lesson.hidden) for note in notes),
+    )
+
+
+def _bounded(text: str, length: int) -> str:
+    return text if len(text) <= length else text[:length] + CUT
 
 
 def _stands_elsewhere(answer: Answer, stub: str) -> bool:
@@ -185,16 +213,10 @@ def _stands_elsewhere(answer: Answer, stub: str) -> bool:
     return is_written and answer.source.strip() in ("", stub.strip())
 
 
-def _unrecorded(answer: Answer, points: float) -> Mark:
-    """Return the verdict's own points, where the gradebook does not have the exercise."""
-    earned = answer.verdict.earned if answer.verdict else 0.0
-    return Mark(round(earned * points, 2), None, 0.0, points)
-
-
 def _remark(record: Record, name: str) -> Remark:
     remark = record.remarks.get(name, Remark("", ""))
     auto = "" if remark.auto == NO_RESPONSE else remark.auto[:MOST_REMARK]
-    return replace(remark, auto=auto, manual=remark.manual[:MOST_REMARK])
+    return Remark(auto, remark.manual[:MOST_REMARK])
 
 
 def _handed_in(record: Record, where: ZoneInfo) -> str:
@@ -210,8 +232,7 @@ def _handed_in(record: Record, where: ZoneInfo) -> str:
 def _lateness(record: Record) -> str:
     if record.handed_in is None or record.due is None:
         return ""
-    is_known = record.came is None or record.came.is_day_known
-    how = f"{span(record.late_by)} late" if is_known else "late (the day is not known)"
+    how = f"{span(record.late_by)} late" if record.is_day_known else "late (the day is not known)"
     late = how if record.late_by else "on time"
     return f"{late}, with an extension of {span(record.extension)}" if record.extension else late
 

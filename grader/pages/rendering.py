@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from grader.course.safe_text import lines
 from grader.course.wording import plural
+from grader.pages.pictures import drawn
 
 FOLDER: Final = Path(__file__).resolve().parent
 
@@ -31,7 +32,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "marked": marked, "plural": plural}
+    environment.filters |= {
+        "number": number, "marked": marked, "plural": plural, "drawn": drawn
+    }  # fmt: skip
     return environment
 
 

@@ -12,15 +12,19 @@ from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
 from grader.course.absent import absent, not_in_roster
+from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import is_entered
+from grader.course.graded_copies import copy_at, copy_path, is_entered
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.pages.class_report import MOST_CAUSES, LessonReport
-from grader.pages.copies import copy_path, read_to_show
-from grader.pages.feedback_page import FeedbackPage, feedback_page, lesson_to_show
+from grader.pages.feedback_page import (
+    FeedbackPage,
+    LessonToShow,
+    feedback_page,
+    lesson_to_show,
+)
 from grader.pages.published import published
-from grader.pages.records import Record, records
 from grader.pages.rendering import render
 from grader.pages.similarity import (
     HOW_TO_GET_IT,
@@ -36,12 +40,15 @@ HALF_GRADED: Final = "its grading was interrupted; run make grade"
 LONGEST: Final = 200  # bytes of an id that is its page's name; a file's may have 255
 
 
-def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Path, list[str]]:
+def write_reports(
+    course: GradingCourse, lessons: Sequence[Lesson], book: Book
+) -> tuple[Path, list[str]]:
     """Write the class's page and each student's.
 
     Args:
         course: the course, graded.
         lessons: which of its lessons.
+        book: what the gradebook says.
 
     Returns:
         Where the class's page is, and a sentence for each graded copy that could not be read.
@@ -51,15 +58,16 @@ def write_reports(course: GradingCourse, lessons: Sequence[Lesson]) -> tuple[Pat
 
     """
     unread: list[str] = []
-    missed = absent(course)
+    missed = absent(course, book)
     found = [
-        _lesson_report(course, lesson, missed.get(lesson.name, ()), unread) for lesson in lessons
+        _lesson_report(course, book, lesson, missed.get(lesson.name, ()), unread)
+        for lesson in lessons
     ]
     reports = [report for report in found if report.pages]
     if not reports:
         raise CourseError("Nothing is graded yet, so there is nothing to report: run make grade.")
     try:
-        return _write(course.folder / FOLDER, reports, not_in_roster(course)), unread
+        return _write(course.folder / FOLDER, reports, not_in_roster(course, book)), unread
     except OSError as error:
         raise CourseError(
             f"The report could not be written ({error}). Check that you may write there and that "
@@ -98,10 +106,10 @@ def _page_name(student: str) -> str:
 
 
 def _lesson_report(
-    course: GradingCourse, lesson: Lesson, missed: Sequence[str], unread: list[str]
+    course: GradingCourse, book: Book, lesson: Lesson, missed: Sequence[str], unread: list[str]
 ) -> LessonReport:
     shown = lesson_to_show(lesson)
-    pages = tuple(_pages(course, lesson, unread))
+    pages = tuple(_pages(course, book, shown, unread))
     pairs = _pairs(lesson, pages) if can_compare() else None
     return LessonReport(shown, pages, pairs, tuple(missed), _published(lesson, pages))
 
@@ -115,21 +123,22 @@ def _published(lesson: Lesson, pages: Sequence[FeedbackPage]) -> dict[str, tuple
     return {student: exercises for student, exercises in found if exercises}
 
 
-def _pages(course: GradingCourse, lesson: Lesson, unread: list[str]) -> Iterator[FeedbackPage]:
-    shown, zone = lesson_to_show(lesson), str(course.config.Exchange.get("timezone", "UTC"))
+def _pages(
+    course: GradingCourse, book: Book, lesson: LessonToShow, unread: list[str]
+) -> Iterator[FeedbackPage]:
+    zone = str(course.config.Exchange.get("timezone", "UTC"))
     found = sorted((course.folder / "autograded").glob(f"*/{lesson.name}/{lesson.name}.ipynb"))
-    known = records(course, lesson.name) if found else {}
     for student in (path.parts[-3] for path in found):
-        path = copy_path(course.folder, student, lesson.name)
+        record = book.record(student, lesson.name)
         if not is_entered(course.folder, student, lesson.name):
             unread.append(f"{line(student)}'s {lesson.name} is left out: {HALF_GRADED}")
             continue
         try:
-            copy = read_to_show(path, shown.exercises, shown.hidden)
+            copy = record.copy or copy_at(copy_path(course.folder, student, lesson.name))
         except CourseError as error:
             unread.append(f"{line(student)}'s {lesson.name} is left out: {error}")
         else:
-            yield feedback_page(student, shown, known.get(student, Record()), copy, zone)
+            yield feedback_page(record, lesson, copy, zone)
 
 
 def _pairs(lesson: Lesson, pages: Sequence[FeedbackPage]) -> tuple[Pair, ...]:

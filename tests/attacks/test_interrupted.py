@@ -13,7 +13,6 @@ import pytest
 
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
-from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.errors import CourseError
 from grader.grading.batch import autograde
@@ -73,7 +72,7 @@ def ended_well(process: multiprocessing.Process) -> bool:
 
 
 def scores(course: GradingCourse) -> dict[str, float]:
-    found = rows(course, all_lessons()[LESSON])
+    found = course.book().of(LESSON)
     assert len({row.student for row in found}) == len(found)
     return {row.student: row.total for row in found}
 

@@ -12,7 +12,6 @@ from grader.commands.arguments import parse_limits
 from grader.commands.autograde import add_arguments, run_engine
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
-from grader.course.report import rows
 from grader.course.sample_class import make_class
 from grader.errors import CourseError
 from grader.grading import own_process, recording
@@ -123,7 +122,7 @@ def test_what_is_no_plain_file_of_the_right_name_is_malformed_and_told(graded, n
 def test_a_right_notebook_is_graded_whatever_the_students_or_its_own_name(graded, student: str):
     course, outcomes = graded
     assert (outcomes[student].status, outcomes[student].score) == ("graded", FULL)
-    totals = {row.student: row.total for row in rows(course, all_lessons()[LESSON])}
+    totals = {row.student: row.total for row in course.book().of(LESSON)}
     assert totals[student] == pytest.approx(FULL)
     assert read_copy(course.folder, student, LESSON).status == "graded"
 

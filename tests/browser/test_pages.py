@@ -45,8 +45,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     made.change("wrong", comment)
     students = ("right", "wrong", "copy", "undone")
-    write_feedback(made.course, [(student, LESSON) for student in students])
-    report, _ = write_reports(made.course, [made.lesson])
+    write_feedback(made.course, [(student, LESSON) for student in students], made.course.book())
+    report, _ = write_reports(made.course, [made.lesson], made.course.book())
     found = {student: made.page(student) for student in students}
     return found | {"class": report, "student": report.parent / "students" / "wrong.html"}
 

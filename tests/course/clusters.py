@@ -22,7 +22,6 @@ from distributed import Client, Security
 
 from grader.course import sample_class
 from grader.course.course import GradingCourse
-from grader.course.report import rows
 from grader.sandbox import CannotIsolate, Limits, require
 from tests.course.lesson_runs import ROOT, all_lessons
 
@@ -73,7 +72,7 @@ def many(count: int) -> dict[str, bytes]:
 
 def scores_of(course: GradingCourse, lesson: str = LESSON) -> dict[str, dict[str, float | None]]:
     found = next(x for x in course.lessons if x.name == lesson)
-    return {row.student: row.scores for row in rows(course, found)}
+    return {row.student: row.scores for row in course.book().of(found.name)}
 
 
 @cache

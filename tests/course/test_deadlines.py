@@ -15,7 +15,7 @@ from grader.course.course import GradingCourse
 from grader.course.deadlines import Row, as_utc, deadlines, read_rows, set_deadlines
 from grader.course.extensions import keep_waiting, waiting_extensions
 from grader.course.penalties import settle
-from grader.course.report import rows, table
+from grader.course.report import table
 from grader.errors import CourseError, UsageError
 from grader.grading.graded import Graded
 from grader.grading.outcome import Status
@@ -65,7 +65,7 @@ def course(recorded, tmp_path):
 
 
 def totals(course):
-    return {row.student: row.total for row in rows(course, LESSON)}
+    return {row.student: row.total for row in course.book().of(LESSON.name)}
 
 
 def by_nbgrader(course, student):
@@ -114,11 +114,11 @@ def test_an_extension_granted_later_takes_the_penalty_back(course):
 def test_an_extension_granted_before_the_submission_waits_for_it(course):
     rows_ = [Row(LESSON.name, DUE), Row(LESSON.name, DUE + timedelta(days=1), "zoe")]
     assert set_deadlines(course, rows_) == ["zoe"]
-    assert rows_[1] in deadlines(course)
+    assert rows_[1] in deadlines(course, course.book())
     record(course, [Graded("zoe", LESSON, b"", right(LESSON), "2026-12-02 11:00:00 UTC")])
     settle(course, is_backed_up=True)
     assert totals(course)["zoe"] == LESSON.points
-    assert rows_[1] in deadlines(course)
+    assert rows_[1] in deadlines(course, course.book())
 
 
 def test_an_extension_that_a_killed_run_had_entered_does_not_come_again(course):
@@ -129,8 +129,8 @@ def test_an_extension_that_a_killed_run_had_entered_does_not_come_again(course):
     keep_waiting(course, left)  # as it was before the file was written
     set_deadlines(course, [Row(LESSON.name, None, "zoe")])
     settle(course, is_backed_up=True)
-    assert deadlines(course)[0] == Row(LESSON.name, DUE)
-    assert "zoe" not in {row.student for row in deadlines(course)}
+    assert deadlines(course, course.book())[0] == Row(LESSON.name, DUE)
+    assert "zoe" not in {row.student for row in deadlines(course, course.book())}
 
 
 def test_without_its_due_date_a_lesson_has_no_late_ones(course):
@@ -139,7 +139,7 @@ def test_without_its_due_date_a_lesson_has_no_late_ones(course):
     set_deadlines(course, [Row(LESSON.name, None)])
     settle(course, is_backed_up=True)
     assert set(totals(course).values()) == {LESSON.points}
-    assert deadlines(course)[0] == Row(LESSON.name, None)
+    assert deadlines(course, course.book())[0] == Row(LESSON.name, None)
 
 
 def test_a_score_changed_by_hand_changes_its_penalty(course):
@@ -171,7 +171,9 @@ def test_a_penalty_plugin_that_fails_is_named_and_changes_nothing(course, monkey
 def test_lateness_is_in_the_table_and_in_the_export(course):
     set_deadlines(course, [Row(LESSON.name, DUE)])
     settle(course, is_backed_up=True)
-    line = next(x for x in table(course).splitlines() if x.startswith("an hour late"))
+    line = next(
+        x for x in table(course.lessons, course.book()).splitlines() if x.startswith("an hour late")
+    )
     assert "   1 hour late: -0.4" in line
     path = course.folder / "grades.csv"
     with course.gradebook() as gradebook:
@@ -189,7 +191,7 @@ def test_lateness_is_in_the_table_and_in_the_export(course):
 def test_an_extension_without_a_due_date_is_told_and_nothing_is_changed(course):
     with pytest.raises(CourseError, match=r"no due date\. .*Nothing was changed"):
         set_deadlines(course, [Row(NAMES[1], DUE), Row(LESSON.name, DUE, "early")])
-    assert {row.due for row in deadlines(course)} == {None}
+    assert {row.due for row in deadlines(course, course.book())} == {None}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from grader.commands import demo, grade
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import read_copy
-from grader.course.report import rows, table
+from grader.course.report import table
 from grader.course.sample_class import CLASS, UNTOUCHED, make_class
 from grader.course.summary import summary
 from grader.errors import CourseError
@@ -55,7 +55,7 @@ def scores(course):
     return {
         (lesson.name, row.student): row.scores
         for lesson in course.lessons
-        for row in rows(course, lesson)
+        for row in course.book().of(lesson.name)
     }
 
 
@@ -83,7 +83,7 @@ def test_every_mistake_made_is_named_and_costs_its_exercise_alone(graded):
 
 
 def test_the_table_shows_scores_and_named_mistakes(graded):
-    text = table(graded)
+    text = table(graded.lessons, graded.book())
     full = f"{FULL['02_attention']:g}"
     assert re.search(rf"ada .* {full} of {full}", text)
     assert "finn, scaled_dot_product_attention: The mask is upside down" in text
@@ -93,7 +93,7 @@ def test_the_class_earns_what_the_readme_shows(graded):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = [line for line in readme.splitlines() if re.search(r" of \d+$", line)]
     assert shown
-    assert set(shown) <= set(summary(graded))
+    assert set(shown) <= set(summary(graded, graded.book()))
 
 
 def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):

@@ -14,7 +14,6 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import create_engine, text
 
 from grader.course.course import GradingCourse
-from grader.course.report import rows
 from grader.course.sample_class import CLASS, submission
 from grader.errors import CourseError
 from grader.gradebook.address import shown
@@ -113,7 +112,7 @@ def on_server(tmp_path_factory, postgres):
 
 
 def scores(course: GradingCourse) -> dict[str, dict[str, float]]:
-    return {row.student: row.scores for row in rows(course, course.lessons[0])}
+    return {row.student: row.scores for row in course.book().of(course.lessons[0].name)}
 
 
 def everything(url: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import pytest
 from grader.authoring.lesson import read_lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
-from grader.course.report import rows
 from grader.errors import CourseError
 from grader.grading import judged_by as judges
 from grader.grading import recording
@@ -19,7 +18,7 @@ from grader.grading.graded import Graded
 from grader.grading.judged_by import judged_by
 from grader.grading.outcome import Outcome, Status
 from grader.grading.pipeline import without_run
-from grader.grading.recording import fingerprint, in_gradebook, record
+from grader.grading.recording import fingerprint, record
 from grader.grading.waiting import sort_out
 from tests.course.lesson_runs import ROOT, all_lessons
 
@@ -60,7 +59,7 @@ def outcome(lesson) -> Outcome:
 
 
 def waiting(course, lesson):
-    return sort_out(course, [KEY], {lesson.name: judged_by(lesson)}, in_gradebook(course))
+    return sort_out(course, [KEY], {lesson.name: judged_by(lesson)}, course.book())
 
 
 def with_first(**changes):
@@ -162,7 +161,7 @@ def test_an_exercise_removed_goes_and_all_else_stays(course, monkeypatch):
     assert found[f"test_{SECOND.id}"] == (0.5, SECOND.points)
     assert comments(course)[SECOND.id] == f"About {SECOND.id}."
     record(course, [Graded("ada", less, b"", outcome(less), "")])
-    assert set(rows(course, less)[0].scores) == {e.id for e in less.exercises}
+    assert set(course.book().of(less.name)[0].scores) == {e.id for e in less.exercises}
 
 
 def test_an_exercise_added_is_added_to_every_submission_which_then_waits(course, monkeypatch):
@@ -171,10 +170,10 @@ def test_an_exercise_added_is_added_to_every_submission_which_then_waits(course,
     refit(course, more, monkeypatch)
     assert grades(course)["test_another_one"] == (None, 2.0)
     assert grades(course)[f"test_{FIRST.id}"] == (0.5, FIRST.points)
-    assert KEY not in in_gradebook(course)
-    monkeypatch.setattr(recording, "graded_notebook", lambda *_arguments: {})
+    assert not course.book().record(*KEY).by_grader
+    monkeypatch.setattr(recording, "graded_notebook", lambda *_arguments: {"cells": []})
     record(course, [Graded("ada", more, b"", outcome(more), "")])
-    assert KEY in in_gradebook(course)
+    assert course.book().record(*KEY).by_grader
 
 
 def test_manual_scores_and_comments_outlive_being_judged_anew(course):

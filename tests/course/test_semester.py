@@ -1,6 +1,7 @@
 """The semester that `bench` measures, with a class of four and three lessons."""
 
 from collections import Counter
+from datetime import datetime
 
 import pytest
 
@@ -8,10 +9,11 @@ from bench.semester.commands import Semester, look
 from bench.semester.people import WAYS, Student, due, hand_ins, kept_share, way
 from bench.semester.whole import DEARER, GIVEN, changed, measure
 from grader.authoring.lesson import read_lesson
-from grader.course.report import Row
+from grader.course.book import Book, Mark, Record
 from tests.course.lesson_runs import ROOT, all_lessons
 
 TEXT = ROOT / "solutions" / "00_start_here.py"
+ONE = Mark(1.0, None, 0.0, 1.0)
 
 
 @pytest.mark.usefixtures("one_fork_server")
@@ -53,19 +55,27 @@ def test_the_changed_lesson_has_one_exercise_less_and_a_dearer_one(tmp_path):
     [
         {"student": "s001"},
         {"penalty": 0.5},
-        {"seconds_late": 60.0},
-        {"scores": {"stable_softmax": 1.0, "masked_mean": 1.0, "pairwise_dot": 1.0}},
+        {"handed_in": datetime(2026, 1, 2), "due": datetime(2026, 1, 1)},
+        {"marks": dict.fromkeys(("stable_softmax", "masked_mean", "pairwise_dot"), ONE)},
     ],
     ids=["somebody lost", "a penalty for nothing", "late for nothing", "a right answer wrong"],
 )
 def test_a_wrong_row_stops_the_semester(monkeypatch, tmp_path, change):
     lesson = all_lessons()[TEXT.stem]
-    right = {"student": "s000", "scores": {e.id: e.points for e in lesson.exercises}}
+    marks = {e.id: Mark(e.points, None, 0.0, e.points) for e in lesson.exercises}
+    right = {"folder": tmp_path, "student": "s000", "lesson": lesson.name, "marks": marks}
     semester = Semester(tmp_path, [Student(0)], [TEXT])
-    monkeypatch.setattr(Semester, "course", type("Course", (), {"lessons": [lesson]}))
-    given = {"row": Row(**right)}
-    monkeypatch.setattr("bench.semester.commands.rows", lambda *_arguments: [given["row"]])
+    given = {"record": Record(**right)}
+
+    class Course:
+        lessons = (lesson,)
+
+        @staticmethod
+        def book():
+            return Book(tmp_path, {}, {}, {("s000", lesson.name): given["record"]})
+
+    monkeypatch.setattr(Semester, "course", Course)
     look(semester, 0, semester.sent(0))
-    given["row"] = Row(**right | change)
+    given["record"] = Record(**right | change)
     with pytest.raises(AssertionError):
         look(semester, 0, semester.sent(0))

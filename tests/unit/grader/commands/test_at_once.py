@@ -31,7 +31,7 @@ def graded(made, monkeypatch):
 
 
 def test_a_copy_whose_scores_a_killed_run_had_not_entered_is_not_handed_back(graded, capsys):
-    write_feedback(graded.course, [("ada", LESSON)])
+    write_feedback(graded.course, [("ada", LESSON)], graded.course.book())
     before = graded.page("ada").read_bytes()
     (graded.add("ada", status="crashed").parent / NOT_ENTERED).touch()
     assert release.run(Namespace(**CHOICE)) == 0
@@ -59,7 +59,7 @@ def test_nothing_is_handed_back_collected_or_reported_while_another_grader_is_at
 
 
 def test_pages_are_written_while_no_other_grader_may_change_what_they_show(graded, monkeypatch):
-    def write(course: GradingCourse, _submissions: object) -> None:
+    def write(course: GradingCourse, *_: object) -> None:
         with (
             pytest.raises(CourseError, match="Another grader is at work"),
             only_grader(course.folder, course.db_url),

@@ -40,7 +40,9 @@ def hostile(made: GradedClass, monkeypatch) -> GradedClass:
         path = made.course.folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text("{}")
-    made.add("plain", first_name="Plain").write_text("{")  # a copy that cannot be read is told
+    made.add("plain", first_name="Plain", is_whole=False).write_text(
+        "{"
+    )  # a copy that cannot be read is told
     for verb in COMMANDS:
         module = import_module(COMMANDS[verb][0])
         if hasattr(module, "GradingCourse"):
@@ -146,8 +148,8 @@ def test_no_other_module_writes_csv():
 
 
 def test_on_a_page_no_id_or_name_is_markup_or_acts(hostile):
-    write_feedback(hostile.course, [(student, LESSON) for student in IDS])
-    report, _ = write_reports(hostile.course, [hostile.lesson])
+    write_feedback(hostile.course, [(student, LESSON) for student in IDS], hostile.course.book())
+    report, _ = write_reports(hostile.course, [hostile.lesson], hostile.course.book())
     pages = [hostile.page(student) for student in IDS]
     pages += [report, *report.parent.glob("students/*.html")]
     assert len(pages) == 3 + 1 + 3

@@ -37,9 +37,9 @@ def by_hand(made, student, score):
 def test_a_score_by_hand_that_hides_another_of_a_new_hand_in_is_told_with_both(made, hand_in):
     hand_in("bob", attend=stub)
     by_hand(made, "bob", 0.5)
-    assert notices(made.course) == []
+    assert notices(made.course, made.course.book()) == []
     hand_in("bob")
-    assert notices(made.course) == [
+    assert notices(made.course, made.course.book()) == [
         f"score by hand differs from the grader's new one: bob {LESSON} attend (yours 0.5, the "
         "grader's 3). In make teach, Resolve keeps yours, an empty field lets the grader's count"
     ]
@@ -51,14 +51,14 @@ def test_a_score_that_was_looked_at_since_is_told_no_more(made, hand_in, score):
     by_hand(made, "bob", 0.5)
     hand_in("bob")
     by_hand(made, "bob", score)
-    assert notices(made.course) == []
+    assert notices(made.course, made.course.book()) == []
 
 
 def test_a_score_by_hand_that_the_grader_gives_too_is_not_told(made, hand_in):
     hand_in("bob", attend=stub)
     by_hand(made, "bob", 3.0)
     hand_in("bob")
-    assert notices(made.course) == []
+    assert notices(made.course, made.course.book()) == []
 
 
 def test_of_many_scores_by_hand_the_first_are_named_and_the_others_counted(made, hand_in):
@@ -66,7 +66,7 @@ def test_of_many_scores_by_hand_the_first_are_named_and_the_others_counted(made,
         hand_in(student, attend=stub)
         by_hand(made, student, 0.5)
         hand_in(student)
-    (told,) = notices(made.course)
+    (told,) = notices(made.course, made.course.book())
     assert told.count("yours 0.5") == 3
     assert ", and 2 more." in told
 
@@ -80,23 +80,23 @@ def test_hand_ins_without_a_time_are_told_when_their_lesson_was_due(made, hand_i
     hand_in("ada")
     hand_in("nick", when="")
     due(made, LONG_AGO)
-    assert notices(made.course) == [
+    assert notices(made.course, made.course.book()) == [
         f"no time recorded, counted as on time: nick {LESSON}. A time in timestamp.txt beside the "
         "notebook counts, such as 2026-10-05 23:10 UTC"
     ]
     hand_in("nick")
-    assert notices(made.course) == []
+    assert notices(made.course, made.course.book()) == []
 
 
 @pytest.mark.parametrize("when", [None, FAR_AHEAD], ids=["no due date", "due later"])
 def test_a_hand_in_without_a_time_is_not_told_where_nobody_can_be_late(made, hand_in, when):
     hand_in("nick", when="")
     due(made, when)
-    assert notices(made.course) == []
+    assert notices(made.course, made.course.book()) == []
 
 
 def test_within_an_extension_a_hand_in_without_a_time_is_not_told(made, hand_in):
     hand_in("nick", when="")
     due(made, LONG_AGO)
     made.change("nick", lambda submission: setattr(submission, "extension", FAR_AHEAD - LONG_AGO))
-    assert notices(made.course) == []
+    assert notices(made.course, made.course.book()) == []

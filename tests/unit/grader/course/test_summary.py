@@ -1,12 +1,16 @@
 """A class of any size on at most 40 lines."""
 
+from datetime import datetime, timedelta
+from pathlib import Path
+
 import pytest
 
 from grader.course import summary as module
+from grader.course.book import Book, Mark, Record
 from grader.course.graded_copies import GradedCopy
-from grader.course.report import Row
-from grader.course.summary import summary
+from grader.course.summary import summary as of_book
 
+DUE = datetime(2026, 11, 20)
 NOTES = ("The file is no notebook.", "x" * 200)
 STATUSES = ("timed out", "crashed", "malformed", "grader error", "not graded")
 
@@ -25,21 +29,30 @@ class Course:
 def status_of(monkeypatch):
     """Every lesson has 500 students with 8 points, two of them with none; statuses go by name."""
     statuses: dict[str, str] = {}
-    found = [
-        Row(f"s{n:03}", {"a": 5.0, "b": -5.0 if n in (1, 2) else 3.0}, 60.0 * (n < 4))
-        for n in range(500)
-    ]
 
     def copy(_folder, student, _lesson):
         status = statuses.get(student, "graded")
-        return None if status == "not graded" else GradedCopy(status, "", NOTES, ())
+        return None if status == "not graded" else GradedCopy(status, notes=NOTES)
 
-    monkeypatch.setattr(module, "rows", lambda course, lesson: found)
-    monkeypatch.setattr(module, "read_copy", copy)
+    monkeypatch.setattr("grader.course.book.read_copy", copy)
     monkeypatch.setattr(module, "misplaced", lambda course: [])
-    monkeypatch.setattr(module, "notices", lambda course: [])
-    monkeypatch.setattr(module, "absent", lambda course: {})
+    monkeypatch.setattr(module, "notices", lambda course, book: [])
+    monkeypatch.setattr(module, "absent", lambda course, book: {})
     return statuses
+
+
+def records(lesson):
+    for n in range(500):
+        points = {"a": 5.0, "b": -5.0 if n in (1, 2) else 3.0}
+        marks = {name: Mark(score, None, 0.0, 5.0) for name, score in points.items()}
+        late = {"handed_in": DUE + timedelta(minutes=n < 4), "due": DUE}
+        yield Record(Path(), f"s{n:03}", lesson, marks=marks, **late)
+
+
+def summary(course, *, is_empty=False):
+    lessons = [] if is_empty else [lesson.name for lesson in course.lessons]
+    found = {(x.student, x.lesson): x for name in lessons for x in records(name)}
+    return of_book(course, Book(Path(), {}, {}, found))
 
 
 def test_a_large_class_in_many_lessons_fits_on_forty_lines(status_of):
@@ -62,17 +75,16 @@ def test_a_class_without_trouble_needs_no_look(status_of):
 
 
 def test_what_was_noticed_needs_a_look_even_where_nothing_is_graded(status_of, monkeypatch):
-    monkeypatch.setattr(module, "notices", lambda course: ["score by hand differs"])
+    monkeypatch.setattr(module, "notices", lambda course, book: ["score by hand differs"])
     assert summary(Course())[-2:] == ["Needs a look:", "  score by hand differs"]
-    monkeypatch.setattr(module, "rows", lambda course, lesson: [])
-    assert summary(Course())[1:] == ["Needs a look:", "  score by hand differs"]
+    assert summary(Course(), is_empty=True)[1:] == ["Needs a look:", "  score by hand differs"]
 
 
 def test_who_handed_in_nothing_is_named_on_the_lessons_line_and_many_are_counted(
     status_of, monkeypatch
 ):
     missed = {"00_lesson": ["dora", "e\x1b"], "01_lesson": [f"t{n:03}" for n in range(500)]}
-    monkeypatch.setattr(module, "absent", lambda course: missed)
+    monkeypatch.setattr(module, "absent", lambda course, book: missed)
     lines = summary(Course())
     assert lines[1].endswith(r" of 10   nothing handed in: dora, e\x1b")
     assert lines[2].endswith(" of 10   nothing handed in: t000, t001, t002, and 497 more")

@@ -1,11 +1,15 @@
 """Counts and spans of time read as a person writes them."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from grader.course.report import Row, lateness
+from grader.course.book import Record
+from grader.course.report import lateness
 from grader.course.wording import plural, span
+
+DUE = datetime(2026, 11, 20)
 
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 pages"), (1, "1 page"), (2, "2 pages")])
@@ -26,8 +30,11 @@ def test_a_span_is_written_in_its_largest_units(length: timedelta, text: str) ->
 
 
 def test_lateness_is_told_in_days_and_hours_and_not_in_seconds() -> None:
-    assert lateness(Row("ada", {}, 518_400, 10)) == "   6 days late: -10"
+    assert (
+        lateness(Record(Path(), "ada", "", "", DUE + timedelta(6), DUE, penalty=10))
+        == "   6 days late: -10"
+    )
 
 
 def test_of_a_hand_in_on_time_no_lateness_is_told() -> None:
-    assert lateness(Row("ada", {})) == ""
+    assert lateness(Record(Path(), "ada", "")) == ""

@@ -3,9 +3,7 @@
 import json
 from dataclasses import replace
 
-import pytest
-
-from grader.course.graded_copies import FirstTry, read_copy, read_first_tries
+from grader.course.graded_copies import FirstTry, read_copy
 from grader.grading.first_tries import first_tries
 from grader.grading.graded import Graded
 from grader.grading.outcome import Status
@@ -52,12 +50,6 @@ def test_an_exercise_that_was_not_judged_is_no_try():
     assert first_tries({}, unjudged, "a") == {}
 
 
-@pytest.mark.parametrize("faulty", [[], 5, ["x"], ["x", "1"], {"share": 1}, [None, 1.0]])
-def test_a_faulty_record_counts_as_none(faulty):
-    assert read_first_tries({"first_tries": {"f": faulty, "g": ["x", 1]}}) == {"g": ("x", 1.0)}
-    assert read_first_tries({"first_tries": faulty}) == {}
-
-
 def test_a_class_that_hands_in_again_is_reported_by_its_first_tries(made):
     """Three of four get it right in the end; one did at first."""
     attempts = {
@@ -74,5 +66,5 @@ def test_a_class_that_hands_in_again_is_reported_by_its_first_tries(made):
     copy = read_copy(made.course.folder, "cleo", LESSON)
     assert copy is not None
     assert copy.first_tries[ATTEND].share == 0.0
-    path, _ = write_reports(made.course, [made.lesson])
+    path, _ = write_reports(made.course, [made.lesson], made.course.book())
     assert f"<code>{ATTEND}</code> (25% of 4)" in path.read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import pytest
 
 from grader.course import nbgrader_autograde
+from grader.course.beside import VERDICT
 from grader.course.graded_copies import read_copy
-from grader.course.grades import grades
 from grader.course.nbgrader_autograde import is_current
 from grader.grading import batch
 from grader.grading.batch import autograde
@@ -44,8 +44,8 @@ def graded(course, *, regrade=False):
 
 
 def scores(course):
-    with course.gradebook() as gradebook:
-        return {grade.student: grade.score for grade in grades(gradebook, course.folder, LESSON)}
+    records = course.book().of(LESSON)
+    return {record.student: record.total if record.has_score else None for record in records}
 
 
 @pytest.mark.parametrize("part", [FILE, LESSON, "timestamp.txt"], ids=["file", "folder", "time"])
@@ -95,22 +95,27 @@ def test_one_that_was_graded_before_stops_nobody_either(handed_in, monkeypatch):
     }  # fmt: skip
 
 
+def write_pages(course):
+    book = course.book()
+    write_feedback(course, without_page(course, THREE, book), book)
+
+
 def test_its_page_is_written_and_says_why(handed_in, monkeypatch):
     opening_fails(monkeypatch, LESSON, below="submitted/eve")
     graded(handed_in)
-    write_feedback(handed_in, without_page(handed_in, THREE))
+    write_pages(handed_in)
     page = (handed_in.folder / "feedback" / "eve" / LESSON / f"{LESSON}.html").read_text()
     assert "(Permission denied), so there is no score yet" in page
-    assert without_page(handed_in, THREE) == []
+    assert without_page(handed_in, THREE, handed_in.book()) == []
 
 
 def test_a_graded_copy_that_cannot_be_read_is_told_and_the_other_pages_are_written(
     handed_in, monkeypatch
 ):
     graded(handed_in)
-    opening_fails(monkeypatch, FILE, below="autograded/eve")
+    opening_fails(monkeypatch, VERDICT, below="autograded/eve")
     with pytest.raises(Exception, match=r"eve's 02_attention: .*cannot be read \(Permission"):
-        write_feedback(handed_in, without_page(handed_in, THREE))
+        write_pages(handed_in)
     pages = sorted((handed_in.folder / "feedback").glob("*/*/*.html"))
     assert [page.parts[-3] for page in pages] == ["ada", "finn"]
 

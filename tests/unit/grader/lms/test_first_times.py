@@ -65,7 +65,10 @@ def test_a_mark_late_counts_as_just_late_whenever_it_is_downloaded_and_is_told(
     assert stamp(course) == JUST_LATE
     said = capsys.readouterr().out
     assert f"LATE, and not by how much: ada {LESSON}. Each counts as just late" in said
-    assert f"late, day not known: ada {LESSON}. Each counts as just late" in notices(course)[0]
+    assert (
+        f"late, day not known: ada {LESSON}. Each counts as just late"
+        in notices(course, course.book())[0]
+    )
 
 
 def test_a_deadline_set_after_collecting_dates_what_was_marked_by_then(course):
@@ -99,7 +102,7 @@ def test_a_time_that_a_person_wrote_in_place_of_an_unknown_one_stays(course):
     assert collect(course, late) == 0
     set_due(course, DEADLINE + DAY)
     assert stamp(course) == datetime(2026, 11, 24, 8, tzinfo=UTC)
-    assert notices(course) == []
+    assert notices(course, course.book()) == []
 
 
 def test_of_two_hand_ins_marked_late_the_one_with_the_higher_number_counts(course):
@@ -167,7 +170,7 @@ def test_the_same_work_in_moodle_under_an_earlier_time_takes_it(course):
                                   "2026-11-21 07:00 Europe/Berln", "2026-11-21 07:00"])  # fmt: skip
 def test_a_text_that_is_no_time_is_told_as_it_stands(course, text):
     put(course, FIRST, text)
-    (told,) = notices(course)
+    (told,) = notices(course, course.book())
     assert told.startswith(
         f'no time in timestamp.txt, counted as on time: ada {LESSON} has "{text}"'
     )

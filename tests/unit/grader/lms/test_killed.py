@@ -1,12 +1,9 @@
 """A collection that is stopped half way: the next goes on, and takes nothing newer for older."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from grader.cli import main
-from grader.course.hand_in_time import Came
-from grader.lms.storing import HandIn, Records
+from grader.lms import collecting, storing
 from tests.unit.grader.lms.downloads import DUE, LESSON, Item, notebook, small_course, write_zip
 
 ONCE, AGAIN = notebook("once = 1"), notebook("again = 2")
@@ -22,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     with small_course(tmp_path).gradebook() as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE)
     with monkeypatch.context() as patched:
-        patched.setattr(Records, "save", stop)
+        patched.setattr(collecting, "keep", stop)
         assert collect(tmp_path, FIRST) == 130
     assert ada(tmp_path) == ONCE
     return tmp_path
@@ -46,12 +43,27 @@ def test_of_two_hand_ins_of_one_time_the_newer_counts_though_the_firsts_run_was_
     assert ada(folder) == AGAIN
 
 
-def test_half_a_line_of_a_killed_run_stops_no_later_one_and_loses_no_other(folder):
-    with (folder / "lms" / "canvas" / f"{LESSON}.lines").open("a") as notes:
-        notes.write('{"dan')
-    collect(folder, LATER)
-    assert ada(folder) == AGAIN
-    assert set(Records(folder, "canvas", LESSON).entries()) == {"ada", "b,en"}
+@pytest.mark.parametrize("when", ["before it is noted", "before it is in its place"])
+def test_a_hand_in_whose_run_was_killed_is_collected_by_the_next(folder, monkeypatch, when):
+    new = {"mullerdan_14_301_a.ipynb": Item(ONCE)}
+    with monkeypatch.context() as patched:
+        if when == "before it is noted":
+            patched.setattr(storing, "write_private", stop)
+        else:
+            patched.setattr(storing.Records, "note", stop_after(storing.Records.note))
+        assert collect(folder, new) == 130
+    assert not (folder / "submitted" / "dan" / LESSON).exists()
+    assert collect(folder, new) == 0
+    assert set(storing.Records(folder, "canvas", LESSON).entries()) == {"ada", "b,en", "dan"}
+    assert (folder / "submitted" / "dan" / LESSON / f"{LESSON}.ipynb").read_bytes() == ONCE
+
+
+def stop_after(usual):
+    def stopping(*arguments):
+        usual(*arguments)
+        raise KeyboardInterrupt
+
+    return stopping
 
 
 def test_what_a_killed_run_had_unpacked_is_removed(folder):
@@ -59,12 +71,3 @@ def test_what_a_killed_run_had_unpacked_is_removed(folder):
     half.mkdir(parents=True)
     collect(folder, FIRST)
     assert not half.exists()
-
-
-def test_what_is_noted_after_half_a_line_is_read_though_that_run_was_killed_too(folder):
-    with (folder / "lms" / "canvas" / f"{LESSON}.lines").open("a") as notes:
-        notes.write('{"dan')
-    time = datetime(2026, 11, 20, tzinfo=UTC)
-    dan = HandIn("dan", LESSON, folder / "dan.ipynb", Came(time), (1, 1), "dan_1_1_a.ipynb")
-    Records(folder, "canvas", LESSON).note(dan)
-    assert Records(folder, "canvas", LESSON).entries()["dan"] == "dan_1_1_a.ipynb"

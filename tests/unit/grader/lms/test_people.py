@@ -168,7 +168,7 @@ def test_work_under_another_id_is_told_with_whose_it_may_be_and_one_command_give
     course = made(ROSTER)
     put(course, other)
     with_grades(course, {other: (3, 0.5)})
-    (told,) = not_in_roster(course)
+    (told,) = not_in_roster(course, course.book())
     assert f"not in the roster: {other} {LESSON} ({OTHERS[other]})" in told
     command = re.search(r"roster --rename ('[^']+'|\S+?)(?=\))", told)
     assert main(shlex.split(command[0])) == 0
@@ -177,7 +177,7 @@ def test_work_under_another_id_is_told_with_whose_it_may_be_and_one_command_give
     with course.gradebook() as gradebook:
         assert gradebook.find_submission(LESSON, student).score == 3.5
         assert {s.id for s in gradebook.students} == {"ada", "ben"}
-    assert not_in_roster(course) == []
+    assert not_in_roster(course, course.book()) == []
     assert main(["export", "csv", "--out", "out.csv"]) == 0
     assert "not in the roster" not in capsys.readouterr().out
 
@@ -187,7 +187,7 @@ def test_grades_under_an_id_that_differs_by_case_are_no_success_of_an_export(mad
     with_grades(course, {"ADA": (3, 0.5), "ben": (1, 0)})
     assert main(["export", "csv", "--out", "out.csv"]) == 1
     out = capsys.readouterr().out
-    assert not_in_roster(course)[0] in out
+    assert not_in_roster(course, course.book())[0] in out
     advice = re.search(r"correct it: (.*?)\. If it is right", out)[1].removeprefix(f"{PROGRAM} ")
     assert main(advice.split()) == 0
     assert known(course) == {"ADA", "ben"}
@@ -197,8 +197,8 @@ def test_grades_under_an_id_that_differs_by_case_are_no_success_of_an_export(mad
 def test_grade_report_and_export_say_the_same_of_who_is_not_in_the_roster(made, capsys):
     course = made(ROSTER)
     with_grades(course, {"zoe": (3, 0.5), "ben": (1, 0)})
-    (told,) = not_in_roster(course)
-    assert f"  {told}" in summary(course)
+    (told,) = not_in_roster(course, course.book())
+    assert f"  {told}" in summary(course, course.book())
     capsys.readouterr()
     assert main(["export", "csv", "--out", "out.csv"]) == 0
     assert told in capsys.readouterr().out
@@ -244,7 +244,7 @@ def test_who_left_is_neither_missed_nor_exported_nor_told_and_the_work_stays(mad
     assert "The work stays" in capsys.readouterr().out
     assert known(course) == {"ada"}
     assert students(course) == ["ben"]
-    assert not_in_roster(course) == []
+    assert not_in_roster(course, course.book()) == []
     assert main(["export", "csv", "--out", "out.csv"]) == 0
     assert "ben" not in (course.folder / "out.csv").read_text()
 

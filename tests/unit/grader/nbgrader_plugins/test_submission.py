@@ -17,8 +17,8 @@ from grader.authoring import lessons
 from grader.authoring.files import write_if_changed
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.release import released
-from grader.course.graded_copies import read_copy
-from grader.course.outcome_key import OUTCOME
+from grader.course.beside import OUTCOME, VERDICT
+from grader.course.graded_copies import copy_path, read_copy
 from grader.nbgrader_plugins import RepairCells
 from tests.browser.kernels import set_traps, sprung
 from tests.unit.course_files import LESSON, LESSON_WITHOUT_PLOT, ROOT, STARTUP, make_course
@@ -159,7 +159,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         notebook = nbformat.reads(release, as_version=4)
         edit(notebook.cells)
         notebook.metadata[OUTCOME] = {"status": "grader error"}  # theirs counts for nothing
-        write_if_changed(course / "submitted" / student / NAME / f"{NAME}.ipynb", as_text(notebook))
+        home = course / "submitted" / student / NAME
+        write_if_changed(home / f"{NAME}.ipynb", as_text(notebook))
+        (home / VERDICT).write_text('{"status": "crashed", "submission": "forged"}')  # nor this
     set_traps(course / "submitted" / "right" / NAME)
     nbgrader(course, "autograde")
     nbgrader(course, "generate_feedback")
@@ -180,7 +182,8 @@ def test_a_submission_earns_what_its_answers_are_worth(graded, student):
 def test_a_graded_copy_says_nothing_of_itself_that_its_student_wrote(graded, student):
     copy = read_copy(graded, student, NAME)
     assert copy is not None
-    assert (copy.status, copy.is_ours) == ("graded", False)
+    assert (copy.status, copy.is_ours, copy.is_whole) == ("graded", False, False)
+    assert not copy_path(graded, student, NAME).with_name(VERDICT).exists()
 
 
 def test_no_file_beside_a_notebook_runs_as_a_module_of_the_kernels(graded):

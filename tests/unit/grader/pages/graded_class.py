@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlalchemy.exc import SAWarning
 
+from grader.course.beside import OUTCOME, VERDICT
 from grader.course.course import GradingCourse
-from grader.course.outcome_key import OUTCOME
 from grader.grading.outcome import ExerciseResult, Outcome, Status
+from grader.grading.verdict_file import verdict_file
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.framework.exercise import Case, Mistake
 from utils.checks.framework.render import as_mimebundle
@@ -82,8 +83,12 @@ class GradedClass:
         extra_outputs: tuple[dict[str, Any], ...] = (),
         first_name: str = "",
         first_tries: dict[str, float] | None = None,
+        is_whole: bool = True,
     ) -> Path:
-        """Add a submission and give the path of its graded copy."""
+        """Add a submission and give the path of its graded copy.
+
+        With outputs of nbgrader's own engine, or if it is not whole, there is no verdict.json.
+        """
         given = {verdict.exercise: verdict for verdict in verdicts}
         judged = [given.get(x.id, right(x.id, x.points)) for x in self.lesson.exercises]
         with self.course.gradebook() as gradebook, warnings.catch_warnings():
@@ -104,7 +109,13 @@ class GradedClass:
         name = self.lesson.name
         path = self.course.folder / "autograded" / student / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"cells": cells, "metadata": {OUTCOME: about}}))
+        notebook = {"cells": cells, "metadata": {OUTCOME: about}}
+        path.write_text(json.dumps(notebook))
+        path.with_name(VERDICT).unlink(missing_ok=True)
+        if is_whole and not extra_outputs:
+            results = [ExerciseResult(v.exercise, v.points or 0.0, v) for v in judged]
+            judgement = Outcome(name, Status(status), tuple(results), notes)
+            path.with_name(VERDICT).write_bytes(verdict_file(judgement, notebook, about))
         return path
 
     def change(self, student: str, edit: Any) -> None:

@@ -32,7 +32,7 @@ ATTEND = "scaled_dot_product_attention"  # 5 points
 
 
 def written(made, student="ada"):
-    write_feedback(made.course, [(student, LESSON)])
+    write_feedback(made.course, [(student, LESSON)], made.course.book())
     return BeautifulSoup(made.page(student).read_text(encoding="utf-8"), "html.parser")
 
 
@@ -244,11 +244,11 @@ def test_what_else_was_handed_in_is_named_on_the_page(made):
 
 def test_a_page_is_written_anew_when_something_else_was_handed_in(made):
     made.add("ada")
-    write_feedback(made.course, [("ada", LESSON)])
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
     note_unread(made.course.folder, "ada", LESSON, ["data.csv"])
-    assert without_page(made.course, [("ada", LESSON)]) == [("ada", LESSON)]
+    assert without_page(made.course, [("ada", LESSON)], made.course.book()) == [("ada", LESSON)]
     note_unread(made.course.folder, "ada", LESSON, [])
-    assert without_page(made.course, [("ada", LESSON)]) == []
+    assert without_page(made.course, [("ada", LESSON)], made.course.book()) == []
 
 
 def test_of_many_other_files_the_first_are_named(made):
@@ -289,49 +289,49 @@ def test_a_change_in_the_gradebook_makes_that_students_page_stale_alone(made, ed
     both = [("ada", LESSON), ("ben", LESSON)]
     for student, _ in both:
         made.add(student)
-    assert without_page(made.course, both) == both
-    write_feedback(made.course, both)
-    assert without_page(made.course, both) == []
+    assert without_page(made.course, both, made.course.book()) == both
+    write_feedback(made.course, both, made.course.book())
+    assert without_page(made.course, both, made.course.book()) == []
     made.change("ada", edit)
-    assert without_page(made.course, both) == [("ada", LESSON)]
-    write_feedback(made.course, [("ada", LESSON)])
-    assert without_page(made.course, both) == []
+    assert without_page(made.course, both, made.course.book()) == [("ada", LESSON)]
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
+    assert without_page(made.course, both, made.course.book()) == []
 
 
 def test_another_due_date_makes_every_page_stale(made):
     both = [("ada", LESSON), ("ben", LESSON)]
     for student, _ in both:
         made.add(student)
-    write_feedback(made.course, both)
+    write_feedback(made.course, both, made.course.book())
     with made.course.gradebook() as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE + timedelta(days=1))
-    assert without_page(made.course, both) == both
+    assert without_page(made.course, both, made.course.book()) == both
 
 
 def test_another_graded_copy_makes_its_page_stale(made):
     made.add("ada")
-    write_feedback(made.course, [("ada", LESSON)])
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
     made.add("ada", wrong(ATTEND, 5))
-    assert without_page(made.course, [("ada", LESSON)]) == [("ada", LESSON)]
+    assert without_page(made.course, [("ada", LESSON)], made.course.book()) == [("ada", LESSON)]
 
 
 def test_a_touched_copy_of_the_same_content_is_no_change(made):
     path = made.add("ada")
-    write_feedback(made.course, [("ada", LESSON)])
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
     later = made.page("ada").stat().st_mtime + 100
     os.utime(path, (later, later))
-    assert without_page(made.course, [("ada", LESSON)]) == []
+    assert without_page(made.course, [("ada", LESSON)], made.course.book()) == []
 
 
 def test_a_submission_that_is_not_graded_gets_no_page(made):
-    assert without_page(made.course, [("ada", LESSON)]) == []
-    write_feedback(made.course, [("ada", LESSON)])
+    assert without_page(made.course, [("ada", LESSON)], made.course.book()) == []
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
     assert not made.page("ada").exists()
 
 
 def test_nothing_half_written_is_left_beside_a_page(made):
     made.add("ada")
-    write_feedback(made.course, [("ada", LESSON)])
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
     assert [path.name for path in made.page("ada").parent.iterdir()] == [f"{LESSON}.html"]
 
 
@@ -342,7 +342,7 @@ def test_nbgrader_releases_the_page_to_its_owner(made):
     sent.mkdir(parents=True)
     (sent / "timestamp.txt").write_text("2026-11-20 10:00:00.000000 UTC")
     (sent / "submission_secret.txt").write_text("5e" * 64)
-    write_feedback(made.course, [("ada", LESSON)])
+    write_feedback(made.course, [("ada", LESSON)], made.course.book())
     config = made.course.converter_config(LESSON)
     config.Exchange.root = str(made.course.folder / "exchange")
     (made.course.folder / "exchange").mkdir(mode=0o777)

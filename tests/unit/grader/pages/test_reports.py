@@ -38,7 +38,7 @@ needs_copydetect = pytest.mark.skipif(
 def test_what_an_interrupted_run_had_not_entered_is_left_out_and_told(made):
     made.add("ada")
     (made.add("ben").parent / NOT_ENTERED).touch()
-    path, unread = write_reports(made.course, [made.lesson])
+    path, unread = write_reports(made.course, [made.lesson], made.course.book())
     assert unread == [
         f"ben's {LESSON} is left out: its grading was interrupted; run make grade",
     ]
@@ -52,11 +52,11 @@ def test_where_the_report_may_not_be_written_both_rights_and_room_are_named(made
     made.add("ada")
     monkeypatch.setattr(reports, "write_whole", refuses)
     with pytest.raises(CourseError, match=r"may write there and that the disk has room, then run"):
-        write_reports(made.course, [made.lesson])
+        write_reports(made.course, [made.lesson], made.course.book())
 
 
 def report(made):
-    path, unread = write_reports(made.course, [made.lesson])
+    path, unread = write_reports(made.course, [made.lesson], made.course.book())
     assert unread == []
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
@@ -216,8 +216,8 @@ def test_ids_as_long_as_a_folder_may_be_called_have_pages_of_their_own(made):
 
 def test_a_copy_that_cannot_be_read_is_named_and_the_others_are_reported(made):
     made.add("ada")
-    made.add("ben").write_text("{")
-    _, unread = write_reports(made.course, [made.lesson])
+    made.add("ben", is_whole=False).write_text("{")
+    _, unread = write_reports(made.course, [made.lesson], made.course.book())
     assert unread == [
         "ben's 02_attention is left out: its graded copy cannot be read; grade it again with "
         "--regrade"
@@ -226,7 +226,7 @@ def test_a_copy_that_cannot_be_read_is_named_and_the_others_are_reported(made):
 
 def test_with_nothing_graded_a_sentence_says_what_to_do(made):
     with pytest.raises(CourseError, match="run make grade"):
-        write_reports(made.course, [made.lesson])
+        write_reports(made.course, [made.lesson], made.course.book())
 
 
 def test_without_copydetect_the_page_says_how_to_get_it(six, monkeypatch):
