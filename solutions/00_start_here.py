@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
-# **What it needs:** Python, and some experience with torch tensors. **Time:** 30 minutes.
+# **What it needs:** Python, and some experience with torch tensors. **Time:** 35 minutes.
 # **Points:** 4.
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will

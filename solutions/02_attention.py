@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how can a network use any part of its input at any moment, without
 # squeezing it through one state first? What does that cost?
-# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 120 minutes.
+# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 165 minutes.
 # **Points:** 27.
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works

@@ -5,7 +5,7 @@
 # comes first? What are the sinusoids for, which of their columns are fast, and are they the best
 # there is?
 # **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
-# **Time:** 120 minutes.
+# **Time:** 160 minutes.
 # **Points:** 13.
 #
 # You will build five pieces: sinusoidal positions, learned positions, the token embedding that

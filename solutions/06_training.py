@@ -3,7 +3,7 @@
 #
 # **What this lesson answers:** how does text become batches, how is a model trained on them without
 # padding leaking into anything, and what is your encoder worth on a real task?
-# **What it needs:** lessons 00 to 05. **Time:** 165 minutes. **Points:** 23.
+# **What it needs:** lessons 00 to 05. **Time:** 210 minutes. **Points:** 23.
 #
 # The blocks are yours: this notebook takes them from your own lessons 02 to 05, if they pass their
 # checks there, and trains them. At the end they stand on a scoreboard beside a dictionary, a

@@ -1,4 +1,4 @@
-"""docs/claims/ says for each lesson which cell measures what the text claims."""
+"""docs/claims/ says which cell measures what a lesson claims, and why a guess is no lottery."""
 
 import json
 import re
@@ -17,6 +17,9 @@ PAGES = ROOT / "docs" / "claims"
 NAMES = [lesson.name for lesson in lessons(ROOT)]
 ELSEWHERE = re.compile(r"sources?\b|arithmetic|lesson|documentation|et al\.|bench|timed")
 LEAST = 5  # claims of a lesson
+GUESS = re.compile(r"^guess\(\s*[\"'](.+?)[\"']", re.MULTILINE)
+REASONS = "How a reader can reason out each guess"
+MOST_GUESSES = 12  # of a lesson
 
 
 @cache
@@ -47,6 +50,24 @@ def test_what_measures_a_claim_is_a_cell_of_code_or_is_said_to_be_elsewhere(name
         for cell in [] if elsewhere else re.findall(r"cell-\d+", where):  # not another lesson's
             assert cell in cells(name), f"{claim}: the lesson has no {cell}"
             assert cells(name)[cell]["cell_type"] == "code", f"{claim}: {cell} is no code"
+
+
+def reasoned(name: str) -> list[str]:
+    """Return the guesses of which a lesson's page says how a reader can reason them out."""
+    page = (PAGES / f"{name}.md").read_text(encoding="utf-8").partition(f"\n## {REASONS}\n")[2]
+    return re.findall(r"^- \*\*(.+?)\*\*: \S", page, re.MULTILINE)
+
+
+def guesses(name: str) -> list[str]:
+    code = [cell for cell in cells(name).values() if cell["cell_type"] == "code"]
+    sources = ["".join(cell["source"]) for cell in code]
+    return [found for source in sources for found in GUESS.findall(source)]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name[:2] in ("01", "03", "05")])
+def test_each_guess_of_a_lesson_can_be_reasoned_out(name):
+    assert 0 < len(guesses(name)) <= MOST_GUESSES
+    assert reasoned(name) == guesses(name)
 
 
 def test_no_page_is_left_of_a_lesson_that_is_gone():

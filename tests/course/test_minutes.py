@@ -1,34 +1,98 @@
 """What a lesson asks of its reader: minutes, code to read, questions that stay open."""
 
+import json
 import re
+from typing import Any
 
 import pytest
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.readme import MINUTES
-from tests.course.lesson_runs import all_lessons
+from tests.course.lesson_runs import ROOT, all_lessons
 
-WORDS_A_MINUTE = 200
-LEAST, MOST = 0.93, 1.07  # of the minutes found; a stated time is a multiple of five
+WORDS_A_MINUTE = 180
+LINES_A_MINUTE = 12  # of code that is there to be read
+NEAR = 0.1  # of the minutes found
 HINTS = re.compile(r"<details>.*?</details>", re.DOTALL)
 EXERCISE = re.compile(r"^\*.*difficulty \d of 5 · (\d+) minutes?\*$", re.MULTILINE)
 SOURCES = re.compile(r"\*\*Sources\b.*", re.DOTALL)
+GUESS = re.compile(r"^\s*guess\(", re.MULTILINE)
 
 
-def minutes(lesson: Lesson) -> float:
-    """Words outside hints and sources, two for each guess and its result, and the exercises'."""
-    text = "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
+def text_of(lesson: Lesson) -> str:
+    return "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
+
+
+def lines(text: str) -> int:
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+def read(lesson: Lesson) -> list[str]:
+    """Code that a reader has in front of them and does not write: no stub, no test, not folded."""
+    code = [cell for cell in lesson.cells if cell.kind == "code"]
+    shown = [c for c in code if not c.exercise and not c.test and "folded" not in c.tags]
+    return [cell.source for cell in shown]
+
+
+def pictures(outputs: list[dict[str, Any]]) -> int:
+    """Outputs of a notebook that show something drawn: an image, or SVG within HTML."""
+    data = [output.get("data", {}) for output in outputs]
+    html = ["".join(kinds.get("text/html", "")) for kinds in data]
+    images = [any(kind.startswith("image/") for kind in kinds) for kinds in data]
+    return sum(image or "<svg" in page for image, page in zip(images, html, strict=True))
+
+
+def honest(text: str, code: list[str], outputs: list[dict[str, Any]]) -> float:
+    """Minutes of a lesson: its words, guesses, pictures, code to read, and its exercises'.
+
+    Args:
+        text: all that is written; hints and sources do not count.
+        code: the cells that are there to be read. A guess is a minute, whatever lines it takes.
+        outputs: of the executed notebook.
+
+    """
     words = len(SOURCES.sub("", HINTS.sub("", text)).split())
-    experiments = sum("guess(" in cell.source for cell in lesson.cells if cell.kind == "code")
-    return words / WORDS_A_MINUTE + 2 * experiments + sum(map(int, EXERCISE.findall(text)))
+    guesses = sum(len(GUESS.findall(cell)) for cell in code)
+    lab = sum(lines(cell) for cell in code if not GUESS.search(cell))
+    seen = guesses + pictures(outputs)
+    exercises = sum(map(int, EXERCISE.findall(text)))
+    return words / WORDS_A_MINUTE + seen + lab / LINES_A_MINUTE + exercises
+
+
+def outputs_of(lesson: Lesson) -> list[dict[str, Any]]:
+    path = ROOT / "solutions" / lesson.name / f"{lesson.name}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [output for cell in cells for output in cell.get("outputs", [])]
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
-def test_a_lesson_states_the_minutes_that_its_words_and_exercises_take(lesson):
+def test_a_lesson_states_the_minutes_that_it_takes(lesson):
     stated = int(MINUTES.search(lesson.cells[0].source)[1])
-    found = minutes(lesson)
+    found = honest(text_of(lesson), read(lesson), outputs_of(lesson))
     assert stated % 5 == 0
-    assert LEAST * found <= stated <= max(MOST * found, found + 5), f"{found:.0f} minutes"
+    assert abs(stated - found) <= NEAR * found, f"{found:.0f} minutes"
+
+
+def test_the_readme_states_the_hours_of_all_lessons_together():
+    stated = re.search(r"takes (?:about )?(\d+) hours", (ROOT / "README.md").read_text("utf-8"))
+    hours = sum(int(MINUTES.search(one.cells[0].source)[1]) for one in all_lessons().values()) / 60
+    assert abs(int(stated[1]) - hours) <= 0.5, f"{hours:.1f} hours"
+
+
+def test_words_guesses_pictures_code_and_exercises_make_a_lessons_minutes():
+    words = "word " * 170 + "\n*1 point · difficulty 1 of 5 · 4 minutes*\n"
+    unread = "<details><summary>Hint</summary> a b c </details>\n**Sources.** d e f"
+    drawn = [
+        {"data": {"image/png": "x", "text/html": "<img>"}},
+        {"data": {"text/html": ["<div>", "<svg></svg>"]}},
+        {"data": {"text/html": "a table"}},
+        {"text": "printed"},
+    ]
+    assert honest(words, [], []) == pytest.approx(1 + 4)
+    assert honest(words + unread, [], []) == pytest.approx(1 + 4)
+    assert honest("", ["a = 1\n\n" * 24], []) == pytest.approx(2)
+    assert honest("", ['# a share\nguess("a", None)\nguess("b", None)'], []) == pytest.approx(2)
+    assert honest("", [], drawn) == pytest.approx(2)
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
@@ -39,17 +103,11 @@ def test_a_lesson_longer_than_100_minutes_has_a_place_to_rest_in_its_middle(less
         assert any(0.3 < n / len(text) < 0.8 for n in rests)
 
 
-def lines(text: str) -> int:
-    return sum(bool(line.strip()) for line in text.splitlines())
-
-
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
 def test_no_lesson_has_more_open_code_to_read_than_exercises_with_their_hints(lesson):
-    code = [cell for cell in lesson.cells if cell.kind == "code" and not cell.test]
-    written = sum(lines(cell.source) for cell in code if cell.exercise)
-    read = sum(lines(c.source) for c in code if not c.exercise and "folded" not in c.tags)
-    text = "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
-    assert read <= written + sum(map(lines, HINTS.findall(text)))
+    written = sum(lines(cell.source) for cell in lesson.cells if cell.exercise and not cell.test)
+    hints = sum(map(lines, HINTS.findall(text_of(lesson))))
+    assert sum(map(lines, read(lesson))) <= written + hints
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
@@ -62,8 +120,7 @@ def test_a_lesson_ends_with_three_open_questions_and_its_sources(lesson):
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
 def test_sections_are_numbered_from_one(lesson):
-    text = "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
-    heads = re.findall(r"^## (.+)", text, re.MULTILINE)
+    heads = re.findall(r"^## (.+)", text_of(lesson), re.MULTILINE)
     numbers = [int(found[1]) for head in heads if (found := re.match(r"(\d+)\. ", head))]
     assert numbers == list(range(1, len(numbers) + 1))
     plain = {head for head in heads if not re.match(r"\d+\. ", head)}

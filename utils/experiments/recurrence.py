@@ -101,27 +101,6 @@ class LSTMReader(nn.Module):
         return last
 
 
-class CellPath(nn.Module):
-    """An LSTM whose gradients come back along the cells c_t alone: the way through h_t is cut.
-
-    Args:
-        reader: whose weights it uses. Its last state is the same.
-
-    """
-
-    def __init__(self, reader: LSTMReader) -> None:
-        super().__init__()
-        self.reader = reader
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Read x (B, T, I) and return the last state (B, Hd)."""
-        h = c = x.new_zeros(len(x), self.reader.n_units)
-        weights = list(self.reader.lstm.parameters())
-        for x_t in x.unbind(1):
-            h, c = torch.lstm_cell(x_t, (h.detach(), c), *weights)
-        return h
-
-
 class Namer(nn.Module):
     """A model that names N symbols from a reader's last state alone.
 

@@ -13,7 +13,7 @@ from utils.experiments.train import train as train_model
 AdditiveScores = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 MultiplicativeScores = Callable[[Tensor, Tensor, Tensor], Tensor]
 Attend = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
-Look = tuple[Tensor, Tensor]  # context (B, D) and weights (B, S), or (B, H, S) of H heads
+Look = tuple[Tensor, Tensor]  # context (B, D) and weights (B, S)
 
 
 class AdditiveAttention(nn.Module):
@@ -66,34 +66,13 @@ class MultiplicativeAttention(nn.Module):
         return self.attend(self.multiplicative_scores(query, keys, self.w), keys, mask)
 
 
-class CrossAttention(nn.Module):
-    """Attention with heads, asked by one state of the decoder at a time.
-
-    Args:
-        block: (query, key, value, mask) -> (output, weights), such as lesson 03's
-            `MultiHeadAttention`.
-
-    """
-
-    def __init__(self, block: nn.Module) -> None:
-        super().__init__()
-        self.block = block
-
-    def forward(self, query: Tensor, keys: Tensor, mask: Tensor | None = None) -> Look:
-        """Attend with a query (B, D) to keys (B, S, D); the weights are (B, H, S)."""
-        allowed = None if mask is None else mask.unsqueeze(1)  # (B, 1, S)
-        output, weights = self.block(query.unsqueeze(1), keys, keys, allowed)
-        return output.squeeze(1), weights.squeeze(2)
-
-
 @dataclass(frozen=True)
 class Answer:
     """What a model wrote on its own.
 
     Attributes:
         tokens: ids (B, T).
-        weights: where it looked at each step, (B, T, S), or (B, T, H, S) of H heads; None without
-            attention.
+        weights: where it looked at each step, (B, T, S); None without attention.
 
     """
 

@@ -37,34 +37,6 @@ def cut_cells(x: Tensor, ways: Mapping[str, Tensor]) -> None:
     plots.show(fig, alt=f"Tables of labelled cells, row by row. {said}.")
 
 
-def looks(weights: Tensor, xlabel: str, ylabel: str) -> None:
-    """Show where each head looks: weights (H, T, S)."""
-    fig, grid = plt.subplots(1, len(weights), figsize=(10.5, 3), sharey=True, squeeze=False)
-    for h, (ax, head) in enumerate(zip(grid[0], weights, strict=True)):
-        bar = h == len(weights) - 1 and "weight"
-        plots.heat_map(ax, head, title=f"head {h}", limits=(0, 1), bar=bar)
-        ax.set(xlabel=xlabel)
-    grid[0][0].set_ylabel(ylabel)
-    most = weights.nan_to_num().argmax(-1).tolist()
-    said = "; ".join(f"head {h} {', '.join(map(str, rows[:3]))}" for h, rows in enumerate(most))
-    plots.show(fig, alt=f"Heat maps of each head's weights. Most weight in the first rows: {said}.")
-
-
-def where_heads_write(reach: Mapping[str, Tensor]) -> None:
-    """Show how strongly each head moves each feature of the output: title -> (H, D)."""
-    fig, grid = plt.subplots(1, len(reach), figsize=(9.5, 2.3), sharey=True, squeeze=False)
-    axes = grid[0]
-    said = []
-    limits = (0.0, max(float(strength.max()) for strength in reach.values()))  # one scale for all
-    for ax, (title, strength) in zip(axes, reach.items(), strict=True):
-        bar = ax is axes[-1] and "norm of the\nhead's weights"
-        plots.heat_map(ax, strength, title=title, limits=limits, numbers=False, bar=bar)
-        ax.set(xlabel="feature of the output", ylabel="head")
-        moved = (strength > 0).sum(1).tolist()
-        said.append(f"{title}: its heads move {', '.join(map(str, moved))} features")
-    plots.show(fig, alt="Heat maps, heads by features. " + "; ".join(said) + ".")
-
-
 def cost_of_heads(
     heads: Sequence[int], milliseconds: Sequence[float], mib: Sequence[float]
 ) -> None:

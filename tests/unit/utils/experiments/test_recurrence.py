@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from utils.experiments.recurrence import (
-    CellPath,
     LSTMReader,
     Namer,
     RecurrentReader,
@@ -104,24 +103,6 @@ def test_an_lstm_reader_with_open_gates_has_longer_gradients():
     plain, opened = (input_gradients(LSTMReader(3, 6, bias), x) for bias in (None, 5.0))
     assert plain.shape == (30,)
     assert opened[0] / opened[-1] > 100 * plain[0] / plain[-1]
-
-
-def test_along_the_cells_alone_a_closed_gate_lets_nothing_back_and_an_open_one_all():
-    torch.manual_seed(5)
-    x = torch.randn(2, 9, 3)
-    shut, opened = (input_gradients(CellPath(LSTMReader(3, 4, bias)), x) for bias in (-1e4, 1e4))
-    assert (shut[:-1] == 0).all()
-    assert (opened[:-1] > 0).all()
-
-
-def test_where_no_state_is_read_the_cells_are_the_only_way_back():
-    torch.manual_seed(6)
-    x, reader = torch.randn(2, 9, 3), LSTMReader(3, 4, forget_bias=2.0)
-    along_cells = input_gradients(CellPath(reader), x)
-    assert not torch.allclose(along_cells, input_gradients(reader, x))
-    with torch.no_grad():
-        reader.lstm.weight_hh_l0.zero_()
-    torch.testing.assert_close(input_gradients(CellPath(reader), x), input_gradients(reader, x))
 
 
 def test_copying_names_the_symbols_that_the_input_shows():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from utils.experiments.profiling import bytes_kept
 from utils.experiments.reversal_task import (
@@ -17,7 +17,6 @@ from utils.experiments.reversal_task import (
 )
 from utils.experiments.seq2seq import (
     AdditiveAttention,
-    CrossAttention,
     MultiplicativeAttention,
     Seq2Seq,
     train,
@@ -86,38 +85,6 @@ def test_a_model_writes_and_learns_with_and_without_attention(attention):
     assert (None if attention is None else (8, 4, 3)) == (
         answer.weights if attention is None else tuple(answer.weights.shape)
     )
-
-
-class TorchBlock(nn.Module):
-    """torch's attention with the interface of the lesson's."""
-
-    def __init__(self, d_model: int, n_heads: int) -> None:
-        super().__init__()
-        self.inner = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
-
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor):
-        hidden = ~mask.squeeze(1)  # torch's mask is True where ours is False
-        return self.inner(query, key, value, hidden, average_attn_weights=False)
-
-
-def test_cross_attention_answers_as_torchs_asked_with_one_state_and_skips_padding():
-    torch.manual_seed(0)
-    look = CrossAttention(TorchBlock(6, 2))
-    query, keys = torch.randn(3, 6), torch.randn(3, 5, 6)
-    mask = torch.arange(5) < torch.tensor([[5], [4], [1]])
-    output, weights = look(query, keys, mask)
-    wanted, _ = look.block.inner(query[:, None], keys, keys, ~mask)
-    torch.testing.assert_close(output, wanted[:, 0])
-    assert weights.shape == (3, 2, 5)
-    assert (weights[~mask.unsqueeze(1).expand(3, 2, 5)] == 0).all()
-
-
-def test_a_model_with_cross_attention_tells_where_each_head_looked():
-    torch.manual_seed(0)
-    model = Seq2Seq(vocabulary_size(4), CrossAttention(TorchBlock(6, 3)), d_model=6)
-    answer = model.answer(reversal_batch([5] * 2, seed=0, n_symbols=4).source, 4)
-    assert answer.weights.shape == (2, 4, 3, 5)
-    torch.testing.assert_close(answer.weights.sum(-1), torch.ones(2, 4, 3))
 
 
 def test_writing_alone_agrees_with_teacher_forcing_on_what_was_written():
