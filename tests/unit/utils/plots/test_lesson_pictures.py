@@ -35,60 +35,19 @@ def test_a_dial_points_right_at_position_zero_and_turns_anticlockwise(shown):
     assert right == pytest.approx(0.540, abs=1e-3)
 
 
-def test_a_wrong_table_is_described_as_it_is(shown):
-    positions.layouts({"right": clock(), "wrong": clock(speeds=(0.01, 1.0))})
-    right, wrong = shown[0][0].split("wrong:")
-    assert "last by 0.005" in right
-    assert "first columns move by 0.005" in wrong
-
-
-def test_a_kind_keeps_its_colour_and_its_variants_are_hollow(shown):
-    runs = [[0.2, 0.6], [0.4, 0.8]]
-    panels = {"a": {"rotary": runs, "rotary, long words": runs}, "b": {"learned": runs}}
-    positions.learning(panels, every=20)
-    alt, (first, second) = shown[0]
-    plain, variant = first.lines
-    assert plain.get_color() == variant.get_color() != second.lines[0].get_color()
-    assert variant.get_markerfacecolor() == "white"
-    assert plain.get_xdata().tolist() == [20, 40]
-    assert "rotary: at the end 0.60 to 0.80" in alt
+def test_each_kind_is_drawn_as_its_mean_in_its_own_colour_with_a_band_around_it(shown):
+    positions.learning({"rotary": [[0.2, 0.6], [0.4, 0.8]], "learned": [[0.1, 0.3]]}, every=20)
+    alt, (ax,) = shown[0]
+    rotary, learned = ax.lines
+    assert rotary.get_xydata().tolist() == [[20, pytest.approx(0.3)], [40, pytest.approx(0.7)]]
+    assert rotary.get_color() == positions.KINDS["rotary"][0] != learned.get_color()
+    assert ax.collections[0].get_datalim(ax.transData).y0 == pytest.approx(0.2)
+    assert "rotary: at the end 0.60 to 0.80; learned: at the end 0.30 to 0.30" in alt
 
 
 def test_all_kinds_differ_in_colour_and_marker():
     for column in (0, 2):
         assert len({style[column] for style in positions.KINDS.values()}) == len(positions.KINDS)
-
-
-def test_tables_with_far_neighbours_come_first_and_seeds_that_never_learn_are_left_out(shown):
-    far = {"steps until 90%": [30, 40], "distance of neighbours": 5.0, "cosine of neighbours": 0.1}
-    near = {"steps until 90%": [None, 80], "distance of neighbours": 1.0, "cosine of neighbours": 1}
-    positions.neighbours_and_speed({"sinusoidal, base 10": near, "random rows": far})
-    alt, (axes,) = shown[0]
-    assert axes.get_yticklabels()[0].get_text().startswith("random rows")
-    assert "random rows   5.0    0.10: 35; sinusoidal, base 10   1.0    1.00: 80" in alt
-
-
-def test_every_number_of_a_table_beside_a_picture_stands_at_its_row_below_its_header(shown):
-    row = {"steps until 90%": [30], "distance of neighbours": 5.0, "cosine of neighbours": 0.1}
-    nearer = {**row, "distance of neighbours": 2.0, "cosine of neighbours": 0.7}
-    positions.neighbours_and_speed({"learned": nearer, "random rows": row})
-    (ax,) = shown[0][1]
-    at = {text.get_text(): text.get_position() for text in ax.texts}
-    assert {at[number][1] for number in ("5.0", "0.10")} == {0}
-    assert {at[number][1] for number in ("2.0", "0.70")} == {1}
-    assert at["distance"][0] == at["5.0"][0] == at["2.0"][0]
-    assert at["cosine"][0] == at["0.10"][0] == at["0.70"][0]
-
-
-def test_no_number_or_header_beside_a_picture_is_cut_off(shown):
-    row = {"steps until 90%": [30], "distance of neighbours": 5.0, "cosine of neighbours": -0.22}
-    positions.neighbours_and_speed(dict.fromkeys(["sinusoidal, centred, stretched"], row))
-    (ax,) = shown[0][1]
-    fig = ax.figure
-    fig.canvas.draw()  # once, as a lesson's picture is drawn
-    written = [text.get_window_extent() for text in ax.texts]
-    assert all(fig.bbox.x0 <= box.x0 and box.x1 <= fig.bbox.x1 for box in written)
-    assert all(fig.bbox.y0 <= box.y0 and box.y1 <= fig.bbox.y1 for box in written)
 
 
 def test_of_the_columns_of_a_table_the_sines_steps_alone_are_drawn(shown):
@@ -124,19 +83,6 @@ def test_doubts_are_drawn_as_whole_percentages(shown):
     assert "none 20%; head 1 88%" in alt
 
 
-def test_accuracy_is_told_within_and_past_the_trained_length(shown):
-    positions.beyond({"learned": torch.tensor([[1.0, 0.8, 0.2]])}, first=2, trained=4)
-    assert "learned: 0.90 within, 0.20 past it" in shown[0][0]
-
-
-def test_attention_maps_tell_the_weight_of_the_stripe(shown):
-    seen = torch.zeros(6, 6)
-    seen[2, 0] = seen[3, 1] = 1.0
-    maps = {"none": seen, "learned": seen, "sinusoidal": seen, "rotary": seen}
-    positions.attention_maps(maps, trained=4, back=2)
-    assert "rotary: weight 1.00 2 places back within, 0.00 past" in shown[0][0]
-
-
 @pytest.mark.parametrize(
     ("draw", "said"),
     [
@@ -144,11 +90,7 @@ def test_attention_maps_tell_the_weight_of_the_stripe(shown):
          "from 0.6 in column 0 to 0.1 in column 2"),
         (lambda: positions.alike(torch.arange(-1, 2), {"a": torch.tensor([1.0, 2, 1.5])}, "t"),
          "a: 2.0 at offset 0, 1.5 at 1"),
-        (lambda: positions.square(torch.eye(3), "M"), "M: 3 rows, 3 entries"),
         (lambda: positions.score_tables({"turned": torch.eye(4)}), "spread by up to 0.00"),
-        (lambda: positions.left_out({"learned": [0.2, 0.3]}, 0.25), "learned: 0.20 to 0.30"),
-        (lambda: positions.weight_by_distance({"seed 0": {2: 0.45, 3: 0.1, 4: 0.4}}, trained=3),
-         "seed 0: of the far ones most, 0.40, at distance 4"),
         (lambda: training.contest({"rotary": {"overall": [0.5, 0.7], "unknown": [0.25]}}),
          "means of overall, unknown: rotary 60.0%, 25.0%."),
         (lambda: heads.cost_of_heads([1, 4], [2.0, 9.0], [1.0, 4.0]), "4 heads: 9 ms, 4.0 MiB"),
