@@ -3,6 +3,7 @@
 Nothing of that HTML is kept but numbers and colours, so nothing in it can run or load anything.
 """
 
+import math
 import re
 from typing import Final
 
@@ -46,6 +47,14 @@ def _row(text: str) -> list[Entry]:
     return [(number, "#" + "".join(_hex(part) for part in rgb)) for number, *rgb in found]
 
 
+def _number(text: str) -> float:
+    """Return an entry's number; a map of booleans has words, and so may a forged one."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
 def _hex(part: str) -> str:
     return f"{min(int(part), 255):02x}"
 
@@ -63,6 +72,14 @@ def _svg(label: str, rows: list[list[Entry]]) -> Markup:
         ).format(SIDE * column, SIDE * line, SIDE, SIDE, colour, number)
         for line, row in enumerate(rows)
         for column, (number, colour) in enumerate(row)
+    ]
+    squares += [
+        Markup('<text x="{}" y="{}" font-size="11" text-anchor="middle">!</text>').format(
+            SIDE * column + SIDE // 2, SIDE * line + 12
+        )
+        for line, row in enumerate(rows)
+        for column, (number, _) in enumerate(row)
+        if not math.isfinite(_number(number))
     ]
     told = f"{label}: {len(rows)} rows of {max(map(len, rows))} entries, darker is larger"
     return Markup(

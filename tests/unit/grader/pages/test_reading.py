@@ -76,6 +76,7 @@ def test_both_maps_of_a_verdict_are_drawn_with_their_numbers_and_colours():
     ):
         assert [part[:7] for part in svg.split('fill="')[1:]] == colours
     assert "<title>inf</title>" in maps[1][1]
+    assert [svg.count("!</text>") for _, svg in maps] == [0, 1]
 
 
 def test_a_verdict_without_maps_has_none():
