@@ -5,13 +5,14 @@ from typing import Final
 from markupsafe import Markup
 
 from grader.course.graded_copies import Picture
+from utils.palette import AMBER, DARK, LIGHT
 
 SIDE: Final = 16  # pixels of one entry
-LIGHT, DARK, ODD = (247, 251, 255), (8, 48, 107), (230, 120, 0)  # ODD: no finite number
 
 _SQUARE: Final = Markup(
     '<rect x="{}" y="{}" width="{}" height="{}" fill="{}"><title>{}</title></rect>'
 )
+_MARK: Final = Markup('<text x="{}" y="{}" font-size="11" text-anchor="middle">!</text>')
 
 
 def drawn(picture: Picture) -> Markup:
@@ -23,6 +24,12 @@ def drawn(picture: Picture) -> Markup:
         for line, row in enumerate(picture.rows)
         for column, (number, darkness) in enumerate(row)
     ]
+    squares += [
+        _MARK.format(SIDE * column + SIDE // 2, SIDE * line + 12)
+        for line, row in enumerate(picture.rows)
+        for column, (_, darkness) in enumerate(row)
+        if darkness is None
+    ]
     told = f"{picture.label}: {len(picture.rows)} rows of {columns} entries, darker is larger"
     return Markup(
         '<svg class="map" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">'
@@ -31,8 +38,8 @@ def drawn(picture: Picture) -> Markup:
 
 
 def _colour(darkness: float | None) -> str:
-    """Return white to dark blue, which all readers can tell apart, or orange."""
+    """Return white to dark blue, which all readers can tell apart, or amber: no finite number."""
     if darkness is None:
-        return "#{:02x}{:02x}{:02x}".format(*ODD)
+        return AMBER
     mixed = (int(a + darkness * (b - a)) for a, b in zip(LIGHT, DARK, strict=True))
     return "#{:02x}{:02x}{:02x}".format(*mixed)

@@ -129,7 +129,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.pages": (
         "grader.pages", "grader.nbgrader_plugins", "grader.course", "grader.authoring",
-        "grader.errors", "grader.regular_file", "utils.checks.framework",
+        "grader.errors", "grader.regular_file", "utils.checks.framework", "utils.palette",
     ),
     # The public site; its front page shows what a check really says.
     "grader.website": (

@@ -4,12 +4,13 @@ import re
 
 from grader.course.graded_copies import Picture
 from grader.pages.pictures import drawn
+from utils.palette import AMBER
 
-LIGHT, DARK, ODD = "#f7fbff", "#08306b", "#e67800"
+LIGHT, DARK, ODD = "#f7fbff", "#08306b", AMBER.lower()
 
 
 def colours(svg):
-    return re.findall(r'fill="(#[0-9a-f]{6})"', svg)
+    return [found.lower() for found in re.findall(r'fill="(#[0-9a-fA-F]{6})"', svg)]
 
 
 def test_a_matrix_is_drawn_with_its_numbers_and_colours():
@@ -17,6 +18,7 @@ def test_a_matrix_is_drawn_with_its_numbers_and_colours():
     svg = drawn(Picture("got", rows))
     assert colours(svg) == [DARK, ODD, LIGHT, DARK]
     assert re.findall("<title>(.*?)</title>", svg) == ["1", "inf", "0", "1"]
+    assert svg.count("!</text>") == 1
     assert 'aria-label="got: 2 rows of 2 entries, darker is larger"' in svg
 
 
