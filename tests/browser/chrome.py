@@ -25,6 +25,8 @@ QUIET = [
     "--window-size=1400,900",
 ]
 
+KEYS = {"Backspace": 8, "Enter": 13, "Escape": 27, "Home": 36, "ArrowLeft": 37}  # and their codes
+
 
 def wait_for(condition: Any, what: str, seconds: float = 600) -> Any:
     """Call `condition` until it gives something true, and give that; else say what did not come."""
@@ -145,12 +147,12 @@ class Chrome:
             self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
 
     def press(self, key: str, *, shift: bool = False, control: bool = False) -> None:
-        """Press a key, a letter or Enter, with shift or control (on a Mac its command key)."""
+        """Press a letter or a key of KEYS, with shift or control (on a Mac its command key)."""
         control_bit = 4 if sys.platform == "darwin" else 2
-        code = 13 if key == "Enter" else ord(key.upper())
+        code = KEYS.get(key) or ord(key.upper())
         event = {
             "key": key,
-            "code": key if key == "Enter" else f"Key{key.upper()}",
+            "code": key if key in KEYS else f"Key{key.upper()}",
             "windowsVirtualKeyCode": code,
             "modifiers": 8 * shift + control_bit * control,
         }

@@ -38,11 +38,19 @@ export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, 
         return false;
       });
 
+    const { sessions } = app.serviceManager;
+    const sessionOf = ({ context }) => [...sessions.running()].find(({ path }) => path === context.path);
+
+    const isBusy = async (panel) => {
+      await new Promise((go) => setTimeout(go, 1000)); // to connect makes a kernel busy for a moment
+      await sessions.refreshRunning();
+      return sessionOf(panel)?.kernel?.execution_state === "busy" && !isRunning(panel);
+    };
+
     const lookForOthers = async (panel) => {
-      const { sessionContext } = panel;
-      await sessionContext.ready;
-      const { kernel } = sessionContext.session?.model ?? {};
-      if (kernel?.execution_state === "busy" && !isRunning(panel)) tell(app, BUSY, "warning", false);
+      if (!sessionOf(panel)) return; // its kernel starts just now
+      await panel.context.ready;
+      if ((await isBusy(panel)) && (await isBusy(panel))) tell(app, BUSY, "warning", false);
     };
 
     tracker.widgetAdded.connect((_, panel) => {

@@ -11,14 +11,14 @@ export default ({ notebook: { INotebookTracker } }) => ({
     const KEPT = "This cell cannot be deleted: grading needs it. To empty it, edit it instead.";
     const shown = new Map(); // by what it is about: the line that is in sight
 
-    const say = async (key, message, ...more) => {
+    const say = (key, message, ...more) => {
       unsay(key);
       shown.set(key, tell(app, message, "warning", ...more));
     };
-    const unsay = async (key) => {
-      const id = await shown.get(key);
+    const unsay = (key) => {
+      const line = shown.get(key);
       shown.delete(key);
-      if (id) app.commands.execute("apputils:dismiss-notification", { id });
+      line?.then((id) => app.commands.execute("apputils:dismiss-notification", { id }));
     };
 
     const isWriting = ({ type, key, ctrlKey, metaKey, altKey, shiftKey }) => {
@@ -27,9 +27,16 @@ export default ({ notebook: { INotebookTracker } }) => ({
       return key.length === 1 || ["Backspace", "Delete", "Tab"].includes(key) || (key === "Enter" && !shiftKey);
     };
 
-    const watchWriting = (panel) => {
+    const isKept = (cell) => cell?.model.getMetadata("deletable") === false;
+
+    const watchKeys = (panel) => {
+      let before = ""; // the key before, by which D, D is known: JupyterLab runs no command for it
       const refuse = (event) => {
-        const { activeCell } = panel.content;
+        const { activeCell, mode } = panel.content;
+        if (event.type === "keydown") {
+          if (mode === "command" && before === "d" && event.key === "d" && isKept(activeCell)) say("kept", KEPT);
+          before = event.key;
+        }
         const isHere = activeCell?.editorWidget?.node.contains(event.target);
         if (isHere && activeCell.model.getMetadata("editable") === false && isWriting(event)) {
           say("locked", LOCKED);
@@ -64,14 +71,13 @@ export default ({ notebook: { INotebookTracker } }) => ({
 
     let removed = false; // whether the command that has just been run took a cell away
     app.commands.commandExecuted.connect((_, { id }) => {
-      if (!["notebook:delete-cell", "notebook:cut-cell"].includes(id) || removed) return;
-      const model = tracker.currentWidget?.content.activeCell?.model;
-      if (model?.getMetadata("deletable") === false) say("kept", KEPT);
+      if (id !== "notebook:cut-cell" || removed) return;
+      if (isKept(tracker.currentWidget?.content.activeCell)) say("kept", KEPT);
     });
 
     tracker.widgetAdded.connect(async (_, panel) => {
       await panel.context.ready;
-      watchWriting(panel);
+      watchKeys(panel);
       watchTypes(panel);
     });
   },
