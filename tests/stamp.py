@@ -36,8 +36,8 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "killed graders": (
         "grader/gradebook", "grader/course", "grader/grading", "grader/workers", "grader/sandbox",
     ),
-    "fresh copies": ("utils/notebook", "utils/progress", "notebooks"),
-    "several processes": ("utils/training", "utils/notebook", "utils/treebank"),
+    "fresh copies": ("utils/kernel", "utils/progress", "notebooks"),
+    "several processes": ("utils/training", "utils/notebook", "utils/kernel", "utils/treebank"),
     "two engines": (
         "grader/grading", "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",
         "nbgrader_config.py", "tests/attacks/in_nbgrader.py", "tests/attacks/malformed.py",

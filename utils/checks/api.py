@@ -21,18 +21,26 @@ from utils.checks.framework.render import as_mimebundle, as_text
 from utils.checks.framework.silent_tests import reasons_of
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.verdict import Note, Verdict
-from utils.checks.next_step import with_a_next_step
-from utils.checks.registry import exercises, find_exercise
-from utils.notebook.errors import AlreadyTold, explain_errors
-from utils.notebook.no_prompts import no_prompts
-from utils.notebook.runs import watch
-from utils.notebook.say import say
-from utils.notebook.stale import doubt
-from utils.notebook.waiting import Waiting, told_while_waiting
+from utils.checks.live.next_step import with_a_next_step
+from utils.checks.live.no_prompts import no_prompts
+from utils.checks.registry import exercises, find_exercise, probes
+from utils.kernel.errors import AlreadyTold, explain_errors
+from utils.kernel.runs import watch
+from utils.kernel.say import say
+from utils.kernel.stale import doubt
+from utils.kernel.waiting import Waiting, told_while_waiting
 from utils.progress.checked import record_check
 from utils.progress.tries import is_lent, note_try, warn_before_cells
 
-watch(explain_errors, warn_before_cells)
+
+@cache
+def _lendable() -> Mapping[str, bool]:
+    """Return all exercises, and whether each can be lent."""
+    return {name: probe.is_lendable for name, probe in probes().items()}
+
+
+if (log := watch(explain_errors, warn_before_cells)) is not None:
+    log.exercises = _lendable
 
 
 def show(verdict: Verdict) -> None:

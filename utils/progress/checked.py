@@ -7,7 +7,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from utils.notebook.runs import watch
+from utils.kernel.runs import watch
 from utils.progress.record import Record, checksum, read, write
 
 # Where `make lab` puts a learner's copies. Notebooks that run elsewhere (the course's own, those

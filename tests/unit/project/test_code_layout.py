@@ -25,17 +25,23 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.training": (
         "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",
     ),
+    "utils.kernel": ("utils.kernel", "utils.words"),
     "utils.notebook": (
-        "utils.notebook", "utils.checks.api", "utils.checks.registry", "utils.reference",
-        "utils.errors", "utils.progress", "utils.words",
+        "utils.notebook", "utils.kernel", "utils.checks.api", "utils.checks.registry",
+        "utils.reference", "utils.errors", "utils.progress", "utils.words",
     ),
-    "utils.progress": ("utils.progress", "utils.words"),
+    "utils.progress": ("utils.progress", "utils.kernel", "utils.words"),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.framework.mime", "utils.errors",
         "utils.text_files",
     ),
     "utils.checks": ("utils.checks.api",),
-    "utils.checks.api": ("utils.checks.registry", "utils.checks.framework", "utils.progress"),
+    "utils.checks.api": (
+        "utils.checks.registry", "utils.checks.framework", "utils.checks.live", "utils.progress",
+        "utils.kernel",
+    ),
+    # What a check does beside judging, in notebooks only.
+    "utils.checks.live": ("utils.checks.framework",),
     "utils.checks.registry": ("utils.checks.lessons", "utils.checks.framework"),
     "utils.checks.framework": ("utils.checks.framework", "utils.words"),
     "utils.checks.authoring": (

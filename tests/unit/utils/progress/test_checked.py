@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from utils.checks import check
-from utils.notebook.runs import watch
+from utils.kernel.runs import watch
 from utils.progress import checked
 from utils.progress.record import Record, checksum, read
 

@@ -6,7 +6,7 @@ check of that value says nothing of what the student sees.
 
 from typing import Any
 
-from utils.notebook.runs import Log, Run, watch
+from utils.kernel.runs import Log, Run, watch
 from utils.words import an, listed
 
 
@@ -35,9 +35,9 @@ def doubt(name: str, answer: Any, *, passed: bool, is_stub: bool) -> str:
 
 def missing(log: Log, name: str) -> str:
     """Return why an answer's cell did not make it, in a sentence; nothing if that is not known."""
-    if name in log.deleted:
+    tried, deleting = log.last_try(name), log.deleted.get(name)
+    if deleting is not None and (tried is None or tried.started <= deleting.started):
         return f"`{name}` is not there any more: it was deleted. Run the cell that makes it again."
-    tried = log.last_try(name)
     if tried is None or tried.needed:
         return ""
     return f"There is no `{name}` yet: its cell's last run {how_it_ended(tried, name)}."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import Kernel
+from tests.unit.utils.kernel.kernel import Kernel
 
 NAME = "stable_softmax"
 RIGHT = (
@@ -125,6 +125,8 @@ def test_a_deleted_answer_is_said_to_be_gone(kernel: Kernel, cell: str) -> None:
     said = kernel.run(CHECK)
     assert not said.errors
     assert f"`{NAME}` is not there any more: it was deleted." in said.text
+    kernel.run(BROKEN, cell)
+    assert "its cell's last run stopped with a SyntaxError" in kernel.run(CHECK).text
 
 
 def test_a_right_object_that_is_not_the_notebooks_own_does_not_count(kernel: Kernel) -> None:

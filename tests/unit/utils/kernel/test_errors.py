@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import SET_UP, Kernel, Shown, running_kernel
+from tests.unit.utils.kernel.kernel import SET_UP, Kernel, Shown, running_kernel
 
 STUB = 'def {0}(*_):\n    raise NotImplementedError("{0} is not written yet")'
 NEEDS = 'This experiment needs `attend`: write it above, or `lend("attend")`.'
