@@ -46,7 +46,7 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "drawn pictures": ("utils/drawn", *BROWSER),
     "pages in a browser": ("grader/pages", *BROWSER),
     "JupyterLab": (
-        "utils/lab", "utils/progress", "grader/bundle", "grader/formgrader",
+        "utils/kernel", "utils/lab", "utils/progress", "grader/bundle", "grader/formgrader",
         "grader/commands/teach.py", *BROWSER,
     ),
 }  # fmt: skip
