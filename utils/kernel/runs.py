@@ -113,6 +113,19 @@ class Log:
         self.maker |= dict.fromkeys(made & names.keys(), run)
         self.deleted = {name: by for name, by in self.deleted.items() if name not in names}
 
+    def maker_of(self, name: str) -> Run | None:
+        """Return the run that gave a name its value; it may be the one that is going on."""
+        names, before = self.shell.user_ns, self._before
+        if before is not None and name in names and before.get(name) != id(names[name]):
+            return self.now
+        return self.maker.get(name)
+
+    def helpers(self, name: str) -> list[str]:
+        """Return the notebook's functions and classes that an answer's cell uses."""
+        maker, names = self.maker_of(name), self.shell.user_ns
+        used = sorted(maker.names.needs - self.exercises().keys()) if maker is not None else []
+        return [n for n in used if getattr(names.get(n), "__module__", "") == "__main__"]
+
     def unwritten(self, run: Run) -> list[str]:
         """Return the exercises that a cell needs of which the notebook has the stub."""
         return [name for name in sorted(run.names.needs) if self.is_stub(name)]
@@ -136,7 +149,9 @@ class Log:
         It is a later run of the cell that made the name before, or of the exercise's own cell, or
         one of a cell that stopped before it made the name.
         """
-        maker = self.maker.get(name)
+        maker = self.maker_of(name)
+        if maker is not None and maker is self.now:
+            return None
         for run in reversed(self.runs):
             if run is maker:
                 return None

@@ -4,10 +4,12 @@ A name keeps its value when the cell that gave it is run again and stops, or mak
 check of that value says nothing of what the student sees.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from utils.kernel.runs import Log, Run, watch
 from utils.words import an, listed
+
+_EARLIER: Final = "This is your earlier version's result: it does not count."
 
 
 def doubt(name: str, answer: Any, *, passed: bool, is_stub: bool) -> str:
@@ -27,10 +29,18 @@ def doubt(name: str, answer: Any, *, passed: bool, is_stub: bool) -> str:
         return f"This is another object than the notebook's `{name}`." if passed else ""
     tried = log.last_try(name)
     if tried is None:
-        return ""
-    whose = "There is nothing new to check." if is_stub else "This is your earlier version's result"
-    end = "" if is_stub else ": it does not count."
-    return f"Your cell's last run {how_it_ended(tried, name)}. {whose}{end}"
+        return _doubt_about_helpers(log, name)
+    end = "There is nothing new to check." if is_stub else _EARLIER
+    return f"Your cell's last run {how_it_ended(tried, name)}. {end}"
+
+
+def _doubt_about_helpers(log: Log, name: str) -> str:
+    """Return why a function that an answer calls is not the student's last version of it."""
+    for helper in log.helpers(name):
+        if (tried := log.last_try(helper)) is not None:
+            ended = f"`{name}` uses `{helper}`, whose cell's last run {how_it_ended(tried, helper)}"
+            return f"{ended}. {_EARLIER}"
+    return ""
 
 
 def missing(log: Log, name: str) -> str:

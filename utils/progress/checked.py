@@ -62,5 +62,5 @@ def _update(lesson: str, exercise: str, passed: bool, started: bool, cell: str |
 def _defining_cell(name: str) -> str | None:
     """Return the checksum of the cell as it was when it gave a name its value."""
     log = watch()
-    maker = log.maker.get(name) if log else None
+    maker = log.maker_of(name) if log else None
     return checksum(maker.source) if maker else None
