@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
@@ -43,6 +43,9 @@ if (log := watch(explain_errors, warn_before_cells)) is not None:
     log.exercises = _lendable
 
 
+_NOTHING: Final = object()  # stands for an answer that is not given
+
+
 def show(verdict: Verdict) -> None:
     """Show a verdict, as HTML in a notebook and as text elsewhere."""
     if InteractiveShell.initialized():
@@ -72,7 +75,11 @@ class ExerciseCheck:
         return f"<check of {name}: call it with your answer, check.{name}({name})>"
 
     def __call__(
-        self, answer: Any, *, points: float | None = None, hidden: Sequence[Mapping[str, Any]] = ()
+        self,
+        answer: Any = _NOTHING,
+        *,
+        points: float | None = None,
+        hidden: Sequence[Mapping[str, Any]] = (),
     ) -> float | None:
         """Judge an answer and show the verdict.
 
@@ -86,6 +93,9 @@ class ExerciseCheck:
             its grade), else None.
 
         """
+        if answer is _NOTHING:
+            say(f"Give the check your answer: `check.{self._exercise.id}({self._exercise.id})`.")
+            return None
         if points is None:
             own: list[Note] = []
             with told_as_own(own):
@@ -189,8 +199,10 @@ def _one_by_one(cases: Sequence[Case], waiting: Waiting) -> Iterator[Case]:
 
 def _of_interrupt(waiting: Waiting, line: str) -> str:
     """Return what is said of a check that was stopped by hand."""
-    where = f", in your line `{line}`" if line else ""
-    return f"You stopped this check after {waiting.seconds}, {waiting.step}{where}."
+    where = [waiting.step, f"in your line `{line}`" if line else ""]
+    return (
+        ", ".join([f"You stopped this check after {waiting.seconds}", *filter(None, where)]) + "."
+    )
 
 
 class Check:
