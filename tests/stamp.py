@@ -36,8 +36,8 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "killed graders": (
         "grader/gradebook", "grader/course", "grader/grading", "grader/workers", "grader/sandbox",
     ),
-    "fresh copies": ("utils/notebook", "utils/progress", "notebooks"),
-    "several processes": ("utils/training", "utils/notebook", "utils/treebank"),
+    "fresh copies": ("utils/kernel", "utils/progress", "notebooks"),
+    "several processes": ("utils/training", "utils/notebook", "utils/kernel", "utils/treebank"),
     "two engines": (
         "grader/grading", "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",
         "nbgrader_config.py", "tests/attacks/in_nbgrader.py", "tests/attacks/malformed.py",
@@ -46,7 +46,7 @@ OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "drawn pictures": ("utils/drawn", *BROWSER),
     "pages in a browser": ("grader/pages", *BROWSER),
     "JupyterLab": (
-        "utils/lab", "utils/progress", "grader/bundle", "grader/formgrader",
+        "utils/kernel", "utils/lab", "utils/progress", "grader/bundle", "grader/formgrader",
         "grader/commands/teach.py", *BROWSER,
     ),
 }  # fmt: skip

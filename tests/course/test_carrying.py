@@ -15,7 +15,8 @@ from grader.grading.pipeline import grade_submission
 from tests.course.forked_tries import run_in_fork
 from tests.course.lesson_runs import ROOT, all_lessons, names_of
 from tests.course.other_hands import PREAMBLE, forms
-from utils.notebook import carry, runs
+from utils.kernel import runs
+from utils.notebook import carry
 from utils.reference import modules
 
 LATER, LAST = "05_encoder", "06_training"

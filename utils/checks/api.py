@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
@@ -21,18 +21,29 @@ from utils.checks.framework.silent_tests import reasons_of
 from utils.checks.framework.students_line import line_of
 from utils.checks.framework.verdict import Note, Verdict
 from utils.checks.judge import judge
-from utils.checks.next_step import with_a_next_step
-from utils.checks.registry import exercises, find_exercise
-from utils.notebook.errors import AlreadyTold, explain_errors
-from utils.notebook.no_prompts import no_prompts
-from utils.notebook.runs import watch
-from utils.notebook.say import say
-from utils.notebook.stale import doubt
-from utils.notebook.waiting import Waiting, told_while_waiting
+from utils.checks.live.next_step import with_a_next_step
+from utils.checks.live.no_prompts import no_prompts
+from utils.checks.registry import exercises, find_exercise, probes
+from utils.kernel.errors import AlreadyTold, explain_errors
+from utils.kernel.runs import watch
+from utils.kernel.say import say
+from utils.kernel.stale import doubt
+from utils.kernel.waiting import Waiting, told_while_waiting
 from utils.progress.checked import record_check
 from utils.progress.tries import is_lent, note_try, warn_before_cells
 
-watch(explain_errors, warn_before_cells)
+
+@cache
+def _lendable() -> Mapping[str, bool]:
+    """Return all exercises, and whether each can be lent."""
+    return {name: probe.is_lendable for name, probe in probes().items()}
+
+
+if (log := watch(explain_errors, warn_before_cells)) is not None:
+    log.exercises = _lendable
+
+
+_NOTHING: Final = object()  # stands for an answer that is not given
 
 
 def show(verdict: Verdict) -> None:
@@ -64,7 +75,11 @@ class ExerciseCheck:
         return f"<check of {name}: call it with your answer, check.{name}({name})>"
 
     def __call__(
-        self, answer: Any, *, points: float | None = None, hidden: Sequence[Mapping[str, Any]] = ()
+        self,
+        answer: Any = _NOTHING,
+        *,
+        points: float | None = None,
+        hidden: Sequence[Mapping[str, Any]] = (),
     ) -> float | None:
         """Judge an answer and show the verdict.
 
@@ -78,6 +93,9 @@ class ExerciseCheck:
             its grade), else None.
 
         """
+        if answer is _NOTHING:
+            say(f"Give the check your answer: `check.{self._exercise.id}({self._exercise.id})`.")
+            return None
         if points is None:
             own: list[Note] = []
             with told_as_own(own):
@@ -177,8 +195,10 @@ def _one_by_one(cases: Sequence[Case], waiting: Waiting) -> Iterator[Case]:
 
 def _of_interrupt(waiting: Waiting, line: str) -> str:
     """Return what is said of a check that was stopped by hand."""
-    where = f", in your line `{line}`" if line else ""
-    return f"You stopped this check after {waiting.seconds}, {waiting.step}{where}."
+    where = [waiting.step, f"in your line `{line}`" if line else ""]
+    return (
+        ", ".join([f"You stopped this check after {waiting.seconds}", *filter(None, where)]) + "."
+    )
 
 
 class Check:

@@ -1,13 +1,17 @@
 """The training loop for the lessons' small models."""
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
+from tqdm import tqdm
 
-from utils.training.bar import bar
+BAR: Final = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}<{remaining}{postfix}"
+REFRESH: Final = 0.5  # seconds
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,28 @@ class Progress:
 
     losses: list[float]
     norms: list[float]
+
+
+def bar(title: str, steps: int, done: int = 0) -> "tqdm[Any]":
+    """Return a bar that shows how far a training is; TQDM_DISABLE=1 hides it.
+
+    It is used in `with`, and moved on by its `update()`.
+
+    Args:
+        title: what stands before it; "" hides it.
+        steps: how many steps there are.
+        done: how many of them are done already.
+
+    """
+    return tqdm(
+        desc=title,
+        total=steps,
+        initial=done,
+        bar_format=BAR,
+        mininterval=REFRESH,
+        file=sys.stdout,
+        disable=not title or bool(os.environ.get("TQDM_DISABLE")),
+    )
 
 
 def train(

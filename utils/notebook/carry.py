@@ -28,8 +28,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from utils.notebook.runs import is_grading
-from utils.notebook.say import said_meanwhile, say
+from utils.kernel.runs import is_grading
+from utils.kernel.say import said_meanwhile, say
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import BLOCKS, HOMES
 from utils.words import listed

@@ -7,14 +7,13 @@ that has used a GPU cannot be duplicated. So the notebook writes down what it ho
 import ast
 import builtins
 import itertools
-import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from utils.errors import UserError
-from utils.notebook.source import MAGIC, Definition, scope_of
+from utils.kernel.statements import names_given, names_read, statements_of
 
 NEEDED = ("make_model", "batches", "train_step", "dev_accuracy", "settings")
 KNOWN = {*dir(builtins), "__name__", "__file__"}
@@ -92,13 +91,12 @@ class Part:
     @cached_property
     def names(self) -> frozenset[str]:
         """Return the names that it gives a value."""
-        symbols = scope_of(self.statement).get_symbols()
-        return frozenset(symbol.get_name() for symbol in symbols if _is_given(symbol))
+        return names_given(self.statement)
 
     @cached_property
     def uses(self) -> set[str]:
         """Return the notebook's names that it reads, at once or when its functions are called."""
-        return Definition(self.names, self.statement, None).uses
+        return names_read(self.statement)
 
     @cached_property
     def uses_at_once(self) -> set[str]:
@@ -119,10 +117,6 @@ class Part:
     def imports_all(self) -> bool:
         """Return whether it is `from module import *`, which may define any name."""
         return self.is_import and any(alias.name == "*" for alias in self.statement.names)  # type: ignore[attr-defined]
-
-
-def _is_given(symbol: symtable.Symbol) -> bool:
-    return symbol.is_assigned() or symbol.is_imported()
 
 
 def _read_at_once(node: ast.AST) -> Iterator[str]:
@@ -177,14 +171,9 @@ def source_of_parts(parts: Sequence[Part]) -> str:
 
 
 def _parts(cell: str) -> Iterator[Part]:
-    for text in (cell, MAGIC.sub("", cell)):
-        try:
-            statements = ast.parse(text).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        parts = (Part(s, text) for s in statements if not isinstance(s, (ast.Delete, ast.Expr)))
-        yield from (part for part in parts if part.names or part.imports_all)
-        return
+    read = (s for s in statements_of(cell) if not isinstance(s, (ast.Delete, ast.Expr)))
+    parts = (Part(statement, cell) for statement in read)
+    yield from (part for part in parts if part.names or part.imports_all)
 
 
 class _Choice:

@@ -11,8 +11,8 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from utils.checks.registry import exercises, find_exercise
-from utils.notebook.runs import is_grading
-from utils.notebook.say import say
+from utils.kernel.runs import is_grading
+from utils.kernel.say import say
 from utils.progress.tries import mark_lent
 from utils.reference import BLOCKS
 

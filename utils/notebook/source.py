@@ -7,14 +7,14 @@ assignments that the name needs are taken; demonstrations, training runs and che
 import ast
 import json
 import re
-import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from utils.kernel.statements import names_read, statements_of
+
 LARGEST_NOTEBOOK = 100_000_000  # bytes
-MAGIC = re.compile(r"(?m)^[ \t]*[%!?].*$")
 
 
 class NotFoundInNotebook(Exception):
@@ -39,7 +39,7 @@ class Definition:
     @property
     def uses(self) -> set[str]:
         """Return the global names that it reads, in functions too, but no local variables."""
-        return set(_globals_read(scope_of(self.statement)))
+        return names_read(self.statement)
 
 
 def source_of(notebook: Path, name: str) -> str:
@@ -76,37 +76,6 @@ def _why_undefined(notebook: Path, name: str) -> str:
     return f"it does not define {name}"
 
 
-def scope_of(statement: ast.stmt) -> symtable.SymbolTable:
-    """Return the compiler's table of the names of a statement that stands alone in a module.
-
-    From Python 3.12 on the compiler puts a list's own variables into the scope around it, as if
-    the notebook had them. It leaves generators alone, so lists are looked at as generators.
-    """
-    copy = ast.parse(ast.unparse(statement))
-    return symtable.symtable(ast.unparse(_AsGenerators().visit(copy)), "<cell>", "exec")
-
-
-class _AsGenerators(ast.NodeTransformer):
-    """Turns lists, sets and dictionaries that are made in a loop into generators."""
-
-    def visit(self, node: ast.AST) -> Any:
-        """Take a loop's place, and look inside."""
-        if isinstance(node, ast.DictComp):
-            node = ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
-        elif isinstance(node, (ast.ListComp, ast.SetComp)):
-            node = ast.GeneratorExp(node.elt, node.generators)
-        return self.generic_visit(node)
-
-
-def _globals_read(scope: symtable.SymbolTable) -> Iterator[str]:
-    is_module = scope.get_type() == "module"
-    for symbol in scope.get_symbols():
-        if symbol.is_referenced() and (is_module or symbol.is_global()):
-            yield symbol.get_name()
-    for inner in scope.get_children():
-        yield from _globals_read(inner)
-
-
 def read_definitions(notebook: Path) -> list[Definition]:
     """Return all definitions in a notebook's code cells, in order; non-Python cells have none.
 
@@ -130,16 +99,6 @@ def _code_cells(notebook: Path) -> list[dict[str, Any]]:
         return [dict(cell) for cell in cells if cell["cell_type"] == "code"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise NotFoundInNotebook("it cannot be read as a notebook") from None
-
-
-def statements_of(source: str) -> list[ast.stmt]:
-    """Return a cell's statements, less its magics; none if it is not Python."""
-    for text in (source, MAGIC.sub("", source)):
-        try:
-            return ast.parse(text).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return []
 
 
 def _text_of(cell: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from utils.notebook.runs import watch
+from utils.kernel.runs import watch
 from utils.progress.record import Record, checksum, read, write
 
 # Where `make lab` puts a learner's copies. Notebooks that run elsewhere (the course's own, those
@@ -62,5 +62,5 @@ def _update(lesson: str, exercise: str, passed: bool, started: bool, cell: str |
 def _defining_cell(name: str) -> str | None:
     """Return the checksum of the cell as it was when it gave a name its value."""
     log = watch()
-    maker = log.maker.get(name) if log else None
+    maker = log.maker_of(name) if log else None
     return checksum(maker.source) if maker else None

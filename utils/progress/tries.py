@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
-from utils.notebook.runs import Log, source_of_run
-from utils.notebook.say import say
+from utils.kernel.runs import Log, source_of_run
+from utils.kernel.say import say
 from utils.words import listed
 
 OFFERED_AFTER: Final = 3  # tries that failed

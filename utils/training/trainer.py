@@ -18,7 +18,7 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from utils.experiments.device import best_device
-from utils.training.bar import bar
+from utils.experiments.train import bar
 from utils.training.checkpoint import (
     State,
     load_checkpoint,

@@ -25,11 +25,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.training": (
         "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",
     ),
+    "utils.kernel": ("utils.kernel", "utils.words"),
     "utils.notebook": (
-        "utils.notebook", "utils.checks.api", "utils.checks.registry", "utils.reference",
-        "utils.errors", "utils.progress", "utils.words",
+        "utils.notebook", "utils.kernel", "utils.checks.api", "utils.checks.registry",
+        "utils.reference", "utils.errors", "utils.progress", "utils.words",
     ),
-    "utils.progress": ("utils.progress", "utils.card", "utils.palette", "utils.words"),
+    "utils.progress": (
+        "utils.progress", "utils.kernel", "utils.card", "utils.palette", "utils.words",
+    ),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.framework.mime", "utils.errors",
         "utils.text_files",
@@ -37,12 +40,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": (
         "utils.checks.registry", "utils.checks.judge", "utils.checks.explain",
-        "utils.checks.framework", "utils.progress",
+        "utils.checks.framework", "utils.checks.live", "utils.progress", "utils.kernel",
     ),
     "utils.checks.judge": ("utils.checks.explain", "utils.checks.framework"),
     "utils.checks.explain": (
         "utils.checks.explain", "utils.checks.framework", "utils.words",
     ),
+    # What a check does beside judging, in notebooks only.
+    "utils.checks.live": ("utils.checks.framework",),
     "utils.checks.registry": (
         "utils.checks.lessons", "utils.checks.framework", "utils.checks.bank",
     ),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from utils.notebook import carry, runs
+from utils.kernel import runs
+from utils.notebook import carry
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import modules
 

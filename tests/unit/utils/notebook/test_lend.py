@@ -9,8 +9,8 @@ from utils.checks.framework.case_results import judge_case
 from utils.checks.framework.expected import with_facts
 from utils.checks.framework.observe import observe
 from utils.checks.registry import find_exercise
+from utils.kernel import runs
 from utils.notebook import lend as lending
-from utils.notebook import runs
 
 START = "import torch\nfrom utils.checks import check\nfrom utils.notebook.lend import lend"
 WRONG = "def split_heads(x, n_heads):\n    return x"

@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from utils.checks import check
-from utils.notebook.runs import watch
+from utils.kernel.runs import watch
 from utils.progress import checked
 from utils.progress.record import Record, checksum, read
 
@@ -161,3 +161,16 @@ def test_a_first_try_with_a_syntax_error_is_recorded_as_begun(
     check.stable_softmax(shell.user_ns["stable_softmax"])
     record = read(learn, LESSON, "stable_softmax")
     assert record is not None and (record.passed, record.started) == (False, True)
+
+
+def test_an_answer_that_is_checked_in_its_own_cell_is_recorded_with_that_cell(
+    shell: InteractiveShell, learn: Path
+) -> None:
+    shell.run_cell(f"{EXERCISE} = 1", store_history=True)
+    cell = (
+        f"{EXERCISE} = 42\nfrom utils.progress import checked\n"
+        f"checked.record_check({EXERCISE!r}, {EXERCISE}, passed=True, started=True)"
+    )
+    shell.run_cell(cell, store_history=True)
+    record = read(learn, LESSON, EXERCISE)
+    assert record is not None and record.cell == checksum(cell)

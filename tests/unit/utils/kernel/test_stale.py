@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import Kernel
+from tests.unit.utils.kernel.kernel import Kernel
 
 NAME = "stable_softmax"
 RIGHT = (
@@ -125,6 +125,8 @@ def test_a_deleted_answer_is_said_to_be_gone(kernel: Kernel, cell: str) -> None:
     said = kernel.run(CHECK)
     assert not said.errors
     assert f"`{NAME}` is not there any more: it was deleted." in said.text
+    kernel.run(BROKEN, cell)
+    assert "its cell's last run stopped with a SyntaxError" in kernel.run(CHECK).text
 
 
 def test_a_right_object_that_is_not_the_notebooks_own_does_not_count(kernel: Kernel) -> None:
@@ -164,3 +166,30 @@ def test_a_prediction_whose_cell_stopped_does_not_count(kernel: Kernel, cell: st
     assert kernel.run(check).text.startswith("! predict_score_spread: does not count")
     kernel.run("predict_score_spread = 8.0\noops", cell)
     assert "does not count" not in kernel.run(check).text
+
+
+def test_an_answer_that_is_mended_and_checked_in_one_cell_counts(kernel: Kernel, cell: str) -> None:
+    kernel.run(STUB, cell)
+    kernel.run(BROKEN, cell)
+    assert kernel.run(f"{RIGHT}\n{CHECK}", cell).text.startswith(PASSES)
+    kernel.run(BROKEN, cell)
+    assert kernel.run(f"{RIGHT}\n{CHECK}", cell).text.startswith(PASSES)
+
+
+HELPER = "def kept(x, dim):\n    return x.amax(dim, keepdim=True)\n"
+HELPED = RIGHT.replace("x.amax(dim, keepdim=True)", "kept(x, dim)")
+
+
+@pytest.mark.parametrize("later", [HELPER.replace("):", ")"), f"oops\n{HELPER}"])
+def test_an_answer_on_a_function_whose_cell_no_longer_makes_it_does_not_count(
+    kernel: Kernel, later: str
+) -> None:
+    kernel.run(HELPER, "scratch")
+    kernel.run(HELPED, NAME)
+    assert kernel.run(CHECK).text.startswith(PASSES)
+    kernel.run(later, "scratch")
+    said = kernel.run(CHECK)
+    assert said.text.startswith(AMBER)
+    assert f"`{NAME}` uses `kept`, whose cell's last run stopped with" in said.text
+    kernel.run(HELPER, "scratch")
+    assert kernel.run(CHECK).text.startswith(PASSES)

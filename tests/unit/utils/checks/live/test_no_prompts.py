@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import Kernel
+from tests.unit.utils.kernel.kernel import Kernel
 
 CHECK = "check.stable_softmax(stable_softmax)"
 ANSWER = "def stable_softmax(x, dim=-1):\n    {}\n    return x"

@@ -15,12 +15,11 @@ from typing import Final
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from utils.checks.registry import probes
-from utils.notebook.cell_names import made_from
-from utils.notebook.lesson_cells import LessonCell, called, lesson_cells
-from utils.notebook.runs import STUB, Log, Run, is_of_the_notebook, line_in_cell
-from utils.notebook.say import say
-from utils.notebook.stale import missing
+from utils.kernel.cell_names import made_from
+from utils.kernel.lesson_cells import LessonCell, called, lesson_cells
+from utils.kernel.runs import STUB, Log, Run, is_of_the_notebook, line_in_cell
+from utils.kernel.say import say
+from utils.kernel.stale import missing
 from utils.words import an, elapsed, listed
 
 _OWN: Final = str(Path(__file__).resolve().parents[1])  # the folder of the course's own code
@@ -60,13 +59,13 @@ def reasons(log: Log, error: BaseException) -> list[str]:
         return []
     if isinstance(error, KeyboardInterrupt):
         return [_of_interrupt(log.now, error)]
-    if exercise := _unwritten(error):
+    if exercise := _unwritten(log, error):
         log.now.needed = tuple(dict.fromkeys((exercise, *log.unwritten(log.now))))
     elif isinstance(error, NameError) and not isinstance(error, UnboundLocalError):
         return _of_a_missing_name(log, log.now, str(error.name))
-    elif not _is_of_an_answer(error):
+    elif next(_exercises_in(log, error), None) is None:
         return _of_a_consequence(log, log.now, error)
-    return [_needs(log.now.needed)] if log.now.needed else []
+    return [_needs(log, log.now.needed)] if log.now.needed else []
 
 
 def _of_interrupt(run: Run, error: BaseException) -> str:
@@ -77,39 +76,35 @@ def _of_interrupt(run: Run, error: BaseException) -> str:
     return f"You stopped this cell after {took}{where}."
 
 
-def _unwritten(error: BaseException) -> str:
+def _unwritten(log: Log, error: BaseException) -> str:
     """Return the exercise whose stub was reached, or nothing."""
     if not isinstance(error, NotImplementedError):
         return ""
     if str(error).endswith(STUB):
         return str(error).removesuffix(STUB)
-    found = list(_exercises_in(error))
+    found = list(_exercises_in(log, error))
     return found[-1] if found and not str(error) else ""
 
 
-def _exercises_in(error: BaseException) -> Iterator[str]:
+def _exercises_in(log: Log, error: BaseException) -> Iterator[str]:
     """Yield the exercises whose code an error went through, from the cell inwards."""
     for frame, _line in traceback.walk_tb(error.__traceback__):
         name = frame.f_code.co_qualname.partition(".")[0]
-        if is_of_the_notebook(frame) and name in probes():
+        if is_of_the_notebook(frame) and name in log.exercises():
             yield name
 
 
-def _is_of_an_answer(error: BaseException) -> bool:
-    return next(_exercises_in(error), None) is not None
-
-
-def _needs(exercises: tuple[str, ...]) -> str:
+def _needs(log: Log, exercises: tuple[str, ...]) -> str:
     """Return what an experiment needs that is not written yet, and how to go on without it."""
     parts = listed([f"`{name}`" for name in exercises])
     them, rest = ("them", " and so on") if len(exercises) > 1 else ("it", "")
-    lendable = (n for n in exercises if n in probes() and probes()[n].is_lendable)
+    lendable = (name for name in exercises if log.exercises().get(name))
     lend = "".join(f', or `lend("{name}")`{rest}' for name in itertools.islice(lendable, 1))
     return f"This experiment needs {parts}: write {them} above{lend}."
 
 
 def _of_a_missing_name(log: Log, run: Run, name: str) -> list[str]:
-    if (name in log.deleted or name in probes()) and (said := missing(log, name)):
+    if (name in log.deleted or name in log.exercises()) and (said := missing(log, name)):
         return [said]
     stopped = next((r for r in log.latest() if r.error and name in r.names.makes), None)
     if stopped is not None:
@@ -117,7 +112,11 @@ def _of_a_missing_name(log: Log, run: Run, name: str) -> list[str]:
     making = [cell for cell in lesson_cells() if name in cell.names.makes]
     if making and not any(_ran(log, cell) for cell in making):
         return [f"This cell needs `{name}`, which {making[0]} makes. Run that cell first."]
-    return [f"There is no `{name}` yet. Run the cell that makes it."] if name in probes() else []
+    return (
+        [f"There is no `{name}` yet. Run the cell that makes it."]
+        if name in log.exercises()
+        else []
+    )
 
 
 def _of_a_consequence(log: Log, run: Run, error: BaseException) -> list[str]:
@@ -151,7 +150,7 @@ def _of_stopped(log: Log, run: Run, stopped: Run, name: str) -> list[str]:
     """Explain an error by an earlier cell that stopped, perhaps for want of an exercise."""
     run.needed = tuple(n for n in stopped.needed if log.is_stub(n))
     if run.needed:
-        return [_needs(run.needed)]
+        return [_needs(log, run.needed)]
     earlier = f"This cell needs {name} from {called(stopped.source)}"
     if stopped.needed:
         return [f"{earlier}. Run that one again, now that {_written(stopped.needed)} written."]

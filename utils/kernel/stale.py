@@ -4,10 +4,12 @@ A name keeps its value when the cell that gave it is run again and stops, or mak
 check of that value says nothing of what the student sees.
 """
 
-from typing import Any
+from typing import Any, Final
 
-from utils.notebook.runs import Log, Run, watch
+from utils.kernel.runs import Log, Run, watch
 from utils.words import an, listed
+
+_EARLIER: Final = "This is your earlier version's result: it does not count."
 
 
 def doubt(name: str, answer: Any, *, passed: bool, is_stub: bool) -> str:
@@ -27,17 +29,25 @@ def doubt(name: str, answer: Any, *, passed: bool, is_stub: bool) -> str:
         return f"This is another object than the notebook's `{name}`." if passed else ""
     tried = log.last_try(name)
     if tried is None:
-        return ""
-    whose = "There is nothing new to check." if is_stub else "This is your earlier version's result"
-    end = "" if is_stub else ": it does not count."
-    return f"Your cell's last run {how_it_ended(tried, name)}. {whose}{end}"
+        return _doubt_about_helpers(log, name)
+    end = "There is nothing new to check." if is_stub else _EARLIER
+    return f"Your cell's last run {how_it_ended(tried, name)}. {end}"
+
+
+def _doubt_about_helpers(log: Log, name: str) -> str:
+    """Return why a function that an answer calls is not the student's last version of it."""
+    for helper in log.helpers(name):
+        if (tried := log.last_try(helper)) is not None:
+            ended = f"`{name}` uses `{helper}`, whose cell's last run {how_it_ended(tried, helper)}"
+            return f"{ended}. {_EARLIER}"
+    return ""
 
 
 def missing(log: Log, name: str) -> str:
     """Return why an answer's cell did not make it, in a sentence; nothing if that is not known."""
-    if name in log.deleted:
+    tried, deleting = log.last_try(name), log.deleted.get(name)
+    if deleting is not None and (tried is None or tried.started <= deleting.started):
         return f"`{name}` is not there any more: it was deleted. Run the cell that makes it again."
-    tried = log.last_try(name)
     if tried is None or tried.needed:
         return ""
     return f"There is no `{name}` yet: its cell's last run {how_it_ended(tried, name)}."

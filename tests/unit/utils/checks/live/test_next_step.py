@@ -9,7 +9,7 @@ from utils.checks.framework.errors_explained import usual_cause
 from utils.checks.framework.exercise import case
 from utils.checks.framework.observation import Problem, ProblemKind
 from utils.checks.framework.verdict import CaseResult, Verdict
-from utils.checks.next_step import with_a_next_step
+from utils.checks.live.next_step import with_a_next_step
 from utils.checks.registry import find_exercise
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import SET_UP, Kernel, running_kernel
+from tests.unit.utils.kernel.kernel import SET_UP, Kernel, running_kernel
 
 NAMES = ("stable_softmax", "MultiHeadAttention", "predict_score_spread", "f", "oops", "kept")
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from utils.notebook.say import as_bundle
+from utils.kernel.say import as_bundle
 from utils.words import elapsed
 
 PATIENCE: Final = 4.0  # seconds; a check answers in less than one

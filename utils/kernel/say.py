@@ -10,7 +10,7 @@ from typing import Final
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from utils.notebook.runs import is_grading
+from utils.kernel.runs import is_grading
 
 QUIET: Final = "var(--jp-ui-font-color2, #616161)"
 STYLE: Final = (

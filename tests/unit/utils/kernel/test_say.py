@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import Kernel
-from utils.notebook.runs import GRADING
-from utils.notebook.say import as_bundle, said_meanwhile, say
+from tests.unit.utils.kernel.kernel import Kernel
+from utils.kernel.runs import GRADING
+from utils.kernel.say import as_bundle, said_meanwhile, say
 
-USE = "from utils.notebook.say import say, said_meanwhile\n"
+USE = "from utils.kernel.say import say, said_meanwhile\n"
 
 
 def test_elsewhere_lines_are_printed(capsys):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import Kernel
+from tests.unit.utils.kernel.kernel import Kernel
 
 CHECK = "check.stable_softmax(stable_softmax)"
-SOON = "from utils.notebook import waiting\nwaiting.PATIENCE = {}"
+SOON = "from utils.kernel import waiting\nwaiting.PATIENCE = {}"
 HUNG = "def stable_softmax(x, dim=-1):\n    n = 0\n    while True:\n        n = n + 1"
 SLOW_IN_FLOAT64 = (
     "import time\ndef stable_softmax(x, dim=-1):\n"

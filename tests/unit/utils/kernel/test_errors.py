@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.utils.notebook.kernel import SET_UP, Kernel, Shown, running_kernel
+from tests.unit.utils.kernel.kernel import SET_UP, Kernel, Shown, running_kernel
 
 STUB = 'def {0}(*_):\n    raise NotImplementedError("{0} is not written yet")'
 NEEDS = 'This experiment needs `attend`: write it above, or `lend("attend")`.'
@@ -121,8 +121,8 @@ def test_an_error_in_an_answer_is_shown_as_python_does(kernel: Kernel) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "check.stable_softmax()",
         "check.stable_sofmax(1)",
+        "check.stable_softmax(1, 2)",
         "from utils import plots\nplots.show(None)",
         "from utils.notebook.carry import carry\ncarry('01', 'nothing')",
         "from utils.experiments.train import train\n"
@@ -137,6 +137,11 @@ def test_no_traceback_holds_the_courses_own_frames(kernel: Kernel, code: str) ->
     assert len(shown.errors) == 1
     assert "utils/" not in shown.errors[0]
     assert shown.status == "error"
+
+
+def test_a_check_without_an_answer_says_what_it_needs(kernel: Kernel) -> None:
+    said = only(kernel.run("check.stable_softmax()"))
+    assert said == "Give the check your answer: `check.stable_softmax(stable_softmax)`."
 
 
 @pytest.mark.parametrize("code", ["def f(:", "  x = 1\n y = 2", "exec('1 +')", "x = '"])

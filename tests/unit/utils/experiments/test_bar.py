@@ -7,8 +7,7 @@ from torch import nn
 from utils.experiments import reversal_task as task
 from utils.experiments.seq2seq import Seq2Seq
 from utils.experiments.seq2seq import train as train_seq2seq
-from utils.experiments.train import train
-from utils.training.bar import bar
+from utils.experiments.train import bar, train
 
 
 @pytest.fixture(autouse=True)

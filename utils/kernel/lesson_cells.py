@@ -1,5 +1,6 @@
 """The cells of the notebook that a kernel belongs to, as they were saved."""
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -7,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from utils.lab.lessons import read_cells, source
-from utils.notebook.cell_names import CellNames, functions_in, names_of
+from utils.kernel.cell_names import CellNames, functions_in, names_of
 
 COURSE = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^#{1,6} +(.+)$", re.M)
@@ -57,7 +57,7 @@ def lesson_cells() -> list[LessonCell]:
     for notebook in _places():
         try:
             return list(_code_cells(notebook))
-        except (OSError, ValueError):
+        except (OSError, ValueError, KeyError, TypeError):
             continue
     return []
 
@@ -76,10 +76,10 @@ def _places() -> Iterator[Path]:
 
 def _code_cells(notebook: Path) -> Iterator[LessonCell]:
     heading, above = "", list[LessonCell]()
-    for cell in read_cells(notebook):
-        text = source(cell)
-        if cell.get("cell_type") == "markdown" and (found := HEADING.findall(text)):
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])  # one text, or lines
+        if cell["cell_type"] == "markdown" and (found := HEADING.findall(text)):
             heading = found[-1].replace("`", "")
-        elif cell.get("cell_type") == "code":
+        elif cell["cell_type"] == "code":
             above.append(LessonCell(str(cell.get("id", "")), text, heading, tuple(above)))
             yield above[-1]

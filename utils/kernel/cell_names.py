@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from utils.notebook.export_script import Part
-from utils.notebook.source import statements_of
+from utils.kernel.statements import names_given, names_read, statements_of
 
 # Methods that change what they are called on, by their usual names.
 CHANGING = re.compile(
@@ -52,12 +51,12 @@ def names_of(cell: str, functions: Mapping[str, ast.stmt] | None = None) -> Cell
     known, own = functions or {}, _making(cell)
     reached, waiting = list(own), list(own)
     while waiting:
-        for name in _part(waiting.pop()).uses & known.keys():
+        for name in _read(waiting.pop()) & known.keys():
             if known[name] not in reached:
                 reached.append(known[name])
                 waiting.append(known[name])
-    makes = frozenset(name for statement in own for name in _part(statement).names)
-    needs = frozenset(name for statement in reached for name in _part(statement).uses)
+    makes = frozenset(name for statement in own for name in _given(statement))
+    needs = frozenset(name for statement in reached for name in _read(statement))
     return CellNames(makes, needs - makes, frozenset(_changed(reached)) & (needs | makes))
 
 
@@ -71,27 +70,25 @@ def made_before(cell: str, line: int | None) -> frozenset[str]:
     done = [s for s in statements_of(cell) if line is None or (s.end_lineno or 0) < line]
     whole = (*Function, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
     made = (s for s in done if isinstance(s, whole) and getattr(s, "value", True) is not None)
-    return frozenset(name for statement in made for name in _part(statement).names)
+    return frozenset(name for statement in made for name in _given(statement))
 
 
 def made_from(cell: str, line: int | None) -> frozenset[str]:
     """Return the names that a cell gives a value in a line or below it, or anywhere."""
     left = (s for s in _making(cell) if line is None or (s.end_lineno or 0) >= line)
-    return frozenset(name for statement in left for name in _part(statement).names)
+    return frozenset(name for statement in left for name in _given(statement))
 
 
 def means_to_make(cell: str, name: str) -> bool:
     """Return whether a cell gives a name a value, or would if it were right Python."""
     if statements := _making(cell):
-        return any(name in _part(statement).names for statement in statements)
+        return any(name in _given(statement) for statement in statements)
     named = re.escape(name)
     given = rf"(?:async )?(?:def|class)\s+{named}\b|{named}\s*(?::[^=\n]+)?=(?!=)"
     return re.search(rf"^(?:{given}|(?:from .+ )?import .*\b{named}\b)", cell, re.M) is not None
 
 
-@lru_cache(1000)
-def _part(statement: ast.stmt) -> Part:
-    return Part(statement, "")
+_given, _read = lru_cache(1000)(names_given), lru_cache(1000)(names_read)
 
 
 def _making(cell: str) -> list[ast.stmt]:

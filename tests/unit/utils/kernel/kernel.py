@@ -14,8 +14,9 @@ from jupyter_client.manager import AsyncKernelManager, start_new_async_kernel
 COURSE = Path(__file__).resolve().parents[4]
 SET_UP = "import torch\nfrom torch import Tensor\nfrom utils.checks import check\n"
 FORGET = (
-    "from utils.notebook import runs as _runs\nfor _name in {names!r}: globals().pop(_name, None)\n"
-    "[log.__init__(log.shell) for log in _runs._logs]"
+    "for _name in {names!r}: globals().pop(_name, None)",
+    "from utils.kernel import runs as _runs\nfor _log in _runs._logs:\n"
+    "    _log.runs.clear(), _log.maker.clear(), _log.deleted.clear(), _log._functions.clear()",
 )
 
 
@@ -52,7 +53,8 @@ class Kernel:
 
     def forget(self, *names: str) -> None:
         """Begin anew, without what some names meant and which cells ran."""
-        self.run(FORGET.format(names=names))
+        for code in FORGET:
+            self.run(code.format(names=names))
 
     async def _run(self, code: str, cell: str, stop_at: str | None = None) -> Shown:
         content = {"code": code, "silent": False, "store_history": True, "allow_stdin": True}

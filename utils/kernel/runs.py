@@ -8,7 +8,7 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import FrameType
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
-from utils.notebook.cell_names import CellNames, functions_in, made_before, means_to_make, names_of
+from utils.kernel.cell_names import CellNames, functions_in, made_before, means_to_make, names_of
 
 # Set during grading (the second one by nbgrader itself): nobody is there to be told anything.
 GRADING: Final = ("COURSE_GRADING", "NBGRADER_EXECUTION")
@@ -65,14 +65,19 @@ class Log:
     Args:
         shell: the kernel's shell.
 
+    Attributes:
+        exercises: returns the ids of all exercises, and whether each can be lent.
+
     """
+
+    exercises: Callable[[], Mapping[str, bool]] = dict
 
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.runs: list[Run] = []
         self.now: Run | None = None
         self.maker: dict[str, Run] = {}  # name -> the run that gave it its value
-        self.deleted: set[str] = set()
+        self.deleted: dict[str, Run] = {}  # name -> the run that deleted it
         self._functions: dict[str, Any] = {}
         self._before: dict[str, int] | None = None
 
@@ -104,9 +109,22 @@ class Log:
         made = set(made_before(run.source, run.line)) if run.line or not run.error else set()
         if self._before is not None:
             made |= {n for n, value in names.items() if self._before.get(n) != id(value)}
-            self.deleted |= self._before.keys() - names.keys()
+            self.deleted |= dict.fromkeys(self._before.keys() - names.keys(), run)
         self.maker |= dict.fromkeys(made & names.keys(), run)
-        self.deleted -= names.keys()
+        self.deleted = {name: by for name, by in self.deleted.items() if name not in names}
+
+    def maker_of(self, name: str) -> Run | None:
+        """Return the run that gave a name its value; it may be the one that is going on."""
+        names, before = self.shell.user_ns, self._before
+        if before is not None and name in names and before.get(name) != id(names[name]):
+            return self.now
+        return self.maker.get(name)
+
+    def helpers(self, name: str) -> list[str]:
+        """Return the notebook's functions and classes that an answer's cell uses."""
+        maker, names = self.maker_of(name), self.shell.user_ns
+        used = sorted(maker.names.needs - self.exercises().keys()) if maker is not None else []
+        return [n for n in used if getattr(names.get(n), "__module__", "") == "__main__"]
 
     def unwritten(self, run: Run) -> list[str]:
         """Return the exercises that a cell needs of which the notebook has the stub."""
@@ -131,7 +149,9 @@ class Log:
         It is a later run of the cell that made the name before, or of the exercise's own cell, or
         one of a cell that stopped before it made the name.
         """
-        maker = self.maker.get(name)
+        maker = self.maker_of(name)
+        if maker is not None and maker is self.now:
+            return None
         for run in reversed(self.runs):
             if run is maker:
                 return None
