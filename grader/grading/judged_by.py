@@ -64,6 +64,8 @@ def _homes(exercise: str, part: str, table: str) -> tuple[str, ...]:
     """Return the modules whose table holds the exercise; packages only collect tables."""
     found = []
     for package in pkgutil.iter_modules(lessons.__path__, f"{lessons.__name__}."):
+        if not package.ispkg:
+            continue
         home = importlib.import_module(f"{package.name}.{part}")
         modules = [m for m in _below(home) if exercise in getattr(m, table, {})]
         found += [module.__name__ for module in modules[1:] or modules]

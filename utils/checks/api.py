@@ -202,7 +202,7 @@ def _of_interrupt(waiting: Waiting, line: str) -> str:
 
 
 class Check:
-    """The checks of all exercises, by id: ``check.split_heads(split_heads)``."""
+    """The checks of all exercises, by id: ``check.<id>(answer)``."""
 
     def __getattr__(self, name: str) -> ExerciseCheck:
         if name.startswith("_"):

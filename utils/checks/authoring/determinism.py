@@ -26,7 +26,7 @@ def settled(
     Args:
         call: the call.
         dropout: the rate that it was given; None if the exercise has no dropout.
-        again: how often it is called again: few tokens may be alike by chance.
+        again: how often it is called again: few results may be alike by chance.
         anew: what is called then, where the call leaves traces that are looked at afterwards.
 
     Raises:
@@ -49,7 +49,7 @@ def settled(
 
 
 def _alike(one: object, other: object) -> bool:
-    if isinstance(one, list) and not any(True for _ in _tensors(one)):  # tokens, or tags
+    if isinstance(one, list) and not any(True for _ in _tensors(one)):  # ids, or words
         return one == other
     pairs = zip(_tensors(one), _tensors(other), strict=True)
     return all(torch.allclose(a, b, equal_nan=True) for a, b in pairs)

@@ -74,7 +74,7 @@ def _of_results(situation: Situation) -> Sentences:
         of_renamed(whole, wanted, got),
         of_facts(whole, expected.values, seen.values) if exercise.facts is not None else (),
         of_reach(expected, seen),
-        _of_values(expected, seen, finding.where, exercise.tolerance),
+        _of_values(expected, seen, whole, exercise.tolerance),
         one_setting(situation) if situation.own is None else (),
         of_results(exercise, judged, finding.where),
         seen_twice(situation, partial(_of_pair, finding.where, exercise.tolerance)),

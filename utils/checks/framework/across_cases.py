@@ -17,6 +17,7 @@ Pairs = list[tuple[Array, Array]]  # what is right and what came, case by case
 Sized = list[tuple[float, Mapping[str, Any]]]  # a factor and the sizes, case by case
 
 SEVERAL = 2  # cases
+_SEVERAL_NUMBERS = 3  # cases of one number each: two have a factor in common by chance
 _ALIKE = 1e-3  # share by which two factors may differ
 _MOST_NAMES = 5
 # What a result is multiplied by -> where such a factor comes from.
@@ -47,6 +48,7 @@ def of_all_cases(exercise: Exercise, judged: Sequence[Judged], name: str) -> Ite
 def factor_everywhere(exercise: Exercise, judged: Sequence[Judged], name: str) -> str:
     """Say what a result is multiplied by in every case of the idea: a number, or one of a size."""
     found: Sized = []
+    n_entries = 0
     for one in judged:
         case = one.result.case
         if not case.is_core or name not in expected_of(exercise, case).values:
@@ -55,13 +57,17 @@ def factor_everywhere(exercise: Exercise, judged: Sequence[Judged], name: str) -
             return ""
         if any(values.any() for values in pair):  # zeros are any multiple of zeros
             found.append((_factor_of(*pair, exercise.tolerance), case.params))
-    factors = [factor for factor, _ in found]
-    if len(found) < SEVERAL or not all(factors):
+            n_entries += pair[0].size
+    factors, counts = [factor for factor, _ in found], n_entries > len(found)
+    if len(found) < (SEVERAL if counts else _SEVERAL_NUMBERS) or not all(factors):
         return ""
-    least, most = min(factors), max(factors)
-    if not math.isclose(least, most, rel_tol=_ALIKE):
+    if not _is_one(factors):
         return _of_a_size(found)
-    return "" if math.isclose(most, 1, rel_tol=_ALIKE) else _of_a_number(most)
+    return "" if math.isclose(factors[0], 1, rel_tol=_ALIKE) else _of_a_number(factors[0])
+
+
+def _is_one(factors: Sequence[float]) -> bool:
+    return math.isclose(min(factors), max(factors), rel_tol=_ALIKE)
 
 
 def _of_a_number(factor: float) -> str:
@@ -72,14 +78,23 @@ def _of_a_number(factor: float) -> str:
 
 
 def _of_a_size(found: Sized) -> str:
+    """Say of which size factors are made: alone or, if it has many values, with a number."""
     letters = [k for k, n in found[0][1].items() if type(n) is int and _is_size(k)]
-    words = [
-        form.format(letter)
-        for letter in letters
-        for form, of in _OF_SIZE.items()
-        if all(_is_made_of(factor, of, sizes.get(letter)) for factor, sizes in found)
-    ]
+    words = [says for letter in letters if (says := _made_of(found, letter))]
     return words[0] if len(words) == 1 else ""
+
+
+def _made_of(found: Sized, letter: str) -> str:
+    sizes = [params.get(letter) for _, params in found]
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        return ""
+    for form, of in _OF_SIZE.items():
+        rest = [factor / of(params[letter]) for factor, params in found]
+        if math.isclose(rest[0], 1, rel_tol=_ALIKE) and _is_one(rest):
+            return form.format(letter)
+        if len({*sizes}) >= _SEVERAL_NUMBERS and _is_one(rest):
+            return f"{number(rest[0])} times {form.format(letter)}"
+    return ""
 
 
 def _is_size(name: str) -> bool:
@@ -156,10 +171,6 @@ def _factor_of(right: Array, got: Array, tolerance: float) -> float:
     at = np.unravel_index(np.abs(right).argmax(), right.shape)
     factor = float(got[at] / right[at]) if right[at] else 0.0
     return factor if _alike(np.multiply(factor, right), got, tolerance) else 0.0
-
-
-def _is_made_of(factor: float, of: Callable[[int], float], size: object) -> bool:
-    return isinstance(size, int) and size > 0 and math.isclose(factor, of(size), rel_tol=_ALIKE)
 
 
 def _range(name: str, pairs: Pairs) -> Iterator[str]:

@@ -65,7 +65,7 @@ def of_length_one(x: Tensor) -> Tensor:
 
 
 def normalised(x: Tensor) -> Tensor:
-    """Normalise vectors (..., D) as a LayerNorm without weights does."""
+    """Normalise vectors (..., D) as a layer norm without weights does."""
     return functional.layer_norm(x, x.shape[-1:])
 
 

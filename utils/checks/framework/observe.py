@@ -172,7 +172,7 @@ def _seen(before: Inputs, inputs: Inputs, results: Mapping[str, object]) -> Obse
 def _written(inputs: Inputs, changed: tuple[str, ...]) -> tuple[str, ...]:
     """Return the inputs that a call wrote into, also where it left the same numbers.
 
-    Backward refuses either: a mask of ones leaves nothing to zero.
+    Backward refuses either: a condition that holds everywhere leaves nothing to zero.
     """
     counted = (n for n, x in inputs.items() if isinstance(x, torch.Tensor) and x._version > 0)
     return tuple(dict.fromkeys((*changed, *counted)))
