@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 
 from grader.course.book import Book
 from grader.course.course import GradingCourse
@@ -165,11 +165,7 @@ def _extend(gradebook: Gradebook, row: Row, waiting: Waiting) -> None:
 
 
 def _due(gradebook: Gradebook, lesson: str) -> datetime | None:
-    try:
-        found: datetime | None = gradebook.find_assignment(lesson).duedate
-    except MissingEntry:
-        return None
-    return found
+    return next((x.duedate for x in gradebook.assignments if x.name == lesson), None)
 
 
 def deadlines(course: GradingCourse, book: Book) -> list[Row]:

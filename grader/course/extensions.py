@@ -1,11 +1,12 @@
 """Extensions of students who have not submitted yet: nbgrader has no place for them till then."""
 
 import json
-from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-from nbgrader.api import Assignment, Gradebook, Student, SubmittedAssignment
+import msgspec
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from grader.course.course import GradingCourse
 from grader.course.private import write_private
@@ -23,13 +24,10 @@ def waiting_extensions(course: GradingCourse) -> Waiting:
     """
     path = _file(course)
     try:
-        return {
-            str(lesson): {str(student): float(seconds) for student, seconds in of.items()}
-            for lesson, of in json.loads(path.read_text(encoding="utf-8")).items()
-        }
+        return msgspec.json.decode(path.read_bytes(), type=Waiting)
     except FileNotFoundError:
         return {}
-    except (ValueError, AttributeError, TypeError):
+    except (msgspec.MsgspecError, RecursionError, ValueError):
         raise CourseError(
             f"{path} cannot be read. Remove it and set the extensions again: "
             f"{PROGRAM} deadlines FILE.csv"
@@ -45,13 +43,9 @@ def keep_waiting(course: GradingCourse, waiting: Waiting) -> None:
 
 def find(gradebook: Gradebook, lesson: str, student: str) -> SubmittedAssignment | None:
     """Return a student's submission as the gradebook has it."""
-    return (
-        gradebook.db.query(SubmittedAssignment)
-        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        .join(Student, Student.id == SubmittedAssignment.student_id)
-        .filter(Assignment.name == lesson, Student.id == student)
-        .one_or_none()
-    )
+    with suppress(MissingEntry):
+        return gradebook.find_submission(lesson, student)
+    return None
 
 
 def apply_waiting(course: GradingCourse) -> None:
@@ -62,23 +56,13 @@ def apply_waiting(course: GradingCourse) -> None:
     waiting = waiting_extensions(course)
     if not waiting:
         return
-    left: Waiting = {}
     with course.transaction() as gradebook:
         for lesson, students in waiting.items():
-            left[lesson] = _enter(gradebook, lesson, students)
-    keep_waiting(course, left)
-
-
-def _enter(gradebook: Gradebook, lesson: str, students: Mapping[str, float]) -> dict[str, float]:
-    """Enter a lesson's extensions; return those that still wait."""
-    left = {}
-    for student, seconds in students.items():
-        submission = find(gradebook, lesson, student)
-        if submission is None:
-            left[student] = seconds
-        else:
-            submission.extension = timedelta(seconds=seconds)
-    return left
+            for student, seconds in list(students.items()):
+                if (submission := find(gradebook, lesson, student)) is not None:
+                    submission.extension = timedelta(seconds=seconds)
+                    del students[student]
+    keep_waiting(course, waiting)
 
 
 def _file(course: GradingCourse) -> Path:

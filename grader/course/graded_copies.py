@@ -5,6 +5,7 @@ course. Of these is read what stands in the notebook as data, without trust: nbg
 from the kernel that ran the student's code, so anything may stand where a verdict is expected.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -156,6 +157,7 @@ class GradedCopy(Struct, frozen=True):
     Attributes:
         status: the course's engine's; "graded" for a copy that nbgrader's own made.
         submission: fingerprint of what was graded, if it was noted.
+        notebook: fingerprint of the copy that all this is of.
         notes: sentences for the student about the notebook as a whole.
         judged_by: exercise -> fingerprint of what judged it.
         first_tries: exercise -> how right it was at first; nothing of what was never written, or
@@ -168,6 +170,7 @@ class GradedCopy(Struct, frozen=True):
 
     status: str = GRADED
     submission: str = ""
+    notebook: str = ""
     notes: tuple[str, ...] = ()
     judged_by: dict[str, str] = {}
     first_tries: dict[str, FirstTry] = {}
@@ -200,18 +203,24 @@ def read_copy(folder: Path, student: str, lesson: str) -> GradedCopy | None:
 
 
 def copy_at(path: Path) -> GradedCopy:
-    """Read a graded copy.
+    """Read a graded copy; a verdict.json that is of another notebook counts for nothing.
 
     Raises:
         CourseError: it is no notebook, far too large, or cannot be read.
 
     """
     try:
-        told = read_plain(path.with_name(VERDICT), MOST_BYTES + 1) if path.is_file() else None
-        known = _as(GradedCopy, told, msgspec.json.decode) if told else None
-        return known or _of_notebook(read_plain(path, MOST_BYTES + 1) or b"")
+        data, told = (read_plain(x, MOST_BYTES + 1) for x in (path, path.with_name(VERDICT)))
     except Unreadable as error:
         raise CourseError(f"{error}, then run the same command") from None
+    known = _as(GradedCopy, told, msgspec.json.decode) if told else None
+    is_its = known is not None and known.notebook == fingerprint(data or b"")
+    return known if known is not None and is_its else _of_notebook(data or b"")
+
+
+def fingerprint(data: bytes) -> str:
+    """Identify a submission, or a copy, by its content."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def _as(kind: type[T], data: Any, read: Any = msgspec.convert) -> T | None:

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
 from grader.course.course import GradingCourse
+from grader.course.graded_copies import fingerprint
 from grader.course.penalties import settle
 from grader.grading.changes import Change, note
 from grader.grading.engine import Engine, Grade, ThisMachine
@@ -19,7 +20,7 @@ from grader.grading.lock import only_grader
 from grader.grading.outcome import Summary
 from grader.grading.pipeline import unread
 from grader.grading.reading import Item
-from grader.grading.recording import fingerprint, record, sweep
+from grader.grading.recording import record, sweep
 from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out

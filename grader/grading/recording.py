@@ -5,7 +5,6 @@ not entered, then the gradebook in one transaction, then the marks are removed; 
 interruption, what either lacks is graded again, and nothing can be there twice.
 """
 
-import hashlib
 import json
 import shutil
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grader.course.beside import SECRET, STAMP, VERDICT
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import NOT_ENTERED, read_copy
+from grader.course.graded_copies import NOT_ENTERED, fingerprint, read_copy
 from grader.errors import CourseError
 from grader.grading.entering import enter
 from grader.grading.first_tries import first_tries
@@ -26,11 +25,6 @@ from grader.grading.graded import Graded
 from grader.grading.graded_notebook import graded_notebook
 from grader.grading.pipeline import grader_failed
 from grader.grading.verdict_file import verdict_file
-
-
-def fingerprint(data: bytes) -> str:
-    """Identify a submission by its content."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def record(course: GradingCourse, batch: Sequence[Graded]) -> list[Graded]:
@@ -93,7 +87,9 @@ def _write_copy(folder: Path, graded: Graded) -> None:
     notebook = graded_notebook(graded.data, graded.lesson, graded.outcome, about)
     # Not by nbformat, whose validation takes longer than grading: we made every cell. In one line,
     # because only that is written by json's encoder in C.
-    (fresh / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    copy = json.dumps(notebook).encode()
+    (fresh / f"{name}.ipynb").write_bytes(copy)
+    about |= {"notebook": fingerprint(copy)}
     (fresh / VERDICT).write_bytes(verdict_file(graded.outcome, notebook, about))
     for file, text in ((STAMP, graded.timestamp), (SECRET, graded.secret)):
         if text:

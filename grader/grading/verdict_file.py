@@ -21,7 +21,7 @@ def verdict_file(outcome: Outcome, notebook: Mapping[str, Any], about: Mapping[s
     Args:
         outcome: the submission's grade.
         notebook: the graded copy.
-        about: what was graded, and by what.
+        about: what was graded, by what, and which copy this is of.
 
     """
     sources = {

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import FAILED, is_entered
+from grader.course.graded_copies import FAILED, fingerprint, is_entered
 from grader.course.nbgrader_autograde import is_current
-from grader.grading.recording import fingerprint
 from grader.grading.submitted import as_graded, read
 from grader.regular_file import Unreadable
 

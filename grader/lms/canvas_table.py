@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from grader.course.roster_file import folded
 from grader.course.safe_text import Value, line
 from grader.errors import PROGRAM, CourseError
-from grader.lms.roster import Student
-from grader.lms.tables import Column, Row, Table, left_out, points_of, told
+from grader.lms.roster import Student, by_keys
+from grader.lms.tables import Column, Row, Table, few, left_out, points_of, told
 from grader.person_table import Line, as_number
 from grader.person_table import Table as Exported
 
@@ -21,7 +22,7 @@ HEAD: Final = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS: Final = "Points Possible"
 INDENTED: Final = f"    {POINTS}"  # as Canvas writes it
 NO_STUDENT: Final = (POINTS, "Manual Posting", "")
-# Student's field -> Canvas's column, in the order in which they decide whose a line is.
+# Student's field, Canvas's column: in the order in which they decide whose a line is.
 KEYS: Final = (
     ("canvas_user_id", "ID"),
     ("sis_user_id", "SIS User ID"),
@@ -99,9 +100,9 @@ class Template:
         if len(fits) == 1:
             return fits[0]
         raise CourseError(
-            f"Which assignment in Canvas is {column.lesson}? Columns that fit: {_listed(fits)}. "
+            f"Which assignment in Canvas is {column.lesson}? Columns that fit: {_named(fits)}. "
             f'Name it with --title "{column.lesson}=TITLE (NUMBER)". Assignments there: '
-            f"{_listed([x for x in self.head if x != _without_number(x)])}."
+            f"{_named([x for x in self.head if x != _without_number(x)])}."
         )
 
 
@@ -114,24 +115,26 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
     """
     titles = [template.title_of(column) for column in columns]
     kept = [title for title in HEAD if title in template.head]
+    known = by_keys(students, [field for field, _ in KEYS])
     rows: list[Row] = [[*kept, *titles]]
     there: list[str] = []
     strangers: list[str] = []
     notes: list[str] = []
     words: list[str] = []
-    owners = _Owners(template, students)
     for row in template.table.lines:
         about = [template.value(row, title) for title in kept]
-        student = owners.owner(row)
-        if about[0] in NO_STUDENT:
-            about[0] = INDENTED if about[0] == POINTS else about[0]
-            rows.append([*about, *_as_there(template, row, columns, titles)])
-            notes += _other_points(template, row, columns, titles)
+        cells = [template.value(row, title) for title in titles]
+        keys = [(field, folded(template.value(row, title))) for field, title in KEYS]
+        student = next((known[key] for key in keys if key in known), None)
+        if about[0] == POINTS:
+            rows.append([INDENTED, *about[1:], *_points(template, columns, titles, cells)])
+            notes += _other_points(columns, titles, cells)
+        elif about[0] in NO_STUDENT:
+            rows.append([*about, *cells])
         elif student is None:
             strangers.append(about[0])
         else:
             there.append(student.id)
-            cells = [template.value(row, title) for title in titles]
             marks = [cell if cell and as_number(cell) is None else "" for cell in cells]
             points = points_of(student.id, columns)
             rows.append([*about, *(m or p for m, p in zip(marks, points, strict=True))])
@@ -143,39 +146,20 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
     return Table(rows, notes, len(there), NEEDS_KEYS)
 
 
-class _Owners:
-    """Finds whose a line of the template is: by Canvas's ID, else by one of the school's."""
-
-    def __init__(self, template: Template, students: Sequence[Student]) -> None:
-        self._template = template
-        self._known = {
-            (title, value): student
-            for field, title in reversed(KEYS)
-            for student in students
-            if (value := getattr(student, field))
-        }
-
-    def owner(self, row: Line) -> Student | None:
-        found = (self._known.get((title, self._template.value(row, title))) for _, title in KEYS)
-        return next(filter(None, found), None)
-
-
-def _as_there(
-    template: Template, row: Line, columns: Sequence[Column], titles: Sequence[str]
+def _points(
+    template: Template, columns: Sequence[Column], titles: Sequence[str], cells: Sequence[str]
 ) -> Iterator[Value]:
-    """Yield the cells of a line that is no student's; a new column gets its points."""
-    is_points = template.value(row, "Student") == POINTS
-    for column, title in zip(columns, titles, strict=True):
-        is_new = title not in template.head
-        yield column.most if is_new and is_points else template.value(row, title)
+    """Yield the points that can be had: Canvas's own, and of a new column ours."""
+    for column, title, cell in zip(columns, titles, cells, strict=True):
+        yield cell if title in template.head else column.most
 
 
 def _other_points(
-    template: Template, row: Line, columns: Sequence[Column], titles: Sequence[str]
+    columns: Sequence[Column], titles: Sequence[str], cells: Sequence[str]
 ) -> Iterator[str]:
     """Yield a sentence for each assignment that has other points in Canvas than here."""
-    for column, title in zip(columns, titles, strict=True):
-        there = as_number(template.value(row, title))
+    for column, title, cell in zip(columns, titles, cells, strict=True):
+        there = as_number(cell)
         if there not in (None, column.most):
             yield (
                 f"{line(title)} has {there:g} points in Canvas, and {column.most:g} here: change "
@@ -202,5 +186,5 @@ def _sortable(student: Student) -> str:
     return ", ".join(filter(None, (last, first))) or student.id
 
 
-def _listed(titles: Sequence[str]) -> str:
-    return ", ".join(map(line, titles)) or "none"
+def _named(titles: Sequence[str]) -> str:
+    return few(titles, len(titles)) or "none"

@@ -11,7 +11,7 @@ from typing import Final
 from grader.course.roster_file import ALIKE
 from grader.course.safe_text import line
 from grader.lms.claims import Claim, hidden, hides_name
-from grader.lms.roster import Student
+from grader.lms.roster import Student, by_keys
 
 
 class Unmatched(Exception):
@@ -39,7 +39,7 @@ class Owners:
     def __init__(self, system: str, students: Sequence[Student], claims: Collection[Claim]) -> None:
         self._system, self._field = system, FIELD[system]
         self._students = students
-        self._by_key = {key: s for s in students if (key := getattr(s, self._field))}
+        self._by_key = by_keys(students, [self._field])
         people = {(_folded(claim.name), claim.key): claim for claim in claims}
         fits = {key: self._by_number(claim) for key, claim in people.items()}
         self._there = {student.id for student in fits.values() if student is not None}
@@ -98,7 +98,7 @@ class Owners:
 
     def _by_number(self, claim: Claim) -> Student | None:
         """Return the student who has a file's number; in Moodle another's name outweighs it."""
-        student = self._by_key.get(claim.key)
+        student = self._by_key.get((self._field, claim.key))
         if student is None or (self._system == "canvas" and hides_name("canvas", claim)):
             return None
         if self._system == "moodle" and not self._is_named(student, claim):

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from grader.course.absent import not_in_roster
 from grader.course.book import Book
 from grader.course.course import GradingCourse
@@ -12,7 +14,7 @@ from grader.course.private import write_private
 from grader.course.roster_file import ROSTER, folded
 from grader.errors import PROGRAM, CourseError
 from grader.lms.class_list import ClassList, read_class
-from grader.lms.roster import OF_SYSTEMS, Student, merged
+from grader.lms.roster import OF_SYSTEMS, Student, by_keys, merged
 from grader.lms.tables import few
 
 
@@ -75,17 +77,12 @@ def _as_known(given: ClassList, known: Sequence[Student]) -> list[Student]:
     """
     if given.has_ids:
         return given.students
-    ids = {
-        (field, folded(value)): student.id
-        for student in known
-        for field in OF_SYSTEMS
-        if field != "moodle_participant" and (value := getattr(student, field))
-    }
-    ids = {("sis_login_id", folded(student.id)): student.id for student in known} | ids
+    lasting = [field for field in OF_SYSTEMS if field != "moodle_participant"]
+    ids = {("sis_login_id", folded(student.id)): student for student in known}
+    ids |= by_keys(known, lasting)
     found = []
     for student in given.students:
-        keys = [(field, folded(getattr(student, field))) for field in OF_SYSTEMS]
-        own = {ids[key] for key in keys if key in ids}
+        own = {ids[key].id for key in by_keys([student]) if key in ids}
         found.append(replace(student, id=own.pop()) if len(own) == 1 else student)
     return found
 
@@ -123,15 +120,12 @@ def _doubles(found: Sequence[Student], listed: Sequence[Student]) -> list[str]:
 def _on_doubles(doubles: Sequence[str], listed: Sequence[Student]) -> list[str]:
     if not doubles:
         return []
-    ids = {folded(student.id): student.id for student in listed}
-    right, wrong = (
-        f"{doubles[0]}={ids[folded(doubles[0])]}",
-        f"{ids[folded(doubles[0])]}={doubles[0]}",
-    )
+    wrong = doubles[0]
+    right = next(student.id for student in listed if folded(student.id) == folded(wrong))
     return [
         f"Left out, for the roster lists another id that differs only by case: {few(doubles)}. If "
-        f"the roster's is wrong, correct it: {PROGRAM} roster --rename {few([wrong])}. If it is "
-        f"right: --rename {few([right])}."
+        f"the roster's is wrong, correct it: {PROGRAM} roster --rename {few([f'{right}={wrong}'])}"
+        f". If it is right: --rename {few([f'{wrong}={right}'])}."
     ]
 
 
@@ -139,11 +133,10 @@ def remembered(course: GradingCourse) -> list[Student]:
     """Read what an earlier roster said; nbgrader's tables have no place for most of it."""
     file = course.folder / ROSTER
     try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-        return [Student(**student | {"also": tuple(student.get("also", ()))}) for student in known]
+        return msgspec.json.decode(file.read_bytes(), type=list[Student])
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise CourseError(
             f"{file} cannot be read ({error}). Remove it and give the roster again, with --roster."
         ) from None

@@ -79,6 +79,14 @@ def shared(
                     yield f"{where}{field.replace('_', ' ')} {line(value)} belongs to two students"
 
 
+def by_keys(
+    students: Iterable[Student], fields: Sequence[str] = OF_SYSTEMS
+) -> dict[tuple[str, str], Student]:
+    """Return (field, its folded value) -> student: whose work, line or entry something is."""
+    pairs = ((field, student) for student in students for field in fields)
+    return {(x, folded(key)): student for x, student in pairs if (key := getattr(student, x))}
+
+
 def one_of(first: Student, second: Student) -> Student | None:
     """Return the student whom two entries with one id are; None if they say different things."""
     found, other = asdict(first), asdict(second)

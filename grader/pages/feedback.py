@@ -20,7 +20,7 @@ from tqdm import tqdm
 from grader.course.beside import BOTH, VERDICT
 from grader.course.book import Book, Record
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import MOST_BYTES, copy_at, copy_path, is_entered
+from grader.course.graded_copies import MOST_BYTES, copy_at, copy_path, fingerprint, is_entered
 from grader.course.hand_in_files import told, unread
 from grader.errors import CourseError
 from grader.pages.feedback_page import LessonToShow, feedback_page, lesson_to_show, page_text
@@ -128,11 +128,10 @@ def _inputs_of(page: Path) -> str:
 def _digest(copy: Path) -> str:
     """Identify what is known of a graded copy by its content; "" if it cannot be read."""
     try:
-        parts = (read_plain(x, MOST_BYTES + 1) for x in (copy.with_name(VERDICT), copy))
-        data = next(filter(None, parts), b"")
+        parts = [read_plain(x, MOST_BYTES + 1) for x in (copy, copy.with_name(VERDICT))]
     except Unreadable:  # whoever reads it to show it tells that
         return ""
-    return hashlib.sha256(data).hexdigest()
+    return fingerprint(b"".join(filter(None, parts)))
 
 
 def _write(work: _Work) -> None:

@@ -34,7 +34,7 @@ def graded_page(folder: Path) -> Path:
         gradebook.add_student(STUDENT, first_name="Ben", last_name="Okafor")
         gradebook.update_or_create_assignment(LESSON, duedate="2026-10-12 21:59:00 UTC")
     autograde(course, course.submitted(), n_jobs=1)
-    write_feedback(course, course.submitted())
+    write_feedback(course, course.submitted(), course.book())
     return course.feedback / STUDENT / LESSON / f"{LESSON}.html"
 
 

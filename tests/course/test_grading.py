@@ -109,7 +109,8 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
 
 
 def test_feedback_shows_verdicts_and_hints_but_no_hidden_test_and_no_answer(graded):
-    write_feedback(graded, [("finn", "02_attention"), (UNTOUCHED, "02_attention")])
+    shown = [("finn", "02_attention"), (UNTOUCHED, "02_attention")]
+    write_feedback(graded, shown, graded.book())
     pages = {
         student: (
             graded.folder / "feedback" / student / "02_attention" / "02_attention.html"
@@ -143,7 +144,7 @@ def attacked(graded, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def with_pages(attacked):
-    write_feedback(attacked, attacked.submitted())
+    write_feedback(attacked, attacked.submitted(), attacked.book())
     return {name: page_of(attacked, name).read_text() for name, _ in attacked.submitted()}
 
 
@@ -177,7 +178,8 @@ def test_a_pasted_picture_is_on_nbgraders_page(with_nbgraders_pages):
 
 
 def test_a_page_that_nbgrader_wrote_in_between_is_written_anew(attacked, with_nbgraders_pages):
-    assert without_page(attacked, attacked.submitted()) == attacked.submitted()
+    there = attacked.submitted()
+    assert without_page(attacked, there, attacked.book()) == there
 
 
 @pytest.fixture
@@ -197,7 +199,7 @@ def spoiled(graded, tmp_path):
 
 def test_when_one_page_fails_the_others_are_written_and_the_failure_is_told(spoiled):
     with pytest.raises(CourseError, match=f"no feedback could be written for ada's {LESSON}"):
-        write_feedback(spoiled[0], [("ada", LESSON), ("finn", LESSON)])
+        write_feedback(spoiled[0], [("ada", LESSON), ("finn", LESSON)], spoiled[0].book())
     assert page_of(spoiled[0], "finn").is_file()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from grader.authoring.lesson import read_lesson
 from grader.course.course import GradingCourse
-from grader.course.graded_copies import read_copy
+from grader.course.graded_copies import fingerprint, read_copy
 from grader.errors import CourseError
 from grader.grading import judged_by as judges
 from grader.grading import recording
@@ -18,7 +18,7 @@ from grader.grading.graded import Graded
 from grader.grading.judged_by import judged_by
 from grader.grading.outcome import Outcome, Status
 from grader.grading.pipeline import without_run
-from grader.grading.recording import fingerprint, record
+from grader.grading.recording import record
 from grader.grading.waiting import sort_out
 from tests.course.lesson_runs import ROOT, all_lessons
 
@@ -77,7 +77,8 @@ def test_nothing_waits_while_nothing_changes(course):
     ids=["points", "a hidden case"],
 )
 def test_a_change_of_what_judges_an_exercise_regrades_and_names_it(course, changes):
-    assert waiting(course, with_first(**changes)).changed == {KEY: (FIRST.id,)}
+    (stale,) = waiting(course, with_first(**changes)).changed.values()
+    assert stale.exercises == (FIRST.id,)
 
 
 def test_a_change_of_an_answers_module_changes_the_exercises_that_it_judges(monkeypatch):

@@ -40,9 +40,7 @@ def hostile(made: GradedClass, monkeypatch) -> GradedClass:
         path = made.course.folder / "submitted" / student / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text("{}")
-    made.add("plain", first_name="Plain", is_whole=False).write_text(
-        "{"
-    )  # a copy that cannot be read is told
+    made.add("plain", first_name="Plain").write_text("{")  # a copy that cannot be read is told
     for verb in COMMANDS:
         module = import_module(COMMANDS[verb][0])
         if hasattr(module, "GradingCourse"):

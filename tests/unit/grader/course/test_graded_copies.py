@@ -16,6 +16,7 @@ from grader.course.graded_copies import (
     ShownCase,
     copy_at,
     copy_path,
+    fingerprint,
     read_copy,
 )
 from grader.errors import CourseError
@@ -54,7 +55,12 @@ def write(folder, notebook, verdict=None):
 def whole(*verdicts, note=""):
     results = [ExerciseResult(v.exercise, v.points or 0.0, v, note) for v in verdicts]
     outcome = Outcome(LESSON, Status.CRASHED, tuple(results), ("Stopped.",))
-    return verdict_file(outcome, notebook_of(*verdicts), ABOUT)
+    notebook = notebook_of(*verdicts)
+    return verdict_file(outcome, notebook, {**ABOUT, "notebook": digest(notebook)})
+
+
+def digest(notebook):
+    return fingerprint(json.dumps(notebook).encode())
 
 
 def read(folder) -> GradedCopy:
@@ -91,7 +97,8 @@ def test_what_is_right_or_not_begun_names_nothing(tmp_path, judged):
 def test_an_exercise_that_was_not_judged_has_no_verdict_and_its_reason(tmp_path):
     result = ExerciseResult("a", 2.0, None, "It was not reached.")
     outcome = Outcome(LESSON, Status.TIMED_OUT, (result,))
-    write(tmp_path, notebook_of(), verdict_file(outcome, notebook_of(), {}))
+    about = {"notebook": digest(notebook_of())}
+    write(tmp_path, notebook_of(), verdict_file(outcome, notebook_of(), about))
     answer = read(tmp_path).answers["a"]
     assert (answer.verdict, answer.notes) == (None, ("It was not reached.",))
 
@@ -123,7 +130,7 @@ def test_any_text_is_written_so_that_it_can_be_read(tmp_path, odd):
 def test_without_verdict_json_scores_causes_code_and_first_tries_are_there_all_the_same(tmp_path):
     """As earlier versions of the course left their copies."""
     judged = wrong("attend", 3, NO_SCALING)
-    write(tmp_path, notebook_of(judged, right("b", 1)), whole(judged))
+    write(tmp_path, notebook_of(judged, right("b", 1)), whole(judged, right("b", 1)))
     new = read(tmp_path)
     copy_path(tmp_path, "ada", LESSON).with_name(VERDICT).unlink()
     old = read(tmp_path)
@@ -150,6 +157,16 @@ def test_a_damaged_verdict_json_costs_no_more_than_one_that_is_missing(tmp_path,
     copy = read(tmp_path)
     assert (copy.status, copy.is_ours, copy.is_whole) == ("crashed", True, False)
     assert copy.first_tries["attend"].share == 0.5
+    assert len(copy.mistakes) == 1
+
+
+@pytest.mark.parametrize("about", [ABOUT, None], ids=["ours", "nbgrader's own"])
+def test_a_verdict_json_of_another_notebook_counts_for_nothing(tmp_path, about):
+    """Somebody graded again, without the course's steps, and put the notebook in its place."""
+    other = notebook_of(wrong("attend", 3, NO_SCALING), about=about)
+    write(tmp_path, other, whole(right("attend", 3)))
+    copy = read(tmp_path)
+    assert (copy.is_whole, copy.is_ours) == (False, about is not None)
     assert len(copy.mistakes) == 1
 
 

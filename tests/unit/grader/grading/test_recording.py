@@ -6,11 +6,11 @@ import pytest
 from nbgrader.api import Gradebook, InvalidEntry
 
 from grader.course.beside import VERDICT
-from grader.course.graded_copies import read_copy
+from grader.course.graded_copies import fingerprint, read_copy
 from grader.errors import CourseError
 from grader.grading import recording
 from grader.grading.graded import Graded
-from grader.grading.recording import fingerprint, record, sweep
+from grader.grading.recording import record, sweep
 from grader.grading.waiting import sort_out
 from tests.unit.grader.pages.graded_class import LESSON, TOTAL, outcome
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pytest
 
 from grader.course import nbgrader_autograde
-from grader.course.beside import VERDICT
 from grader.course.graded_copies import read_copy
 from grader.course.nbgrader_autograde import is_current
 from grader.grading import batch
@@ -113,7 +112,7 @@ def test_a_graded_copy_that_cannot_be_read_is_told_and_the_other_pages_are_writt
     handed_in, monkeypatch
 ):
     graded(handed_in)
-    opening_fails(monkeypatch, VERDICT, below="autograded/eve")
+    opening_fails(monkeypatch, FILE, below="autograded/eve")
     with pytest.raises(Exception, match=r"eve's 02_attention: .*cannot be read \(Permission"):
         write_pages(handed_in)
     pages = sorted((handed_in.folder / "feedback").glob("*/*/*.html"))

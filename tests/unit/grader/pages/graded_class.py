@@ -11,6 +11,7 @@ from sqlalchemy.exc import SAWarning
 
 from grader.course.beside import OUTCOME, VERDICT
 from grader.course.course import GradingCourse
+from grader.course.graded_copies import fingerprint
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.verdict_file import verdict_file
 from tests.course.lesson_runs import ROOT, all_lessons
@@ -110,12 +111,14 @@ class GradedClass:
         path = self.course.folder / "autograded" / student / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         notebook = {"cells": cells, "metadata": {OUTCOME: about}}
-        path.write_text(json.dumps(notebook))
+        copy = json.dumps(notebook).encode()
+        path.write_bytes(copy)
         path.with_name(VERDICT).unlink(missing_ok=True)
         if is_whole and not extra_outputs:
             results = [ExerciseResult(v.exercise, v.points or 0.0, v) for v in judged]
+            told = {**about, "notebook": fingerprint(copy)}
             judgement = Outcome(name, Status(status), tuple(results), notes)
-            path.with_name(VERDICT).write_bytes(verdict_file(judgement, notebook, about))
+            path.with_name(VERDICT).write_bytes(verdict_file(judgement, notebook, told))
         return path
 
     def change(self, student: str, edit: Any) -> None:

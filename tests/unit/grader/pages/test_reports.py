@@ -216,7 +216,7 @@ def test_ids_as_long_as_a_folder_may_be_called_have_pages_of_their_own(made):
 
 def test_a_copy_that_cannot_be_read_is_named_and_the_others_are_reported(made):
     made.add("ada")
-    made.add("ben", is_whole=False).write_text("{")
+    made.add("ben").write_text("{")
     _, unread = write_reports(made.course, [made.lesson], made.course.book())
     assert unread == [
         "ben's 02_attention is left out: its graded copy cannot be read; grade it again with "
