@@ -7,6 +7,8 @@
 
 `patch` is old and new text in turn. Mistakes of a family write what they share once, below
 `[family.NAME]`: a message, a hint or a patch, in which {words} are filled by the mistake's own.
+What several exercises of a lesson share stands in `families.toml`, below `[NAME]`. A mistake that
+names no family is of the one with its own name, if there is one.
 """
 
 import re
@@ -42,7 +44,7 @@ def read_table(path: Path) -> Table:
     if not path.is_file():
         return {}
     table, shared = _toml(path), path.with_name(FAMILIES)
-    families = _toml(shared).get(FAMILY, {}) if shared.is_file() else {}
+    families = _toml(shared) if shared.is_file() else {}
     return {**table, FAMILY: {**families, **table.get(FAMILY, {})}}
 
 
@@ -114,7 +116,7 @@ def _mistake(
 ) -> Mistake:
     if not isinstance(entry, dict):
         raise TableError(f"it must be a table, [{name}], with patch, message and hint")
-    told = _filled(entry, families)
+    told = _filled({FAMILY: name, **entry} if name in families else entry, families)
     patch = told["patch"]
     if not patch or len(patch) % 2:
         raise TableError("a patch is a list of old and new text in turn")

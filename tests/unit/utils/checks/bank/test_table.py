@@ -127,8 +127,14 @@ def test_a_family_says_once_what_its_mistakes_share():
     assert [made(m.answer)(1) for m in (one, other)] == [4, 5]
 
 
+def test_a_mistake_that_names_no_family_is_of_the_one_with_its_name():
+    shared = "[family.odd]\nmessage = 'It is odd.'\nhint = 'Look.'\n"
+    (mistake,) = of(f"{shared}[odd]\nhint = 'Count.'\npatch = ['* 2', '']\n")
+    assert (mistake.message, mistake.hint) == ("It is odd.", "Count.")
+
+
 def test_exercises_of_a_lesson_share_families_and_may_have_their_own(tmp_path):
-    (tmp_path / FAMILIES).write_text("[family.a]\nhint = 'shared'\n[family.b]\nhint = 'shared'\n")
+    (tmp_path / FAMILIES).write_text("[a]\nhint = 'shared'\n[b]\nhint = 'shared'\n")
     (tmp_path / "double.toml").write_text("[family.b]\nhint = 'own'\n")
     assert read_table(tmp_path / "double.toml")["family"] == {
         "a": {"hint": "shared"}, "b": {"hint": "own"},

@@ -1,150 +1,87 @@
-"""The layers of lesson 04 that add positions: right answers and common mistakes."""
+"""The layers of lesson 04 that add positions: right answers, and mistakes that no patch says."""
+
+from typing import Any
 
 import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
 
+from utils.checks.authoring.common_mistakes import (
+    dropout_by_default,
+    keep_buffer,
+    keep_parameter,
+    no_forward,
+    no_set_up,
+)
 from utils.checks.framework.exercise import Exercise, Mistake, by_id
-from utils.checks.lessons.positional_encoding.layer_mistakes import layer_mistakes
 from utils.checks.lessons.positional_encoding.probes import PROBES
-from utils.checks.lessons.positional_encoding.variants import layer_variant
+from utils.reference.positions import reference_encoding
+
+
+class _Layer(nn.Module):
+    """A layer that adds the first rows of a table."""
+
+    usual_rate = 0.0
+
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float | None = None) -> None:
+        super().__init__()
+        self.max_len = max_len
+        self.rate = self.usual_rate if dropout is None else dropout
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add positions to x (B, T, D)."""
+        if x.shape[1] > self.max_len:
+            raise ValueError("too long")
+        rows: Tensor = self.rows()[: x.shape[1]].to(x.dtype)
+        return F.dropout(x + rows, self.rate, self.training)
+
+    def rows(self) -> Tensor:
+        """Return the table, (max_len, D)."""
+        raise NotImplementedError
+
+
+class PositionalEncoding(_Layer):
+    """The layer whose table holds sinusoids."""
+
+    pe: Tensor
+
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float | None = None) -> None:
+        super().__init__(d_model, max_len, dropout)
+        self.register_buffer("pe", reference_encoding(max_len, d_model))
+
+    def rows(self) -> Tensor:
+        """Return the buffer."""
+        return self.pe
+
+
+class LearnedPositionalEncoding(_Layer):
+    """The layer whose table is learned."""
+
+    def __init__(self, d_model: int, max_len: int = 5000, dropout: float | None = None) -> None:
+        super().__init__(d_model, max_len, dropout)
+        self.weight = nn.Parameter(torch.randn(max_len, d_model))
+
+    def rows(self) -> Tensor:
+        """Return the parameter."""
+        return self.weight
+
+
+def _mistakes(kind: type[_Layer], keep: Any) -> tuple[Mistake, ...]:
+    dropping = type(kind.__name__, (kind,), {"usual_rate": 0.1})
+    name = kind.__name__
+    return no_forward(name, kind), no_set_up(name, keep), dropout_by_default(dropping)
+
 
 EXERCISES = by_id(
     Exercise(
         PROBES["PositionalEncoding"],
-        layer_variant(),
-        (
-            *layer_mistakes(learned=False),
-            Mistake(
-                "dropout_on_the_words",
-                "Dropout acts on the words alone.",
-                "It belongs on the sum of words and positions: the last thing that forward does.",
-                layer_variant(dropping="words"),
-            ),
-            Mistake(
-                "a_parameter",
-                "The sinusoids are a parameter; a buffer is asked for. A parameter is trained, and "
-                "a frozen one is still counted, and may be unfrozen with the others.",
-                "register_buffer keeps a tensor with the module without training it.",
-                layer_variant(kept_as="parameter"),
-            ),
-            Mistake(
-                "register_buffer_assigned",
-                "self.pe is None: register_buffer returns nothing, and that is assigned to "
-                "self.pe.",
-                "register_buffer sets self.pe by itself: there is nothing to assign.",
-                layer_variant(kept_as="assigned"),
-            ),
-            Mistake(
-                "number_type_of_the_table",
-                "Where x has a shorter number type, the result has the table's type instead.",
-                "Convert the rows to the type of x before you add them.",
-                layer_variant(keeps_type=False),
-            ),
-            Mistake(
-                "table_takes_on_the_words_type",
-                "The buffer itself is converted to x's number type: after one call in a short "
-                "type, all later calls use a rounded table.",
-                "Convert the rows that are added, and leave self.pe as it is.",
-                layer_variant(recast=True),
-            ),
-            Mistake(
-                "max_len_ignored",
-                "The table has 5,000 rows, whatever max_len is.",
-                "Pass max_len on to sinusoidal_encoding.",
-                layer_variant(all_rows=5000),
-            ),
-            Mistake(
-                "buffer_beside_the_table",
-                "What is added does not come from self.pe: the buffer is there, but another table "
-                "is used.",
-                "One table is enough: the one that is registered.",
-                layer_variant(kept_as="beside"),
-            ),
-        ),
+        PositionalEncoding,
+        _mistakes(PositionalEncoding, keep_buffer),
         tolerance=1e-4,
     ),
     Exercise(
         PROBES["LearnedPositionalEncoding"],
-        layer_variant(learned=True),
-        (
-            *layer_mistakes(learned=True),
-            Mistake(
-                "under_another_name",
-                "There is no parameter called `weight`.",
-                "A table inside an nn.Embedding has another name: make it an nn.Parameter called "
-                "`weight`.",
-                layer_variant(learned=True, kept_as="embedding"),
-            ),
-            Mistake(
-                "weight_is_a_module",
-                "self.weight is a whole module, whose table is self.weight.weight.",
-                "An nn.Parameter of shape (max_len, d_model) is enough, without an nn.Embedding "
-                "around it.",
-                layer_variant(learned=True, kept_as="module"),
-            ),
-            Mistake(
-                "a_buffer",
-                "The table is a buffer, which no optimiser trains.",
-                "What is trained is an nn.Parameter.",
-                layer_variant(learned=True, kept_as="buffer"),
-            ),
-            Mistake(
-                "copy_of_the_table_used",
-                "What is added does not come from self.weight, but from another tensor, such as a "
-                "copy made in __init__, which is never trained.",
-                "Use self.weight itself in forward.",
-                layer_variant(learned=True, kept_as="copied"),
-            ),
-            Mistake(
-                "frozen",
-                "The table is a parameter that asks for no gradient, so it is never trained.",
-                "requires_grad has to stay True.",
-                layer_variant(learned=True, kept_as="frozen"),
-            ),
-            Mistake(
-                "odd_width_refused",
-                "An odd D is refused, though only sinusoids come in pairs.",
-                "Start with small random numbers, of any width: look at torch.randn and "
-                "torch.nn.init.",
-                layer_variant(learned=True, odd=False),
-            ),
-            Mistake(
-                "odd_width_rounded_down",
-                "Where D is odd, self.weight has one column too few.",
-                "Only sinusoids come in pairs. Is there a // 2 on the way?",
-                layer_variant(learned=True, shaped="even"),
-            ),
-            Mistake(
-                "one_number_for_each_position",
-                "self.weight holds one number for each position, not a row of D.",
-                "(max_len, d_model): each entry of a word gets its own.",
-                layer_variant(learned=True, shaped="number"),
-            ),
-            Mistake(
-                "weight_transposed",
-                "Rows and columns of self.weight are swapped.",
-                "A row for each position, a column for each entry of a word.",
-                layer_variant(learned=True, shaped="turned"),
-            ),
-            Mistake(
-                "starts_as_numbers_of_positions",
-                "The table starts with numbers that grow with max_len, like 0, 1, 2, ...: far "
-                "words are lost in the sum.",
-                "Start with small random numbers: look at torch.randn and torch.nn.init.",
-                layer_variant(learned=True, counts=True),
-            ),
-            Mistake(
-                "starts_without_numbers",
-                "The table starts with whatever happened to be in memory, or with NaN.",
-                "torch.empty only reserves memory: you have to fill it. Look at torch.randn and "
-                "torch.nn.init.",
-                layer_variant(learned=True, start=torch.nan),
-            ),
-            Mistake(
-                "starts_too_large",
-                "The table starts so large that the words are lost in the sum.",
-                "Words have entries of about 1: what is added to them should be no larger.",
-                layer_variant(learned=True, start=1000.0),
-            ),
-        ),
+        LearnedPositionalEncoding,
+        _mistakes(LearnedPositionalEncoding, keep_parameter),
     ),
 )
