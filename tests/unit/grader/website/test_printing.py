@@ -10,6 +10,7 @@ from grader.website import printing
 PAGE = (
     '<p>a</p><label class="prediction">Your prediction <input data-prediction="x"></label>'
     '<details class="admonition hide below-input"><img class="plot" loading="lazy"></details>'
+    '<details class="why"><summary>Why</summary>since</details>'
     "<details><summary>Hint</summary>spoiler</details>"
 )
 
@@ -18,6 +19,7 @@ def test_paper_shows_results_and_pictures_and_keeps_hints_shut() -> None:
     shown = printing.printable(PAGE)
     assert shown == (
         '<p>a</p><details open class="admonition hide below-input"><img class="plot"></details>'
+        '<details open class="why"><summary>Why</summary>since</details>'
         "<details><summary>Hint</summary>spoiler</details>"
     )
 
