@@ -3,8 +3,10 @@
 #
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
-# **What it needs:** Python, and some experience with torch tensors. **Time:** 30 minutes.
-# **Points:** 4.
+#
+# **What it needs:** Python, and some experience with torch tensors.
+#
+# <span class="course-chip">**Time:** 30 minutes</span> <span class="course-chip">**Points:** 4</span>
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
 # meet all three again: a softmax, a mean that skips padding, and all dot products between two
@@ -12,7 +14,8 @@
 #
 # Run a cell with `Shift` + `Enter`. Run the cells from top to bottom.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
@@ -86,7 +89,8 @@ print("the weight of 102:", found)
 # answer has not moved at all: adding 100 to every score multiplies numerator and denominator by
 # $e^{100}$, which cancels. In the picture, follow the thin curve to the place where it ends.
 
-# %% tags=["skip-grading"]
+# %% tags=["skip-grading", "folded"]
+# Draw the naive softmax beside the true value.
 scores = torch.arange(0, 121, dtype=torch.float32)
 pairs = torch.stack([scores, scores + 1], -1)
 fig, ax = plt.subplots(figsize=(7, 2.8))
