@@ -6,7 +6,8 @@
 #
 # **What it needs:** Python, and some experience with torch tensors.
 #
-# <span class="course-chip">**Time:** 30 minutes</span> <span class="course-chip">**Points:** 4</span>
+# <span class="course-chip">**Time:** 30 minutes</span>
+# <span class="course-chip">**Points:** 4</span>
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
 # meet all three again: a softmax, a mean that skips padding, and all dot products between two

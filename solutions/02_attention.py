@@ -6,7 +6,8 @@
 #
 # **What it needs:** lesson 01 (the encoder-decoder and its limits).
 #
-# <span class="course-chip">**Time:** 120 minutes</span> <span class="course-chip">**Points:** 27</span>
+# <span class="course-chip">**Time:** 120 minutes</span>
+# <span class="course-chip">**Points:** 27</span>
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works
 # without them. On the way you will watch one train, follow another by hand, repair a broken one,

@@ -71,7 +71,12 @@ def render(course: Course, now: dt.datetime) -> str:
     sent = handed_in(course)
     lessons = [read_lesson(course.source(n) / f"{n}.ipynb") for n in course.lessons()]
     rows = [
-        Row(each, standings(course.learn, each), sent.get(each.name), was_run(course.learn / each.name / f"{each.name}.ipynb"))
+        Row(
+            each,
+            standings(course.learn, each),
+            sent.get(each.name),
+            was_run(course.learn / each.name / f"{each.name}.ipynb"),
+        )
         for each in lessons
     ]
     parts = [

@@ -78,9 +78,7 @@ def test_a_changed_release_is_written_again_without_running(course, capsys):
     assert built(course) == before
 
 
-def test_a_changed_text_cell_is_written_and_what_the_code_gave_is_kept(
-    course, capsys, monkeypatch
-):
+def test_a_changed_text_cell_is_written_and_what_the_code_gave_is_kept(course, capsys, monkeypatch):
     assert main(["build"]) == 0
     before = nbformat.read(course / SOLUTION, as_version=4)
     monkeypatch.setattr(NotebookClient, "execute", None)  # nothing may be run

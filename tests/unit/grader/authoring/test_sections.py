@@ -25,7 +25,10 @@ def test_every_section_begins_a_part_and_keeps_its_text():
 
 
 def test_hints_in_a_row_are_one_part_between_what_comes_before_and_after():
-    assert sources(f"{HINT}\n{LAST}\n\n## 2. Next\n\nText.") == [f"{HINT}\n{LAST}", "## 2. Next\n\nText."]
+    assert sources(f"{HINT}\n{LAST}\n\n## 2. Next\n\nText.") == [
+        f"{HINT}\n{LAST}",
+        "## 2. Next\n\nText.",
+    ]
     assert sources(f"Before.\n\n{HINT}\n\n{LAST}\nAfter.") == [
         "Before.",
         f"{HINT}\n\n{LAST}",
@@ -34,7 +37,9 @@ def test_hints_in_a_row_are_one_part_between_what_comes_before_and_after():
 
 
 def test_a_fold_within_a_fold_and_one_on_a_single_line_stay_whole():
-    nested = "<details><summary>a</summary>\n<details><summary>b</summary>\nx\n</details>\ny\n</details>"
+    nested = (
+        "<details><summary>a</summary>\n<details><summary>b</summary>\nx\n</details>\ny\n</details>"
+    )
     assert sources(f"{nested}\nText.") == [nested, "Text."]
 
 
