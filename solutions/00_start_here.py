@@ -3,8 +3,11 @@
 #
 # **What this lesson answers:** how do the exercises of this course work, and what does your
 # machine offer?
-# **What it needs:** Python, and some experience with torch tensors. **Time:** 35 minutes.
-# **Points:** 4.
+#
+# **What it needs:** Python, and some experience with torch tensors.
+#
+# <span class="course-chip">**Time:** 35 minutes</span>
+# <span class="course-chip">**Points:** 4</span>
 #
 # You will write three small functions. Each is a piece of attention in disguise, and you will
 # meet all three again: a softmax, a mean that skips padding, and all dot products between two
@@ -12,7 +15,8 @@
 #
 # Run a cell with `Shift` + `Enter`. Run the cells from top to bottom.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
@@ -91,6 +95,7 @@ reveal("weight of 102 beside 101", weights[1].item())
 # In the picture below, follow the thin curve to the place where it ends.
 
 # %% tags=["skip-grading", "folded"]
+# Draw the naive softmax beside the true value.
 scores = torch.arange(0, 121, dtype=torch.float32)
 pairs = torch.stack([scores, scores + 1], -1)
 fig, ax = plt.subplots(figsize=(7, 2.8))

@@ -3,14 +3,18 @@
 #
 # **What this lesson answers:** how can a network use any part of its input at any moment, without
 # squeezing it through one state first? What does that cost?
-# **What it needs:** lesson 01 (the encoder-decoder and its limits). **Time:** 165 minutes.
-# **Points:** 27.
+#
+# **What it needs:** lesson 01 (the encoder-decoder and its limits).
+#
+# <span class="course-chip">**Time:** 165 minutes</span>
+# <span class="course-chip">**Points:** 27</span>
 #
 # You will build attention twice: as it was first added to recurrent networks, and as it works
 # without them. On the way you will watch one train, follow another by hand, repair a broken one,
 # and write the test that would have caught it.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 from time import process_time
 from collections.abc import Callable
 
@@ -143,6 +147,7 @@ check.additive_scores(
 # them.
 
 # %% tags=["skip-grading", "folded"]
+# Draw a look-up that answers between its keys.
 pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 
 # %% [markdown]
@@ -323,6 +328,7 @@ compare(40)  # takes 20 to 40 seconds
 # At which output positions does the plain model fail?
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot the share of right symbols by output position.
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
 for ax, length in zip(axes, STEPS, strict=True):
     share = {}
@@ -373,6 +379,7 @@ print(where)
 # Where does the model with attention look?
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Draw where the model looks.
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.9))
 for ax, length in zip(axes, STEPS, strict=True):
     weights = answers["attention", length].weights[0]  # (T, S), the first sequence
@@ -625,6 +632,7 @@ for d_k in sizes:
     seen["q·k / √d_k"].append(softmax_seen(q, k, d_k**-0.5))
 
 # %% tags=["skip-grading", "folded"]
+# Plot what grows with d_k.
 labels = ("standard deviation of scores", "entropy of weights (bits)", "share of stuck queries")
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.1))
 for ax, label, column in zip(axes, labels, range(3), strict=True):
@@ -924,6 +932,7 @@ W_v[4, 0] = W_v[1, 1] = 1.0
 Q, K, V = X @ W_q, X @ W_k, X @ W_v
 
 # %% tags=["skip-grading", "folded"]
+# Draw the matrices that go in and come out.
 fig, axes = plt.subplots(2, 4, figsize=(11, 5.6), width_ratios=(5, 3, 3, 2))
 panels = {
     "X: what each word is": (X, words, features),
@@ -1663,6 +1672,7 @@ for length in lengths:
         memory[name].append(bytes_kept(layer, x) / 1e6)
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot time and memory against length.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
 plots.lines(left, lengths, times, title="Time", ylabel="forward and backward (ms)")
 plots.lines(right, lengths, memory, title="Memory", ylabel="kept for the backward pass (MB)")

@@ -1,5 +1,6 @@
 """A lesson as a notebook: headers expanded to nbgrader's metadata, stable ids, stable bytes."""
 
+import ast
 import copy
 import hashlib
 import json
@@ -67,8 +68,13 @@ def _code(notebook: Any) -> list[Any]:
 
 
 def _asked(cell: Any) -> Any:
-    """Return what makes a code cell, its outputs aside."""
-    return cell.id, cell.source, cell.metadata
+    """Return what a code cell's outputs depend on: not its comments, nor whether it is folded."""
+    tags = [tag for tag in cell.metadata.get("tags", []) if tag != "folded"]
+    try:
+        code = ast.dump(ast.parse(cell.source))
+    except SyntaxError:  # a magic
+        code = cell.source
+    return cell.id, code, tags, cell.metadata.get("nbgrader")
 
 
 def was_run(notebook: Any) -> bool:

@@ -6,6 +6,7 @@ section and the next exercise, the result would be out of sight as soon as a stu
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
@@ -20,7 +21,7 @@ def parts(text: str) -> list[tuple[int, str]]:
     """
     lines = text.split("\n")
     starts = [0, *_starts(lines), len(lines)]
-    found = [(a, "\n".join(lines[a:b])) for a, b in zip(starts, starts[1:], strict=False)]
+    found = [(a, "\n".join(lines[a:b])) for a, b in pairwise(starts)]
     return [(at, part.strip("\n")) for at, part in found if part.strip()] or [(0, text)]
 
 
@@ -33,10 +34,9 @@ def _starts(lines: list[str]) -> Iterator[int]:
             fence = "" if mark and mark[1].startswith(fence) else fence
             continue
         begins_fold = not depth and OPENED.match(line.lstrip()) is not None
-        if number and not depth and line.strip():
-            if HEADING.match(line) or begins_fold != is_fold:
-                yield number
         if line.strip() and not depth:
+            if number and (HEADING.match(line) or begins_fold != is_fold):
+                yield number
             is_fold = begins_fold
         fence = mark[1] if mark else ""
         depth = max(0, depth + len(OPENED.findall(line)) - len(CLOSED.findall(line)))

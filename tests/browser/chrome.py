@@ -25,7 +25,8 @@ QUIET = [
     "--window-size=1400,900",
 ]
 
-KEYS = {"Backspace": 8, "Enter": 13, "Escape": 27, "Home": 36, "ArrowLeft": 37}  # and their codes
+# Keys besides letters, and their codes.
+KEYS = {"Backspace": 8, "Enter": 13, "Escape": 27, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38}
 
 
 def wait_for(condition: Any, what: str, seconds: float = 600) -> Any:

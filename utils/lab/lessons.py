@@ -84,6 +84,14 @@ def misplaced(folder: Path, lesson: Lesson) -> str:
     return f"Rename {which} to {name}: right-click it in the list of files, then Rename."
 
 
+def was_run(notebook: Path) -> bool:
+    """Return whether a cell of a notebook was ever run; not if the notebook cannot be read."""
+    try:
+        return any(cell.get("execution_count") for cell in read_cells(notebook))
+    except (OSError, ValueError):
+        return False
+
+
 def read_cells(notebook: Path) -> list[dict[str, Any]]:
     """Read a notebook's cells.
 

@@ -7,13 +7,14 @@ the checks put on record, the notebooks as saved, and nbgrader's own list of sub
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
 from utils.lab import guide
 from utils.lab.exchange import Course
 from utils.lab.handed_in import HandedIn, handed_in
-from utils.lab.lessons import Lesson, misplaced, read_lesson
+from utils.lab.lessons import Lesson, misplaced, read_lesson, was_run
 from utils.lab.standing import Standing, State, standings
 from utils.progress.guesses import count
 
@@ -28,11 +29,24 @@ class Row:
     lesson: Lesson
     exercises: list[Standing]
     sent: HandedIn | None
+    was_run: bool
 
     @property
     def passed(self) -> list[Standing]:
         """Return the exercises whose check passed and that are as they were then."""
         return [each for each in self.exercises if each.state is State.PASSED]
+
+    @property
+    def is_begun(self) -> bool:
+        """Return whether anything in the lesson was checked or run."""
+        return self.was_run or any(each.record is not None for each in self.exercises)
+
+    @property
+    def minutes_left(self) -> int:
+        """Return how long the rest takes, by the share of points; 0 if the lesson does not say."""
+        every = sum(each.points for each in self.exercises)
+        left = 1 - sum(each.points for each in self.passed) / every if every else 0
+        return round(int(self.lesson.minutes or 0) * left)
 
     @property
     def is_done(self) -> bool:
@@ -56,7 +70,15 @@ def render(course: Course, now: dt.datetime) -> str:
     """Return the page's text as of a moment, which decides how dates are written."""
     sent = handed_in(course)
     lessons = [read_lesson(course.source(n) / f"{n}.ipynb") for n in course.lessons()]
-    rows = [Row(each, standings(course.learn, each), sent.get(each.name)) for each in lessons]
+    rows = [
+        Row(
+            each,
+            standings(course.learn, each),
+            sent.get(each.name),
+            was_run(course.learn / each.name / f"{each.name}.ipynb"),
+        )
+        for each in lessons
+    ]
     parts = [
         "# The Transformer encoder, from scratch",
         _next(rows, course.settings.due, now),
@@ -92,15 +114,22 @@ def _next(rows: list[Row], due: Mapping[str, dt.datetime], now: dt.datetime) -> 
     row = next((row for row in rows if not row.is_done), None)
     if row is None:
         return "**Next:** nothing is left: every exercise passes its check."
+    until = _when_due(due.get(row.lesson.name), now)
+    if not row.is_begun:
+        return f"{_button(f'Begin: {row.lesson.title}', _notebook(row.lesson.name))}{until}"
     exercise = next(each for each in row.exercises if each.state is not State.PASSED)
     todo = {State.FAILS: "fix it", State.CHANGED: "run its check again"}
     place = f"{_notebook(row.lesson.name)}#cell-id={quote(exercise.exercise)}"
     worth = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
-    until = _when_due(due.get(row.lesson.name), now)
     return (
-        f"**Next:** {row.lesson.title}. [Go to `{exercise.exercise}`]({place}) "
-        f"and {todo.get(exercise.state, 'write it')} ({worth}).{until}"
+        f"{_button(f'Go on: {exercise.exercise}', place)} "
+        f"{row.lesson.title}: {todo.get(exercise.state, 'write it')} ({worth}).{until}"
     )
+
+
+def _button(label: str, place: str) -> str:
+    """Return a link that the course's JupyterLab shows as a button (course-lessons/start_page)."""
+    return f'<a class="course-button" href="{place}">{escape(label)}</a>'
 
 
 def _when_due(due: dt.datetime | None, now: dt.datetime) -> str:
@@ -127,10 +156,10 @@ def _notebook(lesson: str) -> str:
 
 def _table(course: Course, rows: list[Row], now: dt.datetime) -> str:
     due, submits = course.settings.due, course.has_submit
-    head = ["lesson", "minutes", "exercises", "points"]
+    head = ["lesson", "", "minutes left", "exercises", "points"]
     head += ["due"] if due else []
     head += ["submitted", "feedback"] if submits else []
-    lines = [head, [":--", "--:", "--:", "--:", *([":--"] * (len(head) - 4))]]
+    lines = [head, [":--", ":--", "--:", "--:", "--:", *([":--"] * (len(head) - 5))]]
     for row in rows:
         cells = _progress(row)
         cells += [_due(due.get(row.lesson.name), now)] if due else []
@@ -144,7 +173,8 @@ def _progress(row: Row) -> list[str]:
     earned, total = (sum(e.points for e in group) for group in (row.passed, row.exercises))
     return [
         f"{mark}[{row.lesson.title}]({_notebook(row.lesson.name)})",
-        row.lesson.minutes,
+        f'<progress value="{earned:g}" max="{total:g}">{earned:g} of {total:g}</progress>',
+        f"{row.minutes_left}" if row.lesson.minutes else "",
         f"{len(row.passed)} of {len(row.exercises)}",
         f"{earned:g} of {total:g}",
     ]

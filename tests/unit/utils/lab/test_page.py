@@ -12,6 +12,7 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import notebook_hash
+from tornado.web import HTTPError
 
 from tests.unit.utils.lab.conftest import LESSONS, STUB
 from utils.lab.contents import CourseFiles
@@ -21,6 +22,7 @@ from utils.lab.settings import FILE
 from utils.progress import guesses
 from utils.progress.record import FOLDER, Record, checksum, write
 
+BUTTON = '<a class="course-button"'
 NOON = dt.datetime(2026, 11, 22, 12, 0, tzinfo=dt.UTC)
 CHECKED = dt.datetime(2026, 11, 22, 11, 30, tzinfo=dt.UTC).timestamp()
 ANSWER = "def double(x):\n    return 2 * x"
@@ -65,19 +67,61 @@ def of_double(course: Course) -> str:
 def test_before_the_first_check_nothing_counts_and_the_first_exercise_is_next(
     begun: Course,
 ) -> None:
-    assert line(begun, "| [00").endswith("| 20 | 0 of 1 | 0 of 1 |  |  |")
-    assert line(begun, "**Next:**") == (
-        "**Next:** 00 · Lesson 0. [Go to `half`](00_first/00_first.ipynb#cell-id=half) "
-        "and write it (1 point)."
+    assert line(begun, "| [00").endswith("</progress> | 20 | 0 of 1 | 0 of 1 |  |  |")
+    assert (
+        line(begun, BUTTON) == f'{BUTTON} href="00_first/00_first.ipynb">Begin: 00 · Lesson 0</a>'
     )
     assert of_double(begun).startswith("| ○ |")
     assert of_double(begun).endswith("| 3 |  |")
 
 
+def test_a_lesson_that_was_begun_goes_on_at_its_first_open_exercise(begun: Course) -> None:
+    found = json.loads(notebook(begun).read_text())
+    shutil.rmtree(begun.source(LESSONS[0]))
+    assert ">Begin: 01" in line(begun, BUTTON)
+    found["cells"][1]["execution_count"] = 1
+    notebook(begun).write_text(json.dumps(found))
+    assert line(begun, BUTTON) == (
+        f'{BUTTON} href="01_second/01_second.ipynb#cell-id=double">Go on: double</a> '
+        "01 · Lesson 1: write it (3 points)."
+    )
+
+
+def test_there_is_one_button(begun: Course) -> None:
+    assert render(begun, NOON).count(BUTTON) == 1
+
+
+def test_a_lessons_bar_and_minutes_follow_its_points(begun: Course) -> None:
+    record(begun)
+    answer(begun, ANSWER, saved=CHECKED + 60)
+    bar = '<progress value="3" max="3.5">3 of 3.5</progress> | 3 | 1 of 2 |'  # of 21 minutes
+    assert bar in line(begun, "| [01")
+
+
+def test_a_notebook_under_another_name_is_told_with_how_to_undo_it(begun: Course) -> None:
+    assert "no notebook where it should be" not in render(begun, NOON)
+    notebook(begun).rename(notebook(begun).with_name("mine.ipynb"))
+    told = "Rename mine.ipynb to 01_second.ipynb: right-click it in the list of files, then Rename."
+    assert line(begun, "**01").endswith(told)
+    notebook(begun).with_name("mine.ipynb").unlink()
+    assert "Put your notebook back into the folder 01_second" in line(begun, "**01")
+
+
+def test_a_lesson_keeps_its_name_and_a_copy_of_it_may_be_renamed(begun: Course) -> None:
+    files = CourseFiles(root_dir=str(begun.learn))
+    with pytest.raises(HTTPError, match=r"01_second\.ipynb keeps its name"):
+        asyncio.run(files.rename_file(f"{SECOND}/{SECOND}.ipynb", f"{SECOND}/mine.ipynb"))
+    assert notebook(begun).is_file()
+    shutil.copy(notebook(begun), notebook(begun).with_name("copy.ipynb"))
+    asyncio.run(files.rename_file(f"{SECOND}/copy.ipynb", f"{SECOND}/mine.ipynb"))
+    asyncio.run(files.rename_file(SECOND, "before"))  # to start over
+    assert (begun.learn / "before" / "mine.ipynb").is_file()
+
+
 def test_a_passed_check_of_the_saved_cell_counts_with_its_time(begun: Course) -> None:
     record(begun)
     answer(begun, ANSWER, saved=CHECKED + 60)
-    assert line(begun, "| [01").endswith("| 21 | 1 of 2 | 3 of 3.5 |  |  |")
+    assert line(begun, "| [01").endswith("| 3 | 1 of 2 | 3 of 3.5 |  |  |")
     assert of_double(begun).startswith("| ✓ |")
     assert of_double(begun).endswith("| passed 22 Nov, 11:30 |")
 
@@ -119,12 +163,11 @@ def test_a_check_that_failed_later_tells_when_it_passed_before(begun: Course) ->
 def test_what_is_next_says_what_to_do_with_it(begun: Course) -> None:
     shutil.rmtree(begun.source(LESSONS[0]))
     record(begun, passed=False, last=None)
-    assert "and fix it (3 points)" in line(begun, "**Next:**")
+    assert line(begun, BUTTON).endswith(": fix it (3 points).")
     record(begun)
-    assert "and check again it" not in line(begun, "**Next:**")
-    assert line(begun, "**Next:**").endswith("and run its check again (3 points).")
+    assert line(begun, BUTTON).endswith(": run its check again (3 points).")
     answer(begun, ANSWER, saved=CHECKED + 60)
-    assert "[Go to `triple`]" in line(begun, "**Next:**")
+    assert "Go on: triple" in line(begun, BUTTON)
     write(begun.learn, SECOND, "triple", Record(CHECKED, True, True, None, CHECKED))
     assert line(begun, "**Next:**") == (
         "**Next:** nothing is left: every exercise passes its check."
@@ -152,9 +195,9 @@ def test_due_dates_are_shown_if_the_class_has_any(begun: Course) -> None:
     fresh = Course(begun.root)
     assert "| 21 Nov, 09:00 (over) |" in line(fresh, "| [00")
     assert "| 2 Jan 2027, 09:00 |" in line(fresh, "| [01")
-    assert line(fresh, "**Next:**").endswith("(1 point). The lesson was due 21 Nov, 09:00.")
+    assert line(fresh, BUTTON).endswith("</a> The lesson was due 21 Nov, 09:00.")
     write(begun.learn, LESSONS[0], "half", Record(CHECKED, True, True, None, CHECKED))
-    assert line(fresh, "**Next:**").endswith("(3 points). The lesson is due 2 Jan 2027, 09:00.")
+    assert line(fresh, BUTTON).endswith("</a> The lesson is due 2 Jan 2027, 09:00.")
 
 
 def test_what_passes_of_the_whole_course_is_summed_up(begun: Course) -> None:

@@ -51,6 +51,23 @@ def test_a_hand_in_arrives_whole_and_leaves_nothing_beside_it(course: Course) ->
     assert sent.name.startswith(kept.name)
 
 
+@pytest.mark.parametrize("others", [["mine.ipynb"], ["a.ipynb", "b.ipynb"], []])
+def test_a_notebook_under_another_name_is_refused_with_the_name_that_it_needs(
+    with_exercises: Course, others: list[str]
+) -> None:
+    prepare(with_exercises)
+    folder = with_exercises.learn / LESSON
+    notebook = (folder / f"{LESSON}.ipynb").read_bytes()
+    (folder / f"{LESSON}.ipynb").unlink()
+    for name in [*others, "notes.ipynb"]:
+        (folder / name).write_bytes(notebook if name in others else b"{}")
+    with pytest.raises(ExchangeError, match=f"grading reads {LESSON}.ipynb") as refused:
+        submit(with_exercises)
+    assert all(name in str(refused.value) for name in others)
+    assert "notes.ipynb" not in str(refused.value)
+    assert list(inbound(with_exercises).glob("*")) == []
+
+
 def test_what_stops_on_its_way_leaves_nothing(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,5 @@
-// Only the tab that ran a cell shows its output: whoever closes it meanwhile is told, and asked. So is
-// whoever opens a notebook again while such a cell still runs.
-import { panels, tell } from "./lesson.js";
+// Only the tab that ran a cell shows its output: whoever closes it meanwhile is told, and asked.
+import { panels } from "./lesson.js";
 
 export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, notebook: { INotebookTracker } }) => ({
   id: "course-lessons:closing",
@@ -10,8 +9,6 @@ export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, 
     const BODY =
       "Its output appears in this tab only: if you close it, the output is lost, though the cell " +
       "runs on. Wait until [*] has become a number, or stop the cell first: Kernel, Interrupt Kernel.";
-    const BUSY =
-      "A cell runs that was started before this tab was opened. Its output is lost: run it again once this is done.";
     const agreed = new WeakSet();
 
     const isRunning = ({ content }) =>
@@ -38,25 +35,7 @@ export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, 
         return false;
       });
 
-    const { sessions } = app.serviceManager;
-    const sessionOf = ({ context }) => [...sessions.running()].find(({ path }) => path === context.path);
-
-    const isBusy = async (panel) => {
-      await new Promise((go) => setTimeout(go, 1000)); // to connect makes a kernel busy for a moment
-      await sessions.refreshRunning();
-      return sessionOf(panel)?.kernel?.execution_state === "busy" && !isRunning(panel);
-    };
-
-    const lookForOthers = async (panel) => {
-      if (!sessionOf(panel)) return; // its kernel starts just now
-      await panel.context.ready;
-      if ((await isBusy(panel)) && (await isBusy(panel))) tell(app, BUSY, "warning", false);
-    };
-
-    tracker.widgetAdded.connect((_, panel) => {
-      watchClosing(panel);
-      lookForOthers(panel).catch(console.warn);
-    });
+    tracker.widgetAdded.connect((_, panel) => watchClosing(panel));
     window.addEventListener("beforeunload", (event) => {
       if (panels(app).some(isRunning)) event.preventDefault();
     });

@@ -1,7 +1,7 @@
 // Loads the modules of this folder. Each gives one plugin for JupyterLab, whose own modules it gets.
 (() => {
   const NEEDED = ["jupyterlab/apputils", "jupyterlab/cells", "jupyterlab/notebook", "jupyterlab/services", "lumino/messaging"];
-  const PLUGINS = ["closing", "fresh_kernel", "guarded_cells", "rename", "results", "submit"];
+  const PLUGINS = ["closing", "fresh_kernel", "guarded_cells", "rename", "results", "start_page", "submit"];
   const folder = new URL(".", document.currentScript.src);
   let shared;
   const jupyterlab = async (name) => {
