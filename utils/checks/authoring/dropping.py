@@ -49,13 +49,3 @@ def _at_once(dropped: Tensor, kept: Tensor, together: Sequence[str]) -> str:
     both = [bool((dropped.any(axis) & kept.any(axis)).any()) for axis in range(dropped.ndim)]
     alike = [what for what, mixed in zip(together, both, strict=True) if not mixed]
     return ", ".join(alike) or "single entries"
-
-
-def the_rest(rate: float) -> float:
-    """Return the share that is dropped if a rate is taken for what is kept; 0 drops nothing."""
-    return 1 - rate if rate else rate
-
-
-def ones_along(x: Tensor, axes: Sequence[int]) -> Tensor:
-    """Return ones like x with size one along some axes, where what is dropped there is one fate."""
-    return x.new_ones([1 if axis in axes else size for axis, size in enumerate(x.shape)])

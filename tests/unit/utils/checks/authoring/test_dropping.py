@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from utils.checks.authoring.dropping import factor_of, facts_of_dropping, ones_along
+from utils.checks.authoring.dropping import factor_of, facts_of_dropping
 
 RATE, SHAPE = 0.25, (6, 9, 12)
 TOGETHER = ("sentences", "columns", "words")
@@ -20,8 +20,8 @@ def facts(train):
 
 
 def dropped(rate=RATE, axes=()):
-    ones = torch.ones(SHAPE)
-    return ones * F.dropout(ones_along(ones, axes), rate)
+    of_fates = torch.ones([1 if axis in axes else size for axis, size in enumerate(SHAPE)])
+    return torch.ones(SHAPE) * F.dropout(of_fates, rate)
 
 
 def test_single_entries_are_dropped_as_asked():
