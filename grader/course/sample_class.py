@@ -3,11 +3,8 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-
-from nbformat import NotebookNode
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import source_notebook
@@ -74,19 +71,14 @@ def make_class(course: GradingCourse) -> None:
 
 def submissions(lesson: Lesson) -> dict[str, str]:
     """Return everybody's notebook of a lesson, by student."""
-    solution = source_notebook(lesson)
-    return {name: _submission(lesson, solution, name, edits) for name, edits in CLASS.items()}
+    return {name: submission(lesson, name, edits) for name, edits in CLASS.items()}
 
 
 def submission(lesson: Lesson, student: str, edits: Sequence[Edit]) -> str:
     """Return one student's notebook: the release, or the solution with the edits."""
-    return _submission(lesson, source_notebook(lesson), student, edits)
-
-
-def _submission(lesson: Lesson, solution: NotebookNode, student: str, edits: Sequence[Edit]) -> str:
     if student == UNTOUCHED:
         return lesson.release_path.read_text(encoding="utf-8")
-    notebook = deepcopy(solution)
+    notebook = source_notebook(lesson)
     for cell in notebook.cells:
         if HIDDEN[0] in cell.source:
             cell.source = without_hidden(cell.source)

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from grader.authoring.lesson import Lesson, LessonExercise
+from grader.authoring.lesson import Lesson
 from grader.course.private import SECRET
 from grader.errors import PROGRAM, CourseError
 from utils.checks.framework.variation import VARIATION
@@ -73,13 +73,11 @@ def varied(lesson: Lesson, secret: str) -> Lesson:
     """Return a lesson whose hidden cases are varied by a secret; the same lesson without one."""
     if not secret:
         return lesson
-    return with_words(lesson, {e.id: _words(lesson.name, e, secret) for e in lesson.exercises})
-
-
-def _words(lesson: str, exercise: LessonExercise, secret: str) -> list[str]:
-    """Return a word of its own for each hidden case of an exercise."""
-    cases = range(len(exercise.hidden))
-    return [_word(f"{lesson} {exercise.id} {number}", secret) for number in cases]
+    words = {
+        e.id: [_word(f"{lesson.name} {e.id} {n}", secret) for n in range(len(e.hidden))]
+        for e in lesson.exercises
+    }
+    return with_words(lesson, words)
 
 
 Words = Mapping[str, Sequence[str]]  # exercise -> a word for each hidden case, or none at all
@@ -98,18 +96,12 @@ def with_words(lesson: Lesson, words: Words) -> Lesson:
         ValueError: an exercise has other hidden cases than there are words.
 
     """
-    exercises = [
-        replace(exercise, hidden=_varied(exercise, words[exercise.id]))
-        if exercise.id in words
-        else exercise
-        for exercise in lesson.exercises
-    ]
+    exercises = []
+    for e in lesson.exercises:
+        cases = zip(e.hidden, words[e.id], strict=True) if e.id in words else ()
+        hidden = [case | {VARIATION: word} for case, word in cases]
+        exercises.append(replace(e, hidden=hidden or e.hidden))
     return replace(lesson, exercises=exercises)
-
-
-def _varied(exercise: LessonExercise, words: Sequence[str]) -> list[dict[str, Any]]:
-    cases = zip(exercise.hidden, words, strict=True)
-    return [case | {VARIATION: word} for case, word in cases]
 
 
 def _word(of: str, secret: str) -> str:

@@ -99,14 +99,9 @@ def _move_in_gradebook(course: GradingCourse, old: str, new: str) -> None:
     """Give all submissions, extensions included, to the new id, and forget the old one."""
     with course.transaction() as gradebook:
         known = {student.id: student for student in gradebook.students}
-        if old in known:
-            before = known[old]
-            about = {
-                x: getattr(before, x)
-                for x in ("first_name", "last_name", "email")
-                if new not in known
-            }
-            after = gradebook.update_or_create_student(new, **about)
+        if (before := known.get(old)) is not None:
+            about = {x: getattr(before, x) for x in ("first_name", "last_name", "email")}
+            after = known.get(new) or gradebook.add_student(new, **about)
             for submission in list(before.submissions):
                 submission.student = after
             gradebook.db.flush()
