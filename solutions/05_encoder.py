@@ -302,10 +302,10 @@ print("without ReLU it is as good as", said("without ReLU it is as good as", ali
 
 # %% [markdown]
 # Why is one head not enough? It gives the first word $w\,v_1 + (1 - w)\,v_2$, a point between two
-# values, and a linear layer scores it between their scores. Let (dog, dog) score 3 for "alike", and
-# (run, run) 2. Then (dog, run) scores between 2 and 3, and is called alike as well: wrong. If the
-# layer gives up all pairs within one kind, it can get three quarters right, and about that is what
-# you see.
+# values, and a linear layer scores it between their scores. Let *dog* and *run* be of different
+# kinds, (dog, dog) score 3 for "alike" and (run, run) 2. Then (dog, run) scores between 2 and 3,
+# and is called alike as well: wrong. If the layer gives up all pairs within one kind, it can get
+# three quarters right, and about that is what you see.
 #
 # Without ReLU, two linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$ ReLU
 # bends, and now the two words can count together. (Softmax bends as well: four heads are enough
