@@ -6,10 +6,10 @@
 # **What it needs:** lesson 00, and that you have called `backward()` before.
 # **Time:** 70 minutes. **Points:** 14.
 #
-# Somebody reads you a phone number, digit by digit, and you may not write it down. Four digits are
-# easy; of twenty, most are lost. For many years computers read text like that: word after word,
-# with all they had read in one short list of numbers. You will build such a network and measure
-# three things that it cannot do. Lesson 02 does something about each.
+# Can you repeat a phone number that somebody reads to you, digit by digit? Four digits are easy; of
+# twenty, most are lost. For many years computers read text like that: word after word, with all
+# they had read in one short list of numbers. You will build such a network and measure three things
+# that it cannot do. Lesson 02 does something about each.
 #
 # Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
 # entries of a state.

@@ -100,8 +100,8 @@ print(tuple(attend_one_by_one(x, small_heads).shape))
 # ### Exercise: `fuse_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Make the three fused matrices. They give head 0's features first, then those of head 1, and so on,
-# exactly as the heads' own matrices gave them.
+# Make the three fused matrices, so that a projection gives head 0's features first, then those of
+# head 1, and so on, exactly as the heads' own matrices gave them.
 
 
 # %% exercise="fuse_heads"
@@ -317,8 +317,9 @@ print(f"scores of the large one against the sum of the heads' scores: {differenc
 #
 # ## 4. The whole block
 #
-# The block is four linear layers ($w_q$, $w_k$, $w_v$, $w_o$) and one attention. Heads are one more
-# leading axis, so the attention of lesson 02 handles all of them at once:
+# The block is four linear layers ($w_q$, $w_k$, $w_v$, $w_o$) and one attention. Project queries,
+# keys and values, and cut them: $q_h$, $k_h$ and $v_h$ are the slices of head $h$. Heads are one
+# more leading axis, so the attention of lesson 02 handles all of them at once:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{q_h k_h^\top}{\sqrt{D_h}}\right) v_h, \qquad
 # \text{output} = w_o\big(\text{head}_0 \,\|\, \dots \,\|\, \text{head}_{H-1}\big)$$
@@ -327,7 +328,7 @@ print(f"scores of the large one against the sum of the heads' scores: {differenc
 # **cross-attention** keys and values come from *another* (S need not be T).
 #
 # In training, **dropout** sets a random share $p$ of some numbers to zero and multiplies the others
-# by $1 / (1 - p)$, so that a model cannot lean on any single one.
+# by $1 / (1 - p)$, so that a model cannot lean on any single one. In eval mode it does nothing.
 
 # %% tags=["skip-grading"]
 drawn.way("heads")
@@ -543,8 +544,8 @@ check.predict_parameters_16_heads(
 #
 # ### Parameters, time and memory
 #
-# What do more heads take more of? Count at D = 64, then run four sentences of 256 words through the
-# block at D = 256.
+# What grows with the number of heads? Count at D = 64, then run four sentences of 256 words through
+# the block at D = 256.
 
 
 # %% tags=["skip-grading", "folded"]
@@ -661,7 +662,7 @@ for name in ("1 head", "1 head + hidden"):
 
 # %% [markdown]
 # In each run one head gets one of the two symbols right, and the other hardly more often than by
-# chance. Two heads get everything right with as many parameters, and so do eight, with only four
+# chance. Two heads get everything right with no more parameters, and so do eight, with only four
 # features each. Without `w_o` nothing is lost here: a linear layer comes right after.
 #
 # No training helps the one head. Say that it always puts 0.6 on one drawer and 0.4 on the other,
@@ -895,7 +896,7 @@ print("breaking the law:", said("faults that break the law", broken))
 
 # %% [markdown]
 # The law shows all three at once. Accuracy shows one: with the heads cut by `view`, a word sees
-# only its own quarter of the padded row, the topic word stands in the first, and about 90% is
+# only its own quarter of the padded row, and the topic word stands in the first: about 90% is
 # right. Even that looks fine if you do not know that 100% was possible.
 #
 # ## 10. A bug that no shape shows

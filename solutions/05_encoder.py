@@ -5,8 +5,8 @@
 # part for, where are its parameters, and is yours the same as torch's?
 # **What it needs:** lessons 02 to 04. **Time:** 150 minutes. **Points:** 17.
 #
-# Imagine a meeting where everybody listens to everybody and nobody ever thinks. That is attention
-# with positions, where lesson 04 left you. Three plain parts are missing: a moment to think (a
+# What comes of a meeting where everybody listens to everybody and nobody ever thinks? Lesson 04
+# left you in one: attention with positions. Three plain parts are missing: a moment to think (a
 # small network for each token), a memory of what you knew before (a shortcut around attention and
 # around the network), and a limit on how loud a voice may get (a normalisation). You build them,
 # and put them together with attention into an encoder that must give the same output as torch's.
@@ -105,8 +105,8 @@ print("all equal:", said("the entries, from a token of equal ones", last["all eq
 # not small. And where all entries are equal, epsilon prevents 0 / 0. (The variance is divided by
 # $D$; torch's `var` and `std` divide by $D - 1$ unless you ask for `correction=0`.)
 #
-# Batch normalisation takes each feature's mean over all tokens of a batch. Then a token's result
-# would depend on the other sentences, and on the padding.
+# (Batch normalisation takes each feature's mean over all tokens of a batch. A token's result would
+# then depend on the other sentences, and on the padding.)
 #
 # ### Exercise: `LayerNorm`
 # *1 point · difficulty 2 of 5 · 10 minutes*
@@ -302,10 +302,10 @@ print("without ReLU it is as good as", said("without ReLU it is as good as", ali
 
 # %% [markdown]
 # Why is one head not enough? It gives the first word $w\,v_1 + (1 - w)\,v_2$, a point between two
-# values, and a linear layer scores it between their scores. Let (dog, dog) score 3 for "alike", and
-# (run, run) 2. Then (dog, run) scores between 2 and 3, and is called alike as well: wrong. If the
-# layer gives up all pairs within one kind, it can get three quarters right, and about that is what
-# you see.
+# values, and a linear layer scores it between their scores. Let *dog* and *run* be of different
+# kinds, (dog, dog) score 3 for "alike" and (run, run) 2. Then (dog, run) scores between 2 and 3,
+# and is called alike as well: wrong. If the layer gives up all pairs within one kind, it can get
+# three quarters right, and about that is what you see.
 #
 # Without ReLU, two linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$ ReLU
 # bends, and now the two words can count together. (Softmax bends as well: four heads are enough
