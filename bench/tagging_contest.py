@@ -16,7 +16,6 @@ TRAINED = {
     "no positions": "no positions",
     "LSTM, two layers": "bidirectional LSTM, as deep as the encoder",
     "LSTM, one wider layer": "bidirectional LSTM",
-    "sinusoidal, large words": "sinusoidal encoder",
     "sinusoidal": "sinusoidal encoder, embedding scale lowered",
     "rotary": "rotary encoder",
     "rotary with neighbours": "rotary encoder with neighbours",

@@ -1,6 +1,6 @@
 """The pictures of lesson 06. Descriptions are made from what is drawn."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -87,50 +87,6 @@ def _seeds(ax: Axes, rows: Sequence[Sequence[float]], colour: int) -> None:
         ax.annotate(f"{middle:.1f}", (min(row), place), (-6, 0), textcoords="offset points",
                     va="center", ha="right", fontsize=8)  # fmt: skip
     ax.margins(x=0.3)
-
-
-def warm_ups(
-    steps: Sequence[int], rates: Sequence[Callable[[int], float]], shares: Curves, trained: int
-) -> None:
-    """Show what short runs got right, against the steps in which their rate rose.
-
-    Args:
-        steps: the steps of each warm-up.
-        rates: (step) -> learning rate, with each warm-up highest at its last step.
-        shares: name -> the share right for each warm-up.
-        trained: steps of training.
-
-    """
-    fig, ax = plt.subplots(figsize=(6.5, 3))
-    percent = {name: [100 * share for share in row] for name, row in shares.items()}
-    plots.lines(ax, steps, percent, xscale="log", ylim=(0, 104), title=f"After {trained} steps",
-                xlabel="warm-up w (steps), and below it the rate at step w",
-                ylabel="right tags on dev (%)")  # fmt: skip
-    highest = [f"{rate(step):.3f}" for step, rate in zip(steps, rates, strict=True)]
-    ax.set_xticks(steps, [f"{step}\n{rate}" for step, rate in zip(steps, highest, strict=True)])
-    ax.minorticks_off()
-    told = (
-        f"{name} " + ", ".join(f"{y:.0f}% at {x}" for x, y in zip(steps, row, strict=True))
-        for name, row in percent.items()
-    )
-    plots.show(fig, alt="Right tags against the steps of the warm-up: " + "; ".join(told)
-                        + f". The highest rates: {', '.join(highest)}.")  # fmt: skip
-
-
-def text_sizes(sizes: Sequence[int], shares: Curves) -> None:
-    """Show what networks got right, against the words that they learned from.
-
-    Args:
-        sizes: numbers of words.
-        shares: name -> percent right for each size.
-
-    """
-    fig, ax = plt.subplots(figsize=(6, 3))
-    plots.lines(ax, sizes, shares, xscale="log", xlabel="words trained on",
-                ylabel="right tags on dev (%)", title="Accuracy by training size")  # fmt: skip
-    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    ax.minorticks_off()
-    plots.show(fig, about="Right tags on dev against the words trained on.")
 
 
 def confusion(tables: Mapping[str, Tensor], cases: Sequence[str]) -> None:

@@ -11,7 +11,6 @@ Name = TypeVar("Name")
 
 FEW = 10  # most frequent ambiguous words that are counted apart
 NAMED = 4  # of them
-HALF = 0.5  # a run that ends below this share of right tags has lost its way
 
 
 def opening(sentences: Sequence[Tagged]) -> Tagged:
@@ -84,38 +83,6 @@ def cases_said(
         for right, tag in zip(rights, tags, strict=True)
     )
     return [[float(pairs[right, tag]) for tag in (*cases, "")] for right in cases]
-
-
-def of_warm_ups(
-    steps: Sequence[int], rising: Sequence[float], flat: Sequence[float]
-) -> Iterator[str]:
-    """Say which runs learn by the rise alone, which by nothing, and what is unfinished.
-
-    Args:
-        steps: the steps of each warm-up, from short (a high rate) to long.
-        rising: the share right with each warm-up.
-        flat: the same where the rate does not rise, but stands at its height until it falls.
-
-    """
-    kinds: dict[str, list[int]] = {
-        "The rate is too high for both": [],
-        "Only the run with the rise learns": [],
-    }
-    best = max(rising)
-    for warm_up, one, other in zip(steps, rising, flat, strict=True):
-        if max(one, other) < HALF and steps.index(warm_up) < rising.index(best):
-            kinds["The rate is too high for both"].append(warm_up)
-        elif one >= HALF > other:
-            kinds["Only the run with the rise learns"].append(warm_up)
-    for what, found in kinds.items():
-        yield f"{what} at a warm-up of: {', '.join(map(str, found)) or 'none'}"
-    less = best - rising[-1]
-    yield f"The longest warm-up ends {100 * less:.0f} points below the best: it is still rising."
-
-
-def ruined(shares: Sequence[float]) -> int:
-    """Count runs that end below half although a lower rate, further right, does better."""
-    return sum(share < HALF for share in shares[: shares.index(max(shares))])
 
 
 def level(shares: Mapping[Name, float], within: float) -> list[Name]:

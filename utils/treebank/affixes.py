@@ -74,7 +74,7 @@ def affix_tables(
     """Look up every word of the lexicon.
 
     Args:
-        lexicon: all words of the files -> 0 to L - 1; 0 is padding, 1 any other word.
+        lexicon: words -> 0 to L - 1; 0 is padding, 1 any other word.
         vocab: words of the training data -> id.
         kinds: from `affix_vocabularies`.
 
@@ -91,33 +91,6 @@ def affix_tables(
             found = zip(kinds, affixes(word), strict=True)
             features[index] = torch.tensor([kind.get(affix, UNKNOWN) for kind, affix in found])
     return word_ids, features
-
-
-def as_ids(
-    sentences: Sequence[Sequence[tuple[str, str]]],
-    vocab: Vocabulary,
-    lexicon: Vocabulary,
-    word_ids: Tensor,
-    features: Tensor,
-) -> Iterator[str]:
-    """Say what stands for the first longer word of the vocabulary, and for the first that it lacks.
-
-    Args:
-        sentences: words with their right tags.
-        vocab: word -> id of its own.
-        lexicon: word -> number.
-        word_ids: (L,), the word's own id for each number.
-        features: (L, F), the ids of its affixes.
-
-    """
-    words = [word for sentence in sentences for word, _ in sentence]
-    for has in (True, False):
-        fit = (word for word in words if len(word) > LONG and (word in vocab) is has)
-        for word in islice(fit, 1):
-            number = lexicon[word]
-            parts = dict(zip(affixes(word), features[number].tolist(), strict=True))
-            own = int(word_ids[number])
-            yield f"{word}: {number} in the lexicon; word id {own}, features {parts}"
 
 
 class WithAffixes(nn.Module):
@@ -151,3 +124,73 @@ class WithAffixes(nn.Module):
             dropped = torch.rand(ids.shape, device=ids.device) < self.word_dropout
             words = words.masked_fill(dropped & (ids != PADDING), UNKNOWN)
         return self.tagger(words, self.features[ids], mask)
+
+
+class Lexicon(dict[str, int]):
+    """Numbers for words, and what each number stands for: a word of training, and its affixes.
+
+    Args:
+        numbers: word -> number; 0 is padding, 1 any other word.
+        vocab: words of the training data -> id.
+        kinds: from `affix_vocabularies`.
+
+    """
+
+    def __init__(self, numbers: Vocabulary, vocab: Vocabulary, kinds: Sequence[Vocabulary]) -> None:
+        super().__init__(numbers)
+        self.vocab, self.kinds = vocab, kinds
+        self.word_ids, self.features = affix_tables(self, vocab, kinds)
+
+    @classmethod
+    def of(
+        cls,
+        train: Sequence[Sequence[str]],
+        others: Sequence[Sequence[str]],
+        build_vocab: BuildVocabulary,
+        min_count: int = 2,
+        affix_min_count: int = 2,
+    ) -> "Lexicon":
+        """Give every word a number; what it stands for is learned from training alone.
+
+        Args:
+            train: sentences of the training data, words only.
+            others: sentences of the other files, words only.
+            build_vocab: your function (sentences, min_count) -> ids.
+            min_count: rarer words count as unknown.
+            affix_min_count: the same for affixes.
+
+        """
+        kinds = affix_vocabularies(train, build_vocab, affix_min_count)
+        return cls(build_vocab([*train, *others], 1), build_vocab(train, min_count), kinds)
+
+    @property
+    def feature_sizes(self) -> list[int]:
+        """Return how many ids each kind of feature has."""
+        return [len(kind) for kind in self.kinds]
+
+    def of_words(self, words: Sequence[str]) -> "Lexicon":
+        """Return a lexicon of these words, which knows of them what this one would."""
+        numbers = {"<pad>": PADDING, "<unk>": UNKNOWN}
+        for word in words:
+            numbers.setdefault(word, len(numbers))
+        return Lexicon(numbers, self.vocab, self.kinds)
+
+    def around(self, tagger: nn.Module, word_dropout: float = 0.0) -> WithAffixes:
+        """Return the tagger behind a layer that looks up what the numbers stand for."""
+        return WithAffixes(tagger, self.word_ids, self.features, word_dropout)
+
+    def examples(self, sentences: Sequence[Sequence[tuple[str, str]]]) -> Iterator[str]:
+        """Say what stands for the first longer word that training has, and for the first new one.
+
+        Args:
+            sentences: words of the lexicon with their right tags.
+
+        """
+        words = [word for sentence in sentences for word, _ in sentence]
+        for has in (True, False):
+            fit = (word for word in words if len(word) > LONG and (word in self.vocab) is has)
+            for word in islice(fit, 1):
+                number = self[word]
+                parts = dict(zip(affixes(word), self.features[number].tolist(), strict=True))
+                own = int(self.word_ids[number])
+                yield f"{word}: {number} in the lexicon; word id {own}, features {parts}"

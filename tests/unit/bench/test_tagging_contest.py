@@ -27,7 +27,7 @@ def test_a_seed_that_the_search_ran_before_the_contest_counts_and_other_numbers_
         run("rotary: rate = 0.1", 0, 0.7, model="rotary encoder"),
         run("rotary: rate = 0.2", 0, 0.9, model="rotary encoder", rate=0.2),
     ]
-    assert contest(search)["rotary"]["unknown"] == [pytest.approx(0.6), 0.7]
+    assert contest(search)["rotary"]["unknown"] == [pytest.approx(0.5), 0.7]
 
 
 def test_two_contenders_whose_names_begin_alike_are_kept_apart():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from utils.training.looks import Look, by_kind, of_favourites, of_heads, on_prepositions
+from utils.training.looks import Look, by_kind, of_one_head, on_prepositions
 
 WORDS = ["na", "jaře", "u", "lesa", "vidím", "hrady", "."]
 TAGS = ["ADP|Loc", "NOUN|Loc", "ADP|Gen", "NOUN|Gen", "VERB", "NOUN|Acc", "PUNCT"]
@@ -18,7 +18,6 @@ def look(place: int) -> Look:
 def test_a_preposition_fits_if_it_takes_the_words_case():
     assert look(3).found == [0, 2]
     assert look(3).fitting == [2]
-    assert [look(3).favourite(head) for head in (0, 1)] == [0, 2]
 
 
 @pytest.mark.parametrize(("place", "choice"), [(1, True), (3, True), (4, False), (5, False)])
@@ -31,36 +30,19 @@ def test_a_word_without_a_case_has_no_choice_even_if_a_preposition_takes_none():
     assert not Look(sentence, 2, torch.tensor([[0.5, 0.5, 0.0]])).has_choice
 
 
-def test_the_nearest_preposition_stands_before_the_word():
-    assert (look(1).nearest, look(3).nearest) == (0, 2)
-    assert look(0).nearest == 0
-
-
 def test_weight_on_prepositions_is_a_mean_over_words_beside_what_all_words_alike_would_give():
     means, chance = on_prepositions([look(1), look(3)])
     assert means.tolist() == pytest.approx([0.7, 1.0])
     assert chance == pytest.approx(2 / 7)
 
 
-def test_the_table_has_a_row_for_each_head_and_a_column_for_each_group_that_has_words():
-    rows = [row.split() for row in of_heads({"some": [look(1), look(3)], "none": []}, n_heads=1)]
-    assert rows[2:5] == [["some"], ["words", "2"], ["by", "chance", "29%"]]
-    assert rows[5:] == [
-        ["layer", "1,", "head", "1", "70%"],
-        ["layer", "2,", "head", "1", "100%"],
-    ]
-
-
-def test_favourites_are_counted_where_there_is_a_choice():
-    groups = {"some": [look(1), look(3), look(5)], "none": [look(4)]}
-    _, title, _, *rows = of_favourites(groups, head=1, title="layer 2, head 1")
-    assert "the favourite of layer 2, head 1;" in title
+def test_the_table_of_a_head_has_a_row_for_each_group_that_has_words():
+    groups = {"only rotary": [look(1), look(3)], "both": [], "no case": [look(4)]}
+    title, _, *rows = of_one_head(groups, head=0, title="layer 1, head 1")
+    assert title.startswith("layer 1, head 1:")
     assert [row.split() for row in rows] == [
-        ["some"],
-        ["words", "2"],
-        ["the", "favourite", "50%"],
-        ["nearest", "before", "it", "100%"],
-        ["a", "blind", "pick", "50%"],
+        ["that", "only", "rotary", "gets", "right", "70%", "29%", "2"],
+        ["without", "a", "case", "70%", "29%", "1"],
     ]
 
 

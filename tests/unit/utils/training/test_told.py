@@ -12,17 +12,6 @@ def test_a_lesson_opens_with_a_sentence_in_which_a_preposition_can_be_seen():
     assert told.opening([heading]) == heading
 
 
-def test_runs_that_learn_by_the_rise_alone_are_told_from_rates_that_are_too_high():
-    said = list(told.of_warm_ups((4, 16, 64, 1024), (0.2, 0.9, 0.95, 0.4), (0.1, 0.2, 0.9, 0.8)))
-    assert said[0] == "The rate is too high for both at a warm-up of: 4"
-    assert said[1] == "Only the run with the rise learns at a warm-up of: 16"
-    assert said[2].startswith("The longest warm-up ends 55 points below the best")
-
-
-def test_a_run_that_is_not_finished_is_not_ruined():
-    assert told.ruined((0.2, 0.9, 0.95, 0.4)) == 1
-
-
 def test_a_head_explains_a_case_only_if_the_preposition_that_it_looks_at_takes_it():
     longer = [("na", "ADP|Loc"), ("jaře", "NOUN|Loc"), *AFTER]
     at_u, at_na = [0, 0, 0, 0, 0.9, 0.1, 0], [0.8, 0, 0, 0, 0.1, 0.1, 0]

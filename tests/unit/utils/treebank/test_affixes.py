@@ -6,11 +6,11 @@ from torch import nn
 
 from bench.lesson_code import solution
 from utils.treebank.affixes import (
+    Lexicon,
     WithAffixes,
     affix_tables,
     affix_vocabularies,
     affixes,
-    as_ids,
     shape,
 )
 
@@ -117,11 +117,47 @@ def test_the_tables_move_with_the_model_and_are_no_parameters():
     assert set(model.state_dict()) == {"tagger.weight", "tagger.bias"}
 
 
-def test_a_word_that_the_vocabulary_lacks_has_no_id_of_its_own():
-    vocab, lexicon = {"u": 2, "hrady": 5}, {"u": 2, "hrady": 3, "lesa": 4}
+def test_examples_are_a_word_with_an_id_of_its_own_and_one_without():
+    lexicon = Lexicon.of([["u", "hrady"], ["tady"]], [["lesa", "psa"]], build_vocab, 1, 1)
     sentences = [[("u", "ADP|Gen"), ("hrady", "N|Acc")], [("lesa", "N|Gen"), ("?", "P")]]
-    word_ids = torch.tensor([0, 1, 2, 5, 1])
-    features = torch.tensor([[0] * 5, [1] * 5, [1] * 5, [7, 1, 1, 2, 3], [9, 1, 1, 1, 3]])
-    known, new = as_ids(sentences, vocab, lexicon, word_ids, features)
-    assert known.startswith("hrady: 3 in the lexicon; word id 5, features {'dy': 7, 'ady': 1,")
-    assert new.startswith("lesa: 4 in the lexicon; word id 1, features {'sa': 9,")
+    known, new = lexicon.examples(sentences)
+    own, shared = lexicon.vocab["hrady"], lexicon.kinds[0]["dy"]
+    assert known.startswith(
+        f"hrady: {lexicon['hrady']} in the lexicon; word id {own}, features {{'dy': {shared},"
+    )
+    assert new.startswith(f"lesa: {lexicon['lesa']} in the lexicon; word id 1, features {{'sa': 1,")
+
+
+def test_a_lexicon_numbers_all_words_and_knows_those_of_training_alone():
+    lexicon = Lexicon.of(TRAIN, [["straha", "v", "Brně"]], build_vocab, 1, 1)
+    expected, vocab, kinds, word_ids, features = tables()
+    assert (lexicon, lexicon.vocab, lexicon.kinds) == (expected, vocab, kinds)
+    assert torch.equal(lexicon.word_ids, word_ids)
+    assert torch.equal(lexicon.features, features)
+    assert lexicon.feature_sizes == [len(kind) for kind in kinds]
+
+
+def test_in_a_lexicon_rare_words_and_rare_affixes_are_unknown():
+    words = Lexicon.of(TRAIN, [], build_vocab, min_count=2, affix_min_count=1)
+    assert set(words.vocab) == {"<pad>", "<unk>", "Praha", "je"}
+    assert {"ha", "du"} < set(words.kinds[0])
+    affixed = Lexicon.of(TRAIN, [], build_vocab, min_count=1, affix_min_count=2)
+    assert "klidu" in affixed.vocab
+    assert set(affixed.kinds[0]) == {"<pad>", "<unk>", "ha", "je"}
+
+
+def test_a_lexicon_of_other_words_knows_of_them_what_the_first_one_would():
+    lexicon = Lexicon.of(TRAIN, [["straha"]], build_vocab, 1, 1)
+    own = lexicon.of_words(["straha", "je", "straha"])
+    assert dict(own) == {"<pad>": 0, "<unk>": 1, "straha": 2, "je": 3}
+    for word in ("straha", "je"):
+        assert own.word_ids[own[word]] == lexicon.word_ids[lexicon[word]]
+        assert torch.equal(own.features[own[word]], lexicon.features[lexicon[word]])
+
+
+def test_a_tagger_within_a_lexicon_takes_numbers_alone():
+    lexicon = Lexicon.of(TRAIN, [], build_vocab, 1, 1)
+    ids = torch.tensor([[2, 0]])
+    words, found, _ = lexicon.around(Echo(), word_dropout=0.9).eval()(ids)
+    assert torch.equal(words, lexicon.word_ids[ids])
+    assert torch.equal(found, lexicon.features[ids])
