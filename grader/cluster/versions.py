@@ -28,7 +28,7 @@ def versions(root: Path = ROOT) -> dict[str, str]:
 
 
 def _fingerprint(root: Path) -> str:
-    """Identify the course: its code, the fingerprints of mistakes, and the lessons' texts."""
+    """Identify the course: its code, the tables of mistakes, and the lessons' texts."""
     found = hashlib.sha256()
     for name, path in _files(root):
         found.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
@@ -37,7 +37,7 @@ def _fingerprint(root: Path) -> str:
 
 def _files(root: Path) -> Iterator[tuple[str, Path]]:
     for folder in CODE:
-        for pattern in ("*.py", "*.json"):
+        for pattern in ("*.py", "*.json", "*.toml", "*.txt"):
             for path in sorted((ROOT / folder).rglob(pattern)):
                 yield path.relative_to(ROOT).as_posix(), path
     for path in sorted((root / "solutions").glob("*.py")):

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from grader.authoring.lesson import Lesson
 from grader.errors import CourseError
-from utils.checks.bank.table import FAMILY, TableError, parsed
-from utils.checks.registry import find_exercise, with_mistakes
 from utils.text_files import read_text
 
 FILE: Final = "mistakes.toml"
@@ -28,11 +26,15 @@ def own_mistakes(root: Path) -> Tables:
     """
     try:
         text = read_text(root / FILE)
-        tables = parsed(text, FILE)
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{FILE} cannot be read: {error}") from None
+    # Only here: most commands judge nothing, and torch takes seconds to load.
+    from utils.checks.bank.table import TableError, parsed  # noqa: PLC0415
+
+    try:
+        tables = parsed(text, FILE)
     except TableError as error:
         raise CourseError(f"{error}. Correct it, then run the same command.") from None
     if faults := list(_faults(tables, text)):
@@ -54,6 +56,9 @@ def own_in(lesson: Lesson) -> Tables:
 
 def _faults(tables: Mapping[str, Any], text: str) -> Iterator[str]:
     """Yield why mistakes cannot be used, each with its place in the file."""
+    from utils.checks.bank.table import FAMILY, TableError  # noqa: PLC0415
+    from utils.checks.registry import find_exercise, with_mistakes  # noqa: PLC0415
+
     for exercise, table in tables.items():
         try:
             known = find_exercise(exercise)
