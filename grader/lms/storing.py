@@ -122,7 +122,7 @@ class Records:
 
     def _note(self, student: str, **told: Any) -> None:
         self._known[student] = self._known.get(student, {}) | told
-        write_private(self._path, json.dumps(self._known, indent=1, ensure_ascii=False) + "\n")
+        write_private(self._path, json.dumps(self._known, ensure_ascii=False) + "\n")
 
 
 def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Sent]]:
