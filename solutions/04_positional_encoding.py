@@ -251,7 +251,7 @@ print("a model", said("another layout", told))
 # starts from random numbers that are alike in all columns, so it learns one arrangement as easily
 # as the other.
 #
-# Only never mix the two in one program. The rotary positions of this lesson pair columns 2i and
+# But never mix the two in one program. The rotary positions of this lesson pair columns 2i and
 # 2i + 1; many libraries pair i and i + D/2.
 #
 # ## 5. How alike are two positions?
@@ -278,8 +278,7 @@ print("before from after:", said("it tells before from after", "no" if mirrored 
 # One pair of columns gives $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so the whole product is
 # $\sum_i \cos(k\,\omega_i)$. **It depends on the distance alone**, wherever you start. It is
 # largest at distance 0, falls in ripples, and is the same for $k$ and $-k$. So it cannot tell which
-# of two words comes first. That is left to the matrices $w_q$ and $w_k$, and section 7 shows how
-# they can.
+# of two words comes first. That is left to the matrices $w_q$ and $w_k$; section 7 shows how.
 #
 # ## 6. A law is broken: find the bug
 #

@@ -71,7 +71,7 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # Case marks a word's role, as *he* and *him* do in English. Czech has seven cases that share their
 # endings: *hrady* (castles) may stand there (nominative), be seen (accusative), or come *with* you
 # (instrumental). Prepositions help: each demands a case of its noun, some words later, and its own
-# tag names that case. *S* (with) is `ADP|Ins`. Some can demand two cases; then the verb tells
+# tag names that case, as `ADP|Ins` for *s* (with). Some can demand two cases; then the verb tells
 # which.
 #
 # The text is a **treebank**, sentences tagged by hand: Czech-CAC of Universal Dependencies, fetched
@@ -147,9 +147,8 @@ if treebank.ceilings:
 
 # %% [markdown]
 # What pulls the dictionary down most? In each row, multiply the share of the text by the share that
-# is wrong. A network that sees one word at a time makes more of a word's letters than this table,
-# but it sees no other word. It is the yardstick below: what a model gets right beyond *it* comes
-# from context.
+# is wrong. The yardstick below is a network that sees one word at a time: what a model gets right
+# beyond *it* comes from context.
 #
 # ## 3. From words to batches
 #
@@ -233,7 +232,7 @@ check.build_vocab(
 # batches carry this one number. Around your `Tagger` it puts a layer that looks the number up: the
 # word's own id, or 1 if training has it fewer than `min_count` times, and the ids of its features.
 # So nothing is learned from test words, and your `train_step` and `tag_sentences` just call
-# `model(ids)`. In training one word in ten is made unknown, so that the model learns to do without.
+# `model(ids)`. In training one word in ten is made unknown: the model must learn to do without it.
 
 # %% tags=["skip-grading"]
 others = words_of([*treebank.dev, *treebank.test])
@@ -465,7 +464,7 @@ drawn.way("training")
 # The model is your encoder, and one linear layer that turns each vector into a score for every tag.
 # A word may come with features. Each kind of feature has a table of its own, as wide as the
 # encoder's table of words (take D from there). Add what you look up to the word's vector, and only
-# then call `encoder.positions`: it has dropout, too, which is to hit word and features together.
+# then call `encoder.positions`: its dropout should hit word and features together.
 
 
 # %% exercise="Tagger"
@@ -997,8 +996,8 @@ print(f"loss {losses[-1]:.3f} after 60 steps, {right:.0%} of the words right")
 
 # %% [markdown]
 # The first loss is a little above $\ln C$, because a fresh model does not give all tags quite the
-# same probability. And the model can learn by heart, so gradients reach the words. That is all the
-# test shows; section 12 looks at faults that even a full training may hide.
+# same probability. And the model can learn by heart. That is all the test shows; section 12 looks
+# at faults that even a full training may hide.
 #
 # ## 7. Using the model
 #
@@ -1470,7 +1469,7 @@ for name, model in models.items():
     scores[name] = examiner.score(treebank.test, tagged)
 print_scores(scores)
 sizes = {name: sum(p.numel() for p in model.parameters()) for name, model in models.items()}
-print("\nparameters:", ", ".join(f"{name} {size:,}" for name, size in sizes.items()))
+print("\nparameters:", *(f"  {name:22}{size:>9,}" for name, size in sizes.items()), sep="\n")
 best, *level = told.level({name: scores[name].overall.share for name in models}, 0.005)
 print("best:", said("best of the networks", best, also=level))
 print("within half a point of it:", ", ".join(level) or "none")
@@ -1597,8 +1596,8 @@ print(told.of_a_head(look.weights[best].tolist(), look.sentence, place))
 #
 # ## 12. Would you notice from the accuracy?
 #
-# Suppose that your attention has a fault that no shape shows. Would the accuracy tell you? Three
-# faults are built into the sinusoidal encoder, each of which is then trained like the right one:
+# Suppose that your attention has a fault that no shape shows. Would the accuracy tell you? Here the
+# sinusoidal encoder is trained with each of three faults:
 #
 # - **scale**: scores are not divided by $\sqrt{D_h}$;
 # - **mask**: padding may be attended to;
@@ -1618,9 +1617,8 @@ for name, share in found.items():
 print(told.of_faults(found.pop("right"), found))
 
 # %% [markdown]
-# A single run does not tell how much is chance; on Czech, six seeds of one model lie up to a point
-# apart. And here you see the right model beside the wrong ones. Alone, any of these numbers looks
-# fine.
+# On Czech, seeds of one model lie up to a point apart, so a single run proves little. And here you
+# see the right model beside the wrong ones. Alone, any of these numbers looks fine.
 #
 # Now the law of lesson 03, an **invariant**, and no training at all: tag a sentence alone, and
 # beside a longer one. The logits must not move. **Predict:** how many of the faults make them move?
@@ -1715,11 +1713,11 @@ free = len(mine) - (len(hung) - 1)  # the first row has all words
 print("words that can go:", said("words that can go without harm", free))
 
 # %% [markdown]
-# Here is context at work, in your own blocks. If a tag changes, it depended on the missing word, or
-# on a distance, since words around the gap have moved closer. Words without a row can go.
+# Here is context at work, in your own blocks. A tag that changes depended on the missing word, or
+# on a distance, since words around the gap have moved closer.
 #
 # **Which head** carried the context? Switch heads off, one at a time, and then all heads of a
-# layer. The picture shows how much the model then doubts the tags that it gave with all of them.
+# layer. The picture shows how much the model then doubts its own tags.
 
 
 # %% tags=["skip-grading", "measured", "folded"]
@@ -1749,16 +1747,16 @@ pictures.doubts(rows, mine)
 # ## Optional: hand your predictions in
 # *up to 5 points of extra credit*
 #
-# Your best model's tags for the Czech test sentences can be scored against the truth. Change what
-# you like, choose by dev, and look at the test sentences once, at the very end. The file stands
-# beside this notebook and is submitted with it. One point each for:
+# Your best model's tags for the Czech test sentences can be scored. Change what you like, choose by
+# dev, and look at the test sentences once, at the very end. The file is submitted with this
+# notebook. One point each for:
 #
 # - beating *most frequent tag*, the dictionary of the scoreboard;
 # - beating *with endings*, the same with endings for unknown words;
 # - 15%, 30% and 45% fewer errors than *with endings*.
 #
-# (Both tables learn from the whole training file.) A file that cannot be read costs nothing: you
-# are told which lines are wrong. With the made-up language, hand none in.
+# (Both tables learn from the whole training file.) A file that cannot be read costs nothing. With
+# the made-up language, hand none in.
 
 # %% tags=["skip-grading", "measured"]
 final = tag_sentences(models["rotary"], words_of(treebank.test), lexicon, tag_names)
@@ -1766,11 +1764,7 @@ print(write_predictions("predictions.txt", final))
 
 
 # %% [markdown]
-# ## Optional: faster, and on several GPUs
-#
-# On an NVIDIA H200 bfloat16 alone made this lesson's networks no faster. With D = 1024, 12 layers
-# and 64 sentences of 512 tokens, a step took 214 ms with attention as you wrote it, 132 with a
-# fused kernel (`F.scaled_dot_product_attention`), and 80 compiled as well (`torch.compile`).
+# ## Optional: on several GPUs
 #
 # Several GPUs share a batch: each computes a part, and gradients are added up before the step. That
 # needs a process for each GPU, so the notebook writes a script out of **your** blocks for
@@ -1801,7 +1795,7 @@ print(summary())
 #   them is the worth of context.
 # - Batches by a budget of padded tokens waste little. Padding must change nothing anywhere: mask it
 #   in attention, give it -100 in the loss, and count real words in the accuracy.
-# - Know the first loss ($\ln C$), overfit eight sentences, then train.
+# - Know the first loss, overfit eight sentences, then train.
 # - With this little text, and settings searched for *rotary*, the same encoder tags far better with
 #   rotary positions than with the paper's sinusoids.
 # - Accuracy misses faults of attention that an invariant, or a comparison with torch, shows at
