@@ -350,8 +350,9 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 # </details>
 #
 # Does it have too few numbers in its state (64), or too few steps? To find out, train it longer,
-# and train one with a state four times as wide. That takes minutes, so it was recorded, with three seeds of everything (`python -m bench reversal`). **Predict:** with 13
-# times the steps, what share of the symbols will the plain model of this lesson get right?
+# and train one with a state four times as wide. That takes minutes, so it was recorded, with three
+# seeds of everything (`python -m bench reversal`). **Predict:** with 13 times the steps, what share
+# of the symbols will the plain model of this lesson get right?
 
 # %% tags=["skip-grading"]
 guess("share right after 4,000 steps", None)
