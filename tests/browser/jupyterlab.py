@@ -116,10 +116,15 @@ def edit(page: Chrome, beginning: str) -> None:
     """Put the cursor into the line of the notebook in sight that begins so."""
     line = element(".jp-NotebookPanel:not(.lm-mod-hidden) .cm-line", beginning)
     page.wait(f"!!({line})")
-    place = f"(() => {{ {line}.scrollIntoView({{block: 'center'}});"
-    place += f" return {line}.getBoundingClientRect().y; }})()"
-    # Cells take their height as they come into sight, and move the line away.
-    wait_for(lambda: page.run(place) == (time.sleep(0.3), page.run(place))[1], "the line in sight")
+    place = f"{line}.getBoundingClientRect().y"
+
+    def stays() -> bool:  # cells take their height as they come into sight, and move it away
+        page.run(f"{line}.scrollIntoView({{block: 'center'}})")
+        before = page.run(place)
+        time.sleep(0.3)
+        return bool(before == page.run(place))
+
+    wait_for(stays, "the line in sight")
     page.click(line)
 
 

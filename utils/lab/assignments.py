@@ -42,7 +42,7 @@ class FromOwnPages:
             raise HTTPError(403, "Another web page led here: open this from JupyterLab")
 
 
-class Assignments(handlers.AssignmentList):
+class Assignments(handlers.AssignmentList):  # type: ignore[misc]
     """nbgrader's list of assignments, with a sentence where a hand-in fails: it has a traceback."""
 
     def submit_assignment(self, course_id: str, assignment_id: str) -> dict[str, Any]:
