@@ -9,10 +9,10 @@ from typing import Any
 
 from utils.checks import check
 from utils.checks.api import settle
-from utils.checks.framework import expected
-from utils.checks.framework.combining import made
-from utils.checks.framework.render import as_mimebundle
+from utils.checks.combining import made
+from utils.checks.observe import expected
 from utils.checks.registry import exercises
+from utils.checks.render import as_mimebundle
 
 ROUNDS = 5
 TRIES = 2

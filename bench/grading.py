@@ -29,7 +29,7 @@ from grader.grading.reading import Item
 from grader.grading.submission import read_submission
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
-from utils.checks.framework.observe import observe_all, one_thread
+from utils.checks.observe.observe import observe_all, one_thread
 from utils.checks.registry import probes
 
 ROOT = Path(__file__).resolve().parents[1]

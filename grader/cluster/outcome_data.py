@@ -13,10 +13,10 @@ from grader.authoring.lesson import Lesson, LessonExercise
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.plan import cases_of
 from grader.workers.protocol import WireError, pack, unpack
-from utils.checks.framework.compare import Finding
-from utils.checks.framework.exercise import Case, Mistake
-from utils.checks.framework.observation import Array, ProblemKind
-from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.compare.compare import Finding
+from utils.checks.exercise import Case, Mistake
+from utils.checks.observation import Array, ProblemKind
+from utils.checks.verdict import CaseResult, Verdict
 
 Data = Mapping[str, Any]
 

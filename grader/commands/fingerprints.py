@@ -8,10 +8,10 @@ from typing import Any
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
-from utils.checks.framework.exercise import Exercise, ExerciseKind
-from utils.checks.framework.expected import expected_of, observed
-from utils.checks.framework.fingerprint_file import read_exercise, write
-from utils.checks.framework.fingerprints import Fingerprints, Print, print_of, same_print
+from utils.checks.compare.fingerprint_file import read_exercise, write
+from utils.checks.compare.fingerprints import Fingerprints, Print, print_of, same_print
+from utils.checks.exercise import Exercise, ExerciseKind
+from utils.checks.observe.expected import expected_of, observed
 from utils.checks.registry import exercises
 
 

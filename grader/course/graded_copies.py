@@ -18,8 +18,8 @@ from msgspec import Meta, Struct, field
 from grader.course.beside import OUTCOME, VERDICT
 from grader.errors import CourseError
 from grader.regular_file import Unreadable, read_plain
-from utils.checks.framework.mime import MIME
-from utils.checks.framework.points import left_of_the_idea
+from utils.checks.mime import MIME
+from utils.checks.points import left_of_the_idea
 
 NOT_ENTERED: Final = ".not-entered"  # beside a graded copy whose scores the gradebook may lack
 GRADED: Final = "graded"

@@ -18,7 +18,7 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.course.private import SECRET
 from grader.errors import PROGRAM, CourseError
-from utils.checks.framework.variation import VARIATION
+from utils.checks.variation import VARIATION
 from utils.text_files import read_text
 
 VARIABLE: Final = "COURSE_SECRET"

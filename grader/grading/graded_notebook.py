@@ -16,7 +16,7 @@ from grader.grading.sanitize import Pictures, StudentTexts, safe_note
 from grader.grading.submission import SubmittedCell, read_submission
 from grader.notebook_file import Malformed
 from grader.workers.protocol import encodable
-from utils.checks.framework.render import as_mimebundle
+from utils.checks.render import as_mimebundle
 
 CopiedCell = dict[str, Any]
 _RELEASED: Final[dict[str, dict[str, Any]]] = {}  # lesson -> its own cells by id

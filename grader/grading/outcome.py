@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from grader.sandbox import Ending
-from utils.checks.framework.verdict import Verdict
+from utils.checks.verdict import Verdict
 
 
 class Status(StrEnum):

@@ -12,7 +12,7 @@ from grader.grading.other_lessons import another_lesson
 from grader.grading.submission import SubmittedCell
 from grader.notebook_file import Malformed
 from grader.static_analysis.memory import may_remember
-from utils.checks.framework.exercise import Case, hidden_case
+from utils.checks.exercise import Case, hidden_case
 from utils.checks.registry import probes
 
 _HIDDEN: Final[dict[tuple[str, str], tuple[Case, ...]]] = {}  # by exercise, and what is asked

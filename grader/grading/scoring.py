@@ -16,15 +16,15 @@ from grader.notebook_limits import parts_of
 from grader.sandbox import Ended
 from grader.workers.progress import EVENT
 from grader.workers.protocol import MOST_PARTS_IN_ALL, WireError, decode
-from utils.checks.framework.case_results import judge_case, points_alone
-from utils.checks.framework.compare import Finding
-from utils.checks.framework.exercise import Case, ExerciseKind
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation, ProblemKind
-from utils.checks.framework.silent_tests import reasons_in
-from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.case_results import judge_case, points_alone
+from utils.checks.compare.compare import Finding
+from utils.checks.exercise import Case, ExerciseKind
+from utils.checks.explain.seen.silent_tests import reasons_in
 from utils.checks.judge import judge
+from utils.checks.observation import Observation, ProblemKind
+from utils.checks.observe.expected import expected_of
 from utils.checks.registry import exercises, with_mistakes
+from utils.checks.verdict import CaseResult, Verdict
 
 # Of a hidden case nothing is shown that a student's code can put its inputs into.
 NOT_SHOWN: Final = "What comes back is not what is asked for. In hidden cases it is not shown."

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from grader.grading.outcome import ExerciseResult, Outcome
-from utils.checks.framework.compare import Finding, number
-from utils.checks.framework.observation import Array
+from utils.checks.compare.compare import Finding, number
+from utils.checks.observation import Array
 
 MOST_ROWS: Final = 8
 MOST_COLUMNS: Final = 12

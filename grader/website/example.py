@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from utils.checks.api import check
-from utils.checks.framework.render import as_html
+from utils.checks.render import as_html
 
 EXERCISE: Final = "scaled_dot_product_attention"
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from grader.notebook_limits import parts_of
-from utils.checks.framework.observation import (
+from utils.checks.observation import (
     Array,
     Observation,
     Other,

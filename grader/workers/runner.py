@@ -31,9 +31,9 @@ from grader.workers.no_shell import give_names
 from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy
-from utils.checks.framework.exercise import Case, Inputs, Probe
-from utils.checks.framework.observation import Observation, Problem, ProblemKind
-from utils.checks.framework.observe import attempt, conditions
+from utils.checks.exercise import Case, Inputs, Probe
+from utils.checks.observation import Observation, Problem, ProblemKind
+from utils.checks.observe.observe import attempt, conditions
 from utils.checks.registry import probes
 
 STEP_SECONDS: Final = 15.0  # at most, for one cell, and for observing one exercise

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from grader.workers.protocol import pack, unpack
-from utils.checks.framework.observation import plain
+from utils.checks.observation import plain
 
 
 class Proxy:

@@ -43,7 +43,7 @@ from grader.workers.protocol import (
 )
 from grader.workers.trial_proxy import live
 from utils.checks.authoring.tried_sizes import require_small
-from utils.checks.framework.observation import Observation, Problem, ProblemKind, plain
+from utils.checks.observation import Observation, Problem, ProblemKind, plain
 from utils.checks.registry import probes
 
 Trial = tuple[str, int]  # exercise and number

@@ -17,7 +17,7 @@ from grader.workers import no_compiler
 from grader.workers.kept_modules import Kept
 from grader.workers.lending import PACKAGE
 from grader.workers.protocol import Message, encode
-from utils.checks.framework.observation import Observation, plain
+from utils.checks.observation import Observation, plain
 from utils.checks.registry import probes
 
 LESSONS: Final = "utils.checks.lessons."

@@ -17,7 +17,7 @@ while f:
 """
 LOOSE = """
 import sys, torch
-import utils.checks.framework.observe as o
+import utils.checks.observe.observe as o
 torch.autograd.grad = lambda ys, xs, **_: [torch.zeros_like(x) for x in xs]
 torch.equal = torch.Tensor.__eq__ = lambda *_: True
 o._seen = lambda *_: o.Observation({})

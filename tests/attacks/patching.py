@@ -62,11 +62,11 @@ PATCHING = [
           "import utils.checks\nclass Check:\n    def __getattr__(self, name):\n        return lambda *a, points=None, **k: points\n"
           "utils.checks.check = Check()"),
     patch("judge replaced", "every answer is judged right",
-          "import utils.checks.judge as j\nimport utils.checks.framework.case_results as c\nj.judge = lambda *a, **k: None\nc.compare = lambda *a, **k: None"),
+          "import utils.checks.judge as j\nimport utils.checks.case_results as c\nj.judge = lambda *a, **k: None\nc.compare = lambda *a, **k: None"),
     patch("compare replaced", "no difference is found",
-          "import utils.checks.framework.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
+          "import utils.checks.compare.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
     patch("observe replaced by the oracle", "the oracle's results are sent instead of the answer's",
-          "import utils.checks.framework.observe as o\nfrom utils.reference.attention import reference_attention\n"
+          "import utils.checks.observe.observe as o\nfrom utils.reference.attention import reference_attention\n"
           "import grader.workers.runner as w\nkept = o.observe_all\n"
           "w.observe_all = lambda probe, cases, answer, quiet: kept(probe, cases, reference_attention, quiet=True)"),
     patch("observe rewritten through the garbage collector", "as before, with no import that tells",
@@ -94,7 +94,7 @@ PATCHING = [
           "import torch\ntorch.randn = lambda *s, generator=None, dtype=None: torch.zeros(s)\n"
           "torch.Generator = lambda *a: None"),
     patch("inputs are replaced", "the questions become trivial",
-          "import utils.checks.authoring.inputs as i, torch\ni.Draw.normal = lambda self, *s, scale=None: torch.zeros(s)"),
+          "import utils.checks.lessons.inputs as i, torch\ni.Draw.normal = lambda self, *s, scale=None: torch.zeros(s)"),
     patch("the sandbox module is patched", "walls fall",
           "import grader.sandbox.confine as c\nc.confine = lambda *a: None"),
     patch("a trace function rewrites results", "values change on their way",

@@ -18,8 +18,8 @@ for n, (count, width) in enumerate([(3, 4), (1, 3), (7, 3)]):
 DEEP = """
 import importlib, sys
 from grader.workers.protocol import Message, encode
-from utils.checks.framework.exercise import Case
-from utils.checks.framework.observe import attempt
+from utils.checks.exercise import Case
+from utils.checks.observe.observe import attempt
 from utils.checks.registry import probes
 frame, probe = sys._getframe(), probes()["split_heads"]
 while "steps" not in frame.f_locals:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.browser.axe import findings
 from tests.browser.chrome import Chrome
-from tests.unit.utils.checks.framework.test_render import VERDICTS
-from utils.checks.framework.render import as_html
+from tests.unit.utils.checks.test_render import VERDICTS
+from utils.checks.render import as_html
 
 THEMES = Path(sys.prefix, "share", "jupyter", "lab", "themes", "@jupyterlab")
 LOOKS = {

@@ -13,9 +13,9 @@ from tests.browser.axe import findings
 from tests.browser.chrome import Chrome
 from tests.browser.jupyterlab import running_lab
 from tests.browser.screenshots import set_theme
-from tests.unit.utils.checks.framework.test_render import VERDICTS
+from tests.unit.utils.checks.test_render import VERDICTS
 from utils import plots
-from utils.checks.framework.render import as_mimebundle
+from utils.checks.render import as_mimebundle
 from utils.lab.exchange import Course, prepare
 
 LESSON = "00_start_here"

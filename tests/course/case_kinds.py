@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from utils.checks.framework.exercise import Case
+from utils.checks.exercise import Case
 
 # From how many on: beyond a byte, and beyond the whole numbers of float16, numbers may be lost.
 CLASSES = ((2, "several"), (257, "many"), (2049, "thousands"))

@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from grader.authoring.lesson import Lesson, lessons
-from utils.checks.framework.verdict import Verdict
+from utils.checks.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 

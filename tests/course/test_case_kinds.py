@@ -5,7 +5,7 @@ import pytest
 from grader.grading.plan import cases_of
 from tests.course.case_kinds import kinds
 from tests.course.lesson_runs import exercise_ids, lesson_of
-from utils.checks.framework.exercise import case
+from utils.checks.exercise import case
 
 
 def kinds_of(exercise, *, hidden):

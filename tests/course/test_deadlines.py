@@ -23,8 +23,8 @@ from grader.grading.pipeline import without_run
 from grader.grading.recording import record
 from grader.nbgrader_plugins.export import StatusExportPlugin
 from tests.course.lesson_runs import ROOT, all_lessons
-from utils.checks.framework.exercise import Case
-from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.exercise import Case
+from utils.checks.verdict import CaseResult, Verdict
 
 LESSON = all_lessons()["00_start_here"]
 NAMES = list(all_lessons())

@@ -9,9 +9,9 @@ import torch
 from tests.course.lesson_runs import Run, all_lessons, exercise_ids, lesson_of, run_lesson
 from tests.course.right_forms import RIGHT_FORMS
 from utils.checks import check
-from utils.checks.authoring.inputs import ALIKE
-from utils.checks.framework.combining import made
-from utils.checks.framework.exercise import hidden_case
+from utils.checks.combining import made
+from utils.checks.exercise import hidden_case
+from utils.checks.lessons.inputs import ALIKE
 from utils.checks.registry import exercises
 
 pytestmark = pytest.mark.table

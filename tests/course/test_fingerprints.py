@@ -6,9 +6,9 @@ import pytest
 
 from grader.commands.fingerprints import renewed, stamp, with_fingerprints
 from tests.course.lesson_runs import all_lessons
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.fingerprint_file import forget, read_exercise, write
-from utils.checks.framework.fingerprints import Fingerprints, print_of, same_print
+from utils.checks.compare.fingerprint_file import forget, read_exercise, write
+from utils.checks.compare.fingerprints import Fingerprints, print_of, same_print
+from utils.checks.observe.expected import expected_of
 from utils.checks.registry import exercises
 
 KEPT = [e for lesson in all_lessons().values() for e in with_fingerprints(lesson)]

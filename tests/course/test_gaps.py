@@ -6,7 +6,7 @@ import pytest
 
 from grader.authoring.percent import Cell, read_cells
 from tests.course.other_hands import Form, judged
-from utils.checks.framework.verdict import Verdict
+from utils.checks.verdict import Verdict
 
 GAPS = Path(__file__).with_name("gaps.txt")
 ANSWERS = [

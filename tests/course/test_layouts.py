@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from tests.course.lesson_runs import exercise_ids
-from utils.checks.framework.compare import compare
-from utils.checks.framework.exercise import ExerciseKind
-from utils.checks.framework.observe import observe
-from utils.checks.framework.substitution import borrowed
+from utils.checks.compare.compare import compare
+from utils.checks.exercise import ExerciseKind
 from utils.checks.lessons.attention.probes import versions as attentions
 from utils.checks.lessons.encoder.probes import versions as encoders
+from utils.checks.observe.observe import observe
+from utils.checks.observe.substitution import borrowed
 from utils.checks.registry import exercises, probes
 from utils.reference import BLOCKS, modules
 from utils.reference.torch_heads import TorchHeads

@@ -4,10 +4,10 @@ import pytest
 
 from grader.grading.plan import cases_of
 from tests.course.lesson_runs import exercise_ids, lesson_of
-from utils.checks.framework.compare import Finding
-from utils.checks.framework.observation import ProblemKind
-from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.compare.compare import Finding
+from utils.checks.observation import ProblemKind
 from utils.checks.registry import exercises
+from utils.checks.verdict import CaseResult, Verdict
 
 WRONG = Finding(ProblemKind.NOTHING, "", "Nothing comes back.")
 SHOWN_WHOLE = ("predict", "test the test")  # nothing is computed from inputs that could be known

@@ -16,8 +16,8 @@ from grader.sandbox import CannotIsolate, Limits, require
 from tests.course.lesson_runs import all_lessons, exercise_ids, lesson_of, names_of
 from tests.course.right_forms import RIGHT_FORMS
 from utils.checks.api import ExerciseCheck
-from utils.checks.framework.variation import VARIATION
 from utils.checks.registry import exercises, probes
+from utils.checks.variation import VARIATION
 
 SECRETS = ("autumn, group A", "autumn, group B", "spring, everybody")
 pytestmark = pytest.mark.usefixtures("one_fork_server")

@@ -8,8 +8,8 @@ import torch
 from tests.course.lesson_runs import exercise_ids
 from tests.course.other_hands import answer_of, forms
 from utils.checks import check
-from utils.checks.framework.render import as_html, as_text
 from utils.checks.registry import exercises
+from utils.checks.render import as_html, as_text
 
 
 def wrong_answers(exercise: str) -> list[object]:

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from grader.grading.plan import cases_of
 from tests.course.lesson_runs import exercise_ids, lesson_of
-from utils.checks.framework.case_results import points_alone
-from utils.checks.framework.exercise import ExerciseKind
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observe import observe_all
+from utils.checks.case_results import points_alone
+from utils.checks.exercise import ExerciseKind
+from utils.checks.observe.expected import expected_of
+from utils.checks.observe.observe import observe_all
 from utils.checks.registry import exercises
 
 CALLED = [

@@ -9,21 +9,21 @@ from typing import Any, Final
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from utils.checks.explain.own_object import OwnObject
-from utils.checks.framework.case_results import points_alone
-from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, hidden_case
-from utils.checks.framework.heard import listening, silence
-from utils.checks.framework.kept_inputs import keeping
-from utils.checks.framework.observe import observe_all, one_thread
-from utils.checks.framework.own_errors import told_as_own
-from utils.checks.framework.render import as_mimebundle, as_text
-from utils.checks.framework.silent_tests import reasons_of
-from utils.checks.framework.students_line import line_of
-from utils.checks.framework.verdict import Note, Verdict
+from utils.checks.case_results import points_alone
+from utils.checks.exercise import Case, Exercise, ExerciseKind, hidden_case
+from utils.checks.explain.asked.own_object import OwnObject
+from utils.checks.explain.seen.silent_tests import reasons_of
 from utils.checks.judge import judge
 from utils.checks.live.next_step import with_a_next_step
 from utils.checks.live.no_prompts import no_prompts
+from utils.checks.observe.heard import listening, silence
+from utils.checks.observe.kept_inputs import keeping
+from utils.checks.observe.observe import observe_all, one_thread
+from utils.checks.observe.own_errors import told_as_own
+from utils.checks.observe.students_line import line_of
 from utils.checks.registry import exercises, find_exercise, probes
+from utils.checks.render import as_mimebundle, as_text
+from utils.checks.verdict import Note, Verdict
 from utils.kernel.errors import AlreadyTold, explain_errors
 from utils.kernel.runs import watch
 from utils.kernel.say import say

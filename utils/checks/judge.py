@@ -3,17 +3,17 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from utils.checks.case_results import points_alone, with_all_facts
+from utils.checks.compare.amount import is_far_more
+from utils.checks.compare.closeness import has_no_number
+from utils.checks.exercise import Case, Exercise
 from utils.checks.explain import explain
-from utils.checks.explain.own_object import OwnObject
+from utils.checks.explain.asked.own_object import OwnObject
+from utils.checks.explain.known.agreeing import Judged
 from utils.checks.explain.situation import Situation
-from utils.checks.framework.agreeing import Judged
-from utils.checks.framework.amount import is_far_more
-from utils.checks.framework.case_results import points_alone, with_all_facts
-from utils.checks.framework.closeness import has_no_number
-from utils.checks.framework.exercise import Case, Exercise
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation, ProblemKind
-from utils.checks.framework.verdict import Verdict
+from utils.checks.observation import Observation, ProblemKind
+from utils.checks.observe.expected import expected_of
+from utils.checks.verdict import Verdict
 
 
 def judge(

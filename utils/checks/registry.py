@@ -16,7 +16,7 @@ from typing import Any
 from utils.checks import lessons
 from utils.checks.bank.source import sources_in
 from utils.checks.bank.table import TableError, mistakes_of, read_table, verify_patches
-from utils.checks.framework.exercise import Exercise, Mistake, Probe
+from utils.checks.exercise import Exercise, Mistake, Probe
 from utils.checks.lessons.settings import SETTINGS
 
 

@@ -17,7 +17,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from utils.checks.framework.mime import MIME
+from utils.checks.mime import MIME
 from utils.lab.exchange import Course
 from utils.lab.lessons import read_lesson
 

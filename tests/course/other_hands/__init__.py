@@ -20,7 +20,7 @@ import torch
 
 from tests.course.lesson_runs import lesson_of, names_of
 from utils.checks import check
-from utils.checks.framework.verdict import Verdict
+from utils.checks.verdict import Verdict
 
 PREAMBLE = """
 import math

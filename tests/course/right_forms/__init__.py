@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.course.right_forms.registered import FIRST_TWO, is_module
-from utils.checks.framework.discovery import collect
+from utils.checks.discovery import collect
 
 WRITTEN: dict[str, list[Any]] = dict(collect(__name__, __path__, "FORMS"))
 RIGHT_FORMS: dict[str, list[Any]] = {

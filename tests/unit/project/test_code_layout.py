@@ -13,6 +13,15 @@ MODULES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("
 OURS = {"utils", "grader", "hub", "tests", "bench", "solutions", "notebooks"}
 ANYWHERE = ("utils", "grader", "hub", "bench", "tests")
 
+# The ground floor of the checks and the rooms above it: what lessons and the grader may use.
+GROUND = tuple(
+    f"utils.checks.{name}"
+    for name in (
+        "case_results", "combining", "compare", "discovery", "exercise", "explain", "mime",
+        "observation", "observe", "points", "render", "variation", "verdict",
+    )
+)  # fmt: skip
+
 # What the modules of a package may import of ours, by package; the most exact entry counts. A star
 # stands for any one name. Everything below a package that is named is meant too.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -34,38 +43,67 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.progress", "utils.kernel", "utils.card", "utils.palette", "utils.words",
     ),
     "utils.lab": (
-        "utils.lab", "utils.progress", "utils.checks.framework.mime", "utils.errors",
+        "utils.lab", "utils.progress", "utils.checks.mime", "utils.errors",
         "utils.text_files",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": (
         "utils.checks.registry", "utils.checks.judge", "utils.checks.explain",
-        "utils.checks.framework", "utils.checks.live", "utils.progress", "utils.kernel",
-    ),
-    "utils.checks.judge": ("utils.checks.explain", "utils.checks.framework"),
-    "utils.checks.explain": (
-        "utils.checks.explain", "utils.checks.framework", "utils.words",
+        *GROUND, "utils.checks.live", "utils.progress", "utils.kernel",
     ),
     # What a check does beside judging, in notebooks only.
-    "utils.checks.live": ("utils.checks.framework",),
+    "utils.checks.live": (*GROUND,),
+    # A tower that a value climbs once.
+    "utils.checks.observation": (),
+    "utils.checks.variation": (),
+    "utils.checks.points": (),
+    "utils.checks.mime": (),
+    "utils.checks.discovery": (),
+    "utils.checks.combining": (),
+    "utils.checks.exercise": ("utils.checks.observation", "utils.checks.variation"),
+    "utils.checks.compare": ("utils.checks.compare", "utils.checks.observation"),
+    "utils.checks.verdict": (
+        "utils.checks.compare", "utils.checks.exercise", "utils.checks.observation",
+        "utils.checks.points",
+    ),
+    "utils.checks.render": (
+        "utils.checks.compare", "utils.checks.mime", "utils.checks.observation",
+        "utils.checks.verdict", "utils.words",
+    ),
+    "utils.checks.observe": (
+        "utils.checks.observe", "utils.checks.exercise", "utils.checks.observation",
+        "utils.checks.variation", "utils.checks.verdict", "utils.words",
+    ),
+    "utils.checks.case_results": (
+        "utils.checks.compare", "utils.checks.exercise", "utils.checks.observation",
+        "utils.checks.observe", "utils.checks.verdict",
+    ),
+    "utils.checks.explain": (
+        "utils.checks.explain", "utils.checks.case_results", "utils.checks.combining",
+        "utils.checks.compare", "utils.checks.exercise", "utils.checks.observation",
+        "utils.checks.observe", "utils.checks.variation", "utils.checks.verdict", "utils.words",
+    ),
+    "utils.checks.judge": (
+        "utils.checks.explain", "utils.checks.case_results", "utils.checks.compare",
+        "utils.checks.exercise", "utils.checks.observation", "utils.checks.observe",
+        "utils.checks.verdict",
+    ),
     "utils.checks.registry": (
-        "utils.checks.lessons", "utils.checks.framework", "utils.checks.bank",
+        "utils.checks.lessons", *GROUND, "utils.checks.bank",
     ),
-    "utils.checks.bank": ("utils.checks.bank", "utils.checks.framework"),
+    "utils.checks.bank": ("utils.checks.bank", *GROUND),
     "utils.card": ("utils.palette",),
-    "utils.checks.framework": (
-        "utils.checks.framework", "utils.card", "utils.palette", "utils.words",
-    ),
     "utils.checks.authoring": (
-        "utils.checks.framework", "utils.checks.authoring", "utils.words",
+        *GROUND, "utils.checks.authoring", "utils.words",
     ),
     "utils.checks.lessons": (
-        "utils.checks.lessons", "utils.checks.framework", "utils.checks.authoring",
+        "utils.checks.lessons", *GROUND, "utils.checks.authoring",
         "utils.experiments", "utils.reference",
     ),
     # What may stand beside student code, which no right or wrong answer of a lesson may.
     "utils.checks.lessons.*.probes": (
-        "utils.checks.lessons.*.probes", "utils.checks.framework", "utils.checks.authoring",
+        "utils.checks.lessons.*.probes", "utils.checks.lessons.inputs",
+        *GROUND, "utils.checks.authoring",
         "utils.experiments.broken_layer",
     ),
     "grader": (
@@ -80,7 +118,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_file", "grader.person_table", "grader.regular_file",
-        "utils.checks.framework", "utils.text_files", "utils.treebank.predictions",
+        *GROUND, "utils.text_files", "utils.treebank.predictions",
     ),
     # What a class adds to the known mistakes is held against the right answers.
     "grader.course.own_mistakes": (
@@ -102,7 +140,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.static_analysis": ("grader.static_analysis", "utils.checks.registry"),
     "grader.workers": (
         "grader.workers", "grader.sandbox", "grader.notebook_limits", "utils.checks",
-        "utils.checks.framework", "utils.checks.registry",
+        *GROUND, "utils.checks.registry",
     ),
     # It reads the stand-ins' code and runs none of it.
     "grader.workers.lending": ("utils.reference", "utils.checks.registry"),
@@ -110,7 +148,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_file", "grader.notebook_limits", "grader.regular_file",
-        "utils.checks.framework",
+        *GROUND,
         "utils.checks.judge", "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
     # It reads the lessons' checks as text, to see what has changed.
@@ -119,7 +157,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.cluster": (
         "grader.cluster", "grader.grading", "grader.workers", "grader.sandbox", "grader.course",
-        "grader.authoring", "grader.errors", "utils.checks.framework",
+        "grader.authoring", "grader.errors", *GROUND,
     ),
     # Dask's workers import it, and need nothing of the course for it.
     "grader.cluster.task": ("grader.cluster.pipes",),
@@ -134,16 +172,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.pages": (
         "grader.pages", "grader.nbgrader_plugins", "grader.course", "grader.authoring",
-        "grader.errors", "grader.regular_file", "utils.checks.framework", "utils.palette",
+        "grader.errors", "grader.regular_file", *GROUND, "utils.palette",
     ),
     # The public site; its front page shows what a check really says.
     "grader.website": (
         "grader.website", "grader.authoring", "grader.errors", "utils.checks.api",
-        "utils.checks.framework.render",
+        "utils.checks.render",
     ),
     "grader.commands": (
         "grader", "utils.lab", "utils.treebank", "utils.checks.registry",
-        "utils.checks.framework", "utils.checks.bank",
+        *GROUND, "utils.checks.bank",
     ),
     # The hub itself is small: what needs the gradebook or torch runs in a process of its own.
     "hub": (
@@ -212,14 +250,14 @@ PLANTED = {
     "utils imports the grader": ("utils.plots", "from grader.authoring import lesson"),
     "from utils import x": ("utils.reference.heads", "from utils import checks"),
     "the framework a lesson": (
-        "utils.checks.framework.compare", "from utils.checks.lessons.encoder import variants",
+        "utils.checks.compare.compare", "from utils.checks.lessons.encoder import variants",
     ),
     "authoring a lesson": (
-        "utils.checks.authoring.inputs", "import utils.checks.lessons.encoder.variants",
+        "utils.checks.authoring.calling", "import utils.checks.lessons.encoder.variants",
     ),
     "the registry the api": ("utils.checks.registry", "from utils.checks import api"),
     "verdict the renderer by api": (
-        "utils.checks.framework.verdict", "from utils.checks.api import show",
+        "utils.checks.verdict", "from utils.checks.api import show",
     ),
     "probes an answer": (
         "utils.checks.lessons.encoder.probes.using",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.observation import AnswerError, ProblemKind, describe
 
 
 def unpack(result: object, *names: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 
 
 def no_forward(name: str, base: type[nn.Module]) -> Mistake:

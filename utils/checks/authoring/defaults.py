@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.observation import AnswerError, ProblemKind
 
 
 def require_defaults(answer: Any, **stub: float) -> None:

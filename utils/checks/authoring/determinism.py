@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.observation import AnswerError, ProblemKind
-from utils.checks.framework.torch_state import have_drawn, put_random_states, random_states
+from utils.checks.observation import AnswerError, ProblemKind
+from utils.checks.observe.torch_state import have_drawn, put_random_states, random_states
 
 _KEPT = (
     "Two calls with the same input and the same random numbers should give the same result, but "

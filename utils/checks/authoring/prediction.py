@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from utils.checks.framework.compare import PREDICTION
-from utils.checks.framework.exercise import ExerciseKind, Probe, case
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.compare.compare import PREDICTION
+from utils.checks.exercise import ExerciseKind, Probe, case
+from utils.checks.observation import AnswerError, ProblemKind
 
 
 def prediction(answer: object) -> dict[str, object]:

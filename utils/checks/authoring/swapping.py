@@ -17,7 +17,7 @@ from torch.nn.parameter import is_lazy
 from torch.nn.utils import parametrize
 
 from utils.checks.authoring.recomputing import without_recomputing
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.observation import AnswerError, ProblemKind
 
 
 def call_with(module: nn.Module, weights: Mapping[str, Tensor], *args: Any) -> Any:

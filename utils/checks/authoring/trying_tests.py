@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-from utils.checks.framework.exercise import Inputs
-from utils.checks.framework.observation import BY_CHANCE
+from utils.checks.exercise import Inputs
+from utils.checks.observation import BY_CHANCE
 
 MORE_TRIES = 4  # of a test that is random: one that decides by chance shows it
 

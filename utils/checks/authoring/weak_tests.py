@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from utils.checks.framework.exercise import Mistake
-from utils.checks.framework.silent_tests import FINDS_NOTHING, RANDOM_TEST
+from utils.checks.exercise import Mistake
+from utils.checks.explain.seen.silent_tests import FINDS_NOTHING, RANDOM_TEST
 from utils.words import listed
 
 Test = Callable[[Any], None]

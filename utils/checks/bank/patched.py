@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from utils.checks.bank.source import Source
-from utils.checks.framework.combining import Deferred
-from utils.checks.framework.substitution import live
+from utils.checks.combining import Deferred
+from utils.checks.observe.substitution import live
 
 
 class PatchError(ValueError):

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from utils.checks.bank.patched import PatchError, patched
 from utils.checks.bank.source import Source
-from utils.checks.framework.combining import made
-from utils.checks.framework.exercise import Mistake
+from utils.checks.combining import made
+from utils.checks.exercise import Mistake
 
 FAMILY: Final = "family"
 FAMILIES: Final = "families.toml"  # those that exercises of a lesson share

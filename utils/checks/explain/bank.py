@@ -2,15 +2,9 @@
 
 from collections.abc import Callable
 
-from utils.checks.explain.search import (
-    Search,
-    differs_as_far,
-    is_loose,
-    search_of,
-    where_it_agrees,
-)
-from utils.checks.explain.situation import Explanation, Situation, by
-from utils.checks.framework.agreeing import (
+from utils.checks.compare.compare import compare
+from utils.checks.exercise import Exercise, ExerciseKind, Mistake
+from utils.checks.explain.known.agreeing import (
     LOOSE,
     Judged,
     agrees_with,
@@ -19,12 +13,18 @@ from utils.checks.framework.agreeing import (
     lacks_a_gradient,
     same_gradients,
 )
-from utils.checks.framework.compare import compare
-from utils.checks.framework.exercise import Exercise, ExerciseKind, Mistake
-from utils.checks.framework.expected import expected_of, observed
-from utils.checks.framework.observation import BY_CHANCE, ProblemKind
-from utils.checks.framework.silent_tests import RANDOM_TEST, with_reasons
-from utils.checks.framework.wrong_cases import is_wrong
+from utils.checks.explain.known.search import (
+    Search,
+    differs_as_far,
+    is_loose,
+    search_of,
+    where_it_agrees,
+)
+from utils.checks.explain.known.wrong_cases import is_wrong
+from utils.checks.explain.seen.silent_tests import RANDOM_TEST, with_reasons
+from utils.checks.explain.situation import Explanation, Situation, by
+from utils.checks.observation import BY_CHANCE, ProblemKind
+from utils.checks.observe.expected import expected_of, observed
 
 SEVERAL = 2  # failing cases that a mistake must explain, if there are so many
 

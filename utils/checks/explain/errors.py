@@ -1,8 +1,8 @@
 """Say what usually causes the error in which an answer ended."""
 
+from utils.checks.exercise import ExerciseKind
+from utils.checks.explain.seen.errors_explained import of_a_test, usual_cause
 from utils.checks.explain.situation import Explanation, Situation
-from utils.checks.framework.errors_explained import of_a_test, usual_cause
-from utils.checks.framework.exercise import ExerciseKind
 
 
 def explain(situation: Situation) -> Explanation | None:

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from utils.checks.explain.one_setting import is_right_without
+from utils.checks.compare.closeness import close
+from utils.checks.compare.compare import PREDICTION, Finding
+from utils.checks.compare.rounded import is_rounded
+from utils.checks.exercise import Mistake
+from utils.checks.explain.asked.one_setting import is_right_without
+from utils.checks.explain.seen.errors_explained import usual_cause
 from utils.checks.explain.situation import Explanation, Situation, by
-from utils.checks.framework.closeness import close
-from utils.checks.framework.compare import PREDICTION, Finding
-from utils.checks.framework.errors_explained import usual_cause
-from utils.checks.framework.exercise import Mistake
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation, Other, Plain, ProblemKind
-from utils.checks.framework.rounded import is_rounded
+from utils.checks.observation import Observation, Other, Plain, ProblemKind
+from utils.checks.observe.expected import expected_of
 
 GENERAL = {
     "changed": Mistake(

@@ -8,9 +8,9 @@ its numbers do not.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from utils.checks.explain.search import search_of
-from utils.checks.explain.situation import Explanation, Situation, by
-from utils.checks.framework.agreeing import (
+from utils.checks.compare.compare import same_results
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.explain.known.agreeing import (
     BACKWARD,
     Judged,
     agrees_in,
@@ -18,10 +18,10 @@ from utils.checks.framework.agreeing import (
     is_ruled_out,
     only,
 )
-from utils.checks.framework.compare import same_results
-from utils.checks.framework.exercise import Exercise, Mistake
-from utils.checks.framework.expected import expected_of, results_of
-from utils.checks.framework.observation import Observation, ProblemKind
+from utils.checks.explain.known.search import search_of
+from utils.checks.explain.situation import Explanation, Situation, by
+from utils.checks.observation import Observation, ProblemKind
+from utils.checks.observe.expected import expected_of, results_of
 
 
 def explain(situation: Situation) -> Explanation | None:

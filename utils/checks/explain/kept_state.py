@@ -4,10 +4,10 @@ A case that fails is asked once more with that put back, so that it comes first:
 an earlier call was in the way.
 """
 
+from utils.checks.case_results import judge_case
 from utils.checks.explain.general import REMEMBERS
 from utils.checks.explain.situation import Explanation, Situation
-from utils.checks.framework.case_results import judge_case
-from utils.checks.framework.expected import with_facts
+from utils.checks.observe.expected import with_facts
 
 _ASKED = 4  # times: an answer that is random may be right once by chance
 

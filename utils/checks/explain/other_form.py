@@ -10,15 +10,15 @@ from functools import partial
 
 import numpy as np
 
+from utils.checks.case_results import judge_case
+from utils.checks.exercise import Exercise, Mistake
 from utils.checks.explain import bank, in_part, pairs
 from utils.checks.explain.general import SEVERAL_FOR_ONE
+from utils.checks.explain.known.agreeing import BACKWARD, Judged
 from utils.checks.explain.situation import Explanation, Situation
-from utils.checks.framework.agreeing import BACKWARD, Judged
-from utils.checks.framework.case_results import judge_case
-from utils.checks.framework.exercise import Exercise, Mistake
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Array, Observation, Plain, ProblemKind
-from utils.checks.framework.verdict import CaseResult
+from utils.checks.observation import Array, Observation, Plain, ProblemKind
+from utils.checks.observe.expected import expected_of
+from utils.checks.verdict import CaseResult
 from utils.words import axes
 
 Turn = Callable[[Array, Array], Array]  # a result, and the right one in the same case

@@ -5,12 +5,12 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from utils.checks.explain.search import Search, differs_as_far, search_of, where_it_agrees
+from utils.checks.combining import both
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.explain.known.agreeing import LOOSE, Judged, agrees_with
+from utils.checks.explain.known.search import Search, differs_as_far, search_of, where_it_agrees
+from utils.checks.explain.known.wrong_cases import is_wrong
 from utils.checks.explain.situation import Explanation, Situation
-from utils.checks.framework.agreeing import LOOSE, Judged, agrees_with
-from utils.checks.framework.combining import both
-from utils.checks.framework.exercise import Exercise, Mistake
-from utils.checks.framework.wrong_cases import is_wrong
 
 SEVERAL_OF_PAIRS = 3  # failing cases that must agree: two at once agree by chance more often
 MOST_PAIRS = 1000  # of mistakes tried together: a check must answer at once

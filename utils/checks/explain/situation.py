@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from utils.checks.explain.own_object import OwnObject
-from utils.checks.framework.agreeing import Judged
-from utils.checks.framework.exercise import Exercise, Mistake
+from utils.checks.exercise import Exercise, Mistake
+from utils.checks.explain.asked.own_object import OwnObject
+from utils.checks.explain.known.agreeing import Judged
 
 
 @dataclass(frozen=True)

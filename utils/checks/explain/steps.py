@@ -14,17 +14,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from utils.checks.compare.closeness import agree
+from utils.checks.compare.compare import same_results
+from utils.checks.exercise import Case, Exercise, ExerciseKind, Inputs, Mistake
+from utils.checks.explain.known.agreeing import LOOSE, Judged
+from utils.checks.explain.seen.across_cases import factor_everywhere
+from utils.checks.explain.seen.changes import Change, changes, changes_of_number
+from utils.checks.explain.seen.entries_seen import are_shares
+from utils.checks.explain.seen.weights_seen import of_weights_seen
 from utils.checks.explain.situation import Explanation, Situation, by
-from utils.checks.framework.across_cases import factor_everywhere
-from utils.checks.framework.agreeing import LOOSE, Judged
-from utils.checks.framework.changes import Change, changes, changes_of_number
-from utils.checks.framework.closeness import agree
-from utils.checks.framework.compare import same_results
-from utils.checks.framework.entries_seen import are_shares
-from utils.checks.framework.exercise import Case, Exercise, ExerciseKind, Inputs, Mistake
-from utils.checks.framework.expected import changed_inputs, expected_of, inputs_of
-from utils.checks.framework.observation import Array, Observation, Plain, ProblemKind
-from utils.checks.framework.weights_seen import of_weights_seen
+from utils.checks.observation import Array, Observation, Plain, ProblemKind
+from utils.checks.observe.expected import changed_inputs, expected_of, inputs_of
 
 _MOST_TRIED = 250  # each costs a call of the oracle, and a check must answer at once
 _MANY = 12  # tensors; of so many, those inside modules are left out

@@ -13,21 +13,21 @@ from typing import Any, cast
 
 import numpy as np
 
-from utils.checks.explain.experiments import experiments
-from utils.checks.explain.one_setting import one_setting
-from utils.checks.explain.seen_twice import seen_twice
+from utils.checks.compare.closeness import close, has_no_number, nearly
+from utils.checks.compare.compare import PREDICTION, identical, number
+from utils.checks.exercise import Exercise, ExerciseKind
+from utils.checks.explain.asked.experiments import experiments
+from utils.checks.explain.asked.one_setting import one_setting
+from utils.checks.explain.asked.seen_twice import seen_twice
+from utils.checks.explain.known.agreeing import Judged
+from utils.checks.explain.seen.across_cases import of_all_cases, of_named, of_reach
+from utils.checks.explain.seen.entries_seen import of_flags, of_no_number, of_shares
+from utils.checks.explain.seen.places import of_places, of_repeats
+from utils.checks.explain.seen.plain_results import of_facts, of_renamed, of_wrapped
+from utils.checks.explain.seen.structure import of_diagonals, of_results, of_structure
 from utils.checks.explain.situation import Explanation, Situation
-from utils.checks.framework.across_cases import of_all_cases, of_named, of_reach
-from utils.checks.framework.agreeing import Judged
-from utils.checks.framework.closeness import close, has_no_number, nearly
-from utils.checks.framework.compare import PREDICTION, identical, number
-from utils.checks.framework.entries_seen import of_flags, of_no_number, of_shares
-from utils.checks.framework.exercise import Exercise, ExerciseKind
-from utils.checks.framework.expected import expected_of, inputs_of
-from utils.checks.framework.observation import Array, Observation, ProblemKind
-from utils.checks.framework.places import of_places, of_repeats
-from utils.checks.framework.plain_results import of_facts, of_renamed, of_wrapped
-from utils.checks.framework.structure import of_diagonals, of_results, of_structure
+from utils.checks.observation import Array, Observation, ProblemKind
+from utils.checks.observe.expected import expected_of, inputs_of
 from utils.words import axes, counted, share
 
 MOST = 2

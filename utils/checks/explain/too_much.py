@@ -1,9 +1,9 @@
 """Explain a result that is far larger than the right one by that alone: no cause is sought."""
 
+from utils.checks.compare.amount import is_far_more, of_amount
 from utils.checks.explain import general
 from utils.checks.explain.situation import Explanation, Situation
-from utils.checks.framework.amount import is_far_more, of_amount
-from utils.checks.framework.expected import expected_of
+from utils.checks.observe.expected import expected_of
 
 
 def explain(situation: Situation) -> Explanation | None:

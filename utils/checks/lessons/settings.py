@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from utils.checks.framework.exercise import Setting
+from utils.checks.exercise import Setting
 
 SETTINGS: Final = {
     "mask": Setting("none", "with one", "without a mask"),

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Final
 
-from utils.checks.framework.exercise import Exercise, ExerciseKind
-from utils.checks.framework.observation import ProblemKind
-from utils.checks.framework.verdict import Verdict
+from utils.checks.exercise import Exercise, ExerciseKind
+from utils.checks.observation import ProblemKind
+from utils.checks.verdict import Verdict
 
 _OF_AN_ERROR: Final = (
     "No usual cause of this error is known. Call your code in a new cell, with inputs of these "

@@ -14,7 +14,7 @@ from unittest import mock
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from utils.checks.framework.forbidden import Forbidden
+from utils.checks.observe.forbidden import Forbidden
 
 _ASKS = (
     "Your code calls {}, which waits for an answer, and nobody can answer while a check runs. Take "

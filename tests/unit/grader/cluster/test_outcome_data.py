@@ -15,7 +15,7 @@ from grader.workers.pool import Pool
 from grader.workers.protocol import WireError
 from tests.course.clusters import submissions
 from tests.course.lesson_runs import all_lessons
-from utils.checks.framework.render import as_mimebundle
+from utils.checks.render import as_mimebundle
 
 pytestmark = pytest.mark.usefixtures("one_fork_server")
 LESSON = all_lessons()["02_attention"]

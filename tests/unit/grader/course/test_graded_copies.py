@@ -23,9 +23,9 @@ from grader.errors import CourseError
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.verdict_file import verdict_file
 from tests.unit.grader.pages.graded_class import NO_SCALING, ROW_MISSED, right, stub, wrong
-from utils.checks.framework.mime import MIME
-from utils.checks.framework.render import as_mimebundle, as_text
-from utils.checks.framework.verdict import Verdict
+from utils.checks.mime import MIME
+from utils.checks.render import as_mimebundle, as_text
+from utils.checks.verdict import Verdict
 
 LESSON = "02_attention"
 ABOUT = {"submission": "abc", "judged_by": {"attend": "f"}, "first_tries": {"attend": ["abc", 0.5]}}

@@ -11,7 +11,7 @@ from grader.course.secret import FILE, VARIABLE, course_secret
 from grader.errors import PROGRAM, CourseError
 from grader.workers.pool import KEPT
 from tests.course.lesson_runs import ROOT
-from utils.checks.framework.variation import VARIATION
+from utils.checks.variation import VARIATION
 
 SECRET = random.Random(0).randbytes(32).hex()  # of no class
 

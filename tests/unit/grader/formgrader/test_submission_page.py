@@ -12,8 +12,8 @@ from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
 from grader.formgrader.submission_page import SubmissionPage, harmless
-from tests.unit.utils.checks.framework.test_render import VERDICTS, contrast, pairs, rgb
-from utils.checks.framework.render import as_html
+from tests.unit.utils.checks.test_render import VERDICTS, contrast, pairs, rgb
+from utils.checks.render import as_html
 
 PNG = base64.b64encode(b"\x89PNG and so on").decode()
 HOSTILE = [

@@ -11,8 +11,8 @@ from grader.sandbox import Ended
 from grader.workers.progress import events
 from grader.workers.protocol import MOST_PARTS, MOST_PARTS_IN_ALL, Message, encode
 from tests.course.lesson_runs import lesson_of
-from utils.checks.framework.observation import Observation
-from utils.checks.framework.observe import observe
+from utils.checks.observation import Observation
+from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises, probes
 
 EXERCISE = "scaled_dot_product_attention"

@@ -14,10 +14,10 @@ from grader.grading.scoring import judge_submission
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import lesson_of
-from utils.checks.framework.expected import expected_of
-from utils.checks.framework.observation import Observation, Plain
 from utils.checks.judge import judge
 from utils.checks.lessons.encoder.stack_facts import stack_facts
+from utils.checks.observation import Observation, Plain
+from utils.checks.observe.expected import expected_of
 from utils.checks.registry import exercises, probes
 
 MOST_CALLS = 4_000_000  # of Python's and numpy's functions: ten times what they take

@@ -13,7 +13,7 @@ from grader.grading.reading import Item, prepare
 from grader.sandbox import Ended, Ending, Limits
 from grader.workers.pool import Pool
 from tests.course.lesson_runs import all_lessons
-from utils.checks.framework import expected
+from utils.checks.observe import expected
 
 pytestmark = pytest.mark.usefixtures("one_fork_server")
 LESSON = all_lessons()["00_start_here"]

@@ -12,11 +12,11 @@ from grader.grading.scoring import OURS, judge_submission
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import ROOT, lesson_of
-from utils.checks.framework.observation import Observation, Problem, ProblemKind
-from utils.checks.framework.observe import observe
-from utils.checks.framework.render import as_mimebundle, as_text
-from utils.checks.framework.verdict import Verdict
+from utils.checks.observation import Observation, Problem, ProblemKind
+from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises, probes
+from utils.checks.render import as_mimebundle, as_text
+from utils.checks.verdict import Verdict
 
 EXERCISE = "scaled_dot_product_attention"
 LESSON = lesson_of(EXERCISE)

@@ -15,9 +15,9 @@ from grader.course.graded_copies import fingerprint
 from grader.grading.outcome import ExerciseResult, Outcome, Status
 from grader.grading.verdict_file import verdict_file
 from tests.course.lesson_runs import ROOT, all_lessons
-from utils.checks.framework.exercise import Case, Mistake
-from utils.checks.framework.render import as_mimebundle
-from utils.checks.framework.verdict import CaseResult, Finding, Verdict
+from utils.checks.exercise import Case, Mistake
+from utils.checks.render import as_mimebundle
+from utils.checks.verdict import CaseResult, Finding, Verdict
 
 LESSON = "02_attention"
 TOTAL = sum(exercise.points for exercise in all_lessons()[LESSON].exercises)

@@ -25,8 +25,8 @@ from tests.unit.grader.pages.graded_class import (
     stub,
     wrong,
 )
-from utils.checks.framework.exercise import Case
-from utils.checks.framework.verdict import CaseResult, Finding, Verdict
+from utils.checks.exercise import Case
+from utils.checks.verdict import CaseResult, Finding, Verdict
 
 ATTEND = "scaled_dot_product_attention"  # 5 points
 

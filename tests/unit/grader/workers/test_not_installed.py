@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from grader.workers.not_installed import SAYS, not_installed, stand_in
-from utils.checks.framework.observation import describe
+from utils.checks.observation import describe
 
 USES = {
     "an annotation": "def f(x: lib.Float[torch.Tensor, '1 t'] | None) -> None | lib.Int: pass",

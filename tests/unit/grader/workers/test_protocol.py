@@ -24,8 +24,8 @@ from grader.workers.protocol import (
     decode,
     encode,
 )
-from utils.checks.framework import observe
-from utils.checks.framework.observation import Observation, Other, Problem, ProblemKind
+from utils.checks.observation import Observation, Other, Problem, ProblemKind
+from utils.checks.observe import observe
 
 NAMES = st.text(string.printable, max_size=20)
 ARRAYS = hnp.arrays(
@@ -72,7 +72,7 @@ def test_what_is_encoded_is_decoded_the_same(exercise, number, seen):
 
 def test_every_kind_of_problem_that_questioning_finds_can_be_sent():
     checks = Path(observe.__file__).parents[1]
-    asking = [checks / "framework/observe.py", *checks.glob("authoring/*.py")]
+    asking = [checks / "observe/observe.py", *checks.glob("authoring/*.py")]
     texts = [p.read_text("utf-8") for p in (*asking, *checks.glob("lessons/*/probes/*.py"))]
     named = {kind for text in texts for kind in re.findall(r"ProblemKind\.([A-Z]+)", text)}
     assert {"CHANCE", "RETURN"} <= named

@@ -18,7 +18,7 @@ from grader.workers.results import TrialRun, as_one
 from grader.workers.resuming import Losses
 from grader.workers.trials import Server
 from grader.workers.watcher import LEAST_SECONDS, let_go, rest_of, trial_run
-from utils.checks.framework.observation import Observation
+from utils.checks.observation import Observation
 
 STEPS = json.dumps([{"source": "a = 1", "exercise": "", "cases": []}] * 5).encode()
 

@@ -6,7 +6,7 @@ import pytest
 
 from grader.workers.protocol import Message, encode
 from tests.unit.grader.workers.test_trials import RIGHT_FIRST, TEST, served, trials
-from utils.checks.framework.observation import Observation, Problem
+from utils.checks.observation import Observation, Problem
 
 
 def told(kind: str, says: str) -> list[dict]:

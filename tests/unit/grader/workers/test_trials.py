@@ -13,10 +13,10 @@ from grader.workers.protocol import Message, WireError, decode, encode
 from grader.workers.results import TrialRun, as_one
 from grader.workers.trial_proxy import Proxy
 from grader.workers.trials import TRIAL_RUNS, Server
-from utils.checks.framework.observation import Observation
 from utils.checks.lessons.attention.answers.testing import good_test
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.encoder.answers.testing import good_test as good_test_of_padding
+from utils.checks.observation import Observation
 from utils.checks.registry import probes
 
 TEST = "test_attention"

@@ -13,12 +13,12 @@ from tests.forks import run_scripts
 BEFORE = "import sys\nimport matplotlib.pyplot\nimport torch"
 
 PROBES = """
-from utils.checks.framework.exercise import Probe, by_exercise, case
+from utils.checks.exercise import Probe, by_exercise, case
 {imports}
 PROBES = by_exercise(Probe("planted", dict, lambda answer, _: {{"y": answer()}}, (case("a"),)))
 """
 COLLECTS = """
-from utils.checks.framework.discovery import collect
+from utils.checks.discovery import collect
 PROBES = collect(__name__, __path__, "PROBES")
 """
 WARM_UP = """

@@ -5,9 +5,9 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.course.lesson_runs import exercise_ids
-from utils.checks.framework.case_results import judge_case
-from utils.checks.framework.expected import with_facts
-from utils.checks.framework.observe import observe
+from utils.checks.case_results import judge_case
+from utils.checks.observe.expected import with_facts
+from utils.checks.observe.observe import observe
 from utils.checks.registry import find_exercise
 from utils.kernel import runs
 from utils.notebook import lend as lending

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from utils.checks.framework.observe import observe
 from utils.checks.judge import judge
+from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
 from utils.reference import modules
 

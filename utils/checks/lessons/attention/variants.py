@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Mistake
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Mistake
 from utils.checks.lessons.attention.masking import Masking, Softmax, masked_softmax
 from utils.reference.attention import reference_attention
 

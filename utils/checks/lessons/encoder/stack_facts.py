@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from utils.checks.framework.exercise import Inputs
-from utils.checks.framework.observation import Array, Plain
+from utils.checks.exercise import Inputs
 from utils.checks.lessons.encoder.probes.building import CHANGED
+from utils.checks.observation import Array, Plain
 
 TOLERANCE = 1e-4
 MOST_LAYERS = 50  # each is held against each: thousands would take minutes

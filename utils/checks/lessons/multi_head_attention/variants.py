@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from utils.checks.framework.combining import by_choices
+from utils.checks.combining import by_choices
 from utils.checks.lessons.attention.masking import Masking, Softmax, masked_softmax
 from utils.checks.lessons.attention.variants import RETURNED, q_k_transposed
 from utils.reference.attention import reference_attention

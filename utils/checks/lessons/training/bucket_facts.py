@@ -6,8 +6,8 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from utils.checks.framework.exercise import Inputs
-from utils.checks.framework.observation import Plain
+from utils.checks.exercise import Inputs
+from utils.checks.observation import Plain
 
 MOST_WASTE = 0.15  # share of padding in mixed batches
 MOST_BATCHES = 1.6  # times the number that the tokens alone need

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import Generator
 
-from utils.checks.framework.combining import by_choices
+from utils.checks.combining import by_choices
 
 STRETCH = 100  # sentences
 NEAR = {"in fours": 4, "in pairs": 2}  # so many batches change places with one another

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.combining import by_choices
+from utils.checks.combining import by_choices
 from utils.checks.lessons.multi_head_attention.variants import HeadsVariant
 from utils.reference.heads import reference_merge, reference_split
 from utils.reference.positions import reference_rotary

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.checks.framework.combining import by_choices
+from utils.checks.combining import by_choices
 from utils.checks.lessons.training import clipping
 from utils.reference.tagging import IGNORED, reference_token_loss
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from utils.checks.framework.combining import by_choices
+from utils.checks.combining import by_choices
 
 Sentences = Sequence[Sequence[str]]
 

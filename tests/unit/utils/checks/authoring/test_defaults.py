@@ -3,7 +3,7 @@
 import pytest
 
 from utils.checks.authoring.defaults import require_defaults
-from utils.checks.framework.observation import AnswerError
+from utils.checks.observation import AnswerError
 
 
 def answer(x, base=10.0, offset=None, *more, **named):

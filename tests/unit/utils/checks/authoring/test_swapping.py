@@ -8,7 +8,7 @@ from torch import nn
 from torch.func import functional_call
 
 from utils.checks.authoring.swapping import call_with, found_at, parameters_at, use_with
-from utils.checks.framework.observation import AnswerError
+from utils.checks.observation import AnswerError
 
 
 class Growing(nn.Module):

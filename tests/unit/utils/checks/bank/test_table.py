@@ -18,7 +18,7 @@ from utils.checks.bank.table import (
     read_table,
     verify_patches,
 )
-from utils.checks.framework.combining import both, made
+from utils.checks.combining import both, made
 from utils.checks.registry import exercises, with_mistakes
 
 CELL = '''\

@@ -10,16 +10,16 @@ from torch import nn
 
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
-from utils.checks.explain import seen_twice as module
-from utils.checks.explain.one_setting import one_setting
-from utils.checks.explain.seen_twice import seen_twice
+from utils.checks.compare.compare import Finding
+from utils.checks.exercise import Case, Setting
+from utils.checks.explain.asked import seen_twice as module
+from utils.checks.explain.asked.one_setting import one_setting
+from utils.checks.explain.asked.seen_twice import seen_twice
+from utils.checks.explain.known.agreeing import Judged
 from utils.checks.explain.situation import Situation
-from utils.checks.framework.agreeing import Judged
-from utils.checks.framework.compare import Finding
-from utils.checks.framework.exercise import Case, Setting
-from utils.checks.framework.observation import Observation, ProblemKind
-from utils.checks.framework.verdict import CaseResult
+from utils.checks.observation import Observation, ProblemKind
 from utils.checks.registry import exercises
+from utils.checks.verdict import CaseResult
 from utils.reference.attention import reference_attention
 
 WRONG = Finding(ProblemKind.VALUES, "x", "")

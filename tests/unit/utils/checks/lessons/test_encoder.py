@@ -6,7 +6,6 @@ from torch import nn
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
 from utils.checks.authoring.calling import AnswerError, mode_of
-from utils.checks.framework.observe import observe
 from utils.checks.judge import judge
 from utils.checks.lessons.encoder.answers.count import count_oracle
 from utils.checks.lessons.encoder.probes.requirements import (
@@ -14,6 +13,7 @@ from utils.checks.lessons.encoder.probes.requirements import (
     require_dropout,
     require_gain_and_bias,
 )
+from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
 from utils.reference import modules
 

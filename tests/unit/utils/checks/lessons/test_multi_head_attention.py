@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from utils.checks import check
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.observe import observe
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.multi_head_attention.answers.counting import read_as_layers
 from utils.checks.lessons.multi_head_attention.answers.fusing import fuse_oracle
 from utils.checks.lessons.multi_head_attention.variants import heads_variant
+from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
 from utils.reference.heads import reference_merge, reference_split
 

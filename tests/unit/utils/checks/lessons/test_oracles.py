@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.checks.authoring.inputs import Draw
 from utils.checks.lessons.attention.answers.additive import additive_oracle
 from utils.checks.lessons.attention.answers.first import attend_oracle
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.start_here.answers.means import mean_oracle
 from utils.checks.lessons.start_here.answers.products import dot_oracle
 from utils.checks.lessons.start_here.answers.softmax import softmax_oracle

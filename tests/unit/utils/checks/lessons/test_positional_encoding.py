@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from utils.checks import check
-from utils.checks.framework.render import as_text
+from utils.checks.render import as_text
 from utils.experiments.buggy import broken_encoding
 from utils.reference.modules import PositionalEncoding
 from utils.reference.positions import (

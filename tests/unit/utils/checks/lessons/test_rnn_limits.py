@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from utils.checks import check
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.observe import observe
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.rnn_limits.answers.cell import cell_oracle
 from utils.checks.lessons.rnn_limits.answers.gradient import gradient_oracle
 from utils.checks.lessons.rnn_limits.answers.recurrence import forward_oracle
 from utils.checks.lessons.rnn_limits.answers.steps import longest_wait
+from utils.checks.observe.observe import observe
 from utils.checks.registry import find_exercise
 from utils.reference.recurrence import reference_forward
 from utils.reference.recurrent_cell import reference_cell

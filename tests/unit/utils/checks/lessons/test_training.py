@@ -17,9 +17,8 @@ from grader.workers.protocol import Message, decode, encode
 from tests.course.lesson_runs import ROOT
 from tests.course.right_forms import training as forms
 from utils.checks import check
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Case, hidden_case
-from utils.checks.framework.observe import observe
+from utils.checks.exercise import Case, hidden_case
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.training import probes
 from utils.checks.lessons.training.answers.buckets import buckets, buckets_oracle
 from utils.checks.lessons.training.answers.collating import collate_oracle
@@ -32,6 +31,7 @@ from utils.checks.lessons.training.answers.steps import step_oracle
 from utils.checks.lessons.training.bucket_facts import FEWEST_TURNS, _alike, _sorting, _turns
 from utils.checks.lessons.training.probes.watched import Model, Optimizer, Scheduler, TaggingModel
 from utils.checks.lessons.training.tagging_variants import tagging_oracle
+from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
 from utils.reference import modules
 from utils.reference.tagging import reference_collate, reference_token_loss

@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from utils.checks.api import ExerciseCheck
-from utils.checks.framework.compare import Finding
-from utils.checks.framework.errors_explained import usual_cause
-from utils.checks.framework.exercise import case
-from utils.checks.framework.observation import Problem, ProblemKind
-from utils.checks.framework.verdict import CaseResult, Verdict
+from utils.checks.compare.compare import Finding
+from utils.checks.exercise import case
+from utils.checks.explain.seen.errors_explained import usual_cause
 from utils.checks.live.next_step import with_a_next_step
+from utils.checks.observation import Problem, ProblemKind
 from utils.checks.registry import find_exercise
+from utils.checks.verdict import CaseResult, Verdict
 
 
 def odd(x, dim=-1):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.comparing import cosines
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import (

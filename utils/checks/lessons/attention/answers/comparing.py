@@ -5,8 +5,8 @@ from typing import Any
 
 from torch import Tensor
 
-from utils.checks.framework.changes import normalised, of_length_one
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
+from utils.checks.explain.seen.changes import normalised, of_length_one
 
 _AS_THEY_ARE = (
     "The product takes queries and keys as their layers give them; only the root of their size is "

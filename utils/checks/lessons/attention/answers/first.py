@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
-from utils.checks.framework.observation import Observation
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.lessons.attention.answers.mask import (
     half_guarded_mistakes,
     infinity_mistakes,
@@ -20,6 +19,7 @@ from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_m
 from utils.checks.lessons.attention.masking import masked_softmax
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.variants import RETURNED
+from utils.checks.observation import Observation
 from utils.reference.attention import reference_attention
 
 

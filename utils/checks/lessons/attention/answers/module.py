@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.checks.authoring.common_mistakes import no_forward
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.answers.mask import (

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 
 Run = Callable[[Tensor], Tensor]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 
 Variant = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 
 Variant = Callable[..., Any]
 _SUMMED = (

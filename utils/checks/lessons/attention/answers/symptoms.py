@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 
 

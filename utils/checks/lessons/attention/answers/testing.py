@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from utils.checks.authoring.weak_tests import Finder, Told, weak_tests
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.probes.versions import Attention
 from utils.reference.attention import reference_attention

@@ -10,12 +10,12 @@ from utils.checks.authoring.calling import require_linear, require_module, unpac
 from utils.checks.authoring.counting import MORE, counted_call
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.devices import elsewhere, is_made_there
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.authoring.swapping import call_with, parameters_at
 from utils.checks.authoring.trying_tests import try_test
-from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.versions import version
+from utils.checks.lessons.inputs import Draw
 
 SHORTCUTS = (
     "torch.nn.functional.scaled_dot_product_attention",

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
 
 Run = Callable[[Tensor], Tensor]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.checks.authoring.prediction import prediction
-from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.observation import AnswerError, ProblemKind
 
 BUGS = (
     "mask ignored",

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from utils.checks.authoring.tried_sizes import require_small
-from utils.checks.framework.substitution import borrowed
+from utils.checks.observe.substitution import borrowed
 
 Attention = Callable[..., tuple[Tensor, Tensor]]
 

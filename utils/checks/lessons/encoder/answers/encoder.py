@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 from utils.checks.authoring.common_mistakes import keep_module, no_forward, no_set_up
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.checks.lessons.encoder.reference import TorchStack
 from utils.reference import modules

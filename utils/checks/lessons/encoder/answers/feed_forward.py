@@ -6,7 +6,7 @@ from utils.checks.authoring.common_mistakes import (
     no_forward,
     no_set_up,
 )
-from utils.checks.framework.exercise import Exercise, by_id
+from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.reference import modules
 

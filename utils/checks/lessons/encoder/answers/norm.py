@@ -1,7 +1,7 @@
 """Layer normalisation: right answers, and the mistakes that no patch of its body says."""
 
 from utils.checks.authoring.common_mistakes import keep_parameter, no_forward, no_set_up
-from utils.checks.framework.exercise import Exercise, by_id
+from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.reference import modules
 

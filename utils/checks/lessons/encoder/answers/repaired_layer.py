@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from utils.checks.framework.exercise import Exercise, by_id
+from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.checks.lessons.encoder.reference import TorchLayer
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.checks.lessons.encoder.stack_facts import stack_facts
 

@@ -3,7 +3,7 @@
 import torch
 
 from utils.checks.authoring.weak_tests import Finder, Told, weak_tests
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.encoder.probes import PROBES
 from utils.checks.lessons.encoder.probes.versions import Encode, name_of
 

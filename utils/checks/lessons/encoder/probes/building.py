@@ -10,13 +10,9 @@ from torch import Tensor, nn
 from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.dropping import facts_of_dropping
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.authoring.swapping import call_with, use_with
-from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
-from utils.checks.framework.substitution import borrowed
-from utils.checks.framework.torch_state import seeded
+from utils.checks.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
     DEFAULT_DROPOUT,
@@ -29,7 +25,11 @@ from utils.checks.lessons.encoder.probes.weights import (
     layer_weights,
     only_weights,
 )
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
+from utils.checks.observation import AnswerError, ProblemKind, describe
+from utils.checks.observe.substitution import borrowed
+from utils.checks.observe.torch_state import seeded
 from utils.experiments.broken_layer import broken_layer
 
 TOGETHER = ("the same entries in all sentences", "whole columns", "whole tokens")

@@ -8,14 +8,14 @@ from torch import Tensor, nn
 from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.dropping import factor_of, facts_of_dropping
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.swapping import call_with
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.torch_state import seeded
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.encoder.probes.requirements import (
     require_gain_and_bias,
 )
 from utils.checks.lessons.encoder.probes.weights import only_weights
+from utils.checks.lessons.inputs import Draw
+from utils.checks.observe.torch_state import seeded
 
 SMALL = 1e-3  # of a hidden unit or its factor: what rounding may do
 TOGETHER = ("the same units in all sentences", "the same units for all tokens", "whole tokens")

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.observation import AnswerError, ProblemKind, describe
 
 DEFAULT_DROPOUT = 0.1  # the stubs'
 LAYER_PARTS = ("self_attention", "feed_forward", "norm_1", "norm_2")

@@ -1,7 +1,7 @@
 """Probe of the student's own test that padding changes nothing."""
 
 from utils.checks.authoring.trying_tests import try_test
-from utils.checks.framework.exercise import ExerciseKind, Probe, by_exercise, case
+from utils.checks.exercise import ExerciseKind, Probe, by_exercise, case
 from utils.checks.lessons.encoder.probes.versions import version
 
 PROBES = by_exercise(

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from utils.checks.authoring.calling import mode_of
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.substitution import borrowed
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.encoder.probes.weights import layer_weights, torch_names
+from utils.checks.lessons.inputs import Draw
+from utils.checks.observe.substitution import borrowed
 
 ENCODER = "utils.reference.encoder.TransformerEncoder"
 ROUNDING = 1e-6  # far below any influence: what is left of none where two ways are compared

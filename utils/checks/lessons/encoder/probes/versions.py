@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from utils.checks.authoring.tried_sizes import require_small
-from utils.checks.framework.substitution import borrowed
-from utils.checks.framework.torch_state import seeded
+from utils.checks.observe.substitution import borrowed
+from utils.checks.observe.torch_state import seeded
 
 Encode = Callable[[Tensor], Tensor]
 Version = Callable[[Any, Tensor], Tensor]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Inputs
+from utils.checks.exercise import Inputs
+from utils.checks.lessons.inputs import Draw
 
 
 def layer_weights(draw: Draw, d_model: int, d_ff: int, prefix: str = "") -> dict[str, Tensor]:

@@ -7,9 +7,8 @@ from torch import Tensor
 
 from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.defaults import require_defaults
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.swapping import call_with, use_with
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import broadcast_mask
 from utils.checks.lessons.encoder.probes.requirements import (
     DEFAULT_DROPOUT,
@@ -25,6 +24,7 @@ from utils.checks.lessons.encoder.probes.weights import (
     layer_weights,
     only_weights,
 )
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 
 DEFAULT_SIZES = {"d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048, "max_len": 5000}

@@ -1,5 +1,5 @@
 """Right answers and common mistakes of lesson 03; never loaded beside student code."""
 
-from utils.checks.framework.discovery import collect
+from utils.checks.discovery import collect
 
 EXERCISES = collect(__name__, __path__, "EXERCISES")

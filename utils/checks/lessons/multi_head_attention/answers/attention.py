@@ -7,8 +7,7 @@ from typing import Any
 import torch
 
 from utils.checks.authoring.common_mistakes import dropout_by_default, own_dropout_rate
-from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
-from utils.checks.framework.observation import Observation
+from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
 from utils.checks.lessons.attention.answers.rows import padded_queries_closed
@@ -22,6 +21,7 @@ from utils.checks.lessons.multi_head_attention.variants import (
     MaskPassedOn,
     heads_variant,
 )
+from utils.checks.observation import Observation
 from utils.reference.torch_heads import TorchHeads
 
 

@@ -14,10 +14,10 @@ from typing import Final
 
 from torch import nn
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
-from utils.checks.framework.observation import Plain
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.multi_head_attention.probes import PROBES
+from utils.checks.observation import Plain
 
 D_MODEL: Final = 512
 FIRST_ASKED: Final = 8  # heads; then twice as many are asked for

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 
 _OF_EACH = "Every head has queries, keys and values of its own: Dh columns of each projection."
 

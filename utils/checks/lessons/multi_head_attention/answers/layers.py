@@ -1,7 +1,7 @@
 """MultiHeadAttention: mistakes in its layers, and in cutting and joining heads."""
 
 from utils.checks.authoring.common_mistakes import no_forward
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 from utils.checks.lessons.attention.variants import no_super_init
 from utils.checks.lessons.multi_head_attention.variants import (
     HeadsVariant,

@@ -1,6 +1,6 @@
 """MultiHeadAttention: mistakes in the scores and in what turns them into weights."""
 
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 from utils.checks.lessons.attention.answers.softmaxes import softmax_mistakes
 from utils.checks.lessons.multi_head_attention.variants import heads_variant
 

@@ -14,12 +14,9 @@ from utils.checks.authoring.calling import (
     unpack,
 )
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.authoring.swapping import call_with
-from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind
-from utils.checks.framework.torch_state import seeded
+from utils.checks.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import (
     SHORTCUTS,
     STAND_IN,
@@ -27,6 +24,9 @@ from utils.checks.lessons.attention.probes.attention import (
     trained_alone,
     weights_first,
 )
+from utils.checks.lessons.inputs import Draw
+from utils.checks.observation import AnswerError, ProblemKind
+from utils.checks.observe.torch_state import seeded
 
 LAYERS = ("w_q", "w_k", "w_v", "w_o")
 # Whole attentions under any name: what the exercise builds, and whatever contains it.

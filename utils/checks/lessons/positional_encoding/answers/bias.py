@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.checks.framework.exercise import Exercise, by_id
+from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
 
 

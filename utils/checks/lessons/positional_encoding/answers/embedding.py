@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from utils.checks.authoring.common_mistakes import keep_module, no_forward, no_set_up
-from utils.checks.framework.exercise import Exercise, by_id
+from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
 
 

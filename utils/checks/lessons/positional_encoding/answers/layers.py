@@ -13,7 +13,7 @@ from utils.checks.authoring.common_mistakes import (
     no_forward,
     no_set_up,
 )
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
 from utils.reference.positions import reference_encoding
 

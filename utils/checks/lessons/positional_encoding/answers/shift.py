@@ -2,9 +2,9 @@
 
 import torch
 
-from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
-from utils.checks.framework.observation import Observation
+from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
+from utils.checks.observation import Observation
 from utils.reference.positions import reference_encoding, reference_shift
 
 

@@ -1,5 +1,5 @@
 """Probes that call the answers of lesson 04; loaded beside student code."""
 
-from utils.checks.framework.discovery import collect
+from utils.checks.discovery import collect
 
 PROBES = collect(__name__, __path__, "PROBES")

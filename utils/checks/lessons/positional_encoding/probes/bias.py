@@ -1,6 +1,6 @@
 """The probe of ALiBi's bias on scores."""
 
-from utils.checks.framework.exercise import Probe, by_exercise, case
+from utils.checks.exercise import Probe, by_exercise, case
 
 PROBES = by_exercise(
     Probe(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.checks.authoring.dropping import factor_of, facts_of_dropping
-from utils.checks.framework.torch_state import seeded
+from utils.checks.observe.torch_state import seeded
 
 SMALL = 1e-3  # of a factor: what rounding may do
 TOGETHER = ("the same entries in all sentences", "whole columns", "whole words")

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.defaults import require_defaults
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.swapping import call_with
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
+from utils.checks.observation import AnswerError, ProblemKind
 
 
 def _embedding_inputs(

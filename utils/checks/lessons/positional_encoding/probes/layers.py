@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from utils.checks.authoring.calling import name_of_error, require_module
 from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.swapping import call_with
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
-from utils.checks.framework.torch_state import seeded
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.positional_encoding.probes.dropping import see_dropout
 from utils.checks.lessons.positional_encoding.probes.rotary import with_dtype
+from utils.checks.observation import AnswerError, ProblemKind, describe
+from utils.checks.observe.torch_state import seeded
 
 LARGE_START = 3.0  # far above the spread of nn.Embedding (1) and of all of nn.init
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from utils.checks.authoring.calling import name_of_error
 from utils.checks.authoring.prediction import asked, prediction
-from utils.checks.framework.compare import PREDICTION
-from utils.checks.framework.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.compare.compare import PREDICTION
+from utils.checks.exercise import ExerciseKind, Inputs, Probe, by_exercise, case
+from utils.checks.observation import AnswerError, ProblemKind
 
 WORDS = ("first", "middle", "last", "all alike")
 

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from utils.checks.authoring.defaults import require_defaults
 from utils.checks.authoring.devices import elsewhere, is_made_there
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
 
 SHORT = "bfloat16"  # what mixed-precision training passes from layer to layer
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.rnn_limits.probes import PROBES
 
 Change = Callable[[Tensor], Tensor]

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.rnn_limits.answers.recording import RECORDING
 from utils.checks.lessons.rnn_limits.answers.recurrence import forward_oracle
 from utils.checks.lessons.rnn_limits.probes import PROBES

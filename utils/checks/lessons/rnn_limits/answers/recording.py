@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.exercise import Mistake
+from utils.checks.exercise import Mistake
 from utils.reference.recurrence import reference_forward
 from utils.reference.recurrent_cell import reference_cell
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.rnn_limits.probes import PROBES
 
 TOKENS = 1000

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from utils.checks.authoring.calling import unpack
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
+from utils.checks.observation import AnswerError, ProblemKind
 
 CELL = "utils.reference.recurrent_cell.reference_cell"
 FORWARD = "utils.reference.recurrence.reference_forward"

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from utils.checks.framework.exercise import Exercise, Inputs, Invariant, Mistake, by_id
-from utils.checks.framework.observation import Observation
+from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.lessons.start_here.answers.softmax_variants import (
     build_softmax,
     highest,
@@ -22,6 +21,7 @@ from utils.checks.lessons.start_here.answers.softmax_variants import (
     with_added,
 )
 from utils.checks.lessons.start_here.probes import PROBES
+from utils.checks.observation import Observation
 
 # Bound at import: torch lacks these names while an answer is observed.
 _torch_softmax, _torch_log_softmax = torch.softmax, torch.log_softmax

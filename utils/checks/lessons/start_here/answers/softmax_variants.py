@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from utils.checks.framework.combining import by_choices
+from utils.checks.combining import by_choices
 
 Change = Callable[[Tensor], Tensor]
 AlongAxis = Callable[[Tensor, int], Tensor]

@@ -5,9 +5,9 @@ from typing import Any
 import torch
 
 from utils.checks.authoring.counting import MORE, counted_call
-from utils.checks.authoring.inputs import ALIKE, Draw
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.attention.probes.attention import SHORTCUTS
+from utils.checks.lessons.inputs import ALIKE, Draw
 
 
 def _softmax_inputs(

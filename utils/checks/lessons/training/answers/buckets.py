@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Generator
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.training import bucket_variants as variants
 from utils.checks.lessons.training.bucket_facts import bucket_facts
 from utils.checks.lessons.training.bucket_variants import Batches, buckets

@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from utils.checks.framework.combining import by_choices
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.combining import by_choices
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.training.probes import PROBES
 
 Sentences = Sequence[Sequence[str]]

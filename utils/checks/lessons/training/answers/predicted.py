@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional as F
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.training.probes import PROBES
 
 N_TAGS = 64  # in the prediction

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
 from utils.checks.lessons.attention.answers.mask import mask_mistakes
 from utils.checks.lessons.multi_head_attention.answers.attention import (

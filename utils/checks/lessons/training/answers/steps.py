@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.training import clipping
 from utils.checks.lessons.training import step_variants as variants
 from utils.checks.lessons.training.probes import PROBES

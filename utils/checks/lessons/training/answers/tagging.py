@@ -1,6 +1,6 @@
 """Tagging new sentences: right answers and common mistakes."""
 
-from utils.checks.framework.exercise import Exercise, Mistake, by_id
+from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.training import tagging_variants as variants
 from utils.checks.lessons.training.probes import PROBES
 from utils.checks.lessons.training.tagging_variants import tagger, tagging_oracle

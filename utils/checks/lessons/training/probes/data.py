@@ -6,10 +6,10 @@ from typing import Any
 import torch
 
 from utils.checks.authoring.calling import unpack
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
-from utils.checks.framework.torch_state import seeded
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
+from utils.checks.observation import AnswerError, ProblemKind, describe
+from utils.checks.observe.torch_state import seeded
 
 SEEDS = {"with a seed": 11, "with the same seed": 11, "with another seed": 12}
 

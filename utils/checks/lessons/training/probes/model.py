@@ -7,13 +7,13 @@ from torch import Tensor, nn
 
 from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.inputs import Draw
 from utils.checks.authoring.prediction import asked
 from utils.checks.authoring.swapping import call_with
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
-from utils.checks.framework.substitution import borrowed
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.encoder.probes.weights import layer_weights, only_weights
+from utils.checks.lessons.inputs import Draw
+from utils.checks.observation import AnswerError, ProblemKind, describe
+from utils.checks.observe.substitution import borrowed
 
 IGNORED = -100  # the tag of padding
 

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from utils.checks.authoring.calling import require_module
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.inputs import ALIKE, Draw
 from utils.checks.authoring.swapping import call_with
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import AnswerError, ProblemKind, describe
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import ALIKE, Draw
+from utils.checks.observation import AnswerError, ProblemKind, describe
 
 LOUD = 30.0  # what stands at padding is larger than what counts
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.multi_head_attention.probes.heads import (
     attention_inputs,
     call_attention,

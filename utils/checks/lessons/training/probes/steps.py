@@ -10,10 +10,8 @@ from torch import Tensor
 
 from utils.checks.authoring.calling import mode_of
 from utils.checks.authoring.determinism import settled
-from utils.checks.authoring.inputs import Draw
-from utils.checks.framework.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.framework.observation import describe
-from utils.checks.framework.substitution import borrowed
+from utils.checks.exercise import Inputs, Probe, by_exercise, case
+from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.training.probes.data import untouched
 from utils.checks.lessons.training.probes.watched import (
     BACKWARD_PRECISION,
@@ -27,6 +25,8 @@ from utils.checks.lessons.training.probes.watched import (
     TaggingModel,
     as_if_on_a_gpu,
 )
+from utils.checks.observation import describe
+from utils.checks.observe.substitution import borrowed
 
 COLLATE = "utils.reference.tagging.reference_collate"
 TOKEN_LOSS = "utils.reference.tagging.reference_token_loss"

@@ -1,0 +1,1 @@
+"""Hold what was observed against what is expected."""

@@ -1,0 +1,1 @@
+"""The student's own object is asked again."""

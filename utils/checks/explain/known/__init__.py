@@ -1,0 +1,1 @@
+"""Known mistakes that give what an answer gives."""

@@ -1,0 +1,1 @@
+"""What was seen of a wrong result, in true sentences."""

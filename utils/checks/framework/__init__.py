@@ -1,1 +1,0 @@
-"""The engine that questions an answer, judges it and explains the verdict; it knows no lesson."""

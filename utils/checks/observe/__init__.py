@@ -1,0 +1,1 @@
+"""Call the student's object and give back plain data."""
