@@ -1,21 +1,17 @@
-"""Say something to a student, in the style of a verdict; as text where there is no front end."""
+"""Say something to a student, on a card as a verdict is; as text where there is no front end."""
 
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Final
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
+from utils.card import card
 from utils.kernel.runs import is_grading
-
-QUIET: Final = "var(--jp-ui-font-color2, #616161)"
-STYLE: Final = (
-    "border-left: 4px solid {}; padding: 2px 0 2px 12px; line-height: 1.5; max-width: 46em;"
-)
+from utils.palette import OPEN
 
 
 def say(*lines: str) -> None:
@@ -49,7 +45,7 @@ def as_bundle(lines: Iterable[str]) -> dict[str, str]:
     """Return what a notebook shows of some lines: text, and HTML that breaks between words."""
     lines = tuple(lines)
     inside = "".join(f"<div>{_as_html(line)}</div>" for line in lines)
-    html = f"<div style='{STYLE.format(QUIET)}'>{inside}</div>" if lines else ""
+    html = card("The course says", OPEN.ground, inside) if lines else ""
     return {"text/plain": "\n".join(lines), "text/html": html}
 
 

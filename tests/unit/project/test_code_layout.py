@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.training": (
         "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",
     ),
-    "utils.kernel": ("utils.kernel", "utils.words"),
+    "utils.kernel": ("utils.kernel", "utils.card", "utils.palette", "utils.words"),
     "utils.notebook": (
         "utils.notebook", "utils.kernel", "utils.checks.api", "utils.checks.registry",
         "utils.reference", "utils.errors", "utils.progress", "utils.words",
