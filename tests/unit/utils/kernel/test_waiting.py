@@ -49,7 +49,7 @@ def test_an_answer_that_is_slow_in_one_case_is_told_of_with_that_case(kernel: Ke
 def test_an_interrupt_within_the_checks_own_code_gives_a_verdict_too(kernel: Kernel) -> None:
     kernel.run("def stable_softmax(x, dim=-1):\n    return x")
     slow = "import time\nfrom unittest import mock\nfrom utils.checks import api\n"
-    slow += "with mock.patch.object(api, 'judge', lambda *_: time.sleep(600)):\n    " + CHECK
+    slow += "with mock.patch.object(api, 'judge', lambda *_, **__: time.sleep(600)):\n    " + CHECK
     shown = kernel.interrupted(slow, "looking for the cause")
     assert shown.errors == []
     assert shown.texts[-1].startswith("! stable_softmax: does not count\nYou stopped this check")
