@@ -68,11 +68,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.checks.render": (
         "utils.checks.compare", "utils.checks.mime", "utils.checks.observation",
-        "utils.checks.verdict", "utils.words",
+        "utils.checks.verdict", "utils.card", "utils.palette", "utils.words",
     ),
     "utils.checks.observe": (
-        "utils.checks.observe", "utils.checks.exercise", "utils.checks.observation",
-        "utils.checks.variation", "utils.checks.verdict", "utils.words",
+        "utils.checks.observe", "utils.checks.combining", "utils.checks.exercise",
+        "utils.checks.observation", "utils.checks.variation", "utils.checks.verdict",
+        "utils.words",
     ),
     "utils.checks.case_results": (
         "utils.checks.compare", "utils.checks.exercise", "utils.checks.observation",
