@@ -101,10 +101,10 @@ def test_a_thousand_layers_are_refused_before_each_is_held_against_each():
 
 
 def test_points_stand_where_no_cause_can_be_sought(monkeypatch):
-    def fails(exercise, *others):
+    def fails(exercise, *others, **named):
         if exercise.id == "causal_mask":
             raise ZeroDivisionError("a student's words")
-        return judge(exercise, *others)
+        return judge(exercise, *others, **named)
 
     monkeypatch.setattr(scoring, "judge", fails)
     with pytest.warns(UserWarning, match="^causal_mask: no cause sought, ZeroDivisionError$"):

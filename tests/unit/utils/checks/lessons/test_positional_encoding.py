@@ -152,12 +152,12 @@ def test_a_short_call_before_the_others_finds_a_buffer_that_takes_on_its_type():
     assert verdict.mistake.name == "table_takes_on_the_words_type"
 
 
-def test_a_fault_of_negative_offsets_is_said_to_be_theirs():
+def test_a_fault_of_negative_offsets_is_said_to_come_with_the_offset():
     def matrix(offset, d_model):
         return reference_shift(offset if offset >= 0 else offset**3, d_model)
 
     symptoms = " ".join(check.shift_matrix.verdict(matrix).symptoms)
-    assert "wrong in every case with a negative offset" in symptoms
+    assert "The same call with an offset of 0 is right" in symptoms
 
 
 def test_the_repair_as_released_is_called_still_broken():
