@@ -127,6 +127,8 @@ def lab_options(course: Course, options: list[str]) -> list[str]:
         f"--LabApp.workspaces_dir={course.private / 'workspaces'}",
         f"--LabApp.default_url=/lab/tree/{NAME}",
         f"--LabApp.extra_labextensions_path={EXTENSIONS}",
+        # The same server's Notebook 7, which lacks the part that is off, too.
+        f"--JupyterNotebookApp.extra_labextensions_path={EXTENSIONS}",
         *common_options(),
         *options,
     ]

@@ -22,8 +22,11 @@ from tests.course.lesson_runs import lesson_of, names_of
 from utils.checks import check
 from utils.checks.verdict import Verdict
 
+# What set-up cells imported when the answers were written.
 PREAMBLE = """
 import math
+from functools import partial
+from itertools import chain, islice, repeat
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
