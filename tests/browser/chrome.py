@@ -26,7 +26,7 @@ QUIET = [
 ]
 
 
-def wait_for(condition: Any, what: str, seconds: float = 600) -> Any:
+def wait_for(condition: Any, what: str, seconds: float = 240) -> Any:
     """Call `condition` until it gives something true, and give that; else say what did not come."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -111,7 +111,7 @@ class Chrome:
             raise RuntimeError(f"{script}: {result['exceptionDetails']['text']}")
         return result["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 600) -> Any:
+    def wait(self, script: str, seconds: float = 240) -> Any:
         """Wait until a JavaScript expression is true in the page, and give its value."""
         try:
             return wait_for(lambda: self.run(script), script, seconds)
