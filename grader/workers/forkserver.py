@@ -105,7 +105,7 @@ def reap() -> None:
 
 
 def refuse(pool: socket.socket, why: str) -> None:
-    """Tell everybody who asks for a watcher why there is none."""
+    """Answer each request for a watcher with the reason why there is none."""
     with contextlib.suppress(EOFError):
         while True:
             _, (jobs, results) = receive(pool)

@@ -54,7 +54,7 @@ def get_ipython() -> Nothing:
 def give_names(module: ModuleType) -> None:
     """Add the names that a notebook has: the shell, `display`, and what earlier cells showed.
 
-    Nobody is there to answer: who asks for a line gets nothing, and no debugger stops.
+    Nobody is there to answer: `input()` returns nothing, and no debugger stops.
     """
     IPython.get_ipython = get_ipython  # where cells may import it from
     vars(pdb)["set_trace"] = vars(debugger)["set_trace"] = NOTHING

@@ -29,7 +29,7 @@ QUIET = [
 KEYS = {"Backspace": 8, "Enter": 13, "Escape": 27, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38}
 
 
-def wait_for(condition: Any, what: str, seconds: float = 600) -> Any:
+def wait_for(condition: Any, what: str, seconds: float = 240) -> Any:
     """Call `condition` until it gives something true, and give that; else say what did not come."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -114,7 +114,7 @@ class Chrome:
             raise RuntimeError(f"{script}: {result['exceptionDetails']['text']}")
         return result["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 600) -> Any:
+    def wait(self, script: str, seconds: float = 240) -> Any:
         """Wait until a JavaScript expression is true in the page, and give its value."""
         try:
             return wait_for(lambda: self.run(script), script, seconds)

@@ -13,8 +13,8 @@ WHAT_COUNTS = (
 )
 CHECK = (
     "1. **Write and check.** Open a lesson, write an answer, and run the check below it "
-    "(Shift+Enter). It says what it tried, what came, and often what the mistake is. "
-    "Try as often as you like."
+    "(Shift+Enter). It says what it tried, what your answer gave, and often what the "
+    "mistake is. Try as often as you like."
 )
 SAVE = "2. **Save** (Ctrl+S, or Cmd+S): the saved file is what is handed in."
 SUBMIT = (

@@ -83,7 +83,7 @@ def _fetch_anew(url: str, blob: str, path: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             _copy(url, path.name, file)
         if blob_id(half) != blob:
-            raise DownloadError(f"what came from {url} is not the file that the course expects")
+            raise DownloadError(f"the file at {url} is not the one that the course expects")
         half.replace(path)
     finally:
         half.unlink(missing_ok=True)

@@ -67,7 +67,7 @@ def test_a_changed_file_at_the_publisher_is_not_used(publisher, capsys):
     path = publisher / "cs_cac-ud-test.conllu"
     path.write_bytes(path.read_bytes().replace(b"Gen", b"Dat"))
     assert load_treebank().name == "made-up language"
-    assert "is not the file that the course expects" in capsys.readouterr().out
+    assert "is not the one that the course expects" in capsys.readouterr().out
 
 
 def test_without_a_network_the_made_up_language_comes_with_a_loud_line(capsys):
