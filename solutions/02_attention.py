@@ -241,7 +241,7 @@ check.attend(
 #
 # ## 3. The experiment: reversing a sequence
 #
-# Two models learn to reverse symbols, as in lesson 01. One is plain, as it was there. The other
+# Two models learn to reverse symbols, as in lesson 01. One is the plain model from there. The other
 # one's decoder looks back **through your two functions**: it uses the context to make its new
 # state, and again to choose the next symbol. This takes more parameters. Both models see the same
 # batches, short sequences first.
@@ -373,12 +373,12 @@ plots.show(
 
 # %% [markdown]
 # Nobody told the weights where to be: training for the right symbols made this line. It is a few
-# columns wide, perhaps because each encoder state has read its neighbours too. Read all such
-# pictures like this: **each row is one question, and sums to one**.
+# columns wide, perhaps because each encoder state has read its neighbours too. You will see such
+# pictures often. In all of them, **each row is one question, and sums to one**.
 #
 # ## 4. Additive or multiplicative?
 #
-# Luong, Pham and Manning (2015) scored with a product: cheaper, and no hidden layer.
+# Luong, Pham and Manning (2015) scored with a product, which is cheaper and needs no hidden layer.
 #
 # | | score of key $k$ for query $q$ | parameters |
 # |---|---|---|
@@ -436,8 +436,8 @@ check.multiplicative_scores(
 #
 # ### The product in the lesson's model
 #
-# **Predict:** same task, same steps, your `multiplicative_scores`. Will the loss fall below 0.1
-# sooner than the additive model's did, later, or never?
+# **Predict:** now your `multiplicative_scores` take the same task, for the same 300 steps. Will the
+# loss fall below 0.1 sooner than the additive model's did, later, or never?
 
 # %% tags=["skip-grading"]
 guess("the product's loss below 0.1", None, choices=("sooner", "later", "never"))
@@ -829,8 +829,8 @@ check.causal_mask(
 #
 # ### Both masks at work
 #
-# **Predict:** 4 words stand in a batch of length 6, under both masks. Which weights are not zero?
-# What does the row of a *padded query*, say position 5, look like?
+# **Predict:** a sentence of 4 words is padded to length 6, under both masks. Which weights are not
+# zero? What does the row of a *padded query*, say position 5, look like?
 
 # %% tags=["skip-grading"]
 # Which keys get weight from query 2 under both masks? And from the padded query 5? Lists.
@@ -955,7 +955,7 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 # %% [markdown]
 # ### Explore it
 #
-# *lost* gives *robot* 0.96 and *key* 0.03. Click on another query, or use the arrow keys.
+# *lost* gives *robot* 0.96 and *key* 0.03. Now click on another query, or use the arrow keys.
 #
 # - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*? (The
 #   slider imitates longer vectors: it multiplies all products by $\sqrt{d_k / 3}$.)
@@ -965,15 +965,15 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 drawn.attention_by_hand(words, Q, K, V, query=3)
 
 # %% [markdown]
-# What did the words get? *lost* was told that something acts, and *robot* that it is described. So
-# was *key*, which is wrong: attention saw an adjective, but not that it stands beside the robot.
-# Both *the* got the same vector. Section 8 asks why.
+# What did the words get? *lost* was told that something acts, and *robot* that it is described.
+# *key* was told the same, which is wrong: attention saw an adjective, but not that it stands beside
+# the robot. Both *the* got the same vector. Section 8 asks why.
 #
 # ### Exercise: `SelfAttention`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# A network learns the three matrices. Make them three layers, and nothing else that is trained. Use
-# your `scaled_dot_product_attention`; for grading, a correct one stands in for it.
+# A network learns the three matrices. Make three layers of them, and nothing else that is trained.
+# Use your `scaled_dot_product_attention`; for grading, a correct one stands in for it.
 
 
 # %% exercise="SelfAttention"
@@ -1234,7 +1234,7 @@ reveal("distance 0", blind)
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
 # Attention by itself is blind to order. With a vector for each place it is not, and an RNN never
-# was. (A causal mask tells places apart, too: each sees one word more.)
+# was. (A causal mask tells places apart, too: each word sees one more than the word before it.)
 # </details>
 #
 # ## 9. Read a heat map, find a bug
