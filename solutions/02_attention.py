@@ -6,12 +6,13 @@
 #
 # **What it needs:** lesson 01 (the encoder-decoder and its limits).
 #
-# <span class="course-chip">**Time:** 165 minutes</span>
+# <span class="course-chip">**Time:** 160 minutes</span>
 # <span class="course-chip">**Points:** 27</span>
 #
-# You will build attention twice: as it was first added to recurrent networks, and as it works
-# without them. On the way you will watch one train, follow another by hand, repair a broken one,
-# and write the test that would have caught it.
+# Could you translate a long sentence with the book closed? The decoder of lesson 01 had to: it got
+# one vector for the whole sentence. Now it may open the book again and look back at all the
+# encoder's states. That is **attention**. You will build it, with a recurrent network and without
+# one.
 
 # %% tags=["folded"]
 # Set up: what this lesson uses. Run it first.
@@ -40,22 +41,16 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 # %% [markdown]
 # ## 1. A decoder that may look back
 #
-# In lesson 01 the decoder got one vector, made of the encoder's last states, and had to write the
-# whole answer from it. But the encoder made a state for *every* position. Why not let the decoder
-# look at all of them?
-#
-# Before each step it asks a question, the **query** $q$: its own state, of **Dq** entries. Each of
-# the **S** encoder states is a **key** $k_s$ of **Dk** entries, which can match the question well
-# or badly. The match is a **score**, and Bahdanau, Cho and Bengio (2015) computed it with a network
-# of one hidden layer:
+# Before each step the decoder asks a question, the **query** $q$: its own state, of **Dq** entries.
+# Each of the **S** encoder states is a **key** $k_s$, of **Dk** entries. A **score** says how well
+# the two match. Bahdanau, Cho and Bengio (2015) computed it with a small network:
 #
 # $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
 #
-# The hidden layer has $A$ units, and $v$ has one weight for each of them. (From section 5 on, v
-# is for *values*.) The score is called *additive*, because query and key meet in a sum.
+# Its hidden layer has $A$ units, and $v$ has one weight for each. (From section 5 on, v is for
+# *values*.) The score is called *additive*, because query and key meet in a sum.
 #
-# The decoder asks, and the encoder's states answer. These are two sequences, whose lengths may
-# differ: that is **cross-attention**.
+# One sequence asks and another one answers: this is **cross-attention**.
 #
 # ### Exercise: `additive_scores`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -137,49 +132,42 @@ check.additive_scores(
 #
 # ## 2. From scores to a context
 #
-# A Python dictionary gives the value of the one key that *equals* the query. Attention is a soft
-# dictionary: every key matches a little or a lot, and what comes back is the average of all
-# **values**, weighted by the match. So a small change of the query changes the result only a
-# little, and there is a gradient from which a network can learn what to ask.
+# A Python dictionary gives you the value of the one key that *equals* your query. Attention is a
+# soft dictionary: every key matches a little or a lot, and you get the average of all **values**,
+# weighted by the match. So there is a gradient, from which a network can learn what to ask.
 #
-# Compare the two curves below. A hard look-up jumps from the value of one nearest key to that of
-# the next; the soft one, which gives key $k$ the score $-4 (q - k)^2$, passes smoothly between
-# them.
+# A hard look-up jumps from one key's value to the next. A soft one passes smoothly between them
+# (here key $k$ has the score $-4 (q - k)^2$).
 
 # %% tags=["skip-grading", "folded"]
 # Draw a look-up that answers between its keys.
 pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 
 # %% [markdown]
-# Softmax turns the scores into **weights** that sum to one. The decoder receives the average of
-# the values with these weights, the **context** $c$:
+# Softmax turns the scores into **weights** that sum to one. The average of the values with these
+# weights is the **context** $c$:
 #
 # $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, \text{value}_s$$
 #
 # Scores of 2 and 0 give weights of 0.88 and 0.12; with the values 10 and 20 the context is 11.2.
-# Here the encoder's states serve as keys and as values, and the decoder's new state is the next
-# query:
+# Here the encoder's states are both keys and values, and the decoder's new state asks next:
 
 # %% tags=["skip-grading"]
 drawn.way("looking back")
 
 # %% [markdown]
-# Some positions hold padding, not words. A boolean **mask** says which: `True` means *may be
-# attended to*. A forbidden position must get the weight 0 exactly, however large its score, and the
-# others must still sum to one. And if nothing is allowed, there is nothing to average: all weights
-# are 0, and so is the context. (Where all scores are equal, the context is lesson 00's
-# `masked_mean`.)
-#
-# A value has **Dv** entries.
+# Some positions hold padding, not words. A boolean **mask** is `True` where a position *may be
+# attended to*. A forbidden position gets the weight 0 exactly, and the others still sum to one. If
+# nothing is allowed, all weights are 0, and so is the context.
 #
 # ### Exercise: `attend`
 # *3 points · difficulty 2 of 5 · 7 minutes*
 #
-# From the scores to the context, for a whole batch: softmax under the mask, then the average. Give
-# the weights back too; you will draw them. From here on you may use torch's softmax; its ready-made
-# attentions are off limits, here and in lesson 03. Softmax keeps its result for `backward()`, so
-# writing into that result (`weights[...] = 0`, `weights *= ...`) breaks `backward()`: make a new
-# tensor from it.
+# Go from scores to context for a whole batch: softmax under the mask, then the average of the
+# values, which have **Dv** entries. Return the weights too. From here on you may use torch's
+# softmax, but its ready-made attentions are off limits, here and in lesson 03. `backward()` needs a
+# softmax's result, so do not write into it (`weights[...] = 0`, `weights *= ...`): make a new
+# tensor.
 
 
 # %% exercise="attend"
@@ -239,10 +227,10 @@ check.attend(
 # </details>
 # <details><summary>Hint 2: nothing allowed</summary>
 #
-# Softmax over minus infinity alone is NaN. After the softmax you know which weights have to be
-# zero: the mask says it. (Lesson 00 warned of mending a NaN afterwards. Here it is safe: the
-# `masked_fill` before the softmax passes no gradient back to the scores that it replaced, and in
-# such a row it replaced all of them.)
+# Softmax over minus infinity alone is NaN. After the softmax the mask still tells you which weights
+# have to be zero. Lesson 00 warned you of mending a NaN afterwards. Here it is safe: the first
+# `masked_fill` passes no gradient back to the scores that it replaced, and in such a row it
+# replaced all of them.
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
@@ -253,17 +241,14 @@ check.attend(
 #
 # ## 3. The experiment: reversing a sequence
 #
-# The task is that of lesson 01: read symbols, and write them in reverse order. Two models learn
-# it: a plain one, as in lesson 01, and one whose decoder looks back **through your two
-# functions**. That decoder uses the context twice at each step: together with the last symbol, to
-# make the new state, and together with the new state, to choose the next symbol. This takes more
-# parameters. Both models see the same batches in the same order, for the same number of steps,
-# with short sequences first.
+# Two models learn to reverse symbols, as in lesson 01. One is the plain model from there. The other
+# one's decoder looks back **through your two functions**: it uses the context to make its new
+# state, and again to choose the next symbol. This takes more parameters. Both models see the same
+# batches, short sequences first.
 #
 # **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
-# symbol? Its second? Draw the picture: output positions downwards, input positions to the right.
-# And what share of the symbols will each of the two models get right, now with 300 steps? (In
-# lesson 01 the plain one had 200.)
+# symbol? Draw the picture: output positions downwards, input positions to the right. And what share
+# of the symbols will each model get right, now with 300 steps in place of 200?
 
 # %% tags=["skip-grading"]
 # Input positions count from 0. How much of what it writes is right (a share from 0 to 1)?
@@ -307,8 +292,7 @@ first = int(answers["attention", 20].weights[:, 0].mean(0).argmax())
 reveal("input position for the first symbol", first)
 
 # %% [markdown]
-# **Predict:** what happens to each model when the sequences are twice as long, 40 symbols, with 400
-# steps in place of 300?
+# **Predict:** what happens to each model with 40 symbols and 400 steps?
 
 # %% tags=["skip-grading"]
 guess("share right at 40, plain", None)
@@ -320,9 +304,8 @@ compare(40)  # takes 20 to 40 seconds
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# Both models were tested on new sequences, running free: each reads what it wrote itself.
-# Guessing would get 1 symbol in 16 right (6.25%). With a third more steps, attention is as good
-# at twice the length.
+# Guessing would get 1 symbol in 16 right (6.25%). With a third more steps, attention is as good at
+# twice the length.
 # </details>
 #
 # At which output positions does the plain model fail?
@@ -345,14 +328,12 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: what it shows</summary>
 #
-# The plain model knows something of the first symbols that it has to write, and soon does little
-# better than guessing.
+# The plain model knows something of its first symbols, and soon does little better than guessing.
 # </details>
 #
-# Does it have too few numbers in its state (64), or too few steps? To find out, train it longer,
-# and train one with a state four times as wide. That takes minutes, so it was recorded, with three
-# seeds of everything (`python -m bench reversal`). **Predict:** with 13 times the steps, what share
-# of the symbols will the plain model of this lesson get right?
+# Is its state of 64 numbers too small, or was training too short? A record shows longer training
+# and a state four times as wide, with three seeds each (`python -m bench reversal`). **Predict:**
+# with 13 times the steps, what share of the symbols will the plain model of this lesson get right?
 
 # %% tags=["skip-grading"]
 guess("share right after 4,000 steps", None)
@@ -370,11 +351,10 @@ print(where)
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# More training helps the state of 64: it gets a sixth of the symbols right after the lesson's 300
-# steps, a quarter after 1,200, nearly two fifths after 4,000, and still hardly one whole
-# sequence. The wider state gets worse with the longest training (why, we did not look into), so the
-# picture does not say what a state *can* hold. What it says is this: with attention, where the
-# source need not fit into the state, 300 steps are enough for 99%.
+# More training helps the state of 64: it gets a sixth of the symbols right after 300 steps, nearly
+# two fifths after 4,000, and still hardly one whole sequence. The wider state gets worse with the
+# longest training; we do not know why. With attention the source need not fit into the state, and
+# 300 steps are enough for 99%.
 # </details>
 #
 # Where does the model with attention look?
@@ -392,16 +372,13 @@ plots.show(
 )
 
 # %% [markdown]
-# No loss told the weights where to be: training for the right symbols was enough to make the
-# anti-diagonal. The line is a few columns wide. Each encoder state has read its neighbours too,
-# so looking beside the right symbol can be as good.
-#
-# You will read such pictures for the rest of the course: **each row is one question, and sums to
-# one**.
+# Nobody told the weights where to be: training for the right symbols made this line. It is a few
+# columns wide, perhaps because each encoder state has read its neighbours too. You will see such
+# pictures often. In all of them, **each row is one question, and sums to one**.
 #
 # ## 4. Additive or multiplicative?
 #
-# Luong, Pham and Manning (2015) scored with a product: cheaper, and no hidden layer.
+# Luong, Pham and Manning (2015) scored with a product, which is cheaper and needs no hidden layer.
 #
 # | | score of key $k$ for query $q$ | parameters |
 # |---|---|---|
@@ -412,7 +389,7 @@ plots.show(
 # ### Exercise: `multiplicative_scores`
 # *1 point · difficulty 1 of 5 · 4 minutes*
 #
-# Luong's "general" score, of every key of every sentence against that sentence's query.
+# Write Luong's "general" score, for every key of every sentence.
 
 
 # %% exercise="multiplicative_scores"
@@ -459,9 +436,8 @@ check.multiplicative_scores(
 #
 # ### The product in the lesson's model
 #
-# **Predict:** the same task and steps, with your `multiplicative_scores` in place of
-# `additive_scores`. Will the loss fall below 0.1 sooner than the additive model's did, later, or
-# never in these 300 steps?
+# **Predict:** now your `multiplicative_scores` take the same task, for the same 300 steps. Will the
+# loss fall below 0.1 sooner than the additive model's did, later, or never?
 
 # %% tags=["skip-grading"]
 guess("the product's loss below 0.1", None, choices=("sooner", "later", "never"))
@@ -495,16 +471,14 @@ reveal("the product's loss below 0.1", when)
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# The product learns the task too, if more slowly in this run. (Many of the loss's jumps come
-# where the sequences get longer: by one symbol every dozen steps, up to step 210.) Its line is
-# narrower, with the same kind of encoder: many rows look at one column almost alone, others at
-# two. So states that have read their neighbours allow a wide line, but do not force one.
+# The product learns the task too, but more slowly in this run. Its line is narrower: many rows look
+# at one column almost alone.
 # </details>
 #
-# Which score is faster when many queries ask many keys? For every pair of query and key, the
-# additive score makes $A$ = 32 numbers, puts each through tanh and multiplies it by its entry of
-# $v$; the multiplicative score multiplies 64 pairs of entries. **Predict:** how many times slower
-# is the additive score than the multiplicative one, for 512 queries and 512 keys?
+# Which score is faster? For every query and key, the additive one makes $A$ = 32 numbers, puts each
+# through tanh and multiplies it by its entry of $v$. The multiplicative one multiplies 64 pairs of
+# entries. **Predict:** how many times as long does the additive score take for 512 queries and 512
+# keys?
 
 # %% tags=["skip-grading"]
 guess("times as long, additive at 512", None)
@@ -539,25 +513,23 @@ reveal("times as long, additive at 512", float(f"{ratio:.2g}"))
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# The additive score has fewer multiplications, and yet it is far slower. Its table (T, S, A) has
-# 8.4 million entries ($512 \cdot 512 \cdot 32$), 34 MB, which are written and read again for the
-# sum, for tanh and for the product with $v$. The multiplicative scores of all pairs come from
-# matrix products, without such a table: only the $512 \cdot 512$ scores are written.
+# The additive score has fewer multiplications, and yet it is far slower. It goes three times
+# through a table (T, S, A) of 8.4 million entries ($512 \cdot 512 \cdot 32$), 34 MB: for the sum,
+# for tanh and for the product with $v$. Matrix products need no such table.
 # </details>
 #
-# From here on
-# we multiply. But the product has a flaw, which shows when vectors have many entries.
+# So from here on you multiply. But the product has a flaw.
 #
 # ## 5. What many entries do to the product
 #
-# Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. Their
-# score is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
+# Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. Their score
+# is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
 #
 # ### Exercise: `predict_score_spread`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper before you go
-# on: a cell below measures it.
+# What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper: a cell below
+# measures it.
 
 # %% exercise="predict_score_spread"
 # BEGIN SOLUTION
@@ -588,11 +560,10 @@ check.predict_score_spread(
 #
 # ### Measured
 #
-# Take 512 queries with 32 keys each, for $d_k$ from 1 to 1024, and score with and without
-# dividing by $\sqrt{d_k}$. Besides the spread we look at two things that softmax makes of the
-# scores:
+# Now 512 queries ask 32 keys each, for $d_k$ from 1 to 1024, with and without dividing by
+# $\sqrt{d_k}$. Look at the spread and at two more things:
 #
-# - the **entropy** of the weights: with 5 bits all 32 keys are alike, with 0 bits one key has
+# - the **entropy** of the weights: at 5 bits all 32 keys are alike, at 0 bits one key has
 #   everything;
 # - whether a query can still learn. With two keys, a weight changes with its score at the slope
 #   $a_1 a_2$:
@@ -602,14 +573,13 @@ check.predict_score_spread(
 # | 0.5, 0.5 | 0.25 |
 # | 0.999, 0.001 | 0.001 |
 #
-# What learns is the query. With many keys, each weight $a_i$ has a gradient with respect to it, a
-# vector of $d_k$ entries (without the root if the scores are not divided):
+# With many keys, each weight $a_i$ has a gradient (without the root if you do not divide):
 #
 # $$\frac{\partial a_i}{\partial q} = \frac{a_i\, (k_i - \bar k)}{\sqrt{d_k}}, \qquad
 # \bar k = \sum_j a_j k_j$$
 #
-# With two keys, $k_1 - \bar k = a_2\,(k_1 - k_2)$: there is the slope $a_1 a_2$ again. Write the 32
-# gradients one after another into one vector: if its norm is below 0.01, we call the query *stuck*.
+# With two keys, $k_1 - \bar k = a_2\,(k_1 - k_2)$: there is the slope again. Join the 32 gradients
+# into one vector: if its norm is below 0.01, we call the query *stuck*.
 
 
 # %% tags=["skip-grading"]
@@ -650,20 +620,18 @@ for name, rows in seen.items():
     print(f"{name:12} d_k = 1024: mean norm of the gradient {rows[-1][3]:.2f}")
 
 # %% [markdown]
-# Scores of two independent vectors spread like $\sqrt{d_k}$. Without the division, at
-# $d_k = 1024$, softmax is nearly certain (0.2 of 5 bits) of a key that nobody chose, before
-# anything is learned. More than half of the queries are stuck, and hardly learn. A few, for which
-# two keys compete, get a very large gradient instead, which lifts the mean to 1.8 (with the
-# division: 0.24).
+# Scores of independent vectors spread like $\sqrt{d_k}$. Look at $d_k = 1024$ without the division.
+# Before anything is learned, softmax is nearly certain (0.2 of 5 bits) of a key that nobody chose,
+# and more than half of the queries are stuck. A few are torn between two keys: their very large
+# gradients lift the mean to 1.8 (with the division: 0.24).
 #
-# Dividing by $\sqrt{d_k}$ gives vectors of few and of many entries the same start. That is all that
-# *scaled* means in Vaswani et al. (2017):
+# Divided by $\sqrt{d_k}$, scores start alike at any width. That is all that *scaled* means in
+# Vaswani et al. (2017):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# Here **T** queries ask at once. Each is a row of $Q$ and has Dk entries, like the keys ($d_k$ in
-# formulas). Softmax runs along each row of scores: **over the keys**. Follow the data through the
-# diagram from left to right; the shapes stand on the arrows.
+# Now **T** queries ask at once, each a row of $Q$ with Dk entries ($d_k$ in formulas). Softmax runs
+# along each row of scores: **over the keys**.
 
 # %% tags=["skip-grading"]
 drawn.way("attention")
@@ -672,9 +640,8 @@ drawn.way("attention")
 # ### Exercise: `scaled_dot_product_attention`
 # *5 points · difficulty 3 of 5 · 12 minutes*
 #
-# The function on which everything from here to lesson 06 stands. Write it for any leading
-# dimensions (batch, heads, none), with the masks of `attend`: `True` allows, and a query that may
-# look nowhere gets zeros.
+# Everything up to lesson 06 stands on this function. Write it for any leading dimensions (batch,
+# heads, none), with the masks of `attend`.
 
 
 # %% exercise="scaled_dot_product_attention"
@@ -758,18 +725,18 @@ check.scaled_dot_product_attention(
 #
 # ## 6. Two masks
 #
-# **Padding.** Sentences of a batch have different lengths. Nobody may attend to what comes after a
-# sentence's end: the mask is about *keys*, the same for every query, so its shape is (B, 1, S).
+# **Padding.** Nobody may attend to what comes after a sentence's end. This mask closes *keys*, for
+# every query alike, so its shape is (B, 1, S).
 #
-# **Causal.** A model that predicts the next word must not see it. Position $t$ attends to
-# positions $s \le t$: the same for every sentence, so its shape is (1, T, T).
+# **Causal.** A model that predicts the next word must not see it. Position $t$ attends to positions
+# $s \le t$, in every sentence alike, so the shape is (1, T, T).
 #
-# The axes of size one let them broadcast, and let the two combine with `&`.
+# The axes of size one broadcast, so you can combine the two with `&`.
 #
 # ### Exercise: `padding_mask`
 # *1 point · difficulty 1 of 5 · 4 minutes*
 #
-# Make the first of the two from the sentences' lengths.
+# Make the first mask from the sentences' lengths.
 
 
 # %% exercise="padding_mask"
@@ -818,7 +785,7 @@ check.padding_mask(
 # ### Exercise: `causal_mask`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# Make the second from the number of positions alone.
+# Make the second from the number of positions.
 
 
 # %% exercise="causal_mask"
@@ -853,7 +820,7 @@ check.causal_mask(
 # %% [markdown]
 # <details><summary>Hint 1: a nudge</summary>
 #
-# May the first word look at itself? It had better: it has nothing else.
+# May the first word look at itself? Yes, it must: there is no other word that it may look at.
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
@@ -862,8 +829,8 @@ check.causal_mask(
 #
 # ### Both masks at work
 #
-# **Predict:** a sentence of 4 words in a batch of length 6, with both masks. Which weights are
-# not zero? What does the row of a *padded query*, say position 5, look like?
+# **Predict:** a sentence of 4 words is padded to length 6, under both masks. Which weights are not
+# zero? What does the row of a *padded query*, say position 5, look like?
 
 # %% tags=["skip-grading"]
 # Which keys get weight from query 2 under both masks? And from the padded query 5? Lists.
@@ -889,30 +856,27 @@ for query in (2, 5):  # the weights of the last panel
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless as
-# long as nobody reads its output. To mask those rows *instead of* the columns would let every real
-# word look at padding.
+# A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless, if
+# nobody reads its output. If you masked rows *instead*, every real word could look at padding.
 # </details>
 #
 # **A good place to rest.** You have the product, its scale and its masks. In the second half a
-# sentence looks at itself, and no model trained so far is needed.
+# sentence looks at itself.
 #
 # ## 7. Self-attention, followed by hand
 #
-# So far a decoder asked and a recurrent encoder answered, one step after another. Can the
-# recurrence go, too? In **self-attention** a sentence asks itself: every word is a query, and every
-# word is a key and a value. Three matrices make the three roles out of one vector:
+# Can the recurrence go, too? In **self-attention** a sentence asks itself: three matrices make
+# every word's vector a query, a key and a value:
 #
 # $$Q = X W_q \qquad K = X W_k \qquad V = X W_v$$
 #
-# (Here a word is a row, and $W_q$ is (D, Dk): `x @ W_q`. In lesson 01, in section 1 and in
-# `nn.Linear` the matrix is (out, in), so its transpose stands on the right: `x @ w.T`.)
+# Here a word is a row, and $W_q$ is (D, Dk): `x @ W_q`. In lesson 01, in section 1 and in
+# `nn.Linear` the matrix is (out, in): `x @ w.T`.
 #
-# Follow one sentence of six words, with vectors and matrices made by hand so that each number
-# means something. A word's vector says what it is. $W_q$ says what a word *looks for*:
-# articles and adjectives look for a noun, nouns for an adjective, and the verb for a noun, if
-# possible one that can act: who did it? $W_k$ says what a word *offers* to those who look, and
-# $W_v$ what it *tells* them.
+# Follow six words, with numbers made by hand. A word's vector says what it is. $W_q$ says what a
+# word *looks for*: articles and adjectives look for a noun, a noun for an adjective, the verb for a
+# noun, if possible one that can act: who did it? $W_k$ says what a word *offers* to those who look,
+# and $W_v$ what it *tells* them.
 
 # %% tags=["skip-grading"]
 words = ["the", "red", "robot", "lost", "the", "key"]
@@ -954,10 +918,10 @@ for ax, (title, panel) in zip(axes.flat, panels.items(), strict=True):
 plots.show(fig, about="X and the three weight matrices above; queries, keys and values below.")
 
 # %% [markdown]
-# Take the row of *lost* in Q: (2, 0, 3). Its score with *robot*, whose key is (2, 0, 2), is
-# $2 \cdot 2 + 0 + 3 \cdot 2 = 10$; with *key*, it is 4; with all others 0. **Predict** from Q and K
-# alone: where will *the* look? And where will *key* look? Then run the cells, and follow both
-# rows through the four pictures, from left to right.
+# Take the row of *lost* in Q: (2, 0, 3). The key of *robot* is (2, 0, 2), so their score is
+# $2 \cdot 2 + 0 + 3 \cdot 2 = 10$. With *key* it is 4, with all others 0. **Predict** from Q and K
+# alone: where will *the* look? And where will *key* look? Then follow both rows through the
+# pictures.
 
 # %% tags=["skip-grading"]
 # Numbers of the words, from 0: the, red, robot, lost, the, key. A list of those looked at most.
@@ -991,34 +955,25 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 # %% [markdown]
 # ### Explore it
 #
-# *lost* gives *robot* 0.96 and *key* 0.03. Choose another query: click
-# on it, or use the arrow keys.
+# *lost* gives *robot* 0.96 and *key* 0.03. Now click on another query, or use the arrow keys.
 #
 # - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*? (The
-#   slider only imitates vectors with more entries: it multiplies all products by
-#   $\sqrt{d_k / 3}$, as those of random vectors grew in section 5.)
-# - Set the mask to *causal*: whom can the first *the* still ask?
+#   slider imitates longer vectors: it multiplies all products by $\sqrt{d_k / 3}$.)
+# - Set the mask to *causal*. Whom can the first *the* still ask?
 
 # %% tags=["skip-grading"]
 drawn.attention_by_hand(words, Q, K, V, query=3)
 
 # %% [markdown]
-# (Without the division the 0.03 shrinks to 0.00; *the* gives one half each, however long the
-# vectors. Under the causal mask the first *the* has itself alone.)
-#
-# What did the words get? *lost* was told that something acts. *robot* was told that it is
-# described, and so was *key*, which is wrong: attention saw that there is an adjective, not that
-# it stands beside the robot. Both *the* got the same vector, though they stand in different
-# places. Section 8 asks why.
-#
-# In a network the three matrices are learned. Time to make a module of them.
+# What did the words get? *lost* was told that something acts, and *robot* that it is described.
+# *key* was told the same, which is wrong: attention saw an adjective, but not that it stands beside
+# the robot. Both *the* got the same vector. Section 8 asks why.
 #
 # ### Exercise: `SelfAttention`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# Make three layers, and nothing else that is trained. Use your `scaled_dot_product_attention`.
-# (While `SelfAttention` is graded, a correct `scaled_dot_product_attention` stands in for yours,
-# so an error in yours costs you nothing here.)
+# A network learns the three matrices. Make three layers of them, and nothing else that is trained.
+# Use your `scaled_dot_product_attention`; for grading, a correct one stands in for it.
 
 
 # %% exercise="SelfAttention"
@@ -1107,9 +1062,8 @@ check.SelfAttention(
 #
 # ### What if the projections are forgotten?
 #
-# Suppose that the code multiplies $X X^\top$ where $Q K^\top$ was meant. The shapes agree and
-# training runs. **Predict:** what would *the* look at? And how many of the three matrices $W_q$,
-# $W_k$ and $W_v$ would learn?
+# Suppose the code multiplies $X X^\top$ in place of $Q K^\top$. The shapes agree, and training
+# runs. **Predict:** what would *the* look at? And how many of the three matrices would learn?
 
 # %% tags=["skip-grading"]
 guess("words that 'the' looks at, from the inputs", None)  # a list of numbers, from 0
@@ -1146,22 +1100,19 @@ reveal("matrices that learn", learning[0])
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# Without projections a score is the product of two words' own vectors, which is large if they are
-# alike, or long. So *the* finds *the*, but *key* finds *robot*, whose vector is longer, as much
-# as itself. What a word looks for and what it offers are now the same, so who asks whom makes no
-# difference to the score.
+# Now a score is the product of two words' own vectors: large if they are alike, or long. So *the*
+# finds *the*. But *key* looks at *robot*, whose vector is longer, as much as at itself.
 #
-# $W_q$ and $W_k$ get no gradient: they stay as random as they began, and no error message says
-# so. Look for parameters without a gradient in any model that trains "well enough".
+# $W_q$ and $W_k$ get no gradient: they stay as random as they began, and no error message says so.
 # </details>
 #
 # ## 8. Order
 #
-# A claim: "without positions, two orders of the same words give identical attention patterns." Take
-# *the red robot lost a key* and *a key lost the red robot*. (The second *the* is now an *a*,
-# half as long, so that all words differ.) **Predict:** compare the patterns cell by cell, row 0
-# with row 0: is the claim right? Then word by word, *robot* with *robot*: how many of the six have
-# a *different* output vector?
+# Here is a claim: without positions, two orders of the same words give identical attention
+# patterns. Take *the red robot lost a key* and *a key lost the red robot*. (*a* is half as long as
+# *the*, so that all words differ.) **Predict:** compare the patterns cell by cell, row 0 with row
+# 0: is the claim right? Then compare *robot* with *robot*, and so on: how many of the six words
+# have a *different* output?
 
 # %% tags=["skip-grading"]
 guess("the claim", None, choices=("right", "wrong"))
@@ -1197,17 +1148,15 @@ reveal("words with another output", new)
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# Wrong as stated. The patterns are not identical but **permuted**: reorder the words, and rows,
-# columns and outputs are reordered with them. Each word got the same vector in both sentences,
-# though the sentences mean different things. Without a mask, for any permutation matrix $P$:
+# The claim is wrong. The patterns are **permuted**: reorder the words, and you reorder rows,
+# columns and outputs. Each word got the same vector in both sentences, so nothing tells you who
+# lost what. Without a mask, for any permutation matrix $P$:
 #
 # $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
 #
-# This is permutation **equivariance**, and it is why both *the* got the same vector in section 7:
-# exchange the two, and the sentence is the same as before, so their outputs must be equal.
+# This is permutation **equivariance**. It is why both *the* got the same vector in section 7:
+# exchange them, and the sentence is the same.
 # </details>
-#
-# How far a layer is from equivariance can be measured.
 #
 # ### Exercise: `breaks_equivariance`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -1261,8 +1210,8 @@ check.breaks_equivariance(
 #
 # ### Three layers compared
 #
-# Compare three layers: your attention; the same attention, with a vector for its place added to
-# each word; and an RNN. **Predict:** for which of the three will the distance be 0?
+# **Predict:** take your attention, the same attention with a vector for its place added to each
+# word, and an RNN. For which of the three will the distance be 0?
 
 # %% tags=["skip-grading"]
 guess("distance 0", None, choices=("self-attention", "attention with places", "RNN", "none"))
@@ -1285,14 +1234,13 @@ reveal("distance 0", blind)
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
 # Attention by itself is blind to order. With a vector for each place it is not, and an RNN never
-# was. (A causal mask tells places apart, too: each sees one word more than the place before.)
-# Lesson 04 gives words a place.
+# was. (A causal mask tells places apart, too: each word sees one more than the word before it.)
 # </details>
 #
 # ## 9. Read a heat map, find a bug
 #
-# A colleague's attention runs and has the right shapes. This is what it gives for 4 queries and 6
-# keys. **Before you scroll on:** what is wrong with this picture?
+# A colleague's attention gives this for 4 queries and 6 keys. The shapes are right. **Before you
+# scroll on:** what is wrong?
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -1314,7 +1262,7 @@ print("sum of each row:", [round(spent, 2) for spent in weights.sum(1).tolist()]
 # ### Exercise: `repaired_attention`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# Here is the code. The sums say what to look for; change one thing.
+# Here is the code. The sums tell you what to look for; change one thing.
 
 
 # %% exercise="repaired_attention"
@@ -1379,7 +1327,7 @@ check.repaired_attention(
 # *1 point · difficulty 3 of 5 · 4 minutes*
 #
 # Now without code. A right attention and three broken ones, A, B and C, get the same queries, keys
-# and mask. Which of these bugs is behind which picture? Half of the names are left over.
+# and mask. Which bug is behind which picture? Half of the names are left over.
 #
 # - "mask ignored"
 # - "masked too late": the scores are not masked; weights are set to 0 after the softmax only
@@ -1425,10 +1373,8 @@ check.predict_bug_of_symptom(
 #
 # ## 10. Test the test
 #
-# Shapes do not give such bugs away. With softmax over the queries, and as many queries as keys,
-# even the *mean* of the rows' sums is right. Training may hide them, too: lessons 03 and 06 measure
-# how well. What finds them are **assertions about numbers that you know without running the code**.
-# Now you write them.
+# Shapes do not give such bugs away, and training may hide them: lessons 03 and 06 measure how well.
+# You find them with **assertions about numbers that you know without running the code**.
 #
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*
@@ -1441,16 +1387,15 @@ check.predict_bug_of_symptom(
 # - the mask is inverted;
 # - the values are taken from the keys.
 #
-# You get points for each of the four that you catch, if you let the correct ones pass. Any other
-# error is not a catch.
+# Each of the four that you catch gives points, if you let the correct ones pass. No other error is
+# a catch.
 #
-# - Use small tensors of floating-point numbers. Your test runs more than once: if it draws random
-#   numbers, let it set a seed first.
+# - Use small tensors of floating-point numbers. Your test runs more than once: set a seed before
+#   you draw random numbers.
 # - Compute what you expect on paper, or with torch's products and softmax, and compare with a
-#   tolerance. Do not call an attention for it: torch's are off limits, and yours may share the
-#   fault.
-# - Let Dv = Dk: then an attention that takes its values from the keys runs without an error, and
-#   your numbers have to catch it.
+#   tolerance. Call no attention: torch's are off limits, and yours may share the fault.
+# - Let Dv = Dk: then values taken from the keys raise no error, and your numbers have to catch
+#   them.
 
 
 # %% exercise="test_attention"
@@ -1512,15 +1457,14 @@ check.test_attention(
 #
 # ## 11. How far the gradient reaches
 #
-# Lesson 01's third limit: a recurrent network hardly learns from what lies far back, because the
-# gradient shrinks on its way there. Attention looks at every word directly. Does its gradient reach
-# further? Measure it on any layer you like.
+# Lesson 01's third limit: the gradient shrinks on its long way back. Attention looks at every word
+# directly. Does its gradient reach further?
 #
 # ### Exercise: `gradient_by_distance`
 # *2 points · difficulty 3 of 5 · 7 minutes*
 #
 # Take the last position's output, and ask autograd for the gradient of its sum with respect to each
-# input. How long is it at position $t$? (The plot turns positions into distances.)
+# input. How long is it at position $t$?
 
 
 # %% exercise="gradient_by_distance"
@@ -1583,9 +1527,8 @@ check.gradient_by_distance(
 #
 # ### Near and far
 #
-# **Predict:** 50 words of 64 random numbers, layers as they are before training. Set the gradient
-# at the last word to 1: how large is it at the first word, 49 words back, in an RNN and in
-# self-attention?
+# **Predict:** untrained layers read 50 words of 64 random numbers. Set the gradient at the last
+# word to 1: how large is it at the first word, 49 words back, in an RNN and in self-attention?
 
 # %% tags=["skip-grading"]
 guess("share left, RNN", None)  # 1 would be: as large as at the last word
@@ -1617,33 +1560,28 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# The RNN's gradient is multiplied by one matrix and one slope of tanh for every word on the way.
-# Here it shrinks faster than the LSTM's; in lesson 01 it was the other way round. The reason is
-# the start: there the matrix had $\rho = 1$, here it is as torch makes it, with a radius of 0.59.
+# Each word on the way multiplies the RNN's gradient by a matrix and a slope of tanh. Here it
+# shrinks faster than the LSTM's. In lesson 01 it was the other way round: there the matrix had
+# $\rho = 1$, here torch gave it a radius of 0.59.
 #
-# Attention's path has one step, whatever the distance, so its curve is flat. (The last word
-# itself is ahead, since it is the query too.) In this untrained layer the third limit is gone.
-# The gradient still shrinks with the number of words, but not with the distance: weights sum to
-# one, so in a text twice as long each word gets about half. And a trained attention *can* use
-# what lies far back; it need not.
+# Attention's path has one step, whatever the distance, so its curve is flat. (The last word is
+# ahead: it is the query too.) In this untrained layer the third limit is gone. The gradient still
+# shrinks with the number of words: weights sum to one, so in a text twice as long each word gets
+# about half.
 # </details>
 #
 # ## 12. What it costs
 #
-# Lesson 01's second limit: step $t$ waits for step $t - 1$. In self-attention no output waits for
-# another, but every token looks at every token. Per layer of width D:
+# Lesson 01's second limit: step $t$ waits for step $t - 1$. In self-attention no output waits, but
+# every token looks at every token. Per layer of width D:
 #
 # | | multiplications, about | sequential steps |
 # |---|---|---|
 # | RNN | $2\, T D^2$ | $T$ |
 # | self-attention | $3\, T D^2 + 2\, T^2 D$ | 1 |
 #
-# (Per token $W_x$ and $W_h$ take $D^2$ each, and so do the three projections. $Q K^\top$ and
-# weights times $V$ take $T^2 D$ each.) The table counts arithmetic; your guess is about time, on
-# one core.
-#
-# **Predict:** with D = 64, from which length on does attention take more time than an RNN? And more
-# memory? And how many times as long as attention does an LSTM take, at 512 tokens?
+# **Predict** for D = 64, on one core: from which length on does attention take more time than an
+# RNN? And more memory? And how many times as long as attention does an LSTM take at 512 tokens?
 
 # %% tags=["skip-grading"]
 # The first of the lengths 64, 128, ... 4096 at which attention takes more (0 if none)
@@ -1702,22 +1640,14 @@ for name in ("RNN", "LSTM"):
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# Three things to take from the picture.
-#
-# - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps
-#   $T$ states. Attention takes more memory than the RNN at every length but, up to 512 tokens,
-#   less than the LSTM. For long texts twice the length takes four times the memory. (The
-#   arithmetic cannot be avoided, but the table can. A *fused kernel* computes it piece by piece
-#   in one routine, as `F.scaled_dot_product_attention` may do, and its memory grows with $T$
-#   alone; Dao et al., 2022.)
-# - **At which length the times cross depends on the program.** By the table, attention does more
-#   arithmetic at every length. Still the RNN takes longer up to about 2,000 tokens. Its steps are
-#   slow, but not because they wait: the LSTM's steps wait as well, and beyond about 512 tokens
-#   the LSTM is faster than attention. (One core cannot show what waiting costs where many could
-#   work at once.)
-# - **How an LSTM compares** depends on program, machine, width and batch. On a CPU the LSTM runs
-#   in one fused routine (which hides its 512 steps) and the simpler RNN does not. So the one with
-#   four times the arithmetic wins. Measure, and say where.
+# - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
+#   states. For long texts twice the length takes four times the memory. A *fused kernel*, as in
+#   `F.scaled_dot_product_attention`, may compute this table piece by piece: then memory grows with
+#   $T$ alone (Dao et al., 2022).
+# - **The program decides where the times cross.** Attention does more arithmetic than the RNN at
+#   every length, yet the RNN takes longer up to about 2,000 tokens. Waiting is not the reason: the
+#   LSTM's steps wait as well, and beyond about 512 tokens the LSTM is faster than attention. On a
+#   CPU one fused routine runs the LSTM, but not the simpler RNN. Measure, and say where.
 # </details>
 
 # %% tags=["skip-grading"]
@@ -1726,33 +1656,31 @@ print(summary())
 # %% [markdown]
 # ## Recap
 #
-# - Attention is a weighted average: scores, softmax over the keys, average of the values.
+# - Attention: scores, softmax over the keys, average of the values.
 # - **Limit 1:** a decoder that looks back learns in 300 steps what a fixed-size state has not
-#   learned in 4,000, and its weights show how.
-# - Scores are divided by $\sqrt{d_k}$ so that softmax starts out undecided at any width.
-# - Masks are `True` where attention is allowed; they act on keys, before the softmax; a row with
-#   nothing allowed is zero.
-# - In self-attention one vector plays three roles. Permute the words, and the outputs are
-#   permuted: order is not seen.
+#   learned in 4,000.
+# - Divide scores by $\sqrt{d_k}$, and softmax starts out undecided at any width.
+# - A mask is `True` where attention is allowed, and acts before the softmax. A row with nothing
+#   allowed is zero.
+# - In self-attention one vector plays three roles. Permute the words, and you permute the outputs.
 # - **Limit 2:** no output waits for another. The price is work that grows with $T^2$, and here
 #   memory too.
-# - **Limit 3:** from any word to any other the gradient takes one step. So in a layer before
-#   training, distance does not shrink it.
-# - A wrong attention may train. What finds it: rows that sum to one, gradients that reach every
-#   parameter, and examples worked out by hand.
+# - **Limit 3:** the gradient takes one step between any two words. Before training, distance does
+#   not shrink it.
+# - A wrong attention may train. Check the sums of rows, the gradient of every parameter, and
+#   examples worked out by hand.
 #
 # ## Three open questions
 #
-# 1. Additive attention's line is a few columns wide, the product's narrower. Is it so with other
-#    seeds? And what becomes of the wide one if you take the encoder's recurrence away (keys are the
-#    symbols' own vectors, with lesson 04's positions)?
-# 2. The plain model was given its source once. Hand it the encoder's last state at *every* step,
-#    but still no other state. How much of attention's advantage is that?
-# 3. Softmax always spends the whole weight. Add one key of zeros with a value of zeros, at which a
-#    query may look if nothing suits it. When does a trained model use it?
+# 1. Is additive attention's line wider than the product's with other seeds, too? And without the
+#    encoder's recurrence (keys are the symbols' own vectors, with lesson 04's positions)?
+# 2. Give the plain model the encoder's last state at *every* step, but no other state. How much of
+#    attention's advantage is that?
+# 3. Softmax always spends the whole weight. Add a key of zeros with a value of zeros. When does a
+#    trained model look there?
 #
-# **Next:** the robot's *the* could look for one thing only. Lesson 03 lets every word look for
-# several things at once.
+# **Next:** the robot's *the* could ask one question only; in lesson 03 every word asks several at
+# once.
 #
 # **Sources**
 #
@@ -1765,4 +1693,4 @@ print(summary())
 # - T. Dao, D. Fu, S. Ermon, A. Rudra, C. Ré, *FlashAttention: Fast and memory-efficient exact
 #   attention with IO-awareness*, NeurIPS 2022 (arXiv:2205.14135).
 # - I. Sutskever, O. Vinyals, Q. V. Le, *Sequence to sequence learning with neural networks*,
-#   NeurIPS 2014 (arXiv:1409.3215): the encoder-decoder, and why reversed inputs helped it.
+#   NeurIPS 2014 (arXiv:1409.3215): the encoder-decoder.
