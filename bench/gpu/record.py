@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from bench.speed.timing import USUAL, Care
-from utils.notebook.carry import time_limit
+from utils.kernel.time_limit import time_limit
 
 OUT_OF_TIME = "skipped: out of time"
 SAME = ("GPU", "driver", "CUDA", "torch", "toy")  # where these agree, figures need no second run

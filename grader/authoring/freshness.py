@@ -18,6 +18,7 @@ from grader.authoring.notebook import (
 from grader.authoring.release import released
 from grader.authoring.right_source import right_source, source_path
 from grader.errors import PROGRAM
+from utils.checks.bank.source import unpacked
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def release_fault(lesson: Lesson, root: Path) -> str | None:
 def source_fault(lesson: Lesson, root: Path) -> str | None:
     """Return what is wrong with the right source beside the checks; None if it is right."""
     path = source_path(lesson, root)
-    if path is None or (path.is_file() and path.read_text("utf-8") == right_source(lesson)):
+    if path is None or (path.is_file() and unpacked(path.read_text()) == right_source(lesson)):
         return None
     return f"differs from the answers in solutions/{lesson.name}.py"
 

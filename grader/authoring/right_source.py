@@ -7,8 +7,8 @@ from typing import Final
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.regions import SOLUTION, STUB, regions
+from utils.checks.bank.source import FILE
 
-FILE: Final = "solution.txt"
 KNOWN: Final = sys.stdlib_module_names | {"torch"}
 IMPORTS: Final = (ast.Import, ast.ImportFrom)
 

@@ -6,13 +6,20 @@ from pathlib import Path
 
 from grader.authoring.execute import executed
 from grader.authoring.files import find_root, write_if_changed
-from grader.authoring.freshness import Difference, differences, solution_fault, with_last_run
+from grader.authoring.freshness import (
+    Difference,
+    differences,
+    solution_fault,
+    source_fault,
+    with_last_run,
+)
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.readme import with_lessons
 from grader.authoring.release import released
 from grader.authoring.right_source import right_source, source_path
 from grader.errors import CourseError
+from utils.checks.bank.source import packed
 from utils.checks.bank.table import TableError, verify_patches
 from utils.checks.registry import exercises
 
@@ -46,8 +53,10 @@ def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
     start = time.perf_counter()
     print(f"{lesson.name:<28}", end="", flush=True)
     release = released(lesson, root)
-    if (source := source_path(lesson, root)) is not None:
-        write_if_changed(source, right_source(lesson))  # the checks that the lesson runs patch it
+    if source_fault(lesson, root) and (source := source_path(lesson, root)) is not None:
+        write_if_changed(
+            source, packed(right_source(lesson))
+        )  # checks that the lesson runs patch it
     fresh = not force and solution_fault(lesson) is None
     notebook = None if force else with_last_run(lesson)
     try:

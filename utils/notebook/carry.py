@@ -21,15 +21,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from utils.kernel.runs import is_grading
 from utils.kernel.say import said_meanwhile, say
+from utils.kernel.time_limit import time_limit
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import BLOCKS, HOMES
 from utils.words import listed
@@ -240,32 +239,3 @@ def load(notebook: Path, name: str) -> Any:
     except BaseException:  # exit(), and exceptions meant not to be caught
         raise RuntimeError("it exits") from None
     return vars(module)[name]
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float, *, of_computing: bool = False) -> Iterator[None]:
-    """Raise TimeoutError in code that takes too long, again and again until it ends.
-
-    Outside the main thread and on Windows this is impossible: the code runs without a limit.
-
-    Args:
-        seconds: on the clock or, if of_computing, of this process's processors.
-        of_computing: whether to leave out waiting, for a busy machine too.
-
-    """
-    if not hasattr(signal, "setitimer") or threading.current_thread() != threading.main_thread():
-        yield
-        return
-    timer = signal.ITIMER_PROF if of_computing else signal.ITIMER_REAL
-    alarm = signal.SIGPROF if of_computing else signal.SIGALRM
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"not done after {seconds:g} s")
-
-    before = signal.signal(alarm, stop)
-    signal.setitimer(timer, seconds, 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(timer, 0)
-        signal.signal(alarm, before)

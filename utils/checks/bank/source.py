@@ -1,18 +1,21 @@
 """The right source of each exercise, which the build copies from the lesson's text.
 
-A learner's installation has no solutions beside it, so the file lies with the lesson's checks.
+A learner has no solutions beside it, so the file lies with the lesson's checks, packed: so a search
+through the course's files shows no answer by chance.
 """
 
+import base64
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
-FILE: Final = "solution.txt"
+FILE: Final = "solutions.packed"
 CELL: Final = re.compile(r'^# %% exercise="(\w+)"\n', re.MULTILINE)
-REGION: Final = re.compile(r"# BEGIN SOLUTION\n(.*?)^ *# END SOLUTION", re.MULTILINE | re.DOTALL)
+REGION: Final = re.compile(r"# BEGIN +SOLUTION\n(.*?)^ *# END +SOLUTION", re.MULTILINE | re.DOTALL)
 # What a patch may use, whatever the lesson imports.
 USUAL: Final = """\
 import math
@@ -72,9 +75,22 @@ def sources_in(folder: Path) -> Mapping[str, Source]:
     file = folder / FILE
     if not file.is_file():
         return {}
-    imports, *cells = CELL.split(file.read_text(encoding="utf-8"))
+    imports, *cells = CELL.split(unpacked(file.read_text(encoding="utf-8")))
     return {name: Source(name, text, imports, file) for name, text in _pairs(cells)}
 
 
 def _pairs(parts: list[str]) -> Iterator[tuple[str, str]]:
     return zip(parts[0::2], parts[1::2], strict=True)
+
+
+def packed(text: str) -> str:
+    """Return a lesson's right sources as its file holds them."""
+    return base64.encodebytes(zlib.compress(text.encode())).decode()
+
+
+def unpacked(content: str) -> str:
+    """Return the right sources in a file; empty where it holds none."""
+    try:
+        return zlib.decompress(base64.b64decode(content)).decode()
+    except (ValueError, zlib.error):
+        return ""

@@ -6,7 +6,7 @@ import pytest
 
 from grader.authoring.freshness import source_fault
 from grader.authoring.lesson import read_lesson
-from grader.authoring.right_source import FILE, right_source, source_path
+from grader.authoring.right_source import right_source, source_path
 from grader.cli import main
 from grader.commands import build
 from tests.course.lesson_runs import ROOT, all_lessons
@@ -62,11 +62,13 @@ def test_it_holds_the_imports_that_checks_have_and_the_answers_without_their_stu
 
 def test_one_that_is_missing_or_older_than_the_text_is_told(lesson, tmp_path):
     path = source_path(lesson, tmp_path)
-    assert path is not None and path.name == FILE == source.FILE
+    assert path is not None and path.name == source.FILE
     assert source_fault(lesson, tmp_path) == "differs from the answers in solutions/09_halves.py"
-    path.write_text(right_source(lesson))
+    path.write_text(source.packed(right_source(lesson)))
     assert source_fault(lesson, tmp_path) is None
-    path.write_text(right_source(lesson).replace("/ 2", "/ 3"))
+    path.write_text(source.packed(right_source(lesson).replace("/ 2", "/ 3")))
+    assert source_fault(lesson, tmp_path) is not None
+    path.write_text(right_source(lesson))  # not packed
     assert source_fault(lesson, tmp_path) is not None
 
 

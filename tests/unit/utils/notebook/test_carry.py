@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -296,22 +295,3 @@ def test_star_and_future_imports_are_kept_in_front(tmp_path):
         "def f():\n    return pi",
     )  # fmt: skip
     assert source_of(notebook, "f").startswith("from __future__ import annotations\nfrom math")
-
-
-@pytest.mark.parametrize("of_computing", [True, False])
-def test_the_time_limit_leaves_no_alarm_behind(of_computing):
-    with carry.time_limit(0.05, of_computing=of_computing):
-        pass
-    end = time.process_time() + 0.1
-    while time.process_time() < end:
-        pass
-    with pytest.raises(TimeoutError), carry.time_limit(0.05, of_computing=of_computing):
-        while True:
-            pass
-
-
-def test_waiting_counts_on_the_clock_alone():
-    with carry.time_limit(0.05, of_computing=True):
-        time.sleep(0.1)
-    with pytest.raises(TimeoutError), carry.time_limit(0.05):
-        time.sleep(5)

@@ -32,7 +32,7 @@ def double(x, how=1):
     return helped(twice) + 1
     # END SOLUTION
 '''
-SOURCE = Source("double", CELL, "import copy\n", Path("solution.txt"))
+SOURCE = Source("double", CELL, "import copy\n", Path("solutions.packed"))
 HELP = {"helped": lambda x: x}
 TOLD = 'message = "It is wrong."\nhint = "Look again."\n'
 
