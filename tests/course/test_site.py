@@ -64,7 +64,7 @@ def answer_lines(name: str) -> set[str]:
     release = nbformat.read(ROOT / "notebooks" / name / f"{name}.ipynb", as_version=4)
     given = "\n".join(cell.source for cell in release.cells)
     text = (ROOT / "solutions" / f"{name}.py").read_text(encoding="utf-8")
-    lines = {line.strip() for line in text.splitlines() if not line.startswith("#")}
+    lines = {line.strip().rstrip(",") for line in text.splitlines() if not line.startswith("#")}
     return {line for line in lines if len(line) > 15 and line not in given}
 
 
