@@ -12,22 +12,22 @@ WHAT_COUNTS = (
     "Grading tries hidden cases, too, so these points are within reach, not earned yet."
 )
 CHECK = (
-    "1. **Write and check.** Open a lesson, write an answer, and run the check below it "
+    "**Write and check.** Open a lesson, write an answer, and run the check below it "
     "(Shift+Enter). It says what it tried, what your answer gave, and often what the "
     "mistake is. Try as often as you like."
 )
-SAVE = "2. **Save** (Ctrl+S, or Cmd+S): the saved file is what is handed in."
+SAVE = "**Save** (Ctrl+S, or Cmd+S): the saved file is what is handed in."
 SUBMIT = (
-    "3. **Submit** in the menu: Nbgrader → Assignment List → Submit. Do it as often as you like: "
-    "the last submission counts, even if it is late."
+    "**Submit** in the menu: Nbgrader → Assignment List → Submit. It saves the notebook first. "
+    "Do it as often as you like: the last submission counts, even if it is late."
 )
 GRADED = (
-    "4. **Grading** runs your notebook from top to bottom, apart from everything else, and judges "
+    "**Grading** runs your notebook from top to bottom, apart from everything else, and judges "
     "each exercise by the cases that you see and by hidden ones. Part of an answer earns part of "
     "its points, and an unfinished exercise costs only its own."
 )
 FEEDBACK = (
-    "5. **Feedback** appears in the Assignment List when your instructor has released it: Fetch "
+    "**Feedback** appears in the Assignment List when your instructor has released it: Fetch "
     "Feedback, and the table above links the page."
 )
 RENAME = "To start a lesson over, rename its folder (right-click in the list of files) and "
@@ -59,9 +59,10 @@ def how_it_goes(course: Course) -> str:
     if not course.has_submit:
         steps = [CHECK, SAVE, _upload(course), GRADED]
     else:
-        steps = [CHECK, SAVE, _submit(course), GRADED, FEEDBACK]
+        steps = [CHECK, _submit(course), GRADED, FEEDBACK]
     over = FETCH_AGAIN if course.settings.shared and course.has_submit else START_OVER
-    return "\n".join(["## How it goes", "", *steps, "", over])
+    numbered = [f"{number}. {step}" for number, step in enumerate(steps, start=1)]
+    return "\n".join(["## How it goes", "", *numbered, "", over])
 
 
 def about_the_page(at: str) -> str:
@@ -82,7 +83,7 @@ def _upload(course: Course) -> str:
     where = escape(course.settings.upload) or "where your instructor says"
     keys = "Finder" if sys.platform == "darwin" else "your files"
     return (
-        f"3. **Hand in** by uploading the lesson's notebook to: **{where}**. Right-click it in the "
+        f"**Hand in** by uploading the lesson's notebook to: **{where}**. Right-click it in the "
         f"list of files and choose Download, or find it in {keys}: "
         f"`{course.learn / 'LESSON' / 'LESSON.ipynb'}`, such as "
         f"`{course.lessons()[0]}.ipynb`. Keep its name."

@@ -257,7 +257,7 @@ def test_feedback_is_announced_when_it_waits_and_linked_when_it_was_fetched(
 def test_where_work_is_submitted_the_page_says_that_the_last_one_counts_even_late(
     begun: Course,
 ) -> None:
-    assert "the last submission counts, even if it is late." in line(begun, "3. **Submit**")
+    assert "the last submission counts, even if it is late." in line(begun, "2. **Submit**")
 
 
 def test_where_work_is_uploaded_the_page_says_what_and_where(begun: Course) -> None:
