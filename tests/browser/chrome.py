@@ -126,13 +126,14 @@ class Chrome:
     def click(self, script: str, times: int = 1) -> None:
         """Click, with the mouse, in the middle of the element that an expression gives.
 
-        Waits until the element is where a click reaches it and has stopped moving.
+        Scrolls there, and waits until a click reaches the element and it has stopped moving.
         """
         middle = (
             f"(() => {{ const e = {script}; if (!e) return null;"
             " const r = e.getBoundingClientRect();"
             " const x = r.x + r.width / 2, y = r.y + r.height / 2;"
-            " return e.contains(document.elementFromPoint(x, y)) ? [x, y] : null; })()"
+            " if (e.contains(document.elementFromPoint(x, y))) return [x, y];"
+            " e.scrollIntoViewIfNeeded(); return null; })()"
         )
 
         def settled() -> list[float] | None:

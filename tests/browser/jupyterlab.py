@@ -107,9 +107,13 @@ def choose(page: Chrome, menu: str, *items: str) -> None:
 
 
 def to_start_page(page: Chrome) -> None:
-    """Open the start page, up to date, with its button."""
+    """Open the start page, up to date, with its button.
+
+    JupyterLab draws a text anew a second after its last change; what is clicked before is gone.
+    """
     page.click(element("[data-command]", BUTTON))
     page.wait("!!document.querySelector('.jp-MarkdownViewer:not(.lm-mod-hidden)')")
+    time.sleep(2)
 
 
 def edit(page: Chrome, beginning: str) -> None:

@@ -3,8 +3,6 @@
 The tests are steps of one walk and run in this order.
 """
 
-import time
-
 from tests.browser.chrome import Chrome, wait_for
 from tests.browser.jupyterlab import (
     choose,
@@ -43,12 +41,8 @@ def wait_for_output(page: Chrome, words: str) -> None:
 
 
 def counted(page: Chrome) -> str:
-    """The start page's row of the lesson.
-
-    JupyterLab draws a text a second after it last changed: another click would begin that anew.
-    """
+    """The start page's row of the lesson."""
     to_start_page(page)
-    time.sleep(2)
     rows = texts(page, ".jp-MarkdownViewer table:first-of-type tr")
     return next((text for text in rows if text.startswith(("00", "✓ 00"))), "")
 

@@ -14,10 +14,10 @@ from grader.cluster.address import Remote
 from grader.cluster.engine import Cluster
 from grader.cluster.patience import Patience
 from grader.cluster.versions import versions
+from grader.course.graded_copies import is_entered, read_copy
 from grader.errors import CourseError
 from grader.grading import batch
 from grader.grading.batch import autograde
-from grader.grading.recording import recorded
 from tests.course.clusters import (
     await_that,
     broken_cluster,
@@ -94,7 +94,10 @@ def all_right(course, wanted):
 
 
 def graded(course):
-    return {key for key in course.submitted() if recorded(course, *key)}
+    """Which submissions are recorded, and not as the grader's own failure."""
+    entered = {key for key in course.submitted() if is_entered(course.folder, *key)}
+    copies = {key: read_copy(course.folder, *key) for key in entered}
+    return {key for key, copy in copies.items() if copy and copy.status != "grader error"}
 
 
 def workers_of(nanny):

@@ -50,6 +50,7 @@ class NotSetUp(nn.Module):
         (lambda: torch.ones(2, 1).expand(3, 4), "only axes of size 1 can"),
         (lambda: torch.stack([torch.ones(3), torch.ones(2)]), "A slice that ends at -1"),
         (lambda: torch.cat([torch.ones(3, 2), torch.ones(2, 3)]), "joined along axis 0"),
+        (lambda: nn.Conv1d(4, 4, 3)(torch.ones(2, 6, 4)), "(B, 4, T), but found 6 there"),
         (lambda: nn.Linear(2), "compare the call with"),
         (lambda: ~torch.ones(2), "need booleans"),
         (lambda: torch.ones(2) ^ 2, "a power is written `**`"),

@@ -230,8 +230,8 @@ def test_a_convolution_that_meets_words_for_features_is_told_the_axes():
         def forward(self, x, mask=None):
             return x + self.conv(x)
 
-    (said,) = check.Neighbours.verdict(Neighbours).symptoms
-    assert "transpose(1, 2) missing?" in said
+    known = check.Neighbours.verdict(Neighbours).mistake
+    assert known is not None and "swap the last two axes" in known.hint
 
 
 def test_numbers_at_exchanged_places_are_not_called_added():
