@@ -88,7 +88,9 @@ def take(page: Chrome, address: str, folder: Path, suffix: str) -> None:
     line = element(".jp-NotebookPanel .cm-line", f"def {MISTAKEN}")
     page.wait(f"!!({line})")
     page.settle()
-    page.run(f"{line}.scrollIntoView({{block: 'center'}})")  # a link may not lead there by itself
+    # From its heading on: what stands above it are right answers.
+    heading = element(".jp-RenderedMarkdown h3", f"Exercise: {MISTAKEN}")
+    page.run(f"{heading}.scrollIntoView({{block: 'start'}})")
     page.settle()
     page.screenshot(folder / f"lesson{suffix}.png")
 
