@@ -29,7 +29,7 @@ from utils.experiments import topic_task as topics
 from utils.experiments.against_torch import against_torch
 from utils.experiments.profiling import seconds
 from utils.notebook.carry import carry
-from utils.progress.guesses import guess, said, summary
+from utils.progress.guesses import guess, reveal, summary
 from utils.plots import heads as pictures
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
@@ -63,13 +63,16 @@ for look in (torch.tensor([0.5, 0.5]), torch.tensor([0.7, 0.3])):
     print(f"{shares}: red then blue gives", first)
     print(f"{shares}: blue then red gives", second)
     answer = "no" if torch.equal(first, second) else "yes"
-    print("    it changes:", said(f"the mixture changes, {shares}", answer))
+    reveal(f"the mixture changes, {shares}", answer)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # With equal weights the mixture tells you *which* symbols are there, but not *where*. With uneven
 # weights the order is in the numbers; whether a *linear* layer can read it, section 6 will tell. So
 # look twice, with two sets of weights, and keep the results apart: that is all that "multi-head"
 # means.
+# </details>
 #
 # ## 2. Heads as a list of small attentions
 #
@@ -168,12 +171,15 @@ x = (tokens[:, None] + torch.arange(6))[None]  # (1, 4, 6)
 wanted = torch.stack([x[0, :, :3], x[0, :, 3:]])
 pictures.cut_cells(x[0], {"wanted": wanted, "view": x.view(1, 2, 4, 3)[0]})
 inside = (x.view(1, 2, 4, 3)[0, 0] // 10).unique().tolist()
-print("tokens in the first head:", said("tokens in the first head of a view", len(inside)))
+reveal("tokens in the first head of a view", len(inside))
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # `view` moves nothing. It reads the same row of numbers (0, 1, … 5, 10, 11, …) with other line
 # breaks, so the first head gets all about two tokens and nothing about the others. And nothing
 # crashes.
+# </details>
 #
 # ### Exercise: `split_heads`
 # *1 point · difficulty 2 of 5 · 6 minutes*
@@ -305,15 +311,18 @@ listed = attend_one_by_one(x, small_heads)
 print(f"list of heads against one fused projection: {(listed - fused).abs().max():.2f}")
 print(f"list of heads against one large attention:  {(listed - large).abs().max():.2f}")
 found = "the same" if torch.allclose(listed, large, atol=1e-5) else "something else"
-print("one large attention gives", said("one large attention gives", found))
+reveal("one large attention gives", found)
 
 scores = [a @ b.transpose(-2, -1) for a, b in zip(cut[0].unbind(1), cut[1].unbind(1), strict=True)]
 difference = (q @ k.transpose(-2, -1) - sum(scores)).abs().max()
 print(f"scores of the large one against the sum of the heads' scores: {difference:.2f}")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # The last line says why: the large attention's scores are the *sum* of the heads' scores. It adds
 # up what every head would look for, and looks once. Many heads look first, each by its own scores.
+# </details>
 #
 # ## 4. The whole block
 #
@@ -585,12 +594,11 @@ pictures.cost_of_heads(HEADS, times, tables)
 # **Predict:** does the output stay the same with one head? With four?
 
 # %% tags=["skip-grading"]
-guess("the same without w_o, 1 head", None, choices=("yes", "no"))
-guess("the same without w_o, 4 heads", None, choices=("yes", "no"))
+guess("the same without w_o", None, choices=("with 1 head", "with 4", "with both", "with none"))
 
 # %% tags=["skip-grading", "folded"]
 torch.manual_seed(0)
-x = torch.randn(2, 5, 12)
+x, same = torch.randn(2, 5, 12), []
 for n_heads in (1, 4):
     block = MultiHeadAttention(12, n_heads, bias=False)
     folded = copy.deepcopy(block)
@@ -598,21 +606,22 @@ for n_heads in (1, 4):
         folded.w_v.weight.copy_(block.w_o.weight @ block.w_v.weight)
         folded.w_o.weight.copy_(torch.eye(12))
     gap = (block(x, x, x)[0] - folded(x, x, x)[0]).abs().max()
-    same = "yes" if gap < 1e-5 else "no"
-    heads = "1 head" if n_heads == 1 else f"{n_heads} heads"
-    print(
-        f"{heads}: changes by up to {gap:.2f}; the same:",
-        said(f"the same without w_o, {heads}", same),
-    )
+    same += [n_heads] if gap < 1e-5 else []
+    print(f"heads: {n_heads}   the output changes by up to {gap:.2f}")
+kinds = {(1,): "with 1 head", (4,): "with 4", (1, 4): "with both", (): "with none"}
+reveal("the same without w_o", kinds[tuple(same)])
 for title, w in {"with w_o": block.w_o.weight, "without w_o": torch.eye(12)}.items():
     written = [int((part.norm(dim=1) > 0).sum()) for part in w.detach().split(3, 1)]
     print(f"{title}: the four heads write into", ", ".join(map(str, written)), "features")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # With one head, $w_o$ may act on the average of the values or on each value before it, so it can be
 # part of $w_v$. With four, each head averages by weights of its own, and one $w_v$ cannot hold what
 # four parts of $w_o$ do. With `w_o`, every head can write into every feature; without it, head 0
 # into the first three only.
+# </details>
 #
 # ## 6. One head against several
 #
@@ -656,11 +665,13 @@ results = {
     for name, five in models.items()
 }
 pictures.right_answers(results, chance=1 / lookups.N_SYMBOLS)
-for name in ("1 head", "1 head + hidden"):
-    both = results[name][:, 2].median().item()
-    print(f"{name}:", said("both right, 1 head", both) if name == "1 head" else f"{both:.3g}")
+both = {name: found[:, 2].median().item() for name, found in results.items()}
+reveal("both right, 1 head", both["1 head"])
+print(f"with a hidden layer behind it: {both['1 head + hidden']:.3g}")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # In each run one head gets one of the two symbols right, and the other hardly more often than by
 # chance. Two heads get everything right with no more parameters, and so do eight, with only four
 # features each. Without `w_o` nothing is lost here: a linear layer comes right after.
@@ -668,6 +679,7 @@ for name in ("1 head", "1 head + hidden"):
 # No training helps the one head. Say that it always puts 0.6 on one drawer and 0.4 on the other,
 # whatever lies inside. A linear layer can name the symbol in the drawer with 0.6. But *none* names
 # the one in the drawer with 0.4 without errors.
+# </details>
 #
 # <details><summary>Why none does</summary>
 #
@@ -745,13 +757,16 @@ for n_heads in (2, 8):
     shares[f"{n_heads} heads"] = torch.tensor(right)  # (1 + H, 2)
 pictures.heads_off(shares)
 worst = {name: right[1:].min().item() for name, right in shares.items()}
-told = said("worst symbol, one of 2 heads off", worst["2 heads"])
-print(f"worst symbol, one of 2 heads off: {told}; one of 8: {worst['8 heads']:.3g}")
+reveal("worst symbol, one of 2 heads off", worst["2 heads"])
+print(f"worst symbol, one of 8 heads off: {worst['8 heads']:.3g}")
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # Two heads divide the work cleanly: without the head that carries it, a look-up falls to chance. Of
 # eight, hardly any single head is needed: the worse symbol is still right in 94% or more. (In large
 # models, too, many heads can go at little cost: see Michel et al. and Voita et al. below.)
+# </details>
 #
 # ## 8. Is it the attention that everyone else uses?
 #
@@ -892,12 +907,15 @@ faults = [name for name in FAULTS if name != "right"]
 low = sum(max(accuracy[name]) < min(accuracy["right"]) - 0.02 for name in faults)
 broken = sum(min(change[name]) > 1e-4 for name in faults)
 print("more than two points of accuracy below the right one:", low)
-print("breaking the law:", said("faults that break the law", broken))
+reveal("faults that break the law", broken)
 
 # %% [markdown]
+# <details class="why"><summary>Once you have run the cell: why</summary>
+#
 # The law shows all three at once. Accuracy shows one: with the heads cut by `view`, a word sees
 # only its own quarter of the padded row, and the topic word stands in the first: about 90% is
 # right. Even that looks fine if you do not know that 100% was possible.
+# </details>
 #
 # ## 10. A bug that no shape shows
 #

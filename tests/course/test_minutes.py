@@ -17,6 +17,8 @@ HINTS = re.compile(r"<details>.*?</details>", re.DOTALL)
 EXERCISE = re.compile(r"^\*.*difficulty \d of 5 · (\d+) minutes?\*$", re.MULTILINE)
 SOURCES = re.compile(r"\*\*Sources\b.*", re.DOTALL)
 GUESS = re.compile(r"^\s*guess\(", re.MULTILINE)
+NAMED = re.compile(r'^\s*guess\("([^"]+)"', re.MULTILINE)
+MOST_GUESSES = 8
 
 
 def text_of(lesson: Lesson) -> str:
@@ -126,3 +128,11 @@ def test_sections_are_numbered_from_one(lesson):
     plain = {head for head in heads if not re.match(r"\d+\. ", head)}
     required = {head for head in plain if not head.startswith("Optional: ")}
     assert required <= {"Recap", "Three open questions"}
+
+
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_a_lesson_asks_for_few_guesses_and_its_claims_say_how_each_can_be_reasoned_out(lesson):
+    asked = [name for cell in lesson.cells for name in NAMED.findall(cell.source)]
+    claims = (ROOT / "docs" / "claims" / f"{lesson.name}.md").read_text(encoding="utf-8")
+    assert 0 < len(asked) <= MOST_GUESSES
+    assert [name for name in asked if f"*{name}*" not in claims] == []

@@ -11,7 +11,6 @@ from utils.experiments.reversal_task import BOS, PAD, SequenceBatch
 from utils.experiments.train import train as train_model
 
 AdditiveScores = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
-MultiplicativeScores = Callable[[Tensor, Tensor, Tensor], Tensor]
 Attend = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 Look = tuple[Tensor, Tensor]  # context (B, D) and weights (B, S)
 
@@ -41,29 +40,6 @@ class AdditiveAttention(nn.Module):
         """Attend with a query (B, D) to keys (B, S, D), which are also the values."""
         scores = self.additive_scores(query, keys, self.w_q, self.w_k, self.v)
         return self.attend(scores, keys, mask)
-
-
-class MultiplicativeAttention(nn.Module):
-    """Luong's "general" attention; the arithmetic is yours.
-
-    Args:
-        multiplicative_scores: (query, keys, w) -> scores (B, S).
-        attend: (scores, values, mask) -> (context, weights).
-        d_model: entries of a query and of a key.
-
-    """
-
-    def __init__(
-        self, multiplicative_scores: MultiplicativeScores, attend: Attend, d_model: int = 64
-    ) -> None:
-        super().__init__()
-        self.multiplicative_scores = multiplicative_scores
-        self.attend = attend
-        self.w = nn.Parameter(torch.randn(d_model, d_model) / d_model**0.5)
-
-    def forward(self, query: Tensor, keys: Tensor, mask: Tensor | None = None) -> Look:
-        """Attend with a query (B, D) to keys (B, S, D), which are also the values."""
-        return self.attend(self.multiplicative_scores(query, keys, self.w), keys, mask)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,7 @@ from utils.experiments.reversal_task import (
     token_accuracy,
     vocabulary_size,
 )
-from utils.experiments.seq2seq import (
-    AdditiveAttention,
-    MultiplicativeAttention,
-    Seq2Seq,
-    train,
-)
+from utils.experiments.seq2seq import AdditiveAttention, Seq2Seq, train
 
 
 def test_targets_are_sources_reversed_then_end_then_padding():
@@ -70,10 +65,7 @@ def mean(scores: Tensor, values: Tensor, mask: Tensor | None) -> tuple[Tensor, T
     return (weights.unsqueeze(-1) * values).sum(1), weights
 
 
-@pytest.mark.parametrize(
-    "attention",
-    [None, AdditiveAttention(uniform, mean, 6), MultiplicativeAttention(uniform, mean, 6)],
-)
+@pytest.mark.parametrize("attention", [None, AdditiveAttention(uniform, mean, 6)])
 def test_a_model_writes_and_learns_with_and_without_attention(attention):
     torch.manual_seed(0)
     model = Seq2Seq(vocabulary_size(4), attention, d_model=6, d_embedding=5)
@@ -89,7 +81,7 @@ def test_a_model_writes_and_learns_with_and_without_attention(attention):
 
 def test_writing_alone_agrees_with_teacher_forcing_on_what_was_written():
     torch.manual_seed(0)
-    model = Seq2Seq(vocabulary_size(9), MultiplicativeAttention(uniform, mean, 6), d_model=6)
+    model = Seq2Seq(vocabulary_size(9), AdditiveAttention(uniform, mean, 6), d_model=6)
     source = reversal_batch([4] * 5, seed=0, n_symbols=9).source
     written = model.answer(source, 5).tokens
     assert model(source, written).argmax(-1).equal(written)

@@ -119,26 +119,6 @@ def test_a_table_has_mean_lowest_and_highest_of_each_cell():
     assert " ".join(row.split()) == "a 0.50 (0.00–1.00) 0.50 (0.50–0.50)"
 
 
-RECORD = {
-    "length": 20,
-    "guessing": 0.0625,
-    "seeds": [0, 1],
-    "models": {
-        "attention, state 64": {"symbols": {"300": [0.99, 0.97]}},
-        "plain, state 64": {"symbols": {"300": [0.1, 0.2], "4000": [0.3, 0.5]}},
-    },
-}
-
-
-def test_a_record_is_drawn_as_means_with_a_point_for_each_seed_and_the_guess(shown):
-    attention.capacity(RECORD, 0.4)
-    alt, (ax,) = shown[0]
-    assert "plain, state 64 0.15 at 300, 0.4 at 4,000" in alt
-    assert "your guess 0.4" in alt
-    points = [line for line in ax.lines if line.get_linestyle() == "None"]
-    assert [list(line.get_ydata()) for line in points[2:]] == [[0.1, 0.3], [0.2, 0.5]]
-
-
 def test_learning_rates_are_drawn_by_depth_order_and_warm_up_with_a_point_for_each_seed(shown):
     runs = {
         f"{depth} layers, {order}, warm-up {steps}": [[0.1 * depth, 0.3], [0.2, 0.01 * steps]]
