@@ -73,12 +73,11 @@ def _experiments(situation: Situation, own: OwnObject, case: Case) -> Iterator[s
         return  # what changes the last digits only would be blamed for more than it does
     yield from one_setting(situation)
     inputs = own.names(exercise.probe.make(case.params))
-    for name, value in inputs.items():
-        changes = _other_values(name, value)
-        rights = [wanted(change) for change in changes]
-        if any(one.problem is not None or not differ(right, one) for one in rights):
-            continue  # the right result does not show whether it has an effect
-        if changes and not any(differ(first, seen(change)) for change in changes):
+    others = [c for c in exercise.probe.cases if c != case and not c.hidden]
+    for name in inputs:
+        if _moves(situation, own, case, name) is False and not any(
+            _moves(situation, own, other, name) for other in others
+        ):
             yield f"The result does not change when `{name}` does: `{name}` has no effect."
     yield from broken_laws(inputs, Calls(seen, wanted, where, exercise.tolerance))
 
@@ -137,6 +136,32 @@ def _remembers(situation: Situation, own: OwnObject, case: Case, first: Observat
             own.observe(probe, other, dict)
     again = own.observe(probe, case, dict)
     return not same_results(first, again, situation.exercise.tolerance)
+
+
+def _moves(situation: Situation, own: OwnObject, case: Case, name: str) -> bool | None:
+    """Return whether an input of a case moves the answer's result; None if the right one is still.
+
+    In a single case it may be no mistake of the code's that an input moves nothing: a rate that
+    has fallen to zero stays there whatever the step.
+    """
+    probe, tolerance = situation.exercise.probe, situation.exercise.tolerance
+    inputs = own.names(probe.make(case.params))
+    changes = _other_values(name, inputs.get(name))
+
+    def wanted(change: Change) -> Observation:
+        oracle = situation.exercise.oracle
+        return observe(with_change(probe, change), case, oracle, trusted=True)
+
+    right = wanted(dict)
+    rights = [wanted(change) for change in changes]
+    if not changes or any(
+        one.problem is not None or same_results(right, one, tolerance) for one in rights
+    ):
+        return None
+    first = own.observe(probe, case, dict)
+    return any(
+        not same_results(first, own.observe(probe, case, change), tolerance) for change in changes
+    )
 
 
 def _other_values(name: str, value: object) -> list[Change]:

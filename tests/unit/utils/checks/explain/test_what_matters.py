@@ -227,3 +227,12 @@ def test_what_a_notebook_names_grading_names_where_nan_is_replaced_by_zero(lost)
     here, there = check.stable_softmax.verdict(softmax), graded("stable_softmax", softmax)
     assert here.mistake is not None
     assert there.mistake == here.mistake
+
+
+def test_an_argument_without_effect_in_one_case_alone_is_not_said_to_have_none():
+    def falls_to_zero(step, d_model, warmup):
+        left = max(0.0, 1 - (step / warmup - 1) / 7)  # zero in the case that is shown
+        return d_model**-0.5 * min(left * warmup**-0.5, step * warmup**-1.5)
+
+    said = check.noam_rate.verdict(falls_to_zero).symptoms
+    assert said and not any("has no effect" in one for one in said)
