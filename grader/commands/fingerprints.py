@@ -79,6 +79,6 @@ def stamp(exercise: Exercise) -> str:
     """Return the state of the code that an exercise's fingerprints are made from."""
     assert exercise.fingerprints is not None
     folder = exercise.fingerprints.parent
-    files = sorted(file for kind in ("*.py", "*.toml", "*.txt") for file in folder.rglob(kind))
+    files = sorted(file for kind in ("*.py", "*.toml", "*.packed") for file in folder.rglob(kind))
     texts = (file.read_text(encoding="utf-8") for file in files)
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
