@@ -7,8 +7,8 @@
 
 `patch` is old and new text in turn. Mistakes of a family write what they share once, below
 `[family.NAME]`: a message, a hint or a patch, in which {words} are filled by the mistake's own.
-What several exercises of a lesson share stands in `families.toml`, below `[NAME]`. A mistake that
-names no family is of the one with its own name, if there is one.
+What several exercises of a lesson share stands in `families.toml`, below `[NAME]`. What neither a
+mistake nor the family that it names says comes from the family with its own name, if there is one.
 """
 
 import re
@@ -116,7 +116,7 @@ def _mistake(
 ) -> Mistake:
     if not isinstance(entry, dict):
         raise TableError(f"it must be a table, [{name}], with patch, message and hint")
-    told = _filled({FAMILY: name, **entry} if name in families else entry, families)
+    told = _filled(entry, families, families.get(name, {}))
     patch = told["patch"]
     if not patch or len(patch) % 2:
         raise TableError("a patch is a list of old and new text in turn")
@@ -124,12 +124,13 @@ def _mistake(
     return Mistake(name, message, hint, patched(source, patch, stand_ins))
 
 
-def _filled(entry: Table, families: Table) -> dict[str, Any]:
-    """Return a mistake's patch, message and hint, those of its family filled with its words."""
+def _filled(entry: Table, families: Table, namesake: Table) -> dict[str, Any]:
+    """Return a mistake's patch, message and hint, those of its families filled with its words."""
     own = dict(entry)
-    family = families.get(str(own.get(FAMILY)), {})
-    if FAMILY in own and not family:
+    named = families.get(str(own.get(FAMILY)), {})
+    if FAMILY in own and not named:
         raise TableError(f"there is no [family.{own[FAMILY]}]")
+    family = {**namesake, **named}
     words = {key: own.pop(key) for key in entry if key not in (FAMILY, "patch", *SENTENCES)}
     told: dict[str, Any] = {p: own.get(p, family.get(p)) for p in ("patch", *SENTENCES)}
     if missing := [part for part, value in told.items() if value is None]:

@@ -13,7 +13,6 @@ from utils.checks.compare.closeness import all_close, close
 from utils.checks.compare.compare import _compare_entries
 from utils.checks.exercise import Case, hidden_case
 from utils.checks.judge import judge
-from utils.checks.lessons.attention.variants import attention_variant
 from utils.checks.observe.expected import inputs_of
 from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
@@ -28,7 +27,10 @@ def attention_verdict(answer):
 
 
 def test_an_unknown_mistake_gets_a_finding_and_no_name():
-    verdict = attention_verdict(attention_variant(product=lambda q, k: (q @ k.mT).sin()))
+    def of_sines(q, k, v, mask=None):
+        return mixed((q @ k.mT).sin() / q.shape[-1] ** 0.5, v, mask)
+
+    verdict = attention_verdict(of_sines)
     assert verdict.mistake is None
     assert "entries differ" in verdict.first_failure.finding.message
 
@@ -61,7 +63,16 @@ def test_numbers_that_differ_late_are_shown_with_the_digits_that_tell_them_apart
 
 
 def right(q, k, v, mask=None):
-    return attention_variant()(q, k, v, mask)
+    return mixed(q @ k.mT / q.shape[-1] ** 0.5, v, mask)
+
+
+def mixed(scores, v, mask, axis=-1):
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(axis)
+    if mask is not None:
+        weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    return weights @ v, weights
 
 
 def test_float32_inside_is_caught_by_the_float64_case():
@@ -193,7 +204,10 @@ def test_text_in_html_is_escaped():
 
 
 def test_a_verdict_speaks_html_text_and_json():
-    bundle = as_mimebundle(attention_verdict(attention_variant(axis=-2)))
+    def over_queries(q, k, v, mask=None):
+        return mixed(q @ k.mT / q.shape[-1] ** 0.5, v, mask, axis=-2)
+
+    bundle = as_mimebundle(attention_verdict(over_queries))
     assert "Softmax runs over the queries" in bundle["text/plain"]
     assert "Softmax runs over the queries" in bundle["text/html"]
     assert bundle["text/html"].count("background-color: rgb") == 2 * 3 * 5

@@ -19,9 +19,6 @@ Softmax = Literal[
     "exp",
     "none",
     "log",
-    "unshifted",
-    "whole table",
-    "both axes",
     "one added",
 ]
 
@@ -42,9 +39,6 @@ Masking = Literal[
     "added",
     "lowered",
     "lowered by ten thousand",
-    "lowered by ten thousand, empty rows cleared",
-    "lowered too little",
-    "lowered too little, then zeroed",
     "infinity added",
     "infinity added, then zeroed",
     "zero times infinity",
@@ -52,17 +46,9 @@ Masking = Literal[
     "zero times infinity, nan taken out",
     "whole rows",
     "between",
-    "renormalised",
-    "renormalised safely",
-    "multiplied",
     "not None",
     "not None, by a method",
-    "expanded to queries",
-    "another axis",
-    "an index",
-    "rows by an index",
     "first sentence",
-    "first query",
     "first ones",
     "lowest score, then zeroed",
     "first key of an empty row",
@@ -93,9 +79,6 @@ _SOFTMAX: dict[Softmax, Callable[[Tensor, int], Tensor]] = {
     "exp": lambda scores, axis: scores.exp(),
     "none": lambda scores, axis: scores,
     "log": F.log_softmax,
-    "unshifted": lambda scores, axis: _shares(scores.exp(), axis),
-    "whole table": lambda scores, axis: scores.flatten(-2).softmax(-1).view_as(scores),
-    "both axes": lambda scores, axis: scores.softmax(-2).softmax(-1),
     "one added": _one_added,
 }
 
@@ -184,7 +167,6 @@ def _first_ones(mask: Tensor) -> Tensor:
 
 _FILLED: dict[Masking, _Filled] = {
     "first sentence": _Filled(lambda mask: mask[:1].expand_as(mask)),
-    "first query": _Filled(lambda mask: mask[..., :1, :]),
     "first ones": _Filled(_first_ones),
     "inverted": _Filled(torch.logical_not),
     "inverted, nan": _Filled(torch.logical_not, zeroed=_nothing),
@@ -196,7 +178,6 @@ _FILLED: dict[Masking, _Filled] = {
     "nan": _Filled(zeroed=_nothing),
     "uniform": _Filled(fill=-1e9, zeroed=_nothing),
     "zeroed": _Filled(zeroed=_blocked),
-    "another axis": _Filled(lambda mask: mask.unsqueeze(1)),
 }
 
 
@@ -208,21 +189,6 @@ def _plus(term: Callable[[Tensor], Tensor], *, zeroed: bool = False) -> Callable
         return found.masked_fill(~mask, 0.0) if zeroed else found
 
     return weights
-
-
-def _renormalised(least: float) -> Callable[..., Tensor]:
-    """Build weights set to zero after softmax, then divided by what is left of them."""
-
-    def weights(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
-        kept = weigh(scores) * mask
-        return kept / kept.sum(-1, keepdim=True).clamp_min(least)
-
-    return weights
-
-
-def _divided(powers: Tensor) -> Tensor:
-    sums = powers.sum(-1, keepdim=True)
-    return powers / (sums + (sums == 0))
 
 
 def _minus_infinity(mask: Tensor) -> Tensor:
@@ -237,12 +203,6 @@ def _by_an_index(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
     blocked = scores.clone()
     blocked[~mask] = -torch.inf
     return weigh(blocked) * mask.any(-1, keepdim=True)
-
-
-def _rows_by_an_index(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
-    weights = weigh(scores.masked_fill(~mask, -torch.inf)).clone()
-    weights[~mask.any(-1)] = 0.0
-    return weights
 
 
 def _lowest_score(scores: Tensor, mask: Tensor, weigh: Weigh) -> Tensor:
@@ -272,11 +232,6 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     "added": _plus(lambda mask: mask),
     "lowered": _plus(lambda mask: ~mask * -1e9),
     "lowered by ten thousand": _plus(lambda mask: ~mask * -1e4),
-    "lowered by ten thousand, empty rows cleared": lambda scores, mask, weigh: (
-        weigh(scores + ~mask * -1e4) * mask.any(-1, keepdim=True)
-    ),
-    "lowered too little": _plus(lambda mask: ~mask * -100.0),
-    "lowered too little, then zeroed": _plus(lambda mask: ~mask * -100.0, zeroed=True),
     "infinity added": _plus(_minus_infinity),
     "infinity added, then zeroed": _plus(_minus_infinity, zeroed=True),
     "zero times infinity": _plus(_times_infinity),
@@ -286,14 +241,6 @@ _NOT_FILLED: dict[Masking, Callable[[Tensor, Tensor, Weigh], Tensor]] = {
     ).nan_to_num(0.0),
     "between": lambda scores, mask, weigh: _by_an_index(weigh(scores), mask, weigh),
     "whole rows": lambda scores, mask, weigh: weigh(scores) * mask.all(-1, keepdim=True),
-    "expanded to queries": lambda scores, mask, weigh: weigh(
-        scores.masked_fill(~mask.expand(*scores.shape[:-1], scores.shape[-2]), -torch.inf)
-    ),
-    "an index": _by_an_index,
-    "rows by an index": _rows_by_an_index,
-    "renormalised": _renormalised(0.0),
-    "renormalised safely": _renormalised(1e-9),
-    "multiplied": lambda scores, mask, weigh: _divided(scores.exp() * mask),
     "lowest score, then zeroed": _lowest_score,
     "first key of an empty row": _first_key_of_an_empty_row,
     "dropped for an empty row": _dropped_for_an_empty_row,

@@ -133,6 +133,17 @@ def test_a_mistake_that_names_no_family_is_of_the_one_with_its_name():
     assert (mistake.message, mistake.hint) == ("It is odd.", "Count.")
 
 
+def test_what_a_named_family_leaves_out_comes_from_the_one_with_the_mistakes_name():
+    lines = (
+        "[family.odd]\nmessage = 'It is odd.'\nhint = 'Look.'\npatch = ['* 2', '']\n"
+        "[family.scaled]\npatch = ['* 2', '* {by}']\nhint = 'Count to {by}.'\n"
+        "[odd]\nfamily = 'scaled'\nby = '3'\n"
+    )
+    (mistake,) = of(lines)
+    assert (mistake.message, mistake.hint) == ("It is odd.", "Count to 3.")
+    assert made(mistake.answer)(1) == 4
+
+
 def test_exercises_of_a_lesson_share_families_and_may_have_their_own(tmp_path):
     (tmp_path / FAMILIES).write_text("[a]\nhint = 'shared'\n[b]\nhint = 'shared'\n")
     (tmp_path / "double.toml").write_text("[family.b]\nhint = 'own'\n")

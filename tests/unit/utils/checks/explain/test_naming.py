@@ -8,7 +8,6 @@ from utils.checks import check
 from utils.checks.compare.compare import same_results
 from utils.checks.exercise import Case, Exercise, Mistake, Probe
 from utils.checks.judge import judge
-from utils.checks.lessons.attention.variants import attention_variant
 from utils.checks.observation import Observation, Problem, ProblemKind
 from utils.checks.observe import expected
 from utils.checks.observe.observe import observe_all
@@ -190,12 +189,18 @@ def test_where_nothing_is_written_no_mistake_is_tried(came_back):
 
 
 def test_two_mistakes_at_once_are_named_one_after_the_other():
-    def name_of(**changes):
-        answer = attention_variant(**changes)
-        return check.scaled_dot_product_attention.verdict(answer).mistake.name
+    def name_of(scale):
+        def under_an_inverted_mask(q, k, v, mask=None):
+            scores = q @ k.mT * scale(q)
+            if mask is None:
+                mask = torch.zeros_like(scores, dtype=torch.bool)
+            weights = scores.masked_fill(mask, -torch.inf).softmax(-1).nan_to_num()
+            return weights @ v, weights
 
-    assert name_of(scale=lambda q, k: 1.0, masking="inverted") == "no_scaling"
-    assert name_of(masking="inverted") == "mask_inverted"
+        return check.scaled_dot_product_attention.verdict(under_an_inverted_mask).mistake.name
+
+    assert name_of(lambda q: 1.0) == "no_scaling"
+    assert name_of(lambda q: q.shape[-1] ** -0.5) == "mask_inverted"
 
 
 class OfRoot(nn.Module):

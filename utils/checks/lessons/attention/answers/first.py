@@ -1,24 +1,10 @@
-"""The prediction and the weighted sum: right answers and common mistakes."""
-
-from collections.abc import Callable
-from typing import Any
+"""The prediction and the weighted sum: right answers, and mistakes in predicting."""
 
 import torch
 from torch import Tensor
 
-from utils.checks.combining import by_choices
 from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
-from utils.checks.lessons.attention.answers.mask import (
-    half_guarded_mistakes,
-    infinity_mistakes,
-    large_score_mistakes,
-    mask_mistakes,
-    mask_on_the_values,
-)
-from utils.checks.lessons.attention.answers.softmaxes import overflow, softmax_mistakes
-from utils.checks.lessons.attention.masking import masked_softmax
 from utils.checks.lessons.attention.probes import PROBES
-from utils.checks.lessons.attention.variants import RETURNED
 from utils.checks.observation import Observation
 from utils.reference.attention import reference_attention
 
@@ -38,48 +24,6 @@ def attend_oracle(
     allowed = None if mask is None else mask[:, None]
     context, weights = reference_attention(query, keys, values, allowed, scale=1.0)
     return context[:, 0], weights[:, 0]
-
-
-# (scores, weights, values) -> context: (B, S), (B, S) and (B, S, Dv) to (B, Dv), if it is right.
-_CONTEXTS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
-    "weighted": lambda scores, weights, values: (weights[:, None] @ values)[:, 0],
-    "by scores": lambda scores, weights, values: (scores[:, None] @ values)[:, 0],
-    "sum": lambda scores, weights, values: values.sum(1),
-    "mean": lambda scores, weights, values: values.mean(1),
-    "divided": lambda scores, weights, values: (weights[..., None] * values).mean(1),
-    "axis kept": lambda scores, weights, values: weights[:, None] @ values,
-    "no axis": lambda scores, weights, values: weights @ values,
-    "over features": lambda scores, weights, values: (weights[..., None] * values).sum(-1),
-    "over batch": lambda scores, weights, values: (weights[..., None] * values).sum(0),
-    "largest": lambda scores, weights, values: (weights[..., None] * values).amax(1),
-    "not summed": lambda scores, weights, values: weights[..., None] * values,
-    "best": lambda scores, weights, values: values[torch.arange(len(values)), weights.argmax(1)],
-    "first weights": lambda scores, weights, values: weights[0] @ values,
-    "first values": lambda scores, weights, values: weights @ values[0],
-    "all weights": lambda scores, weights, values: weights.sum(0) @ values,
-    "all values": lambda scores, weights, values: weights @ values.sum(0),
-}
-
-
-@by_choices
-def _attend(
-    *,
-    context: str = "weighted",
-    output_masked: bool = True,
-    weights_masked: bool = True,
-    returned: str = "both",
-    **choices: Any,
-) -> Any:
-    """Build attend with the given choices of mask, context and results."""
-
-    def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Any:
-        weights = masked_softmax(scores, mask if weights_masked else None, **choices)
-        used = weights if output_masked else masked_softmax(scores, None, **choices)
-        if not weights_masked and mask is not None:
-            used = used * mask
-        return RETURNED[returned](_CONTEXTS[context](scores, used, values), weights, scores)
-
-    return attend
 
 
 def rows_sum_to_one(inputs: Inputs, seen: Observation) -> bool:
@@ -102,127 +46,6 @@ LAWS = (
         "Each row of weights must sum to one (zero where nothing is allowed).", rows_sum_to_one
     ),
     Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
-)
-
-
-_OWN_SENTENCE = (
-    "Row b of the weights belongs to the values of sentence b. As (B, 1, S) the weights meet them "
-    "sentence by sentence; in einsum, both carry the same letter for the batch."
-)
-_ONE_WEIGHT_EACH = "Each value is multiplied by its weight, and the S results are added up."
-CONTEXTS = tuple(
-    Mistake(name, message, hint, _attend(context=context))
-    for name, context, message, hint in (
-        (
-            "context_from_scores",
-            "by scores",
-            "The context is made with the raw scores, not with the weights.",
-            "Softmax first, then the weighted sum.",
-        ),
-        ("plain_sum", "sum", "The values are summed without weights.", _ONE_WEIGHT_EACH),
-        ("plain_mean", "mean", "The values are averaged without weights.", _ONE_WEIGHT_EACH),
-        (
-            "weighted_mean",
-            "divided",
-            "The weighted values are averaged: dividing the sum by S is one division too many.",
-            "The weights sum to one already.",
-        ),
-        (
-            "context_keeps_an_axis",
-            "axis kept",
-            "The context keeps an axis of size one: (B, 1, Dv).",
-            "You added that axis for the product. Where do you remove it again?",
-        ),
-        (
-            "weights_without_an_axis",
-            "no axis",
-            "(B, S) times (B, S, Dv) is (B, B, Dv): the weights of all sentences meet the values "
-            "of each.",
-            "One sentence's weights are a single row, (1, S). Where do the weights need an axis?",
-        ),
-        (
-            "summed_over_features",
-            "over features",
-            "The sum runs over Dv, the entries of a value, not over the S values, so the result is "
-            "(B, S).",
-            _ONE_WEIGHT_EACH,
-        ),
-        (
-            "summed_over_batch",
-            "over batch",
-            "The sum runs over the batch and mixes the sentences: (S, Dv).",
-            _ONE_WEIGHT_EACH,
-        ),
-        (
-            "largest_weighted_value",
-            "largest",
-            "The largest of the weighted values is taken; they should be added up.",
-            _ONE_WEIGHT_EACH,
-        ),
-        (
-            "not_summed",
-            "not summed",
-            "The values are weighted but not added up, so the result is (B, S, Dv).",
-            _ONE_WEIGHT_EACH,
-        ),
-        (
-            "value_of_the_largest_weight",
-            "best",
-            "Only the value with the largest weight is used; every value should count by its "
-            "weight.",
-            "Attention averages; it does not pick. Through a pick no gradient reaches the weights.",
-        ),
-        (
-            "weights_of_the_first_sentence",
-            "first weights",
-            "The values of every sentence are averaged with the weights of the first sentence.",
-            _OWN_SENTENCE,
-        ),
-        (
-            "values_of_the_first_sentence",
-            "first values",
-            "The weights of every sentence meet the values of the first sentence.",
-            _OWN_SENTENCE,
-        ),
-        (
-            "weights_of_all_sentences",
-            "all weights",
-            "The weights of all sentences are added up before they meet the values.",
-            _OWN_SENTENCE,
-        ),
-        (
-            "values_of_all_sentences",
-            "all values",
-            "The values of all sentences are added up before they meet the weights.",
-            _OWN_SENTENCE,
-        ),
-    )
-)
-RESULTS = (
-    Mistake(
-        "swapped_results",
-        "The two results are returned in the wrong order.",
-        "Return (context, weights).",
-        _attend(returned="swapped"),
-    ),
-    Mistake(
-        "context_only",
-        "Only one of the two results is returned, the context.",
-        "Return the pair (context, weights).",
-        _attend(returned="output"),
-    ),
-    Mistake(
-        "weights_only",
-        "Only one of the two results is returned, the weights.",
-        "Return the pair (context, weights).",
-        _attend(returned="weights"),
-    ),
-    Mistake(
-        "scores_returned",
-        "The second result is the scores; it should be the weights.",
-        "Return the weights that you use for the values.",
-        _attend(returned="scores"),
-    ),
 )
 
 _OF_A_PRODUCT = "Var(ab) = Var(a) Var(b) for independent entries with mean zero."
@@ -302,34 +125,5 @@ EXERCISES = by_id(
         ),
         tolerance=0.03,
     ),
-    Exercise(
-        PROBES["attend"],
-        attend_oracle,
-        (
-            *CONTEXTS,
-            *softmax_mistakes(_attend),
-            overflow(_attend),
-            Mistake(
-                "softmax_over_batch",
-                "Softmax runs over the batch: the sentences compete with one another.",
-                "The weights of one sentence sum to one over its S keys.",
-                _attend(axis=0),
-            ),
-            Mistake(
-                "scores_scaled",
-                "The scores are divided by a root before softmax, but they arrive ready for it.",
-                "`attend` begins with the softmax of the scores as they are.",
-                lambda scores, values, mask=None: attend_oracle(
-                    scores / values.shape[-1] ** 0.5, values, mask
-                ),
-            ),
-            mask_on_the_values(_attend),
-            *mask_mistakes(_attend),
-            *large_score_mistakes(_attend),
-            *half_guarded_mistakes(_attend),
-            *infinity_mistakes(_attend),
-            *RESULTS,
-        ),
-        LAWS,
-    ),
+    Exercise(PROBES["attend"], attend_oracle, invariants=LAWS),
 )

@@ -8,21 +8,9 @@ from utils.checks.lessons.attention.answers.rows import row_mistakes
 
 Variant = Callable[..., Any]
 
-_STILL_WINS = (
-    "A large score under the mask still wins the softmax and leaves the allowed keys nothing. "
-    "Changing the weights afterwards does not give it back.",
-    "The score of a blocked key must not matter, however large: block it before softmax.",
-)
-
 _TAKES_AWAY = (
     "The fill value is a score that can occur: where the allowed ones lie below it, blocked keys "
     "take their weight, and setting that to zero does not give it back.",
-    "The fill value has to be below every score that can occur, whatever their scale.",
-)
-
-_LEAVES_SOME = (
-    "The fill value is a score that can occur: blocked keys keep some weight, very little where "
-    "scores are small, and nearly all of it where the allowed ones lie below it.",
     "The fill value has to be below every score that can occur, whatever their scale.",
 )
 
@@ -34,17 +22,6 @@ def mask_mistakes(variant: Variant) -> tuple[Mistake, ...]:
         *_weak_fill_mistakes(variant),
         *_empty_row_mistakes(variant),
         *_no_mask_mistakes(variant),
-    )
-
-
-def mask_on_the_values(variant: Variant) -> Mistake:
-    """Return the mistake of a mask that acts on the values and not on the weights."""
-    return Mistake(
-        "mask_on_the_values",
-        "The mask removes blocked values, but their keys keep their weight: what is left for the "
-        "allowed ones sums to less than one.",
-        "Block the scores, before softmax: then the allowed keys share the whole weight.",
-        variant(weights_masked=False),
     )
 
 
@@ -253,120 +230,6 @@ def _broken_row_mistakes(variant: Variant) -> tuple[Mistake, ...]:
             "Set the scores of blocked keys instead of calculating them: look at masked_fill.",
             variant(masking="zero times infinity, then zeroed"),
         ),
-    )
-
-
-def infinity_mistakes(variant: Variant) -> tuple[Mistake, ...]:
-    """Return the mistakes in which an infinity of the wrong sign is hidden afterwards."""
-    return (
-        Mistake(
-            "fill_of_plus_infinity_zeroed",
-            "Blocked scores become plus infinity or NaN, and softmax gives NaN to the rest of the "
-            "row: setting the blocked weights to zero leaves those.",
-            "Which end of the scores does exp turn into zero? Count the minus signs, and multiply "
-            "no infinity by zero.",
-            variant(masking="zeroed", fill=float("inf")),
-        ),
-        Mistake(
-            "exp_overflows_under_the_mask",
-            "exp of a large score is infinite, and infinity times zero, or divided by infinity, "
-            "is NaN.",
-            "Lowering all scores by the same number leaves the weights as they are. Which number "
-            "makes the largest exp one? torch.softmax takes care of it.",
-            variant(masking="multiplied", softmax="unshifted"),
-        ),
-    )
-
-
-def half_guarded_mistakes(variant: Variant) -> tuple[Mistake, ...]:
-    """Return the mistakes in which an empty row's NaN is taken out of one of the results."""
-    return tuple(
-        Mistake(
-            f"empty_row_is_nan_in_the_{lost}",
-            f"A row with nothing allowed has zeros in the {mended}, and still NaN in the {lost}.",
-            "Remove the NaN right after softmax, from the weights that both results are made from.",
-            variant(masking="nan", returned=f"nan taken from the {mended}"),
-        )
-        for lost, mended in (("weights", "output"), ("output", "weights"))
-    )
-
-
-def large_score_mistakes(variant: Variant) -> tuple[Mistake, ...]:
-    """Return the mistakes with a mask that show where scores are large."""
-    return (
-        Mistake(
-            "lowered_by_ten_thousand_where_any_is_allowed",
-            "Scores under the mask are lowered by 10,000: too little where scores are larger yet.",
-            "What their scores were must not matter, however large: fill them.",
-            variant(masking="lowered by ten thousand, empty rows cleared"),
-        ),
-        Mistake(
-            "fill_leaves_some_weight",
-            *_LEAVES_SOME,
-            variant(masking="nan", fill=-100.0),
-        ),
-        Mistake(
-            "fill_takes_weight_away",
-            *_TAKES_AWAY,
-            variant(masking="zeroed", fill=-100.0),
-        ),
-        Mistake(
-            "lowered_too_little",
-            "Scores under the mask are lowered by too little: blocked keys keep some weight, and "
-            "where their scores are large, most of it.",
-            "Their own scores must not matter, however large: fill them, or lower them by more "
-            "than scores can differ.",
-            variant(masking="lowered too little"),
-        ),
-        Mistake(
-            "blocked_key_still_wins",
-            *_STILL_WINS,
-            variant(masking="lowered too little, then zeroed"),
-        ),
-        Mistake(
-            "divided_by_what_is_left",
-            "The mask acts after softmax, and rows are divided by what is left: by zero, where "
-            "softmax has left the allowed keys nothing, or where nothing is allowed.",
-            "Block the scores first: then softmax itself divides by the right sum.",
-            variant(masking="renormalised"),
-        ),
-    )
-
-
-def many_query_mistakes(variant: Variant) -> tuple[Mistake, ...]:
-    """Return the mistakes with a mask that show where there are several queries."""
-    return (
-        Mistake(
-            "small_fill_takes_weight_away",
-            *_TAKES_AWAY,
-            variant(masking="zeroed", fill=-20.0),
-        ),
-        Mistake(
-            "large_fill_takes_weight_away",
-            *_TAKES_AWAY,
-            variant(masking="zeroed", fill=-1000.0),
-        ),
-        Mistake(
-            "large_fill_leaves_some_weight",
-            *_LEAVES_SOME,
-            variant(masking="nan", fill=-1000.0),
-        ),
-        Mistake(
-            "nothing_left_to_divide",
-            *_STILL_WINS,
-            variant(masking="renormalised safely"),
-        ),
-    )
-
-
-def mask_of_the_first_query(variant: Variant) -> Mistake:
-    """Return the mistake of taking what the first query may see for what all may see."""
-    return Mistake(
-        "mask_of_the_first_query",
-        "What the first query may see is taken for what every query may see.",
-        "In a mask (B, T, S) each query has a row of its own, as in a causal mask. One row that is "
-        "meant for all, (B, 1, S), is broadcast without an index.",
-        variant(masking="first query"),
     )
 
 

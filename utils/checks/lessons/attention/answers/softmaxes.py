@@ -83,14 +83,3 @@ def softmax_mistakes(variant: Variant) -> tuple[Mistake, ...]:
     return tuple(
         Mistake(name, message, hint, variant(softmax=kind)) for name, kind, message, hint in _KINDS
     )
-
-
-def overflow(variant: Variant) -> Mistake:
-    """Return the mistake that shows where scores are large."""
-    return Mistake(
-        "exp_overflows",
-        "exp of a large score is infinite, and infinity divided by infinity is NaN.",
-        "Lowering all scores by the same number leaves the weights as they are. Which number "
-        "makes the largest exp one? torch.softmax takes care of it.",
-        variant(softmax="unshifted"),
-    )
