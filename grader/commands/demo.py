@@ -44,5 +44,4 @@ def _pages(course: GradingCourse) -> Iterator[tuple[Path, str]]:
     for student, exercise, what in LOOK_AT:
         for lesson in course.lessons:
             if exercise in [e.id for e in lesson.exercises]:
-                path = course.feedback / student / lesson.name / f"{lesson.name}.html"
-                yield path, f"{student}, {exercise}: {what}"
+                yield course.page(student, lesson.name), f"{student}, {exercise}: {what}"

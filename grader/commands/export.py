@@ -9,12 +9,12 @@ from grader.authoring.lesson import Lesson, lessons
 from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private, replace_privately, write_private
+from grader.course.roster_file import Student
 from grader.course.safe_text import csv_text, line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
 from grader.lms.members import members
-from grader.lms.roster import Student
 from grader.person_table import read_table
 
 FEEDBACK = "feedback-zip"

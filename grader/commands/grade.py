@@ -10,19 +10,17 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
 from grader.authoring.files import find_root
+from grader.calendar.deadlines import due_dates
+from grader.calendar.penalties import settle
 from grader.commands.arguments import add_choice, add_engine_arguments
 from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
-from grader.course.deadlines import due_dates
 from grader.course.hand_in_files import by_kind
-from grader.course.misplaced import misplaced
-from grader.course.nothing_submitted import where_hand_ins_go
-from grader.course.penalties import settle
-from grader.course.report import write_report
+from grader.course.notices import misplaced
+from grader.course.report import summary, write_report
 from grader.course.safe_text import line
-from grader.course.selection import chosen_lessons, chosen_submissions
-from grader.course.summary import summary
+from grader.course.selection import chosen_lessons, chosen_submissions, where_hand_ins_go
 from grader.course.wording import first_lines, plural
 from grader.errors import UsageError
 from grader.grading import changes

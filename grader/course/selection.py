@@ -1,9 +1,14 @@
-"""Lessons and students as a person types them; a mistyped name is told, with the nearest one."""
+"""Choose the lessons and students that a person types; say where hand-ins belong if none is there.
 
-from collections.abc import Collection, Iterable, Sequence
+A mistyped name is told, with the nearest one.
+"""
+
+from collections.abc import Collection, Sequence
 
 from grader.course.course import GradingCourse
-from grader.errors import verify_known
+from grader.course.wording import plural
+from grader.errors import PROGRAM, CourseError, verify_known
+from grader.gradebook.address import sqlite_file
 
 
 def chosen_lessons(course: GradingCourse, names: Sequence[str]) -> list[str]:
@@ -29,14 +34,33 @@ def chosen_submissions(
 
     """
     there = course.submitted()
-    verify_students(course, students)
+    known = sorted({*course.students(), *(student for student, _ in there)}) if students else []
+    for name in students:
+        verify_known("student", name, known)
     return [(s, n) for s, n in there if n in lessons and s in (students or [s])]
 
 
-def verify_students(course: GradingCourse, students: Iterable[str]) -> None:
-    """Raise UsageError for a student who is neither in submitted/ nor in the gradebook."""
-    wanted = list(students)
-    if wanted:
-        known = sorted({*course.students(), *(student for student, _ in course.submitted())})
-        for name in wanted:
-            verify_known("student", name, known)
+def where_hand_ins_go(course: GradingCourse) -> str:
+    """Return where hand-ins are looked for, and how they get there.
+
+    Raises:
+        CourseError: the gradebook has hand-ins already, so their folder must have gone.
+
+    """
+    folder = course.folder / "submitted"
+    file = sqlite_file(course.db_url)  # opening makes one
+    is_there = file is None or file.exists()
+    if count := len(course.book().records) if is_there else 0:
+        state = "has none" if folder.is_dir() else "is missing"
+        raise CourseError(
+            f"The gradebook has {plural(count, 'hand-in')}, but the folder {folder} {state}. Put "
+            "it back where it was, then run the same command."
+        )
+    lesson = next((lesson.name for lesson in course.lessons), "LESSON")
+    return (
+        f"Nothing has been submitted yet: no hand-in is in {folder}.\n"
+        f"From Canvas or Moodle: {PROGRAM} collect canvas|moodle ZIP puts them there.\n"
+        f"By hand: submitted/NAME/LESSON/LESSON.ipynb, such as submitted/ada/{lesson}/"
+        f"{lesson}.ipynb.\n"
+        "To see grading at work on a made-up class: make demo"
+    )

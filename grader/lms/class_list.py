@@ -1,16 +1,20 @@
-"""Read a class list, whoever wrote it: an instructor, Canvas, Moodle, GitHub Classroom."""
+"""Read a class list, whoever wrote it, and bring several together.
+
+An instructor may have written it, or Canvas, Moodle, GitHub Classroom.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from grader.course.roster_file import folded
+from msgspec.structs import asdict
+
+from grader.course.roster_file import OF_SYSTEMS, OWN, Student, folded
 from grader.course.safe_text import UNSEEN, line
-from grader.errors import CourseError
-from grader.lms.roster import OF_SYSTEMS, Student, one_of, shared
+from grader.errors import PROGRAM, CourseError
 from grader.person_table import Table, plain_title, read_table
 
 LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
@@ -147,3 +151,62 @@ def is_folder_name(name: str) -> bool:
     """Return whether an id can name a folder, and means nothing else in a path or a pattern."""
     odd = any(unicodedata.category(c) in UNSEEN for c in name) or len(name.encode()) > MOST_BYTES
     return not (odd or name[0] in ". " or name[-1] in ". " or set(name) & set('/\\:*?[]"<>|'))
+
+
+def shared(
+    students: Iterable[Student], fields: Sequence[str] = OWN, lines: Sequence[int] = ()
+) -> Iterator[str]:
+    """Yield a sentence for each id or address that two students have, with the lines they are on.
+
+    Args:
+        students: all of them.
+        fields: what no two may share.
+        lines: in the students' order, if they are of one file.
+
+    """
+    listed = list(students)
+    for field in fields:
+        seen: dict[str, int] = {}
+        for place, student in enumerate(listed):
+            if value := getattr(student, field):
+                before = seen.setdefault(folded(value), place)
+                where = f"lines {lines[before]} and {lines[place]}: " if lines else ""
+                if before != place:
+                    yield f"{where}{field.replace('_', ' ')} {line(value)} belongs to two students"
+
+
+def one_of(first: Student, second: Student) -> Student | None:
+    """Return the student whom two entries with one id are; None if they say different things."""
+    found, other = asdict(first), asdict(second)
+    if any(folded(str(found[k])) != folded(str(v)) for k, v in other.items() if v and found[k]):
+        return None
+    return Student(**other | {name: value for name, value in found.items() if value})
+
+
+def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Student]:
+    """Return the students of several rosters; a later one adds to and corrects an earlier one.
+
+    Args:
+        rosters: of which students with equal ids, letter by letter, are one.
+        own: what no two may share, large and small letters taken for the same.
+
+    Raises:
+        CourseError: together, two students share what only one can have.
+
+    """
+    found: dict[str, Student] = {}
+    for student in (student for roster in rosters for student in roster):
+        before = asdict(found[student.id]) if student.id in found else {}
+        now = {name: value for name, value in asdict(student).items() if value}
+        found[student.id] = Student(**before | now)
+    faults = list(shared(found.values(), own))
+    if faults:
+        listed = "\n  ".join(faults[:10])
+        raise CourseError(
+            "The roster does not fit the students who are known already (in the gradebook and in "
+            f"lms/roster.json):\n  {listed}\nIds that differ only by case count as one. Correct "
+            "the list; or, if an earlier one was wrong, say which id is whose with "
+            f"{PROGRAM} roster --rename OLD=NEW, or take out who left with roster --out ID. Then "
+            "run the same command."
+        )
+    return list(found.values())

@@ -10,10 +10,10 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.course.book import Book, exported_status
 from grader.course.graded_copies import FAILED
+from grader.course.roster_file import Student
 from grader.course.safe_text import Value, line
 from grader.course.wording import first
 from grader.errors import PROGRAM
-from grader.lms.roster import Student
 
 Row = list[Value]
 NEEDS: Final = (

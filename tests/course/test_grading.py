@@ -21,9 +21,8 @@ from grader.commands import demo, grade
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import read_copy
-from grader.course.report import table
+from grader.course.report import summary, table
 from grader.course.sample_class import CLASS, UNTOUCHED, make_class
-from grader.course.summary import summary
 from grader.errors import CourseError
 from grader.grading.batch import autograde
 from grader.pages.feedback import without_page, write_feedback

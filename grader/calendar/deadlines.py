@@ -1,19 +1,24 @@
-"""Due dates and extensions, in nbgrader's gradebook, from a table that a person writes."""
+"""Due dates and extensions, in nbgrader's gradebook, from a table that a person writes.
+
+nbgrader keeps an extension with a submission: those of who have not submitted yet wait in a file.
+"""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 
-from nbgrader.api import Gradebook
+import msgspec
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
 from grader.course.hand_in_time import moments
+from grader.course.private import write_private
 from grader.course.safe_text import line
-from grader.errors import CourseError, UsageError, verify_known
+from grader.errors import PROGRAM, CourseError, UsageError, verify_known
 from grader.person_table import read_table
 
 FORM: Final = """Write a row for each lesson, and one with a student for each extension:
@@ -28,6 +33,7 @@ COLUMNS: Final = {
     "due": ("due", "due date"),
     "student": ("student", "student id"),
 }
+Waiting = dict[str, dict[str, float]]  # lesson -> student -> seconds after the lesson's due date
 YEARS: Final = range(2000, 2101)  # near the ends of the calendar no clock can be set ahead or back
 
 
@@ -185,3 +191,58 @@ def due_dates(course: GradingCourse, book: Book) -> dict[tuple[str, str], dateti
     """Return (lesson, student) -> due date or extension; student "" stands for all."""
     rows = deadlines(course, book)
     return {(r.lesson, r.student): r.due.replace(tzinfo=UTC) for r in rows if r.due is not None}
+
+
+def waiting_extensions(course: GradingCourse) -> Waiting:
+    """Read what was granted before a submission.
+
+    Raises:
+        CourseError: the file was changed by hand and cannot be read.
+
+    """
+    path = _file(course)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Waiting)
+    except FileNotFoundError:
+        return {}
+    except (RecursionError, ValueError):
+        raise CourseError(
+            f"{path} cannot be read. Remove it and set the extensions again: "
+            f"{PROGRAM} deadlines FILE.csv"
+        ) from None
+
+
+def keep_waiting(course: GradingCourse, waiting: Waiting) -> None:
+    """Write what waits for a submission, in one step."""
+    left = {lesson: students for lesson, students in waiting.items() if students}
+    if left or _file(course).exists():
+        text = msgspec.json.format(msgspec.json.encode(left), indent=1)
+        write_private(_file(course), text.decode() + "\n")
+
+
+def find(gradebook: Gradebook, lesson: str, student: str) -> SubmittedAssignment | None:
+    """Return a student's submission as the gradebook has it."""
+    with suppress(MissingEntry):
+        return gradebook.find_submission(lesson, student)
+    return None
+
+
+def apply_waiting(course: GradingCourse) -> None:
+    """Enter the extensions whose submissions are in the gradebook by now.
+
+    Interrupted between the gradebook and the file, it does the same again.
+    """
+    waiting = waiting_extensions(course)
+    if not waiting:
+        return
+    with course.transaction() as gradebook:
+        for lesson, students in waiting.items():
+            for student, seconds in list(students.items()):
+                if (submission := find(gradebook, lesson, student)) is not None:
+                    submission.extension = timedelta(seconds=seconds)
+                    del students[student]
+    keep_waiting(course, waiting)
+
+
+def _file(course: GradingCourse) -> Path:
+    return course.folder / ".course" / "extensions.json"

@@ -13,8 +13,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import or_
 from traitlets.config import Config
 
+from grader.calendar.deadlines import apply_waiting
 from grader.course.course import GradingCourse
-from grader.course.extensions import apply_waiting
 from grader.course.hand_in_time import late_by
 from grader.errors import CourseError
 
