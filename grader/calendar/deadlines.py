@@ -137,7 +137,9 @@ def set_deadlines(course: GradingCourse, rows: Iterable[Row]) -> list[str]:
         for row in [row for row in rows if not row.student]:
             gradebook.update_or_create_assignment(row.lesson, duedate=row.due)
             if row.due is None:
-                _take_back_extensions(gradebook, row.lesson, waiting)
+                waiting.pop(row.lesson, None)
+                for submission in gradebook.find_assignment(row.lesson).submissions:
+                    submission.extension = None
         for row in [row for row in rows if row.student]:
             _extend(gradebook, row, waiting)
         known = {student.id for student in gradebook.students}
@@ -146,32 +148,22 @@ def set_deadlines(course: GradingCourse, rows: Iterable[Row]) -> list[str]:
     return sorted({row.student for row in rows if row.student} - known)
 
 
-def _take_back_extensions(gradebook: Gradebook, lesson: str, waiting: Waiting) -> None:
-    waiting.pop(lesson, None)
-    for submission in gradebook.find_assignment(lesson).submissions:
-        submission.extension = None
-
-
 def _extend(gradebook: Gradebook, row: Row, waiting: Waiting) -> None:
     """Keep an extension as nbgrader does: as time after the lesson's due date."""
-    due = _due(gradebook, row.lesson)
+    due = next((x.duedate for x in gradebook.assignments if x.name == row.lesson), None)
     if due is None:
         raise CourseError(
             f"{line(row.student)} has an extension in {row.lesson}, which has no due date. Add the "
             f"row {row.lesson},<due date>, to the table. Nothing was changed."
         )
     extension = None if row.due is None else row.due - due
-    submission = find(gradebook, row.lesson, row.student)
+    submission = _find(gradebook, row.lesson, row.student)
     # One that was entered still waits where a run was killed in between: it must not come again.
     waiting.get(row.lesson, {}).pop(row.student, None)
     if submission is not None:
         submission.extension = extension
     elif extension is not None:
         waiting.setdefault(row.lesson, {})[row.student] = extension.total_seconds()
-
-
-def _due(gradebook: Gradebook, lesson: str) -> datetime | None:
-    return next((x.duedate for x in gradebook.assignments if x.name == lesson), None)
 
 
 def deadlines(course: GradingCourse, book: Book) -> list[Row]:
@@ -217,10 +209,10 @@ def keep_waiting(course: GradingCourse, waiting: Waiting) -> None:
     left = {lesson: students for lesson, students in waiting.items() if students}
     if left or _file(course).exists():
         text = msgspec.json.format(msgspec.json.encode(left), indent=1)
-        write_private(_file(course), text.decode() + "\n")
+        write_private(_file(course), text + b"\n")
 
 
-def find(gradebook: Gradebook, lesson: str, student: str) -> SubmittedAssignment | None:
+def _find(gradebook: Gradebook, lesson: str, student: str) -> SubmittedAssignment | None:
     """Return a student's submission as the gradebook has it."""
     with suppress(MissingEntry):
         return gradebook.find_submission(lesson, student)
@@ -238,7 +230,7 @@ def apply_waiting(course: GradingCourse) -> None:
     with course.transaction() as gradebook:
         for lesson, students in waiting.items():
             for student, seconds in list(students.items()):
-                if (submission := find(gradebook, lesson, student)) is not None:
+                if (submission := _find(gradebook, lesson, student)) is not None:
                     submission.extension = timedelta(seconds=seconds)
                     del students[student]
     keep_waiting(course, waiting)

@@ -13,12 +13,11 @@ from nbgrader.utils import notebook_hash
 
 from grader.authoring.files import find_root
 from grader.calendar.penalties import settle
-from grader.commands.arguments import add_choice
+from grader.commands.arguments import add_choice, chosen_lessons, chosen_submissions
 from grader.course.beside import BOTH, SECRET
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import is_entered
 from grader.course.safe_text import line, lines
-from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.wording import first, plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from grader.course import own_mistakes, private, secret
+from grader.authoring import own_mistakes
+from grader.course import private, secret
 from grader.course.course import GradingCourse
 from grader.course.hand_in_files import BESIDE, MOST_BYTES, NOT_READ, LeftOut, fault
 from grader.course.safe_text import line

@@ -19,9 +19,9 @@ from traitlets.config import Config
 
 from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
+from grader.authoring.own_mistakes import own_mistakes, with_own
 from grader.authoring.release import course_config
 from grader.course.book import Book, read_book
-from grader.course.own_mistakes import own_mistakes, with_own
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
 from grader.errors import CourseError

@@ -104,7 +104,7 @@ def remembered(folder: Path) -> list[Student]:
 def remember(folder: Path, students: Sequence[Student]) -> None:
     """Write down who is in the class, and who left it."""
     text = msgspec.json.format(msgspec.json.encode(students), indent=1)
-    write_private(folder / ROSTER, text.decode() + "\n")
+    write_private(folder / ROSTER, text + b"\n")
 
 
 def listed(folder: Path) -> list[Student]:

@@ -46,8 +46,10 @@ def new(students: Sequence[Student], columns: Sequence[Column]) -> Table:
         [INDENTED, "", "", "", "", *(column.most for column in columns)],
     ]
     for s in known:
-        ids = [_sortable(s), s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
-        rows.append([*ids, *points_of(s.id, columns)])
+        first, last = s.names
+        name = ", ".join(filter(None, (last, first))) or s.id  # as Canvas sorts it
+        ids = [s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
+        rows.append([name, *ids, *points_of(s.id, columns)])
     notes = ["Without --template, Canvas makes a new assignment for each column."]
     notes += left_out(students, known, "Canvas user id")
     return Table(rows, notes, len(known), NEEDS)
@@ -173,12 +175,6 @@ def _without_number(title: str) -> str:
 
 def _bare(title: str) -> str:
     return re.sub(r"[\W_]+", "", title.casefold())
-
-
-def _sortable(student: Student) -> str:
-    """Return a name as Canvas sorts it, "Last, First"."""
-    first, last = student.names
-    return ", ".join(filter(None, (last, first))) or student.id
 
 
 def _named(titles: Sequence[str]) -> str:

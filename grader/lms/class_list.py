@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from grader.course.roster_file import OF_SYSTEMS, OWN, Student, folded
 from grader.course.safe_text import UNSEEN, line
+from grader.course.wording import first_lines
 from grader.errors import PROGRAM, CourseError
 from grader.person_table import Table, plain_title, read_table
 
@@ -86,7 +87,7 @@ def read_class(path: Path) -> ClassList:
         student = _student(cells)
         faults += [f"line {number}: {fault}" for fault in _faults(student)]
         before = lines.setdefault(student.id, number) if student.id else number
-        one = one_of(found.get(before, student), student)
+        one = _one_of(found.get(before, student), student)
         if before == number or one is None:
             found[number] = student
         else:
@@ -94,7 +95,9 @@ def read_class(path: Path) -> ClassList:
             notes.append(
                 f"line {number} is line {before} once more: {line(student.id)} counts once."
             )
-    _require_none(path, [*faults, *shared(found.values(), lines=list(found))])
+    if faults := [*faults, *_shared(found.values(), lines=list(found))]:
+        listed = "\n  ".join(first_lines(faults, 10))
+        raise CourseError(f"{path} was not taken; fix it and run the same command:\n  {listed}")
     return ClassList(
         list(found.values()), notes, "id" in table.places(columns) and columns is not _CLASSROOM
     )
@@ -138,22 +141,13 @@ def _faults(student: Student) -> Iterator[str]:
         )
 
 
-def _require_none(path: Path, faults: list[str]) -> None:
-    if faults:
-        more = f"\n  and {len(faults) - 10} more" if len(faults) > 10 else ""
-        listed = "\n  ".join(faults[:10])
-        raise CourseError(
-            f"{path} was not taken; fix it and run the same command:\n  {listed}{more}"
-        )
-
-
 def is_folder_name(name: str) -> bool:
     """Return whether an id can name a folder, and means nothing else in a path or a pattern."""
     odd = any(unicodedata.category(c) in UNSEEN for c in name) or len(name.encode()) > MOST_BYTES
     return not (odd or name[0] in ". " or name[-1] in ". " or set(name) & set('/\\:*?[]"<>|'))
 
 
-def shared(
+def _shared(
     students: Iterable[Student], fields: Sequence[str] = OWN, lines: Sequence[int] = ()
 ) -> Iterator[str]:
     """Yield a sentence for each id or address that two students have, with the lines they are on.
@@ -175,12 +169,18 @@ def shared(
                     yield f"{where}{field.replace('_', ' ')} {line(value)} belongs to two students"
 
 
-def one_of(first: Student, second: Student) -> Student | None:
+def _one_of(first: Student, second: Student) -> Student | None:
     """Return the student whom two entries with one id are; None if they say different things."""
-    found, other = asdict(first), asdict(second)
-    if any(folded(str(found[k])) != folded(str(v)) for k, v in other.items() if v and found[k]):
+    pairs = zip(asdict(first).values(), asdict(second).values(), strict=True)
+    if any(folded(str(one)) != folded(str(other)) for one, other in pairs if one and other):
         return None
-    return Student(**other | {name: value for name, value in found.items() if value})
+    return _joined(second, first)
+
+
+def _joined(older: Student, newer: Student) -> Student:
+    """Return a student as two entries say; of what both say the newer counts."""
+    told = {name: value for name, value in asdict(newer).items() if value}
+    return replace(older, **told)
 
 
 def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Student]:
@@ -196,12 +196,9 @@ def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Studen
     """
     found: dict[str, Student] = {}
     for student in (student for roster in rosters for student in roster):
-        before = asdict(found[student.id]) if student.id in found else {}
-        now = {name: value for name, value in asdict(student).items() if value}
-        found[student.id] = Student(**before | now)
-    faults = list(shared(found.values(), own))
-    if faults:
-        listed = "\n  ".join(faults[:10])
+        found[student.id] = _joined(found.get(student.id, student), student)
+    if faults := list(_shared(found.values(), own)):
+        listed = "\n  ".join(first_lines(faults, 10))
         raise CourseError(
             "The roster does not fit the students who are known already (in the gradebook and in "
             f"lms/roster.json):\n  {listed}\nIds that differ only by case count as one. Correct "

@@ -11,12 +11,12 @@ from typing import Final
 import msgspec
 
 from grader.course.beside import STAMP
+from grader.course.hand_in_files import MOST_BYTES
 from grader.course.hand_in_time import Came, Note, as_time, read_notes, stamp, written
 from grader.course.private import private_folder, write_private
 from grader.errors import CourseError
 from grader.regular_file import read_plain
 
-MOST_BYTES: Final = 32 << 20
 LAST: Final = (1 << 62,)  # the order of what is not noted: the newest of its time
 
 
@@ -111,7 +111,7 @@ class Records:
 
     def _write(self, student: str, note: Note) -> None:
         self.known[student] = note
-        write_private(self._path, msgspec.json.encode(self.known).decode() + "\n")
+        write_private(self._path, msgspec.json.encode(self.known) + b"\n")
 
 
 def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Sent]]:

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from grader.course.hand_in_files import MOST_BYTES
 from grader.errors import CourseError
 from grader.lms.leftovers import Left
 
 MOST_ENTRIES: Final = 20_000
-MOST_BYTES: Final = 32 << 20  # of one file; grading reads notebooks of up to 16 MiB
 MOST_TOTAL: Final = 4 << 30
 MOST_RATIO: Final = 200  # of a file's size to its packed size, where it is large
 LARGE: Final = 1 << 20

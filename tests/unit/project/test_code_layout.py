@@ -123,7 +123,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.calendar": ("grader.calendar", "grader.course", "grader.errors", "grader.person_table"),
     # What a class adds to the known mistakes is held against the right answers.
-    "grader.course.own_mistakes": (
+    "grader.authoring.own_mistakes": (
         "grader.authoring", "grader.errors", "utils.checks.bank", "utils.checks.registry",
         "utils.text_files",
     ),
