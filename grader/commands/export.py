@@ -10,7 +10,7 @@ from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private, write_private
 from grader.course.roster_file import Student
-from grader.course.safe_text import csv_text, line
+from grader.course.safe_text import csv_text, few, line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
@@ -19,7 +19,6 @@ from grader.person_table import read_table
 
 FEEDBACK = "feedback-zip"
 FORMS = ("canvas", "moodle", "csv", FEEDBACK)
-MOST_SHOWN = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,9 +135,8 @@ def _write_feedback(
     pages = plural(count, "page")
     notes = [f"{arguments.out}: {pages} for {lesson}, named as {system.title()} expects."]
     if missing:
-        few = ", ".join(map(line, missing[:MOST_SHOWN])) + ", ..." * (len(missing) > MOST_SHOWN)
         students = plural(len(missing), "student")
-        notes.append(f"No page yet for {students}, run make grade: {few}")
+        notes.append(f"No page yet for {students}, run make grade: {few(missing)}")
     return notes
 
 

@@ -12,7 +12,7 @@ from grader.course.book import Book, Record
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import GRADED
 from grader.course.notices import absent, misplaced, notices
-from grader.course.safe_text import line
+from grader.course.safe_text import few, line
 from grader.course.wording import first, span
 
 FOLDER: Final = "report"
@@ -108,7 +108,7 @@ def _line(lesson: Lesson, found: Sequence[Record], missed: Sequence[str]) -> str
     mean = f"{sum(totals) / len(totals):.2f}" if totals else "-"
     late = sum(bool(record.late_by) for record in found)
     told = f"{lesson.name:<28}{len(found):>6}{late:>6}{mean:>9}"
-    names = first([line(student) for student in missed], MOST_ABSENT)
+    names = few(missed, MOST_ABSENT)
     rest = f"   nothing handed in: {names}" if names else ""
     return f"{told} of {lesson.points:g}{rest}"
 

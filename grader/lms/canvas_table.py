@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Final
 
 from grader.course.roster_file import Student, by_keys, folded
-from grader.course.safe_text import line
+from grader.course.safe_text import few, line
 from grader.errors import PROGRAM, CourseError
-from grader.lms.tables import Column, Row, Table, few, left_out, points_of, told
+from grader.lms.tables import Column, Row, Table, left_out, points_of, told
 from grader.person_table import Line, as_number
 from grader.person_table import Table as Exported
 

@@ -47,12 +47,16 @@ def rename(course: GradingCourse, old: str, new: str) -> str:
             "Take the one out whose work does not count, roster --out ID --with-work, then run the "
             "same command."
         )
+    collected = [  # by which pages go back; read before anything is changed
+        Records(course.folder, path.parent.name, path.stem)
+        for path in sorted((course.folder / "lms").glob("*/*.json"))
+    ]
     course.back_up()
     _move_in_gradebook(course, old, new)
     for folder in WORK:
         _move(course.folder / folder, old, new)
-    for path in sorted((course.folder / "lms").glob("*/*.json")):  # by which pages go back
-        Records(course.folder, path.parent.name, path.stem).rename(old, new)
+    for records in collected:
+        records.rename(old, new)
     own = entries.pop(old) if old in entries else entries[new]
     entries[new] = replace(own, id=new, also=tuple({*own.also, old} - {new}))
     remember(course.folder, [entries[student] for student in sorted(entries)])

@@ -10,9 +10,9 @@ from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.notices import not_in_roster
 from grader.course.roster_file import OF_SYSTEMS, Student, by_keys, folded, remember, remembered
+from grader.course.safe_text import few
 from grader.errors import PROGRAM
 from grader.lms.class_list import ClassList, merged, read_class
-from grader.lms.tables import few
 
 
 @dataclass(frozen=True)

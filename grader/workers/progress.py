@@ -66,10 +66,6 @@ class Event(msgspec.Struct, frozen=True):
         return json.dumps({"event": asdict(self) | {"error": error}}).encode()
 
 
-class _Message(msgspec.Struct):
-    event: Event
-
-
 def events(messages: Sequence[bytes]) -> list[Event]:
     """Read the events among messages; what is not in the form of one is left out."""
     return [event for raw in messages if (event := _event(raw)) is not None]
@@ -79,7 +75,7 @@ def _event(raw: bytes) -> Event | None:
     if len(raw) > MOST_BYTES or not raw.startswith(EVENT):
         return None
     with suppress(ValueError, RecursionError):
-        event = msgspec.json.decode(raw, type=_Message).event
+        event = msgspec.json.decode(raw, type=dict[str, Event])["event"]
         return replace(event, error=error_name(event.error))
     return None
 
