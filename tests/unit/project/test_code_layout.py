@@ -114,7 +114,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.authoring.lesson", "grader.notebook_limits", "grader.regular_file",
     ),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
-    "grader.authoring": ("grader.authoring", "grader.errors"),
+    "grader.authoring": ("grader.authoring", "grader.errors", "utils.checks.bank.source"),
     "grader.gradebook": ("grader.gradebook", "grader.authoring.lesson", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
