@@ -260,5 +260,5 @@ def follow_due_dates(folder: Path, due: Mapping[tuple[str, str], datetime]) -> N
     for lesson, student in due:
         if not student:
             records = Records(folder, "canvas", lesson)
-            for known in records.known:
+            for known in list(records.known):
                 records.follow(known, folder / "submitted" / known / lesson, due[lesson, ""])
