@@ -16,10 +16,10 @@ from typing import Any
 
 from grader.authoring.lesson import Lesson, lessons
 from grader.authoring.notebook import source_notebook
+from grader.authoring.sample_class import make_class
 from grader.commands.arguments import usual_jobs
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
-from grader.course.sample_class import make_class
 from grader.grading.batch import autograde
 from grader.grading.known_cells import code_cells
 from grader.grading.outcome import Outcome, Status
@@ -66,7 +66,7 @@ def side_by_side(folder: Path) -> tuple[float, float]:
 def a_class(folder: Path, count: int) -> GradingCourse:
     """Make a course folder with `count` submissions of the lesson, right and wrong ones mixed."""
     course = GradingCourse(ROOT, folder)
-    make_class(course)
+    make_class(course.folder, course.lessons)
     kinds = [p.read_bytes() for p in sorted((folder / "submitted").glob(f"*/{LESSON}/*.ipynb"))]
     for path in sorted((folder / "submitted").glob("*")):
         path.rename(folder / f"made-{path.name}")

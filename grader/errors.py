@@ -39,18 +39,18 @@ def verify_known(what: str, name: str, known: Collection[str]) -> None:
 def nearest(name: str, known: Collection[str], likeness: float = 0.5) -> str:
     """Return a question with the known name that is nearest to a mistyped one; "" if none is."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
-    return f"Did you mean {_shown(near[0])}?" if near else ""
+    return f"Did you mean {printable(near[0])}?" if near else ""
 
 
 def advice(name: str, known: Collection[str]) -> str:
     """Return a sentence with the known name that is nearest to a mistyped one, or with all."""
     if question := nearest(name, known):
         return question
-    shown = ", ".join(map(_shown, list(known)[:MOST_SHOWN]))
+    shown = ", ".join(map(printable, list(known)[:MOST_SHOWN]))
     return f"There are: {shown}, ..." if len(known) > MOST_SHOWN else f"There are: {shown or NONE}."
 
 
-def _shown(name: str) -> str:
+def printable(name: str) -> str:
     """Return a name for the terminal, which obeys characters that cannot be printed."""
     return name if name.isprintable() else ascii(name)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.lesson import read_lesson
-from grader.course.sample_class import CLASS, UNTOUCHED, submission
+from grader.authoring.sample_class import CLASS, UNTOUCHED, submission
 from utils.lab.exchange import COURSE_ID
 
 FIRST_DUE: Final = datetime(2026, 10, 5, 12, tzinfo=UTC)

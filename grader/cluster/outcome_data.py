@@ -4,9 +4,10 @@ The client reads what it gets against its own lesson: exercises, points and case
 that a worker's answer can neither add nor leave out any.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from grader.authoring.lesson import Lesson, LessonExercise
@@ -18,50 +19,64 @@ from utils.checks.exercise import Case, Mistake
 from utils.checks.observation import Array, ProblemKind
 from utils.checks.verdict import CaseResult, Verdict
 
-Data = Mapping[str, Any]
+Three = tuple[str, str, str]  # of a mistake: its name, message, hint
 
 
-def write_outcome(outcome: Outcome) -> dict[str, Any]:
+class _Finding(msgspec.Struct):
+    kind: ProblemKind
+    texts: tuple[str, str, str, str]  # where, message, line, demand
+    details: tuple[str, ...]
+    pictures: tuple[Any, Any] | None
+
+
+class _Verdict(msgspec.Struct):
+    findings: list[_Finding | None]
+    mistakes: tuple[Three | None, Three | None]
+    symptoms: tuple[str, ...]
+
+
+class _Result(msgspec.Struct):
+    exercise: str
+    note: str
+    verdict: _Verdict | None
+
+
+class _Outcome(msgspec.Struct):
+    status: Status
+    results: list[_Result]
+    notes: tuple[str, ...]
+    unusual: tuple[str, ...]
+    seconds: float
+
+
+def write_outcome(outcome: Outcome) -> Any:
     """Return an outcome as what JSON can hold."""
-    return {
-        "status": outcome.status,
-        "results": [_write_result(result) for result in outcome.results],
-        "notes": list(outcome.notes),
-        "unusual": list(outcome.unusual),
-        "seconds": outcome.seconds,
-    }
+    results = [_written(result) for result in outcome.results]
+    return msgspec.to_builtins(
+        _Outcome(outcome.status, results, outcome.notes, outcome.unusual, outcome.seconds)
+    )
 
 
-def _write_result(result: ExerciseResult) -> dict[str, Any]:
-    verdict = result.verdict
-    return {
-        "exercise": result.exercise,
-        "note": result.note,
-        "verdict": None if verdict is None else _write_verdict(verdict),
-    }
+def _written(result: ExerciseResult) -> _Result:
+    told = None
+    if (verdict := result.verdict) is not None:
+        findings = [_written_finding(case.finding) for case in verdict.results]
+        mistakes = _written_mistake(verdict.mistake), _written_mistake(verdict.second)
+        told = _Verdict(findings, mistakes, verdict.symptoms)
+    return _Result(result.exercise, result.note, told)
 
 
-def _write_verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "findings": [_write_finding(result.finding) for result in verdict.results],
-        "mistakes": [_write_mistake(m) for m in (verdict.mistake, verdict.second)],
-        "symptoms": list(verdict.symptoms),
-    }
+def _written_mistake(mistake: Mistake | None) -> Three | None:
+    return None if mistake is None else (mistake.name, mistake.message, mistake.hint)
 
 
-def _write_mistake(mistake: Mistake | None) -> list[str] | None:
-    return None if mistake is None else [mistake.name, mistake.message, mistake.hint]
-
-
-def _write_finding(finding: Finding | None) -> dict[str, Any] | None:
+def _written_finding(finding: Finding | None) -> _Finding | None:
     if finding is None:
         return None
-    return {
-        "kind": finding.kind,
-        "texts": [finding.where, finding.message, finding.line, finding.demand],
-        "details": list(finding.details),
-        "pictures": finding.pictures and [pack(picture) for picture in finding.pictures],
-    }
+    texts = finding.where, finding.message, finding.line, finding.demand
+    pictures = finding.pictures
+    packed = None if pictures is None else (pack(pictures[0]), pack(pictures[1]))
+    return _Finding(ProblemKind(finding.kind), texts, finding.details, packed)
 
 
 def read_outcome(data: Any, lesson: Lesson) -> Outcome:
@@ -72,70 +87,40 @@ def read_outcome(data: Any, lesson: Lesson) -> Outcome:
 
     """
     try:
-        return _outcome(data, lesson)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        told = msgspec.convert(data, _Outcome)
+        pairs = zip(lesson.exercises, told.results, strict=True)
+        results = tuple(_result(lesson, exercise, result) for exercise, result in pairs)
+    except ValueError as error:
         raise WireError(f"no outcome: {error!r}") from None
+    return Outcome(lesson.name, told.status, results, told.notes, told.seconds, told.unusual)
 
 
-def _outcome(data: Data, lesson: Lesson) -> Outcome:
-    pairs = zip(lesson.exercises, data["results"], strict=True)
-    return Outcome(
-        lesson.name,
-        Status(data["status"]),
-        tuple(_result(lesson, exercise, result) for exercise, result in pairs),
-        _texts(data["notes"]),
-        float(data["seconds"]),
-        _texts(data["unusual"]),
-    )
+def _result(lesson: Lesson, exercise: LessonExercise, told: _Result) -> ExerciseResult:
+    if told.exercise != exercise.id:
+        raise ValueError(f"{told.exercise!r} stands where {exercise.id} was expected")
+    verdict = None
+    if told.verdict is not None:
+        verdict = _verdict(exercise, cases_of(lesson, exercise.id), told.verdict)
+    return ExerciseResult(exercise.id, exercise.points, verdict, told.note)
 
 
-def _result(lesson: Lesson, exercise: LessonExercise, data: Data) -> ExerciseResult:
-    if data["exercise"] != exercise.id:
-        raise ValueError(f"{data['exercise']!r} stands where {exercise.id} was expected")
-    told = data["verdict"]
-    verdict = None if told is None else _verdict(exercise, cases_of(lesson, exercise.id), told)
-    return ExerciseResult(exercise.id, exercise.points, verdict, _text(data["note"]))
-
-
-def _verdict(exercise: LessonExercise, cases: Sequence[Case], data: Data) -> Verdict:
-    pairs = zip(cases, data["findings"], strict=True)
+def _verdict(exercise: LessonExercise, cases: Sequence[Case], told: _Verdict) -> Verdict:
+    pairs = zip(cases, told.findings, strict=True)
     results = tuple(CaseResult(case, _finding(found)) for case, found in pairs)
-    mistake, second = map(_mistake, data["mistakes"])
-    symptoms = _texts(data["symptoms"])
-    return Verdict(exercise.id, results, mistake, second, symptoms, exercise.points)
+    mistake, second = (three and Mistake(*three) for three in told.mistakes)
+    return Verdict(exercise.id, results, mistake, second, told.symptoms, exercise.points)
 
 
-def _mistake(data: Sequence[Any] | None) -> Mistake | None:
-    return None if data is None else Mistake(*map(_text, data))
-
-
-def _finding(data: Data | None) -> Finding | None:
-    if data is None:
+def _finding(told: _Finding | None) -> Finding | None:
+    if told is None:
         return None
-    where, message, line, demand = map(_text, data["texts"])
-    kind, details = ProblemKind(data["kind"]), _texts(data["details"])
-    return Finding(kind, where, message, details, line, _pictures(data["pictures"]), demand)
-
-
-def _text(data: object) -> str:
-    if not isinstance(data, str):
-        raise TypeError(f"{type(data).__name__} stands where a text was expected")
-    return data
-
-
-def _texts(data: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(map(_text, data))
-
-
-def _pictures(data: Sequence[Any] | None) -> tuple[Array, Array] | None:
-    if data is None:
-        return None
-    wanted, got = map(_picture, data)
-    return wanted, got
+    where, message, line, demand = told.texts
+    pictures = told.pictures and (_picture(told.pictures[0]), _picture(told.pictures[1]))
+    return Finding(told.kind, where, message, told.details, line, pictures, demand)
 
 
 def _picture(data: object) -> Array:
     found = unpack(data)
     if not isinstance(found, np.ndarray):
-        raise TypeError("a picture is no array")
+        raise WireError("a picture is no array")
     return found

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 from grader.authoring.lesson import Lesson
-from grader.course.own_mistakes import own_in, with_own
+from grader.authoring.own_mistakes import own_in, with_own
 from grader.course.secret import with_words, words_in
 from grader.grading.reading import Item
 from grader.sandbox import Limits
@@ -53,8 +55,7 @@ def write_request(terms: Terms, items: Sequence[Item]) -> bytes:
 
 def read_terms(request: Mapping[str, Any]) -> Terms:
     """Read how a batch is to be graded."""
-    terms = dict(request["terms"])
-    return Terms(**terms | {"limits": Limits(**terms["limits"])})
+    return msgspec.convert(request["terms"], Terms)
 
 
 def read_items(request: Mapping[str, Any], lessons: Mapping[str, Lesson]) -> list[Item]:

@@ -8,7 +8,7 @@ from grader.authoring.files import find_root
 from grader.course.archive import Archived, archive
 from grader.course.course import GradingCourse
 from grader.course.hand_in_files import by_kind
-from grader.course.safe_text import line
+from grader.course.safe_text import few
 from grader.course.wording import first_lines, plural
 from grader.grading.lock import only_grader
 from utils.lab.exchange import COURSE_ID
@@ -48,10 +48,7 @@ def told(made: Archived, folder: Path) -> list[str]:
             "There is no gradebook yet, so none is in it: run make grade, then this again."
         )
     if made.links:
-        few = ", ".join(map(line, made.links[:MOST_SHOWN])) + ", ..." * (
-            len(made.links) > MOST_SHOWN
-        )
-        lines.append(f"Links are not kept: {few}")
+        lines.append(f"Links are not kept: {few(made.links, MOST_SHOWN)}")
     for alike in by_kind(made.left_out):
         lines += first_lines([f"Not in the archive: {item}." for item in alike])
     return lines

@@ -1,12 +1,14 @@
-"""Arguments that several verbs share."""
+"""Arguments that several verbs share, and what they choose: a mistyped name is told."""
 
 import argparse
 import os
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from grader.cluster.address import read_address
-from grader.errors import UsageError
+from grader.course.course import GradingCourse
+from grader.errors import UsageError, verify_known
 from grader.sandbox import Limits
 from grader.usage import whole_number
 
@@ -23,6 +25,35 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="only this student; may be given several times",
     )
+
+
+def chosen_lessons(course: GradingCourse, names: Sequence[str]) -> list[str]:
+    """Return the named lessons in the course's order, or all.
+
+    Raises:
+        UsageError: there is no such lesson; the message has the nearest name.
+
+    """
+    known = [lesson.name for lesson in course.lessons]
+    for name in names:
+        verify_known("lesson", name, known)
+    return [name for name in known if name in (names or known)]
+
+
+def chosen_submissions(
+    course: GradingCourse, lessons: Collection[str], students: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the (student, lesson) of submitted/ in the lessons, of the students or of all.
+
+    Raises:
+        UsageError: a student is neither in submitted/ nor in the gradebook.
+
+    """
+    there = course.submitted()
+    known = sorted({*course.students(), *(student for student, _ in there)}) if students else []
+    for name in students:
+        verify_known("student", name, known)
+    return [(s, n) for s, n in there if n in lessons and s in (students or [s])]
 
 
 def usual_jobs() -> int:

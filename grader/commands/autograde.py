@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.files import find_root
-from grader.commands.arguments import add_choice, add_engine_arguments
+from grader.commands.arguments import (
+    add_choice,
+    add_engine_arguments,
+    chosen_lessons,
+    chosen_submissions,
+)
 from grader.course.course import LONGEST_ID, GradingCourse
-from grader.course.selection import chosen_lessons, chosen_submissions
 from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.batch import Run, autograde

@@ -9,14 +9,13 @@ from grader.authoring.lesson import Lesson, lessons
 from grader.course.course import GradingCourse
 from grader.course.notices import JUST_LATE
 from grader.course.private import keep_private
-from grader.course.safe_text import line
+from grader.course.safe_text import few, line
 from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.lock import only_grader
 from grader.lms.claims import READERS
 from grader.lms.collecting import Collected, Request, collect, told
 from grader.lms.members import Members, members
-from grader.lms.tables import few
 from grader.predictions.record import LESSON as WITH_PREDICTIONS
 from utils.treebank import predictions
 
@@ -99,9 +98,8 @@ def summary(collected: Collected, folder: Path) -> str:
         shown = [f"{line(item.entry)}: {line(item.reason)}" for item in items]
         lines += _listed(f"{title}: {len(items)}", shown)
     if collected.absent:
-        names = ", ".join(map(line, collected.absent[:MOST_SHOWN]))
-        more = ", ..." if len(collected.absent) > MOST_SHOWN else ""
-        lines.append(f"Nothing from {plural(len(collected.absent), 'student')}: {names}{more}")
+        absent = plural(len(collected.absent), "student")
+        lines.append(f"Nothing from {absent}: {few(collected.absent)}")
     if collected.kept is not None:
         count = sum(item.path is not None for item in collected.left)
         beside = f", {count} of the files beside it" * bool(count)

@@ -5,8 +5,7 @@ from datetime import UTC
 from pathlib import Path
 
 from grader.authoring.files import find_root
-from grader.course.course import GradingCourse
-from grader.course.deadlines import (
+from grader.calendar.deadlines import (
     FORM,
     Row,
     as_local,
@@ -15,8 +14,9 @@ from grader.course.deadlines import (
     read_rows,
     set_deadlines,
 )
-from grader.course.penalties import settle
-from grader.course.roster_file import ROSTER, listed, nearest
+from grader.calendar.penalties import settle
+from grader.course.course import GradingCourse
+from grader.course.roster_file import listed, meant_by
 from grader.course.safe_text import line
 from grader.course.wording import plural
 from grader.errors import CourseError
@@ -86,8 +86,8 @@ def _set(course: GradingCourse, file: Path) -> None:
         n_changed = settle(course, is_backed_up=True)
     print(f"{plural(len(rows), 'row')} set; late penalties changed: {n_changed}.")
     if unknown:
-        entries = listed(course.folder / ROSTER)
-        why = {student: nearest(student, entries)[1] for student in unknown}
+        entries = listed(course.folder)
+        why = {student: meant_by(student, entries)[1] for student in unknown}
         told = [line(student) + (f" ({near})" if near else "") for student, near in why.items()]
         print(
             "Nobody of that name has submitted or is in the gradebook yet: "

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.files import find_root
+from grader.authoring.sample_class import make_class
 from grader.commands import grade
 from grader.course.course import GradingCourse
-from grader.course.sample_class import demo_course, make_class
 from grader.grading.lock import only_grader
 from grader.pages.reports import write_reports
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the class, grade it, and say what is worth a look."""
     course = demo_course(find_root(Path.cwd()))
-    make_class(course)
+    make_class(course.folder, course.lessons)
     print(f"A made-up class of six, in {course.folder}: ada is right, dan hands in the stubs, the")
     print("others made well-known mistakes.")
     status = grade.grade(course, course.submitted(), arguments)
@@ -39,10 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
+def demo_course(root: Path) -> GradingCourse:
+    """Return the demo's course: this course's lessons, in a separate folder."""
+    return GradingCourse(root, root / ".course" / "demo")
+
+
 def _pages(course: GradingCourse) -> Iterator[tuple[Path, str]]:
     """Yield feedback pages that show what students read, and what is on each."""
     for student, exercise, what in LOOK_AT:
         for lesson in course.lessons:
             if exercise in [e.id for e in lesson.exercises]:
-                path = course.feedback / student / lesson.name / f"{lesson.name}.html"
-                yield path, f"{student}, {exercise}: {what}"
+                yield course.page(student, lesson.name), f"{student}, {exercise}: {what}"

@@ -8,18 +8,17 @@ from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
 from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.private import keep_private, replace_privately, write_private
-from grader.course.safe_text import csv_text, line
+from grader.course.private import keep_private, write_private
+from grader.course.roster_file import Student
+from grader.course.safe_text import csv_text, few, line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
 from grader.lms.members import members
-from grader.lms.roster import Student
 from grader.person_table import read_table
 
 FEEDBACK = "feedback-zip"
 FORMS = ("canvas", "moodle", "csv", FEEDBACK)
-MOST_SHOWN = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,13 +131,12 @@ def _write_feedback(
     content, missing, count = feedback.feedback_zip(course, system, lesson)
     if not count:
         raise CourseError(f"There is no feedback page for {lesson} yet: run make grade.")
-    _write_bytes(arguments.out, content)
+    write_private(arguments.out, content)
     pages = plural(count, "page")
     notes = [f"{arguments.out}: {pages} for {lesson}, named as {system.title()} expects."]
     if missing:
-        few = ", ".join(map(line, missing[:MOST_SHOWN])) + ", ..." * (len(missing) > MOST_SHOWN)
         students = plural(len(missing), "student")
-        notes.append(f"No page yet for {students}, run make grade: {few}")
+        notes.append(f"No page yet for {students}, run make grade: {few(missing)}")
     return notes
 
 
@@ -164,9 +162,3 @@ def _source(course: GradingCourse, chosen: list[Lesson], system: str | None) -> 
         )
     several = ", ".join(f"--lesson {lesson} --system {source}" for lesson, source in found)
     raise CourseError(f"One ZIP file answers one download. Choose: {several}.")
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file in one step by one that the owner alone may read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_privately(path, content)

@@ -10,21 +10,24 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
 from grader.authoring.files import find_root
-from grader.commands.arguments import add_choice, add_engine_arguments
+from grader.calendar.deadlines import due_dates
+from grader.calendar.penalties import settle
+from grader.commands.arguments import (
+    add_choice,
+    add_engine_arguments,
+    chosen_lessons,
+    chosen_submissions,
+)
 from grader.commands.autograde import run_engine, unisolated
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
-from grader.course.deadlines import due_dates
 from grader.course.hand_in_files import by_kind
-from grader.course.misplaced import misplaced
-from grader.course.nothing_submitted import where_hand_ins_go
-from grader.course.penalties import settle
-from grader.course.report import write_report
+from grader.course.notices import misplaced
+from grader.course.report import summary, write_report
 from grader.course.safe_text import line
-from grader.course.selection import chosen_lessons, chosen_submissions
-from grader.course.summary import summary
 from grader.course.wording import first_lines, plural
-from grader.errors import UsageError
+from grader.errors import PROGRAM, CourseError, UsageError
+from grader.gradebook.address import sqlite_file
 from grader.grading import changes
 from grader.grading.batch import Run
 from grader.grading.lock import only_grader
@@ -75,11 +78,37 @@ def run(arguments: argparse.Namespace) -> int:
             follow_due_dates(course.folder, due_dates(course, course.book()))
     submissions = chosen_submissions(course, lessons, arguments.student)
     if not course.submitted():
-        print(where_hand_ins_go(course))
+        print(_where_hand_ins_go(course))
         for told in misplaced(course):
             print(told)
         return 0
     return grade(course, submissions, arguments)
+
+
+def _where_hand_ins_go(course: GradingCourse) -> str:
+    """Return where hand-ins are looked for, and how they get there.
+
+    Raises:
+        CourseError: the gradebook has hand-ins already, so their folder must have gone.
+
+    """
+    folder = course.folder / "submitted"
+    file = sqlite_file(course.db_url)  # opening makes one
+    is_there = file is None or file.exists()
+    if count := len(course.book().records) if is_there else 0:
+        state = "has none" if folder.is_dir() else "is missing"
+        raise CourseError(
+            f"The gradebook has {plural(count, 'hand-in')}, but the folder {folder} {state}. Put "
+            "it back where it was, then run the same command."
+        )
+    lesson = next((lesson.name for lesson in course.lessons), "LESSON")
+    return (
+        f"Nothing has been submitted yet: no hand-in is in {folder}.\n"
+        f"From Canvas or Moodle: {PROGRAM} collect canvas|moodle ZIP puts them there.\n"
+        f"By hand: submitted/NAME/LESSON/LESSON.ipynb, such as submitted/ada/{lesson}/"
+        f"{lesson}.ipynb.\n"
+        "To see grading at work on a made-up class: make demo"
+    )
 
 
 def collect(course: GradingCourse, lessons: list[str]) -> None:

@@ -9,10 +9,10 @@ from typing import Final
 
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
-from grader.course.database import absolute
 from grader.course.wording import plural
 from grader.errors import CourseError, UsageError
 from grader.gradebook.address import has_password, shown
+from grader.gradebook.database import absolute
 from grader.gradebook.moving import move
 from grader.gradebook.snapshots import snapshot
 from grader.grading.lock import only_grader

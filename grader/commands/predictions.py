@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.authoring.files import find_root
+from grader.calendar.penalties import settle
 from grader.course.course import GradingCourse
-from grader.course.penalties import settle
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.grading.lock import only_grader

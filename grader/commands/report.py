@@ -5,8 +5,8 @@ from pathlib import Path
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import lessons
-from grader.course.absent import not_in_roster
 from grader.course.course import GradingCourse
+from grader.course.notices import not_in_roster
 from grader.grading.lock import only_grader
 from grader.pages.reports import write_reports
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from grader.authoring.files import find_root
 from grader.course.course import GradingCourse
 from grader.course.private import keep_private
+from grader.course.roster_file import Student
 from grader.course.safe_text import line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, UsageError
 from grader.grading.lock import only_grader
 from grader.lms.corrections import rename, take_out
 from grader.lms.members import members
-from grader.lms.roster import Student
 
 MOST_SHOWN = 30
 

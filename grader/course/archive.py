@@ -17,11 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from grader.course import backups, own_mistakes, private, secret
+from grader.authoring import own_mistakes
+from grader.course import private, secret
 from grader.course.course import GradingCourse
 from grader.course.hand_in_files import BESIDE, MOST_BYTES, NOT_READ, LeftOut, fault
 from grader.course.safe_text import line
 from grader.errors import CourseError
+from grader.gradebook import backups
 from grader.notebook_file import may_be_meant, notebook_in
 from grader.regular_file import Unreadable, copy_plain
 

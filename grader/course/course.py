@@ -19,16 +19,18 @@ from traitlets.config import Config
 
 from grader.authoring.freshness import release_fault, solution_fault
 from grader.authoring.lesson import Lesson, lessons
+from grader.authoring.own_mistakes import own_mistakes, with_own
 from grader.authoring.release import course_config
-from grader.course.backups import back_up, verify_not_lost
 from grader.course.book import Book, read_book
-from grader.course.database import cannot_be_opened, db_url, elsewhere, verify_sound, verify_version
-from grader.course.migration import fit, is_recorded
-from grader.course.own_mistakes import own_mistakes, with_own
 from grader.course.private import keep_private
 from grader.course.secret import course_secret, varied
 from grader.errors import CourseError
+from grader.gradebook.backups import back_up, verify_not_lost
+from grader.gradebook.database import cannot_be_opened, db_url, elsewhere
+from grader.gradebook.migration import fit, is_recorded
 from grader.gradebook.server import open_gradebook
+from grader.gradebook.soundness import verify_sound
+from grader.gradebook.versions import verify_known
 
 NBGRADERS_LOG: Final = logging.getLogger("tornado.application")  # of its gradebook
 LONGEST_ID: Final[int] = Student.id.type.length  # characters
@@ -76,6 +78,10 @@ class GradingCourse:
         """Where the feedback pages are."""
         return self.folder / "feedback"
 
+    def page(self, student: str, lesson: str) -> Path:
+        """Return where a student's feedback page is, or will be."""
+        return self.feedback / student / lesson / f"{lesson}.html"
+
     def gradebook(self) -> Gradebook:
         """Open the gradebook, closed to other users; use it as a context manager.
 
@@ -89,7 +95,7 @@ class GradingCourse:
             gradebook = open_gradebook(self.db_url)
         except SQLAlchemyError as error:
             raise CourseError(cannot_be_opened(error, self.folder)) from None
-        verify_version(gradebook)
+        verify_known(gradebook)
         if not vars(self).get("_is_sound"):  # once for a command: a semester's takes 40 ms
             verify_sound(gradebook)
             vars(self)["_is_sound"] = True

@@ -18,7 +18,7 @@ from grader.notebook_file import notebook_in
 from grader.regular_file import names_in
 from utils.treebank.predictions import FILE as PREDICTIONS
 
-MOST_BYTES: Final = 32 << 20  # of one file
+MOST_BYTES: Final = 32 << 20  # of one file; grading reads notebooks of up to 16 MiB
 BESIDE: Final = (*BOTH, PREDICTIONS)  # what grading reads beside a notebook
 NOT_READ: Final = "grading does not read it"
 MOST_NAMED: Final = 8

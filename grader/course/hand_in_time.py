@@ -6,17 +6,20 @@ and marks some LATE: after the due date of the download's assignment, no more. W
 not computed with, or each day that a download waits would cost students points.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from grader.course.beside import STAMP
+from grader.errors import CourseError
 from grader.regular_file import read_plain_text
 
 LONGEST: Final = 64  # characters of a time; a longer text is none
@@ -120,17 +123,6 @@ class Came:
         """The latest time at which it may have come."""
         return self.time if self.is_day_known else self.by
 
-    @property
-    def noted(self) -> dict[str, Any]:
-        """As it is noted of what was collected; `noted_of` reads it."""
-        due = self.due and written(self.due)
-        return {
-            "by": written(self.by),
-            "exact": self.is_exact,
-            "due": due,
-            "marked": self.is_marked,
-        }
-
     def following(self, due: datetime | None) -> "Came":
         """Return what is known of it after the due date was set or moved.
 
@@ -145,10 +137,58 @@ class Came:
         return replace(self, due=known if self.is_marked else min(known, due))
 
 
-def noted_of(note: Mapping[str, Any]) -> Came | None:
-    """Return what a note says of when a hand-in came; None if it is an older one's."""
-    by, due = (as_time(note.get(name) or "") for name in ("by", "due"))
-    return None if by is None else Came(by, bool(note["exact"]), due, note["marked"])
+class Note(msgspec.Struct, frozen=True):
+    """What is noted of a hand-in that was collected from a learning system.
+
+    Attributes:
+        entry: the path of its notebook in the download.
+        order: grows from an older to a newer one of the same student, at equal times.
+        time: what was written beside it.
+        beside: file beside the notebook -> its time and order.
+        by: as in `Came`, like the next three; "" in notes of earlier versions.
+
+    """
+
+    entry: str = ""
+    order: tuple[int, ...] = ()
+    time: str = ""
+    beside: dict[str, tuple[str, tuple[int, ...]]] = {}
+    by: str = ""
+    exact: bool = True
+    due: str | None = None
+    marked: bool | None = None
+
+    @property
+    def came(self) -> Came | None:
+        """What is known of when it came; None if an earlier version noted it."""
+        by, due = as_time(self.by), as_time(self.due or "")
+        return None if by is None else Came(by, self.exact, due, self.marked)
+
+    def of(self, came: Came) -> "Note":
+        """Return the note with what is known of when it came."""
+        due = came.due and written(came.due)
+        time, by = written(came.time), written(came.by)
+        return msgspec.structs.replace(
+            self, time=time, by=by, exact=came.is_exact, due=due, marked=came.is_marked
+        )
+
+
+Notes = dict[str, Note]  # by student
+
+
+def read_notes(file: Path) -> Notes:
+    """Read lms/<system>/<lesson>.json, what is noted of hand-ins.
+
+    Raises:
+        CourseError: it cannot be read.
+
+    """
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Notes)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise CourseError(f"{file} cannot be read ({error}). Move it away.") from None
 
 
 def from_canvas(folder: Path, lesson: str) -> dict[str, tuple[datetime, Came]]:
@@ -156,11 +196,10 @@ def from_canvas(folder: Path, lesson: str) -> dict[str, tuple[datetime, Came]]:
 
     Notes that cannot be read tell nothing here; collecting says so.
     """
-    try:
-        notes = json.loads((folder / "lms" / "canvas" / f"{lesson}.json").read_bytes())
-        found = {s: (as_time(note["time"]), noted_of(note)) for s, note in notes.items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return {}
+    notes: Notes = {}
+    with suppress(CourseError):
+        notes = read_notes(folder / "lms" / "canvas" / f"{lesson}.json")
+    found = {student: (as_time(note.time), note.came) for student, note in notes.items()}
     return {s: (time, came) for s, (time, came) in found.items() if time and came}
 
 

@@ -34,25 +34,22 @@ def private_folder(path: Path) -> Path:
     return path
 
 
-def write_private(path: Path, content: str) -> None:
-    """Replace a file in one step by one that the owner alone may read."""
-    private_folder(path.parent)
-    replace_privately(path, content.encode())
+def write_private(path: Path, content: str | bytes) -> None:
+    """Replace a file in one step by one that the owner alone may read.
 
-
-def replace_privately(path: Path, content: bytes) -> None:
-    """Replace a file as `write_private` does; if that fails, nothing is left beside it.
+    If that fails, nothing is left beside it.
 
     Raises:
         OSError: it cannot be written, or is a folder.
 
     """
+    private_folder(path.parent)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # mkstemp's are private
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            stream.write(content.encode() if isinstance(content, str) else content)
         Path(temporary).replace(path)
     finally:
         Path(temporary).unlink(missing_ok=True)

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from grader.course.wording import first
+
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 CONTROLS: Final = ("Cc", "Cs", "Zl", "Zp")  # Unicode's classes: controls, halves, line ends
 UNSEEN: Final = (*CONTROLS, "Cf")  # and marks without a width: with one, an id looks like another's
@@ -30,6 +32,11 @@ def lines(text: str) -> str:
         c if c in "\n\t" else _visible(c, before)
         for c, before in zip(text, " " + text, strict=False)
     )
+
+
+def few(names: Sequence[str], most: int = 12) -> str:
+    """Return the first names, and how many are left out, for one line of a terminal."""
+    return first(list(map(line, names)), most)
 
 
 def _visible(character: str, before: str) -> str:

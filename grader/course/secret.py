@@ -38,7 +38,11 @@ def course_secret(root: Path) -> str:
     """
     where, secret = VARIABLE, os.environ.get(VARIABLE, "").strip()
     if not secret and (root / FILE).exists():
-        where, secret = FILE, _written(root / FILE)
+        where = FILE
+        try:
+            secret = read_text(root / FILE).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise CourseError(f"{FILE} cannot be read: {error}") from None
     if (where == FILE or secret) and not _is_drawn(secret):
         raise CourseError(
             f"The secret in {where} may be guessed: it must be at least 32 hexadecimal digits that "
@@ -46,13 +50,6 @@ def course_secret(root: Path) -> str:
             "was graded with this one; scores by hand stay."
         )
     return secret
-
-
-def _written(path: Path) -> str:
-    try:
-        return read_text(path).strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"{FILE} cannot be read: {error}") from None
 
 
 def _is_drawn(secret: str) -> bool:

@@ -4,13 +4,25 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from nbgrader.api import Base
+from nbgrader.api import Base, Gradebook
 from sqlalchemy import Column, DateTime, Float, Interval, Table, text
+
+from grader.errors import CourseError
 
 # A condition on values that are not of a column's kind, by what SQLite says of them.
 NO_NUMBER: Final = "typeof({0}) NOT IN ('real', 'integer') OR abs({0}) > 1e300"
 NO_TEXT: Final = "typeof({0}) != 'text'"
 MOST_SHOWN: Final = 40  # characters of a value
+
+
+def verify_sound(gradebook: Gradebook) -> None:
+    """Raise CourseError if a gradebook's file holds text for a number, or no time for a time."""
+    if gradebook.db.get_bind().dialect.name == "sqlite" and (odd := odd_value(gradebook.db)):
+        gradebook.close()
+        raise CourseError(
+            f"The gradebook holds what no program writes: {odd}. Correct it by hand, as it was "
+            "changed, then run the same command; copies from before are in gradebook-backups/."
+        )
 
 
 def odd_value(db: Any) -> str:

@@ -9,9 +9,9 @@ from typing import Final
 from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
+from grader.calendar.penalties import settle
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import fingerprint
-from grader.course.penalties import settle
 from grader.grading.changes import Change, note
 from grader.grading.engine import Engine, Grade, ThisMachine
 from grader.grading.graded import Graded

@@ -1,7 +1,7 @@
 """In and out of learning systems: collect a download of hand-ins, write grades for an import.
 
 unpack: a download's files, safely, into a private folder. claims: what a file's place and name say.
-roster, class_list, members: who is in the class, under which ids. corrections: who is who, and who
+class_list, members: who is in the class, under which ids. corrections: who is who, and who
 left. matching: files to students. storing, leftovers: hand-ins into submitted/, and what was not
 collected into a folder of its own. collecting: all of these, for one download.
 

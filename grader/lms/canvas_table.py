@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from grader.course.roster_file import folded
-from grader.course.safe_text import Value, line
+from grader.course.roster_file import Student, by_keys, folded
+from grader.course.safe_text import few, line
 from grader.errors import PROGRAM, CourseError
-from grader.lms.roster import Student, by_keys
-from grader.lms.tables import Column, Row, Table, few, left_out, points_of, told
+from grader.lms.tables import Column, Row, Table, left_out, points_of, told
 from grader.person_table import Line, as_number
 from grader.person_table import Table as Exported
 
@@ -47,8 +46,10 @@ def new(students: Sequence[Student], columns: Sequence[Column]) -> Table:
         [INDENTED, "", "", "", "", *(column.most for column in columns)],
     ]
     for s in known:
-        ids = [_sortable(s), s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
-        rows.append([*ids, *points_of(s.id, columns)])
+        first, last = s.names
+        name = ", ".join(filter(None, (last, first))) or s.id  # as Canvas sorts it
+        ids = [s.canvas_user_id, s.sis_user_id, s.sis_login_id, ""]
+        rows.append([name, *ids, *points_of(s.id, columns)])
     notes = ["Without --template, Canvas makes a new assignment for each column."]
     notes += left_out(students, known, "Canvas user id")
     return Table(rows, notes, len(known), NEEDS)
@@ -127,7 +128,11 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
         keys = [(field, folded(template.value(row, title))) for field, title in KEYS]
         student = next((known[key] for key in keys if key in known), None)
         if about[0] == POINTS:
-            rows.append([INDENTED, *about[1:], *_points(template, columns, titles, cells)])
+            most = [
+                cell if title in template.head else column.most  # a new column's are ours
+                for column, title, cell in zip(columns, titles, cells, strict=True)
+            ]
+            rows.append([INDENTED, *about[1:], *most])
             notes += _other_points(columns, titles, cells)
         elif about[0] in NO_STUDENT:
             rows.append([*about, *cells])
@@ -144,14 +149,6 @@ def like(template: Template, students: Sequence[Student], columns: Sequence[Colu
     notes += told("In the roster, not in Canvas's export", missing)
     notes += told("Left as Canvas has it (clear it there to send points)", words)
     return Table(rows, notes, len(there), NEEDS_KEYS)
-
-
-def _points(
-    template: Template, columns: Sequence[Column], titles: Sequence[str], cells: Sequence[str]
-) -> Iterator[Value]:
-    """Yield the points that can be had: Canvas's own, and of a new column ours."""
-    for column, title, cell in zip(columns, titles, cells, strict=True):
-        yield cell if title in template.head else column.most
 
 
 def _other_points(
@@ -178,12 +175,6 @@ def _without_number(title: str) -> str:
 
 def _bare(title: str) -> str:
     return re.sub(r"[\W_]+", "", title.casefold())
-
-
-def _sortable(student: Student) -> str:
-    """Return a name as Canvas sorts it, "Last, First"."""
-    first, last = student.names
-    return ", ".join(filter(None, (last, first))) or student.id
 
 
 def _named(titles: Sequence[str]) -> str:

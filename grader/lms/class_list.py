@@ -1,16 +1,21 @@
-"""Read a class list, whoever wrote it: an instructor, Canvas, Moodle, GitHub Classroom."""
+"""Read a class list, whoever wrote it, and bring several together.
+
+An instructor may have written it, or Canvas, Moodle, GitHub Classroom.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from grader.course.roster_file import folded
+from msgspec.structs import asdict, replace
+
+from grader.course.roster_file import OF_SYSTEMS, OWN, Student, folded
 from grader.course.safe_text import UNSEEN, line
-from grader.errors import CourseError
-from grader.lms.roster import OF_SYSTEMS, Student, one_of, shared
+from grader.course.wording import first_lines
+from grader.errors import PROGRAM, CourseError
 from grader.person_table import Table, plain_title, read_table
 
 LONGEST: Final = 120  # characters of an id; nbgrader's tables take 128
@@ -82,7 +87,7 @@ def read_class(path: Path) -> ClassList:
         student = _student(cells)
         faults += [f"line {number}: {fault}" for fault in _faults(student)]
         before = lines.setdefault(student.id, number) if student.id else number
-        one = one_of(found.get(before, student), student)
+        one = _one_of(found.get(before, student), student)
         if before == number or one is None:
             found[number] = student
         else:
@@ -90,7 +95,9 @@ def read_class(path: Path) -> ClassList:
             notes.append(
                 f"line {number} is line {before} once more: {line(student.id)} counts once."
             )
-    _require_none(path, [*faults, *shared(found.values(), lines=list(found))])
+    if faults := [*faults, *_shared(found.values(), lines=list(found))]:
+        listed = "\n  ".join(first_lines(faults, 10))
+        raise CourseError(f"{path} was not taken; fix it and run the same command:\n  {listed}")
     return ClassList(
         list(found.values()), notes, "id" in table.places(columns) and columns is not _CLASSROOM
     )
@@ -134,16 +141,69 @@ def _faults(student: Student) -> Iterator[str]:
         )
 
 
-def _require_none(path: Path, faults: list[str]) -> None:
-    if faults:
-        more = f"\n  and {len(faults) - 10} more" if len(faults) > 10 else ""
-        listed = "\n  ".join(faults[:10])
-        raise CourseError(
-            f"{path} was not taken; fix it and run the same command:\n  {listed}{more}"
-        )
-
-
 def is_folder_name(name: str) -> bool:
     """Return whether an id can name a folder, and means nothing else in a path or a pattern."""
     odd = any(unicodedata.category(c) in UNSEEN for c in name) or len(name.encode()) > MOST_BYTES
     return not (odd or name[0] in ". " or name[-1] in ". " or set(name) & set('/\\:*?[]"<>|'))
+
+
+def _shared(
+    students: Iterable[Student], fields: Sequence[str] = OWN, lines: Sequence[int] = ()
+) -> Iterator[str]:
+    """Yield a sentence for each id or address that two students have, with the lines they are on.
+
+    Args:
+        students: all of them.
+        fields: what no two may share.
+        lines: in the students' order, if they are of one file.
+
+    """
+    listed = list(students)
+    for field in fields:
+        seen: dict[str, int] = {}
+        for place, student in enumerate(listed):
+            if value := getattr(student, field):
+                before = seen.setdefault(folded(value), place)
+                where = f"lines {lines[before]} and {lines[place]}: " if lines else ""
+                if before != place:
+                    yield f"{where}{field.replace('_', ' ')} {line(value)} belongs to two students"
+
+
+def _one_of(first: Student, second: Student) -> Student | None:
+    """Return the student whom two entries with one id are; None if they say different things."""
+    pairs = zip(asdict(first).values(), asdict(second).values(), strict=True)
+    if any(folded(str(one)) != folded(str(other)) for one, other in pairs if one and other):
+        return None
+    return _joined(second, first)
+
+
+def _joined(older: Student, newer: Student) -> Student:
+    """Return a student as two entries say; of what both say the newer counts."""
+    told = {name: value for name, value in asdict(newer).items() if value}
+    return replace(older, **told)
+
+
+def merged(*rosters: Iterable[Student], own: Sequence[str] = OWN) -> list[Student]:
+    """Return the students of several rosters; a later one adds to and corrects an earlier one.
+
+    Args:
+        rosters: of which students with equal ids, letter by letter, are one.
+        own: what no two may share, large and small letters taken for the same.
+
+    Raises:
+        CourseError: together, two students share what only one can have.
+
+    """
+    found: dict[str, Student] = {}
+    for student in (student for roster in rosters for student in roster):
+        found[student.id] = _joined(found.get(student.id, student), student)
+    if faults := list(_shared(found.values(), own)):
+        listed = "\n  ".join(first_lines(faults, 10))
+        raise CourseError(
+            "The roster does not fit the students who are known already (in the gradebook and in "
+            f"lms/roster.json):\n  {listed}\nIds that differ only by case count as one. Correct "
+            "the list; or, if an earlier one was wrong, say which id is whose with "
+            f"{PROGRAM} roster --rename OLD=NEW, or take out who left with roster --out ID. Then "
+            "run the same command."
+        )
+    return list(found.values())

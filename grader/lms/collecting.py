@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.lesson import Lesson
+from grader.calendar.deadlines import due_dates
 from grader.course.course import GradingCourse
-from grader.course.deadlines import due_dates
 from grader.course.hand_in_files import NOT_READ, note_unread
 from grader.course.hand_in_time import Came, Download, slot_of, unknown_days
 from grader.course.private import private_folder
+from grader.course.roster_file import Student
 from grader.errors import CourseError
 from grader.lms.claims import READERS, Claim, is_typed, nameless
 from grader.lms.leftovers import Left, keep
 from grader.lms.matching import Owners, Unmatched
 from grader.lms.members import Members
-from grader.lms.roster import Student
 from grader.lms.storing import HandIn, Records, Sent, Stored, store
 from grader.lms.unpack import Unpacked, is_archive, unpack
 from grader.notebook_file import Malformed, is_notebook, lesson_of, may_be_meant

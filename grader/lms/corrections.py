@@ -1,21 +1,20 @@
 """Correct who is who: give work that came under another id to its student; take out who left."""
 
-import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
+from grader.calendar.deadlines import keep_waiting, waiting_extensions
 from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.extensions import keep_waiting, waiting_extensions
-from grader.course.private import private_folder, write_private
-from grader.course.roster_file import KEPT, REMOVED
+from grader.course.private import private_folder
+from grader.course.roster_file import KEPT, REMOVED, Student, remember, remembered
 from grader.course.safe_text import line
 from grader.errors import CourseError, UsageError, verify_known
 from grader.lms.class_list import is_folder_name
-from grader.lms.members import remember, remembered
-from grader.lms.roster import Student
+from grader.lms.storing import Records
 
 WORK: Final = ("submitted", "autograded", "feedback")
 
@@ -31,7 +30,7 @@ def rename(course: GradingCourse, old: str, new: str) -> str:
         CourseError: both have work in a lesson.
 
     """
-    entries = {student.id: student for student in remembered(course)}
+    entries = {student.id: student for student in remembered(course.folder)}
     book = course.book()
     if old not in entries:
         verify_known("student in the roster", new, sorted(entries))
@@ -48,14 +47,19 @@ def rename(course: GradingCourse, old: str, new: str) -> str:
             "Take the one out whose work does not count, roster --out ID --with-work, then run the "
             "same command."
         )
+    collected = [  # by which pages go back; read before anything is changed
+        Records(course.folder, path.parent.name, path.stem)
+        for path in sorted((course.folder / "lms").glob("*/*.json"))
+    ]
     course.back_up()
     _move_in_gradebook(course, old, new)
     for folder in WORK:
         _move(course.folder / folder, old, new)
-    _move_notes(course.folder, old, new)
+    for records in collected:
+        records.rename(old, new)
     own = entries.pop(old) if old in entries else entries[new]
     entries[new] = replace(own, id=new, also=tuple({*own.also, old} - {new}))
-    remember(course, [entries[student] for student in sorted(entries)])
+    remember(course.folder, [entries[student] for student in sorted(entries)])
     return f"{line(old)} is {line(new)} from now on, also where hand-ins come under the other id."
 
 
@@ -69,7 +73,7 @@ def take_out(course: GradingCourse, student: str, *, with_work: bool) -> str:
         UsageError: nobody has this id.
 
     """
-    entries, book = {x.id: x for x in remembered(course)}, course.book()
+    entries, book = {x.id: x for x in remembered(course.folder)}, course.book()
     verify_known("student", student, sorted({*entries, *_with_work(course, book)}))
     course.back_up()
     if with_work:
@@ -81,7 +85,7 @@ def take_out(course: GradingCourse, student: str, *, with_work: bool) -> str:
             gradebook.remove_student(student)
     entry = entries.get(student, Student(student))
     entries[student] = replace(entry, left=REMOVED if with_work else KEPT)
-    remember(course, [entries[x] for x in sorted(entries)])
+    remember(course.folder, [entries[x] for x in sorted(entries)])
     told = "The work stays, and is in no export" if has_work else "There is no work of theirs here"
     return f"{line(student)} left the class. {told}. A list that has them again brings them back."
 
@@ -122,12 +126,3 @@ def _move(folder: Path, old: str, new: str) -> None:
         if not (folder / new / path.name).exists():
             path.replace(folder / new / path.name)
     shutil.rmtree(folder / old)
-
-
-def _move_notes(folder: Path, old: str, new: str) -> None:
-    """Rename a student in the notes on what was collected, by which pages go back."""
-    for path in sorted((folder / "lms").glob("*/*.json")):
-        notes = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(notes, dict) and old in notes:
-            notes.setdefault(new, notes.pop(old))
-            write_private(path, json.dumps(notes, indent=1, ensure_ascii=False) + "\n")

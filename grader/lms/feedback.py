@@ -6,18 +6,19 @@ multiple feedback files in a zip") reads the participant from the folder's, or f
 
 import io
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
+from typing import Final
 
 from grader.course.course import GradingCourse
-from grader.lms.claims import moodle_place
+from grader.lms.claims import READERS, moodle_place
 from grader.lms.storing import Records
 
-SYSTEMS = ("canvas", "moodle")
+SYSTEMS: Final = tuple(READERS)
 
 
 def collected_from(course: GradingCourse, lesson: str) -> list[str]:
     """Return the systems that a lesson's hand-ins were collected from."""
-    return [system for system in SYSTEMS if Records(course.folder, system, lesson).entries()]
+    return [system for system in SYSTEMS if Records(course.folder, system, lesson).known]
 
 
 def feedback_zip(course: GradingCourse, system: str, lesson: str) -> tuple[bytes, list[str], int]:
@@ -27,19 +28,14 @@ def feedback_zip(course: GradingCourse, system: str, lesson: str) -> tuple[bytes
         Its content, the students who have no page yet, and how many have one.
 
     """
-    entries = Records(course.folder, system, lesson).entries()
-    pages = {student: page_of(course, student, lesson) for student in sorted(entries)}
+    known = Records(course.folder, system, lesson).known
+    pages = {student: course.page(student, lesson) for student in sorted(known)}
     there = {student: page for student, page in pages.items() if page.is_file()}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, page in there.items():
-            archive.write(page, answer_to(system, lesson, entries[student]))
+            archive.write(page, answer_to(system, lesson, known[student].entry))
     return content.getvalue(), [student for student in pages if student not in there], len(there)
-
-
-def page_of(course: GradingCourse, student: str, lesson: str) -> Path:
-    """Return where a student's feedback page is, or will be."""
-    return course.feedback / student / lesson / f"{lesson}.html"
 
 
 def answer_to(system: str, lesson: str, entry: str) -> str:

@@ -37,26 +37,22 @@ def keep(folder: Path, archive: Path, left: Sequence[Left], absent: Sequence[str
 
     The same download always gets the same folder.
     """
-    place = folder / "lms" / "unmatched" / f"{_plain(archive.stem)}-{_digest(archive)}"
+    with archive.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:8]
+    place = folder / "lms" / "unmatched" / f"{_plain(archive.stem)}-{digest}"
     shutil.rmtree(place, ignore_errors=True)
     if not left and not absent:
         return None
     private_folder(place)
     rows = [["file or student", "what happened", "kept as"]]
     for number, item in enumerate(left, 1):
-        rows.append([item.entry, item.reason, _keep(item, place, number)])
+        name = f"{number:03d}-{_plain(item.entry.rpartition('/')[2])}" if item.path else ""
+        rows.append([item.entry, item.reason, name])
+        if item.path:
+            shutil.copyfile(item.path, place / name)
     rows += [[student, "nothing of this student is in the download", ""] for student in absent]
     write_private(place / "reasons.csv", csv_text(rows))
     return place
-
-
-def _keep(item: Left, place: Path, number: int) -> str:
-    """Copy a file's content under a plain name; return the name."""
-    if item.path is None:
-        return ""
-    name = f"{number:03d}-{_plain(item.entry.rpartition('/')[2])}"
-    shutil.copyfile(item.path, place / name)
-    return name
 
 
 def _plain(name: str) -> str:
@@ -66,8 +62,3 @@ def _plain(name: str) -> str:
     """
     plain = re.sub(r"[^\w.-]+", "-", name).encode()[-LONGEST:]
     return plain.decode(errors="ignore").lstrip(".-") or "file"
-
-
-def _digest(archive: Path) -> str:
-    with archive.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:8]

@@ -8,10 +8,9 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
-from grader.course.roster_file import ALIKE
+from grader.course.roster_file import ALIKE, Student, by_keys
 from grader.course.safe_text import line
 from grader.lms.claims import Claim, hidden, hides_name
-from grader.lms.roster import Student, by_keys
 
 
 class Unmatched(Exception):
@@ -110,13 +109,13 @@ class Owners:
         """Return whom a name is like, or who of Canvas's own it is."""
         if self._system == "canvas" and _folded(claim.name) == "studenttest":
             return ": it is Canvas's Test Student, made by Student View"
-        names = {_folded(name): s.id for s in self._students for name in _spellings(s)}
+        names = {_folded(name): s.id for s in self._students for name in s.spellings}
         alike = difflib.get_close_matches(_folded(claim.name), names, n=1, cutoff=ALIKE)
         return f"; near is {line(names[alike[0]])}" if alike else ""
 
     def _is_named(self, student: Student, claim: Claim) -> bool:
         """Return whether a name in the download is a student's; in Moodle a group may precede."""
-        wanted = {_folded(name) for name in _spellings(student)} - {""}
+        wanted = {_folded(name) for name in student.spellings} - {""}
         parts = claim.name.split("-") if self._system == "moodle" else [claim.name]
         tails = ("-".join(parts[n:]) for n in range(len(parts)))
         return any(_folded(tail) in wanted for tail in tails)
@@ -124,11 +123,6 @@ class Owners:
 
 FIELD: Final = {"canvas": "canvas_user_id", "moodle": "moodle_participant"}
 TITLE: Final = {"canvas": "Canvas's user", "moodle": "Moodle's participant"}
-
-
-def _spellings(student: Student) -> tuple[str, ...]:
-    first, last = student.names
-    return f"{first} {last}", f"{last} {first}", student.name
 
 
 def _folded(name: str) -> str:

@@ -1,21 +1,18 @@
 """The class as all sources together know it: the gradebook, what we wrote down, a new roster."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from grader.course.absent import not_in_roster
 from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.private import write_private
-from grader.course.roster_file import ROSTER, folded
-from grader.errors import PROGRAM, CourseError
-from grader.lms.class_list import ClassList, read_class
-from grader.lms.roster import OF_SYSTEMS, Student, by_keys, merged
-from grader.lms.tables import few
+from grader.course.notices import not_in_roster
+from grader.course.roster_file import OF_SYSTEMS, Student, by_keys, folded, remember, remembered
+from grader.course.safe_text import few
+from grader.errors import PROGRAM
+from grader.lms.class_list import ClassList, merged, read_class
 
 
 @dataclass(frozen=True)
@@ -45,27 +42,26 @@ def members(course: GradingCourse, roster: Path | None = None) -> Members:
 
     """
     given = read_class(roster) if roster is not None else None
-    before, book = remembered(course), course.book()
+    before, book = remembered(course.folder), course.book()
     of_gradebook = [Student(**person._asdict()) for person in book.people.values()]
     new = _as_known(given, [*before, *of_gradebook]) if given else []
-    listed = [x for x in merged(_joining(before, new), new) if not x.left or x.id in _ids(new)]
-    gone = [student for student in before if student.left and student.id not in _ids(new)]
+    given_ids = _ids(new)
+    left = {student.id for student in before if student.left}
+    gone = [student for student in before if student.id in left - given_ids]
+    listed = merged(_joining([x for x in before if x not in gone], new), new)
     found = [student for student in of_gradebook if student.id not in _ids(gone)]
     doubles = _doubles(found, listed)
-    others = [student for student in found if student.id not in doubles]
-    known = merged(others, listed, own=OF_SYSTEMS)
+    known = merged([x for x in found if x.id not in doubles], listed, own=OF_SYSTEMS)
     is_listed = _ids(listed) or _ids(known)
     students = [replace(s, listed=s.id in is_listed) for s in sorted(known, key=lambda s: s.id)]
     if new:
         course.back_up()
-        _enter(course, [student for student in students if student.id in _ids(new)])
-        remember(course, [*(s for s in students if s.id in _ids(listed)), *gone])
+        _enter(course, [student for student in students if student.id in given_ids])
+        remember(course.folder, [*(s for s in students if s.id in _ids(listed)), *gone])
         book = course.book()
-    back = sorted(_ids(new) & {student.id for student in before if student.left})
-    notes = [
-        *(given.notes if given else []),
-        *(f"{few(back)} had left, and is back." for _ in back[:1]),
-    ]
+    notes = list(given.notes) if given else []
+    if back := sorted(left & given_ids):
+        notes.append(f"{few(back)} had left, and is back.")
     notes += [*not_in_roster(course, book), *_on_doubles(doubles, listed)]
     return Members(students, doubles, notes, book)
 
@@ -92,16 +88,9 @@ def _joining(before: Sequence[Student], new: Sequence[Student]) -> list[Student]
 
     Moodle's number of a participant is one assignment's own: another list has others.
     """
-    taken = {student.moodle_participant for student in new} - {""}
-    known = [
-        x if x.moodle_participant not in taken else replace(x, moodle_participant="")
-        for x in before
-    ]
-    return [
-        replace(x, left="") if x.id in _ids(new) else x
-        for x in known
-        if not x.left or x.id in _ids(new)
-    ]
+    taken = {student.moodle_participant for student in new}
+    back = [replace(student, left="") for student in before]
+    return [replace(x, moodle_participant="") if x.moodle_participant in taken else x for x in back]
 
 
 def _ids(students: Sequence[Student]) -> set[str]:
@@ -129,35 +118,10 @@ def _on_doubles(doubles: Sequence[str], listed: Sequence[Student]) -> list[str]:
     ]
 
 
-def remembered(course: GradingCourse) -> list[Student]:
-    """Read what an earlier roster said; nbgrader's tables have no place for most of it."""
-    file = course.folder / ROSTER
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=list[Student])
-    except FileNotFoundError:
-        return []
-    except (OSError, msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise CourseError(
-            f"{file} cannot be read ({error}). Remove it and give the roster again, with --roster."
-        ) from None
-
-
-def remember(course: GradingCourse, students: Sequence[Student]) -> None:
-    """Write down who is in the class, and who left it."""
-    entries = [{k: v for k, v in asdict(s).items() if k != "listed"} for s in students]
-    text = json.dumps(entries, indent=1, ensure_ascii=False)
-    write_private(course.folder / ROSTER, text + "\n")
-
-
 def _enter(course: GradingCourse, students: Sequence[Student]) -> None:
     """Write students into nbgrader's gradebook; what a roster does not say stays."""
     with course.gradebook() as gradebook:
         for student in students:
-            first, last = student.names
-            about = {
-                "first_name": first,
-                "last_name": last,
-                "email": student.email,
-                "lms_user_id": student.canvas_user_id,
-            }
+            about = dict(zip(("first_name", "last_name"), student.names, strict=True))
+            about |= {"email": student.email, "lms_user_id": student.canvas_user_id}
             gradebook.update_or_create_student(student.id, **{k: v for k, v in about.items() if v})

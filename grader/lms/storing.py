@@ -1,21 +1,23 @@
 """Put hand-ins where grading looks for them, and never lose one that is there."""
 
-import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from grader.course.beside import STAMP
-from grader.course.hand_in_time import Came, as_time, noted_of, stamp, written
+from grader.course.hand_in_files import MOST_BYTES
+from grader.course.hand_in_time import Came, Note, as_time, read_notes, stamp, written
 from grader.course.private import private_folder, write_private
 from grader.errors import CourseError
 from grader.regular_file import read_plain
 
-MOST_BYTES: Final = 32 << 20
+LAST: Final = (1 << 62,)  # the order of what is not noted: the newest of its time
 
 
 class Stored(StrEnum):
@@ -42,13 +44,13 @@ class Sent:
 
     path: Path
     came: Came
-    order: tuple[int, int]
+    order: tuple[int, ...]
     entry: str
 
     @property
-    def age(self) -> tuple[str, list[int]]:
+    def age(self) -> tuple[str, tuple[int, ...]]:
         """What grows from an older to a newer file, as it is noted."""
-        return written(self.came.time), list(self.order)
+        return written(self.came.time), self.order
 
 
 @dataclass(frozen=True)
@@ -62,67 +64,54 @@ class HandIn:
 
 
 class Records:
-    """What was collected from a system for a lesson: student -> entry, order and time.
+    """What was collected from a system for a lesson.
 
     Each hand-in is noted before it is put into its place, which is empty by then: whenever a run is
     killed, it is known which of two hand-ins of one time is newer.
+
+    Attributes:
+        known: student -> what is noted.
+
     """
 
     def __init__(self, folder: Path, system: str, lesson: str) -> None:
         self._path = folder / "lms" / system / f"{lesson}.json"
-        try:
-            self._known: dict[str, dict[str, Any]] = dict(json.loads(self._path.read_bytes()))
-        except FileNotFoundError:
-            self._known = {}
-        except (OSError, ValueError, TypeError) as error:
-            raise CourseError(f"{self._path} cannot be read ({error}). Move it away.") from None
+        self.known = read_notes(self._path)
 
-    def entries(self) -> dict[str, str]:
-        """Return student -> the path in the download of what counts."""
-        return {student: record["entry"] for student, record in self._known.items()}
+    def of(self, student: str) -> Note:
+        """Return what is noted of a student; an empty note if nothing is."""
+        return self.known.get(student, Note())
 
-    def order(self, student: str, time: datetime | None) -> tuple[int, ...]:
-        """Return the order of what was stored at a time; the first of all if it is not known."""
-        return tuple(self._known[student]["order"]) if self.is_own(student, time) else (1 << 62,)
-
-    def is_own(self, student: str, time: datetime | None) -> bool:
-        """Return whether a time in submitted/ was written when what is noted was collected."""
-        noted = self._known.get(student, {}).get("time")
-        return time is not None and noted == written(time)
-
-    def came(self, student: str) -> Came | None:
-        """Return what is known of when a hand-in came; None if nothing was noted of it."""
-        return noted_of(self._known.get(student, {}))
+    def own(self, student: str, time: datetime | None) -> Note | None:
+        """Return a note if a time in submitted/ was written when that was made."""
+        is_own = time is not None and self.of(student).time == written(time)
+        return self.of(student) if is_own else None
 
     def follow(self, student: str, place: Path, due: datetime) -> None:
         """Set a time that was collected anew, as its lesson's due date is now."""
-        there, came = as_time(stamp(place)), self.came(student)
-        if came is None or there is None or not self.is_own(student, there):
+        note = self.own(student, as_time(stamp(place)))
+        if note is None or (came := note.came) is None:
             return
-        now = came.following(due)
-        if now != came:
-            self._note(student, time=written(now.time), **now.noted)
+        if (now := came.following(due)) != came:
+            self._write(student, note.of(now))
             _set_time(place, now.time)
-
-    def beside(self, student: str, name: str, time: datetime | None) -> tuple[str, list[int]]:
-        """Return what a file beside a notebook has to exceed: its time and order.
-
-        One that is not known counts as old as the hand-in, whose time this is.
-        """
-        known = self._known.get(student, {}).get("beside", {}).get(name)
-        return (known[0], known[1]) if known else (written(time) if time else "", [1 << 62])
 
     def note(self, hand_in: HandIn) -> None:
         """Note a hand-in that counts."""
-        sent, before = hand_in.notebook, self._known.get(hand_in.student, {}).get("beside", {})
-        time, order = sent.age
-        beside = before | {name: file.age for name, file in hand_in.beside.items()}
-        told = {"entry": sent.entry, "order": order, "time": time, "beside": beside}
-        self._note(hand_in.student, **told, **sent.came.noted)
+        sent = hand_in.notebook
+        beside = {name: file.age for name, file in hand_in.beside.items()}
+        note = Note(sent.entry, sent.order, beside=self.of(hand_in.student).beside | beside)
+        self._write(hand_in.student, note.of(sent.came))
 
-    def _note(self, student: str, **told: Any) -> None:
-        self._known[student] = self._known.get(student, {}) | told
-        write_private(self._path, json.dumps(self._known, ensure_ascii=False) + "\n")
+    def rename(self, old: str, new: str) -> None:
+        """Note under a student's new id what was collected under the old one."""
+        if old in self.known:
+            note = self.known.pop(old)
+            self._write(new, self.known.get(new, note))
+
+    def _write(self, student: str, note: Note) -> None:
+        self.known[student] = note
+        write_private(self._path, msgspec.json.encode(self.known) + b"\n")
 
 
 def store(folder: Path, hand_in: HandIn, records: Records) -> tuple[Stored, Sequence[Sent]]:
@@ -154,12 +143,13 @@ def _confirm(
     folder: Path, place: Path, hand_in: HandIn, records: Records
 ) -> tuple[Stored, Sequence[Sent]]:
     """Keep what is there, with its first time; a file beside the notebook may be new."""
-    there = time_of(place)
+    there, note = time_of(place), records.of(hand_in.student)
+    unknown = (written(there) if there else "", LAST)  # it counts as old as the hand-in
     other = {n: f for n, f in hand_in.beside.items() if not _holds(place / n, f.path)}
     older = {
         name: file
         for name, file in other.items()
-        if (place / name).exists() and file.age <= records.beside(hand_in.student, name, there)
+        if (place / name).exists() and file.age <= note.beside.get(name, unknown)
     }
     taken = {name: file for name, file in hand_in.beside.items() if name not in older}
     for name in taken.keys() & other.keys():
@@ -181,15 +171,14 @@ def _first(place: Path, hand_in: HandIn, records: Records) -> tuple[Came, dateti
     there = as_time(text)
     if there is None:
         return came, came.time if text else None
-    is_same = records.entries().get(hand_in.student) == hand_in.notebook.entry
-    is_own = records.is_own(hand_in.student, there)
-    if is_same and not is_own:
+    note = records.of(hand_in.student)
+    is_same = note.entry == hand_in.notebook.entry
+    if is_same and records.own(hand_in.student, there) is None:
         return came, there
     if came.is_exact:
         came = replace(came, by=min(came.by, there))
         return came, came.time
-    before = records.came(hand_in.student)
-    if before is None or not is_same:
+    if (before := note.came) is None or not is_same:
         return came, there
     came = replace(came, by=min(came.by, before.by))
     return came, came.time
@@ -224,10 +213,10 @@ def _replace(folder: Path, place: Path, hand_in: HandIn, records: Records) -> St
 
 def _is_newer(hand_in: HandIn, there: datetime, records: Records) -> bool:
     """Return whether a hand-in is newer than the one that is there; Canvas numbers its own."""
-    sent, order = hand_in.notebook, records.order(hand_in.student, there)
-    if records.is_own(hand_in.student, there) and not sent.came.is_exact:
-        return sent.order > order
-    return (sent.came.latest, sent.order) > (there, order)
+    sent, note = hand_in.notebook, records.own(hand_in.student, there)
+    if note is not None and not sent.came.is_exact:
+        return sent.order > note.order
+    return (sent.came.latest, sent.order) > (there, note.order if note else LAST)
 
 
 def _replaced(folder: Path, hand_in: HandIn) -> Path:
@@ -271,5 +260,5 @@ def follow_due_dates(folder: Path, due: Mapping[tuple[str, str], datetime]) -> N
     for lesson, student in due:
         if not student:
             records = Records(folder, "canvas", lesson)
-            for known in records.entries():
+            for known in list(records.known):
                 records.follow(known, folder / "submitted" / known / lesson, due[lesson, ""])

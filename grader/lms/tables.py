@@ -10,10 +10,9 @@ from typing import Final
 from grader.authoring.lesson import Lesson
 from grader.course.book import Book, exported_status
 from grader.course.graded_copies import FAILED
-from grader.course.safe_text import Value, line
-from grader.course.wording import first
+from grader.course.roster_file import Student
+from grader.course.safe_text import Value, few
 from grader.errors import PROGRAM
-from grader.lms.roster import Student
 
 Row = list[Value]
 NEEDS: Final = (
@@ -125,8 +124,3 @@ def left_out(students: Sequence[Student], known: Sequence[Student], what: str) -
 def told(what: str, names: Sequence[str]) -> list[str]:
     """Return a sentence on some names; none if there are none."""
     return [f"{what}: {few(names)}."] if names else []
-
-
-def few(names: Sequence[str], most: int = 12) -> str:
-    """Return the first names, fit for a terminal."""
-    return first(list(map(line, names)), most)

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from grader.course.hand_in_files import MOST_BYTES
 from grader.errors import CourseError
 from grader.lms.leftovers import Left
 
 MOST_ENTRIES: Final = 20_000
-MOST_BYTES: Final = 32 << 20  # of one file; grading reads notebooks of up to 16 MiB
 MOST_TOTAL: Final = 4 << 30
 MOST_RATIO: Final = 200  # of a file's size to its packed size, where it is large
 LARGE: Final = 1 << 20
@@ -126,42 +126,28 @@ def entry_name(entry: zipfile.ZipInfo) -> str:
 
 def _fault(entry: zipfile.ZipInfo, name: str, seen: Collection[str], left: int) -> str:
     """Return why an entry is no plain file under a plain name of its own; "" if it is."""
-    again = "another file in the download has the same name" * (name.casefold() in seen)
-    return _fault_of_name(name) or _fault_of_kind(entry) or _fault_of_size(entry, left) or again
-
-
-def _fault_of_name(name: str) -> str:
-    parts = PurePosixPath(name).parts
-    if name.startswith("/") or name[1:2] == ":":
-        return "its path begins at the root of a disk"
-    if ".." in parts:
-        return "its path leads out of the download (..)"
-    if any(c in REVERSING or unicodedata.category(c) == "Cc" for c in name):
-        return "its name has control characters"
-    if not parts or any(len(part.encode()) > LONGEST for part in parts):
-        return f"its name is empty or longer than {LONGEST} bytes"
-    return ""
-
-
-def _fault_of_kind(entry: zipfile.ZipInfo) -> str:
-    mode = entry.external_attr >> 16
-    if stat.S_ISLNK(mode):
-        return "it is a link, not a file"
-    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        return "it is not a plain file"
-    if entry.flag_bits & 0x1:
-        return "it is locked with a password"
-    if entry.compress_type not in PACKED:
-        return "it is packed in a way that learning systems do not use"
-    return ""
-
-
-def _fault_of_size(entry: zipfile.ZipInfo, left: int) -> str:
-    if entry.file_size > MOST_BYTES:
-        return f"it is {entry.file_size >> 20} MiB large, more than {MOST_BYTES >> 20} MiB"
-    if entry.file_size > LARGE and entry.file_size > MOST_RATIO * max(1, entry.compress_size):
-        return f"it unpacks to more than {MOST_RATIO} times its packed size"
-    return "all files together are larger than grading takes" if entry.file_size > left else ""
+    parts, mode, size = PurePosixPath(name).parts, entry.external_attr >> 16, entry.file_size
+    is_odd = any(c in REVERSING or unicodedata.category(c) == "Cc" for c in name)
+    is_long = any(len(part.encode()) > LONGEST for part in parts)
+    is_bomb = size > LARGE and size > MOST_RATIO * max(1, entry.compress_size)
+    faults = (
+        (name.startswith("/") or name[1:2] == ":", "its path begins at the root of a disk"),
+        (".." in parts, "its path leads out of the download (..)"),
+        (is_odd, "its name has control characters"),
+        (is_long or not parts, f"its name is empty or longer than {LONGEST} bytes"),
+        (stat.S_ISLNK(mode), "it is a link, not a file"),
+        (stat.S_IFMT(mode) not in (0, stat.S_IFREG), "it is not a plain file"),
+        (entry.flag_bits & 0x1, "it is locked with a password"),
+        (
+            entry.compress_type not in PACKED,
+            "it is packed in a way that learning systems do not use",
+        ),
+        (size > MOST_BYTES, f"it is {size >> 20} MiB large, more than {MOST_BYTES >> 20} MiB"),
+        (is_bomb, f"it unpacks to more than {MOST_RATIO} times its packed size"),
+        (size > left, "all files together are larger than grading takes"),
+        (name.casefold() in seen, "another file in the download has the same name"),
+    )
+    return next((reason for holds, reason in faults if holds), "")
 
 
 def _extract(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> str:

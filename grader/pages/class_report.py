@@ -8,8 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from grader.course.safe_text import line
-from grader.course.wording import first
+from grader.course.safe_text import few
 from grader.pages.charts import histogram, stacked_bar
 from grader.pages.feedback_page import FeedbackPage, LessonToShow, ShownExercise, State
 from grader.pages.similarity import Pair
@@ -92,7 +91,7 @@ class LessonReport:
     @property
     def absent_named(self) -> str:
         """The first who handed in nothing, and how many more."""
-        return first([line(student) for student in self.absent], MOST_ABSENT)
+        return few(self.absent, MOST_ABSENT)
 
     @property
     def median(self) -> float:

@@ -11,10 +11,10 @@ from urllib.parse import quote
 from tqdm import tqdm
 
 from grader.authoring.lesson import Lesson
-from grader.course.absent import absent, not_in_roster
 from grader.course.book import Book
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import copy_at, copy_path, is_entered
+from grader.course.notices import absent, not_in_roster
 from grader.course.safe_text import line
 from grader.errors import CourseError
 from grader.pages.class_report import MOST_CAUSES, LessonReport

@@ -9,9 +9,13 @@ import json
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from grader.sandbox import Ended, Ending
 
@@ -34,8 +38,10 @@ class What(StrEnum):
     DONE = "done"  # with all steps
 
 
-@dataclass(frozen=True)
-class Event:
+Number = Annotated[int, Meta(ge=-1, lt=MOST_NUMBER)]
+
+
+class Event(msgspec.Struct, frozen=True):
     """One thing that happened.
 
     Attributes:
@@ -48,16 +54,16 @@ class Event:
     """
 
     what: What
-    step: int = 0
-    case: int = 0
-    cell: int = -1
-    line: int = 0
+    step: Number = 0
+    case: Number = 0
+    cell: Number = -1
+    line: Number = 0
     error: str = ""
 
     def message(self) -> bytes:
         """Write it as a message."""
         error = self.error[:MOST_NAME].encode("ascii", "replace").decode()
-        return json.dumps({"event": vars(self) | {"error": error}}).encode()
+        return json.dumps({"event": asdict(self) | {"error": error}}).encode()
 
 
 def events(messages: Sequence[bytes]) -> list[Event]:
@@ -68,22 +74,15 @@ def events(messages: Sequence[bytes]) -> list[Event]:
 def _event(raw: bytes) -> Event | None:
     if len(raw) > MOST_BYTES or not raw.startswith(EVENT):
         return None
-    try:
-        data: dict[str, Any] = json.loads(raw)["event"]
-        numbers = [data[name] for name in ("step", "case", "cell", "line")]
-        what = What(data["what"])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    if not all(type(number) is int and -1 <= number < MOST_NUMBER for number in numbers):
-        return None
-    step, case, cell, line = numbers
-    return Event(what, step, case, cell, line, error_name(data.get("error")))
+    with suppress(ValueError, RecursionError):
+        event = msgspec.json.decode(raw, type=dict[str, Event])["event"]
+        return replace(event, error=error_name(event.error))
+    return None
 
 
-def error_name(name: object) -> str:
+def error_name(name: str) -> str:
     """Return the name of a built-in exception; a made-up one could say anything."""
-    known = isinstance(name, str) and isinstance(getattr(builtins, name, None), type)
-    return str(name) if known else NO_ERROR
+    return name if isinstance(getattr(builtins, name, None), type) else NO_ERROR
 
 
 def is_done(ended: Ended) -> bool:

@@ -15,39 +15,16 @@ from typing import Any, Final
 import numpy as np
 
 from grader.notebook_limits import parts_of
-from utils.checks.observation import (
-    Array,
-    Observation,
-    Other,
-    Plain,
-    Problem,
-    ProblemKind,
-)
+from utils.checks.observation import Array, Observation, Other, Plain, Problem, ProblemKind
 
 DTYPES: Final = (
-    "float16",
-    "float32",
-    "float64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "bool",
-)
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
+)  # fmt: skip
 NAMES: Final = {np.dtype(name): name for name in DTYPES}  # dtype.name itself is slow
 KINDS: Final = (
-    "stub",
-    "exception",
-    "return",
-    "check",
-    "chance",
-    "kept",
-    "nothing",
-    "attribute",
-    "forbidden",
+    "stub", "exception", "return", "check", "chance", "kept", "nothing", "attribute", "forbidden",
     "backward",
-)
+)  # fmt: skip
 ARRAY_BYTES: Final = 1 << 20  # of one array
 MOST_ITEMS: Final = 4096  # of one list or table
 MOST_DEPTH: Final = 6

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.sample_class import make_class
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
-from grader.course.sample_class import make_class
 from grader.errors import CourseError
 from grader.grading.batch import autograde
 from grader.grading.lock import only_grader
@@ -39,7 +39,7 @@ GRADERS.set_forkserver_preload([__name__, "tests.attacks.warm_graders"])
 @pytest.fixture
 def course(tmp_path):
     course = GradingCourse(ROOT, tmp_path)
-    make_class(course)
+    make_class(course.folder, course.lessons)
     for path in (tmp_path / "submitted").glob("*/*"):
         if path.name != LESSON:
             shutil.rmtree(path)

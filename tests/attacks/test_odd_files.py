@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.sample_class import make_class
 from grader.commands.arguments import parse_limits
 from grader.commands.autograde import add_arguments, run_engine
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
-from grader.course.sample_class import make_class
 from grader.errors import CourseError
 from grader.grading import own_process, recording
 from grader.grading.batch import Run, autograde
@@ -85,7 +85,7 @@ ODD_STUDENTS = ["zoë müller", "a;b'--\"$(x)", ".hidden", "line\nbreak", "x" * 
 def graded(tmp_path_factory) -> tuple[GradingCourse, dict[str, Outcome]]:
     """One run over a right submission, refused ones, and right ones under odd names."""
     course = GradingCourse(ROOT, tmp_path_factory.mktemp("odd"))
-    make_class(course)
+    make_class(course.folder, course.lessons)
     submitted = course.folder / "submitted"
     right = (submitted / "ada" / LESSON / FILE).read_bytes()
     shutil.rmtree(submitted)
@@ -137,7 +137,7 @@ def test_nothing_of_another_student_is_copied_through_a_link(graded):
 
 def test_extra_files_and_unknown_lessons_are_left_alone(tmp_path):
     course = GradingCourse(ROOT, tmp_path)
-    make_class(course)
+    make_class(course.folder, course.lessons)
     home = tmp_path / "submitted" / "ada"
     (home / LESSON / "extra.ipynb").write_text("{", encoding="utf-8")
     (home / LESSON / "utils.py").write_text("raise SystemExit", encoding="utf-8")
@@ -150,7 +150,7 @@ def test_extra_files_and_unknown_lessons_are_left_alone(tmp_path):
 
 def test_a_copy_that_cannot_be_made_stops_no_others_and_is_told(tmp_path, monkeypatch):
     course = GradingCourse(ROOT, tmp_path)
-    make_class(course)
+    make_class(course.folder, course.lessons)
     odd = (tmp_path / "submitted" / "ada" / LESSON / FILE).read_bytes() + b"\n"
     (tmp_path / "submitted" / "finn" / LESSON / FILE).write_bytes(odd)
     usual = recording.graded_notebook

@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from grader.authoring.sample_class import CLASS, submission
 from grader.course.course import GradingCourse
-from grader.course.sample_class import CLASS, submission
 from grader.grading.batch import autograde
 from grader.pages.feedback import write_feedback
 from grader.website.printing import find_chromium

@@ -14,9 +14,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from grader.authoring.sample_class import submission
 from grader.cli import main
 from grader.course.course import GradingCourse
-from grader.course.sample_class import submission
 from grader.grading.sanitize import StudentTexts
 from tests.browser.chrome import Chrome
 from tests.browser.foreign_site import ATTACK, attacks, foreign_site, visit

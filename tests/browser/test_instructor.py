@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 from bs4 import BeautifulSoup
 
+from grader.authoring.sample_class import CLASS
 from grader.cli import main
 from grader.commands.teach import BUTTON, where_to_click
 from grader.course.course import GradingCourse
-from grader.course.sample_class import CLASS
 from tests.browser.chrome import Chrome, wait_for
 from tests.browser.jupyterlab import (
     choose,

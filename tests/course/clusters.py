@@ -20,7 +20,7 @@ import psutil
 import pytest
 from distributed import Client, Security
 
-from grader.course import sample_class
+from grader.authoring import sample_class
 from grader.course.course import GradingCourse
 from grader.sandbox import CannotIsolate, Limits, require
 from tests.course.lesson_runs import ROOT, all_lessons

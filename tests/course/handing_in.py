@@ -8,8 +8,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
 from grader.authoring.lesson import Lesson
+from grader.authoring.sample_class import Edit, submission
 from grader.course.course import GradingCourse
-from grader.course.sample_class import Edit, submission
 from utils.lab.exchange import Course, prepare
 
 

@@ -10,11 +10,18 @@ import nbformat
 import pytest
 from nbgrader.preprocessors import AssignLatePenalties
 
+from grader.calendar.deadlines import (
+    Row,
+    as_utc,
+    deadlines,
+    keep_waiting,
+    read_rows,
+    set_deadlines,
+    waiting_extensions,
+)
+from grader.calendar.penalties import settle
 from grader.cli import main
 from grader.course.course import GradingCourse
-from grader.course.deadlines import Row, as_utc, deadlines, read_rows, set_deadlines
-from grader.course.extensions import keep_waiting, waiting_extensions
-from grader.course.penalties import settle
 from grader.course.report import table
 from grader.errors import CourseError, UsageError
 from grader.grading.graded import Graded

@@ -16,14 +16,13 @@ from nbgrader.exchange import ExchangeFactory
 
 from grader.authoring.notebook import source_notebook
 from grader.authoring.regions import without_hidden
+from grader.authoring.sample_class import CLASS, UNTOUCHED, make_class
 from grader.cli import main
 from grader.commands import demo, grade
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse, run_converter
 from grader.course.graded_copies import read_copy
-from grader.course.report import table
-from grader.course.sample_class import CLASS, UNTOUCHED, make_class
-from grader.course.summary import summary
+from grader.course.report import summary, table
 from grader.errors import CourseError
 from grader.grading.batch import autograde
 from grader.pages.feedback import without_page, write_feedback
@@ -42,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("one_fork_server")
 def graded(tmp_path_factory):
     """The class of six, graded by the fast engine."""
     course = GradingCourse(ROOT, tmp_path_factory.mktemp("fast"))
-    make_class(course)
+    make_class(course.folder, course.lessons)
     try:
         require((), Limits())
     except CannotIsolate as error:
@@ -98,7 +97,7 @@ def test_the_class_earns_what_the_readme_shows(graded):
 
 def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     course = GradingCourse(ROOT, tmp_path)
-    make_class(course)
+    make_class(course.folder, course.lessons)
     chosen = [*(("ben", name) for name in FULL), ("eve", "02_attention")]
     for lesson in course.lessons:
         course.record(lesson)
@@ -270,7 +269,7 @@ def test_graded_copies_are_valid_notebooks(graded):
 
 def test_the_demo_ends_with_what_to_look_at_in_forty_lines(graded, capsys, monkeypatch):
     monkeypatch.setattr(demo, "demo_course", lambda _: graded)
-    monkeypatch.setattr(demo, "make_class", lambda _: None)  # it is there, and graded
+    monkeypatch.setattr(demo, "make_class", lambda *_: None)  # it is there, and graded
     assert main(["demo"]) == 0
     told = capsys.readouterr().out
     assert len(told.splitlines()) <= 40

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import pytest
 
 from bench.semester.whole import DEARER, GIVEN, changed
+from grader.authoring.sample_class import CLASS, Edit, submission
 from grader.course.course import GradingCourse
-from grader.course.sample_class import CLASS, Edit, submission
 from tests.browser.chrome import wait_for
 from tests.browser.jupyterlab import free_port, is_listening
 from tests.course.clones import environment, make_clone, make_environment, run

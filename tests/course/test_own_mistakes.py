@@ -6,10 +6,10 @@ import re
 import pytest
 
 from grader.authoring.notebook import source_notebook
+from grader.authoring.own_mistakes import FILE, own_in, own_mistakes, with_own
+from grader.authoring.sample_class import Edit, submission
 from grader.cluster.request import Terms, read_items, write_request
 from grader.course.course import GradingCourse
-from grader.course.own_mistakes import FILE, own_in, own_mistakes, with_own
-from grader.course.sample_class import Edit, submission
 from grader.errors import CourseError
 from grader.grading.judged_by import judged_by
 from grader.grading.pipeline import grade_submission

@@ -13,8 +13,8 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import create_engine, text
 
+from grader.authoring.sample_class import CLASS, submission
 from grader.course.course import GradingCourse
-from grader.course.sample_class import CLASS, submission
 from grader.errors import CourseError
 from grader.gradebook.address import shown
 from grader.gradebook.lock import only_writer

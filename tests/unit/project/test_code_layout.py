@@ -115,14 +115,15 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
     "grader.authoring": ("grader.authoring", "grader.errors", "utils.checks.bank.source"),
-    "grader.gradebook": ("grader.gradebook", "grader.errors"),
+    "grader.gradebook": ("grader.gradebook", "grader.authoring.lesson", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_file", "grader.person_table", "grader.regular_file",
         *GROUND, "utils.text_files", "utils.treebank.predictions",
     ),
+    "grader.calendar": ("grader.calendar", "grader.course", "grader.errors", "grader.person_table"),
     # What a class adds to the known mistakes is held against the right answers.
-    "grader.course.own_mistakes": (
+    "grader.authoring.own_mistakes": (
         "grader.authoring", "grader.errors", "utils.checks.bank", "utils.checks.registry",
         "utils.text_files",
     ),
@@ -147,8 +148,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.workers.lending": ("utils.reference", "utils.checks.registry"),
     "grader.grading": (
         "grader.grading", "grader.workers", "grader.static_analysis", "grader.sandbox",
-        "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
-        "grader.notebook_file", "grader.notebook_limits", "grader.regular_file",
+        "grader.calendar", "grader.course", "grader.gradebook", "grader.authoring",
+        "grader.errors", "grader.notebook_file", "grader.notebook_limits", "grader.regular_file",
         *GROUND,
         "utils.checks.judge", "utils.checks.registry", "utils.reference", "utils.text_files",
     ),
@@ -167,7 +168,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.text_files", "utils.treebank",
     ),
     "grader.lms": (
-        "grader.lms", "grader.course", "grader.authoring", "grader.errors",
+        "grader.lms", "grader.calendar", "grader.course", "grader.authoring", "grader.errors",
         "grader.notebook_file",
         "grader.notebook_limits", "grader.person_table", "grader.regular_file",
     ),

@@ -11,7 +11,8 @@ from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 from traitlets import HasTraits
 
-from grader.course import archive, backups, private, report, secret
+from grader.course import archive, private, report, secret
+from grader.gradebook import backups
 from grader.grading import changes
 from tests.unit.course_files import ROOT
 

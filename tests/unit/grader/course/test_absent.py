@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from grader.course.absent import ROSTER, absent
+from grader.course.notices import absent
+from grader.course.roster_file import ROSTER
 from tests.unit.grader.pages.graded_class import LESSON
 
 

@@ -13,9 +13,9 @@ import pytest
 from grader.cli import main
 from grader.course import archive as module
 from grader.course.archive import CONTENTS, archive
-from grader.course.backups import FOLDER as BACKUPS
 from grader.course.private import ARCHIVE, FOLDERS
 from grader.errors import CourseError
+from grader.gradebook.backups import FOLDER as BACKUPS
 from hub.passwords import FILE as PASSWORDS
 from tests.unit.grader.lms.downloads import LESSON, small_course
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.misplaced import misplaced
+from grader.course.notices import misplaced
 
 LESSON = "00_start_here"
 

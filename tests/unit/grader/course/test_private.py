@@ -10,7 +10,6 @@ from grader.course.private import (
     FOLDERS,
     keep_private,
     private_folder,
-    replace_privately,
     write_private,
 )
 
@@ -53,6 +52,6 @@ def test_of_a_file_that_cannot_be_written_nothing_is_left_beside_it(tmp_path, mo
         monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(28, "full", str(place))))
     before = set(tmp_path.iterdir())
     with pytest.raises(OSError) as told:
-        replace_privately(place, b"names and grades")
+        write_private(place, b"names and grades")
     assert told.value.filename == str(place)
     assert set(tmp_path.iterdir()) == before

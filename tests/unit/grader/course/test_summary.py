@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import summary as module
+from grader.course import report as module
 from grader.course.book import Book, Mark, Record
 from grader.course.graded_copies import GradedCopy
-from grader.course.summary import summary as of_book
+from grader.course.report import summary as of_book
 
 DUE = datetime(2026, 11, 20)
 NOTES = ("The file is no notebook.", "x" * 200)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from grader.course.roster_file import Student
 from grader.errors import CourseError
-from grader.lms.class_list import read_class
-from grader.lms.roster import Student, merged
+from grader.lms.class_list import merged, read_class
 from tests.unit.grader.lms.downloads import ROSTER
 
 

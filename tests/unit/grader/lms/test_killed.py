@@ -54,7 +54,7 @@ def test_a_hand_in_whose_run_was_killed_is_collected_by_the_next(folder, monkeyp
         assert collect(folder, new) == 130
     assert not (folder / "submitted" / "dan" / LESSON).exists()
     assert collect(folder, new) == 0
-    assert set(storing.Records(folder, "canvas", LESSON).entries()) == {"ada", "b,en", "dan"}
+    assert set(storing.Records(folder, "canvas", LESSON).known) == {"ada", "b,en", "dan"}
     assert (folder / "submitted" / "dan" / LESSON / f"{LESSON}.ipynb").read_bytes() == ONCE
 
 

@@ -7,8 +7,8 @@ import shlex
 import pytest
 
 from grader.cli import main
-from grader.course.absent import not_in_roster
-from grader.course.summary import summary
+from grader.course.notices import not_in_roster
+from grader.course.report import summary
 from grader.errors import PROGRAM
 from tests.unit.grader.lms.downloads import (
     LESSON,

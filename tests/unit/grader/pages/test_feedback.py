@@ -5,14 +5,14 @@ import json
 import os
 from datetime import UTC, timedelta
 
+import msgspec
 import pytest
 from bs4 import BeautifulSoup
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 
 from grader.course.hand_in_files import note_unread
-from grader.course.hand_in_time import Came
-from grader.course.hand_in_time import written as as_written
+from grader.course.hand_in_time import Came, Note
 from grader.pages.feedback import without_page, write_feedback
 from tests.unit.grader.pages.graded_class import (
     DUE,
@@ -105,7 +105,7 @@ def test_of_a_file_from_canvas_a_page_says_no_more_than_what_is_known(
     made.add("ada", when=came.time.replace(tzinfo=None))
     notes = made.course.folder / "lms" / "canvas" / f"{LESSON}.json"
     notes.parent.mkdir(parents=True)
-    notes.write_text(json.dumps({"ada": {"time": as_written(came.time), **came.noted}}))
+    notes.write_bytes(msgspec.json.encode({"ada": Note().of(came)}))
     told = facts(written(made))
     assert (told["Handed in"], told["Lateness"]) == (handed_in, lateness)
 

@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from grader.cli import main
-from grader.course.absent import ROSTER
 from grader.course.graded_copies import NOT_ENTERED
+from grader.course.roster_file import ROSTER
 from grader.errors import CourseError
 from grader.pages import reports
 from grader.pages.charts import histogram, stacked_bar

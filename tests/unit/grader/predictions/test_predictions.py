@@ -11,10 +11,10 @@ import pytest
 
 from grader.authoring.lesson import lessons
 from grader.authoring.notebook import source_notebook
+from grader.calendar.deadlines import Row, as_utc, set_deadlines
 from grader.cli import main
 from grader.commands.predictions import assess, handed_in, table
 from grader.course.course import GradingCourse
-from grader.course.deadlines import Row, as_utc, set_deadlines
 from grader.grading.graded import Graded
 from grader.grading.pipeline import without_run
 from grader.grading.recording import record

@@ -1,4 +1,4 @@
-"""Names as a person types them."""
+"""Names as a person types them: of a mistyped one the nearest is told."""
 
 import pytest
 

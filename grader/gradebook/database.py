@@ -3,17 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import nbgrader
 from jupyter_core.paths import jupyter_config_path
-from nbgrader.api import Gradebook
-from sqlalchemy import text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config import Application
 
-from grader.course.safe_text import line
-from grader.errors import DAMAGED, CourseError, help_with
+from grader.errors import CourseError, help_with, printable
 from grader.gradebook.address import file_url, shown, sqlite_file
-from grader.gradebook.soundness import odd_value
 
 
 def db_url(root: Path, folder: Path) -> str:
@@ -36,9 +31,9 @@ def elsewhere(root: Path, folder: Path, url: str) -> str:
     file = sqlite_file(url)
     if file is not None and file.resolve().is_relative_to(folder.resolve()):
         return ""
-    where = line(str(file or shown(url)))
+    where = printable(str(file or shown(url)))
     found = _configured(root)
-    return f"The gradebook is {where}, as {line(str(found[1] if found else root))} says."
+    return f"The gradebook is {where}, as {printable(str(found[1] if found else root))} says."
 
 
 def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
@@ -48,35 +43,6 @@ def cannot_be_opened(error: SQLAlchemyError, folder: Path) -> str:
         f"The gradebook of {folder} cannot be opened ({reason}). {help_with(reason)}, then run the "
         "same command."
     )
-
-
-def verify_version(gradebook: Gradebook) -> None:
-    """Raise CourseError if a later nbgrader than this one wrote the gradebook."""
-    versions = gradebook.db.scalars(text("SELECT version_num FROM alembic_version")).all()
-    if len(versions) != 1:
-        gradebook.close()
-        raise CourseError(
-            f"The gradebook is damaged: it names {len(versions) or 'no'} versions of itself. "
-            f"{DAMAGED}, then run the same command."
-        )
-    (version,) = versions
-    if not list((Path(nbgrader.__file__).parent / "alembic" / "versions").glob(f"{version}_*.py")):
-        gradebook.close()
-        raise CourseError(
-            f"The gradebook is of a later version than nbgrader {nbgrader.__version__} knows "
-            f"({line(str(version))}). Use the nbgrader that it was written with, or a copy of the "
-            "gradebook from before, from gradebook-backups/."
-        )
-
-
-def verify_sound(gradebook: Gradebook) -> None:
-    """Raise CourseError if a gradebook's file holds text for a number, or no time for a time."""
-    if gradebook.db.get_bind().dialect.name == "sqlite" and (odd := odd_value(gradebook.db)):
-        gradebook.close()
-        raise CourseError(
-            f"The gradebook holds what no program writes: {odd}. Correct it by hand, as it was "
-            "changed, then run the same command; copies from before are in gradebook-backups/."
-        )
 
 
 def _configured(root: Path) -> tuple[str, Path] | None:

@@ -1,19 +1,24 @@
-"""Due dates and extensions, in nbgrader's gradebook, from a table that a person writes."""
+"""Due dates and extensions, in nbgrader's gradebook, from a table that a person writes.
+
+nbgrader keeps an extension with a submission: those of who have not submitted yet wait in a file.
+"""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 
-from nbgrader.api import Gradebook
+import msgspec
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from grader.course.book import Book
 from grader.course.course import GradingCourse
-from grader.course.extensions import Waiting, find, keep_waiting, waiting_extensions
 from grader.course.hand_in_time import moments
+from grader.course.private import write_private
 from grader.course.safe_text import line
-from grader.errors import CourseError, UsageError, verify_known
+from grader.errors import PROGRAM, CourseError, UsageError, verify_known
 from grader.person_table import read_table
 
 FORM: Final = """Write a row for each lesson, and one with a student for each extension:
@@ -28,6 +33,7 @@ COLUMNS: Final = {
     "due": ("due", "due date"),
     "student": ("student", "student id"),
 }
+Waiting = dict[str, dict[str, float]]  # lesson -> student -> seconds after the lesson's due date
 YEARS: Final = range(2000, 2101)  # near the ends of the calendar no clock can be set ahead or back
 
 
@@ -131,7 +137,9 @@ def set_deadlines(course: GradingCourse, rows: Iterable[Row]) -> list[str]:
         for row in [row for row in rows if not row.student]:
             gradebook.update_or_create_assignment(row.lesson, duedate=row.due)
             if row.due is None:
-                _take_back_extensions(gradebook, row.lesson, waiting)
+                waiting.pop(row.lesson, None)
+                for submission in gradebook.find_assignment(row.lesson).submissions:
+                    submission.extension = None
         for row in [row for row in rows if row.student]:
             _extend(gradebook, row, waiting)
         known = {student.id for student in gradebook.students}
@@ -140,32 +148,22 @@ def set_deadlines(course: GradingCourse, rows: Iterable[Row]) -> list[str]:
     return sorted({row.student for row in rows if row.student} - known)
 
 
-def _take_back_extensions(gradebook: Gradebook, lesson: str, waiting: Waiting) -> None:
-    waiting.pop(lesson, None)
-    for submission in gradebook.find_assignment(lesson).submissions:
-        submission.extension = None
-
-
 def _extend(gradebook: Gradebook, row: Row, waiting: Waiting) -> None:
     """Keep an extension as nbgrader does: as time after the lesson's due date."""
-    due = _due(gradebook, row.lesson)
+    due = next((x.duedate for x in gradebook.assignments if x.name == row.lesson), None)
     if due is None:
         raise CourseError(
             f"{line(row.student)} has an extension in {row.lesson}, which has no due date. Add the "
             f"row {row.lesson},<due date>, to the table. Nothing was changed."
         )
     extension = None if row.due is None else row.due - due
-    submission = find(gradebook, row.lesson, row.student)
+    submission = _find(gradebook, row.lesson, row.student)
     # One that was entered still waits where a run was killed in between: it must not come again.
     waiting.get(row.lesson, {}).pop(row.student, None)
     if submission is not None:
         submission.extension = extension
     elif extension is not None:
         waiting.setdefault(row.lesson, {})[row.student] = extension.total_seconds()
-
-
-def _due(gradebook: Gradebook, lesson: str) -> datetime | None:
-    return next((x.duedate for x in gradebook.assignments if x.name == lesson), None)
 
 
 def deadlines(course: GradingCourse, book: Book) -> list[Row]:
@@ -185,3 +183,58 @@ def due_dates(course: GradingCourse, book: Book) -> dict[tuple[str, str], dateti
     """Return (lesson, student) -> due date or extension; student "" stands for all."""
     rows = deadlines(course, book)
     return {(r.lesson, r.student): r.due.replace(tzinfo=UTC) for r in rows if r.due is not None}
+
+
+def waiting_extensions(course: GradingCourse) -> Waiting:
+    """Read what was granted before a submission.
+
+    Raises:
+        CourseError: the file was changed by hand and cannot be read.
+
+    """
+    path = _file(course)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Waiting)
+    except FileNotFoundError:
+        return {}
+    except (RecursionError, ValueError):
+        raise CourseError(
+            f"{path} cannot be read. Remove it and set the extensions again: "
+            f"{PROGRAM} deadlines FILE.csv"
+        ) from None
+
+
+def keep_waiting(course: GradingCourse, waiting: Waiting) -> None:
+    """Write what waits for a submission, in one step."""
+    left = {lesson: students for lesson, students in waiting.items() if students}
+    if left or _file(course).exists():
+        text = msgspec.json.format(msgspec.json.encode(left), indent=1)
+        write_private(_file(course), text + b"\n")
+
+
+def _find(gradebook: Gradebook, lesson: str, student: str) -> SubmittedAssignment | None:
+    """Return a student's submission as the gradebook has it."""
+    with suppress(MissingEntry):
+        return gradebook.find_submission(lesson, student)
+    return None
+
+
+def apply_waiting(course: GradingCourse) -> None:
+    """Enter the extensions whose submissions are in the gradebook by now.
+
+    Interrupted between the gradebook and the file, it does the same again.
+    """
+    waiting = waiting_extensions(course)
+    if not waiting:
+        return
+    with course.transaction() as gradebook:
+        for lesson, students in waiting.items():
+            for student, seconds in list(students.items()):
+                if (submission := _find(gradebook, lesson, student)) is not None:
+                    submission.extension = timedelta(seconds=seconds)
+                    del students[student]
+    keep_waiting(course, waiting)
+
+
+def _file(course: GradingCourse) -> Path:
+    return course.folder / ".course" / "extensions.json"

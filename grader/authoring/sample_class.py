@@ -9,7 +9,6 @@ from pathlib import Path
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import source_notebook
 from grader.authoring.regions import HIDDEN, without_hidden
-from grader.course.course import GradingCourse
 from grader.errors import CourseError
 
 
@@ -49,22 +48,22 @@ CLASS: Mapping[str, Sequence[Edit]] = {
 UNTOUCHED = "dan"
 
 
-def make_class(course: GradingCourse) -> None:
-    """Empty the demo's folder and write the six submissions into it.
+def make_class(folder: Path, lessons: Sequence[Lesson]) -> None:
+    """Empty a course's folder and write the six submissions into it.
 
     Raises:
         CourseError: a lesson is not built.
 
     """
-    for lesson in course.lessons:
+    for lesson in lessons:
         if not lesson.release_path.is_file():
             raise CourseError(
                 f"{lesson.name} is not built yet. Run make build, then the same command."
             )
-    shutil.rmtree(course.folder, ignore_errors=True)
-    for lesson in course.lessons:
+    shutil.rmtree(folder, ignore_errors=True)
+    for lesson in lessons:
         for student, text in submissions(lesson).items():
-            path = course.folder / "submitted" / student / lesson.name / f"{lesson.name}.ipynb"
+            path = folder / "submitted" / student / lesson.name / f"{lesson.name}.ipynb"
             path.parent.mkdir(parents=True)
             path.write_text(text, encoding="utf-8")
 
@@ -98,11 +97,6 @@ def edited(source: str, edit: Edit) -> str:
     if edit.right not in source:
         raise CourseError(
             f"the demo's mistake in {edit.exercise} looks for {edit.right!r} in the solution and "
-            "does not find it: adapt grader/course/sample_class.py"
+            "does not find it: adapt grader/authoring/sample_class.py"
         )
     return source.replace(edit.right, edit.wrong)
-
-
-def demo_course(root: Path) -> GradingCourse:
-    """Return the demo's course: this course's lessons, in a separate folder."""
-    return GradingCourse(root, root / ".course" / "demo")

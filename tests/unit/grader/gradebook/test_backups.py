@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.course import backups
-from grader.course.backups import FOLDER, KEPT, back_up
 from grader.errors import CourseError
+from grader.gradebook import backups
+from grader.gradebook.backups import FOLDER, KEPT, back_up
 from tests.unit.grader.lms.downloads import small_course
 
 

@@ -7,14 +7,14 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import PyFileConfigLoader
 
 from grader.course.course import GradingCourse
-from grader.course.database import db_url, elsewhere, sqlite_file
 from grader.errors import CourseError
+from grader.gradebook.database import db_url, elsewhere, sqlite_file
 from tests.unit.course_files import make_course
 
 
 @pytest.fixture(autouse=True)
 def no_settings_of_this_machine(monkeypatch):
-    monkeypatch.setattr("grader.course.database.jupyter_config_path", list)
+    monkeypatch.setattr("grader.gradebook.database.jupyter_config_path", list)
 
 
 def configured(folder, url):
@@ -59,7 +59,7 @@ def test_a_setting_in_jupyters_folder_counts_where_the_course_has_none(tmp_path,
     home = tmp_path / "jupyter"
     home.mkdir()
     configured(home, "sqlite:////one.db")
-    monkeypatch.setattr("grader.course.database.jupyter_config_path", lambda: [str(home)])
+    monkeypatch.setattr("grader.gradebook.database.jupyter_config_path", lambda: [str(home)])
     assert db_url(tmp_path, tmp_path) == "sqlite:////one.db"
     configured(tmp_path, "sqlite:////two.db")
     assert db_url(tmp_path, tmp_path) == "sqlite:////two.db"
@@ -91,7 +91,7 @@ def home(tmp_path, monkeypatch):
     """The user's own settings, which the course does not name."""
     folder = tmp_path / "jupyter"
     folder.mkdir()
-    monkeypatch.setattr("grader.course.database.jupyter_config_path", lambda: [str(folder)])
+    monkeypatch.setattr("grader.gradebook.database.jupyter_config_path", lambda: [str(folder)])
     return folder
 
 

@@ -5,7 +5,6 @@ that an extension granted later, a due date moved, or a score changed by hand ta
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from nbgrader.api import Assignment, Gradebook, SubmittedAssignment, SubmittedNotebook
@@ -13,20 +12,12 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import or_
 from traitlets.config import Config
 
+from grader.calendar.deadlines import apply_waiting
 from grader.course.course import GradingCourse
-from grader.course.extensions import apply_waiting
 from grader.course.hand_in_time import late_by
 from grader.errors import CourseError
 
 LEAST = 1e-9  # points
-
-
-@dataclass(frozen=True)
-class Penalty:
-    """The penalty that a submitted notebook should have; None if it is not late."""
-
-    notebook_id: str
-    points: float | None
 
 
 def settle(course: GradingCourse, *, is_backed_up: bool) -> int:
@@ -50,9 +41,8 @@ def settle(course: GradingCourse, *, is_backed_up: bool) -> int:
         if not is_backed_up:
             course.back_up()
         with course.transaction() as gradebook:
-            for penalty in changes:
-                notebook = gradebook.db.get(SubmittedNotebook, penalty.notebook_id)
-                notebook.late_submission_penalty = penalty.points
+            for notebook, points in changes:
+                gradebook.db.get(SubmittedNotebook, notebook).late_submission_penalty = points
     return len(changes)
 
 
@@ -62,13 +52,14 @@ def seconds_late(submission: SubmittedAssignment) -> float:
     return late_by(submission.timestamp, due, submission.extension).total_seconds()
 
 
-def _changes(gradebook: Gradebook, config: Config) -> Iterator[Penalty]:
+def _changes(gradebook: Gradebook, config: Config) -> Iterator[tuple[str, float | None]]:
+    """Yield ids of submitted notebooks, with the penalty that each should have and has not."""
     step = AssignLatePenalties(config=config)
     step.init_plugin()
     for notebook in _candidates(gradebook):
         points = _points(step.plugin_inst, notebook)
         if abs((points or 0.0) - (notebook.late_submission_penalty or 0.0)) > LEAST:
-            yield Penalty(notebook.id, points)
+            yield notebook.id, points
 
 
 def _candidates(gradebook: Gradebook) -> list[Any]:

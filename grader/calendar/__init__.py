@@ -1,0 +1,1 @@
+"""When work is due: due dates, extensions, and what lateness costs."""
