@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from utils.checks.authoring.common_mistakes import dropout_by_default, no_forward
+from utils.checks.authoring.common_mistakes import no_forward
 from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.lessons.attention.answers.mask import query_mask_mistakes
 from utils.checks.lessons.attention.answers.rows import padded_queries_closed
@@ -223,20 +223,11 @@ def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
-class _DropoutByDefault(modules.MultiHeadAttention):
-    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.1, bias: bool = True) -> None:
-        super().__init__(d_model, n_heads, dropout, bias)
-
-
 EXERCISES = by_id(
     Exercise(
         PROBES["MultiHeadAttention"],
         TorchHeads,
-        (
-            no_forward("MultiHeadAttention", modules.MultiHeadAttention),
-            no_super_init(),
-            dropout_by_default(_DropoutByDefault),
-        ),
+        (no_forward("MultiHeadAttention", modules.MultiHeadAttention), no_super_init()),
         LAWS,
     )
 )
