@@ -23,18 +23,6 @@ def no_forward(name: str, base: type[nn.Module]) -> Mistake:
     )
 
 
-def own_dropout_rate(answer: type[nn.Module]) -> Mistake:
-    """Make the mistake of dropping out at a rate that nobody gave."""
-    return Mistake(
-        "dropout_rate_not_used",
-        "Two calls differ where nothing should be random: dropout acts at a rate that the caller "
-        "did not give, or something random is created again in each forward.",
-        "Does `dropout` have the same default in your __init__ as in the stub? nn.Dropout() drops "
-        "half, whatever __init__ was given. Layers and tables are made once, in __init__.",
-        answer,
-    )
-
-
 def dropout_by_default(answer: type[nn.Module]) -> Mistake:
     """Make the mistake of dropping out where the caller gives no rate."""
     return Mistake(

@@ -141,7 +141,8 @@ def _filled(entry: Table, families: Table, namesake: Table) -> dict[str, Any]:
     if unused := [word for word in words if not any(f"{{{word}}}" in text for text in texts)]:
         raise TableError(f"nothing says what {' and '.join(unused)} is for")
     filled = {part: told[part] if part in own else _fill(told[part], words) for part in told}
-    if left := [word for part in SENTENCES for word in WORD.findall(filled[part])]:
+    given = [filled[part] for part in SENTENCES if part not in own]
+    if left := [word for text in given for word in WORD.findall(text)]:
         raise TableError(f"nothing fills {' and '.join(left)} in what its family says")
     return filled
 

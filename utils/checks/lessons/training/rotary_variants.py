@@ -60,8 +60,8 @@ class RotaryVariant(HeadsVariant):
         self._late = max(key.shape[1] - query.shape[1], 0) if self.ends else 0
         return super().forward(query, key, value, mask)
 
-    def _heads(self, name: str, x: Tensor, length: int | None = None) -> Tensor:
-        heads = super()._heads(name, x, length)
+    def _heads(self, name: str, x: Tensor) -> Tensor:
+        heads = super()._heads(name, x)
         if name not in self.turned or self.place != "heads":
             return heads
         offset = self._late if name == "q" else self._queries * self.on_end

@@ -127,6 +127,13 @@ def test_a_family_says_once_what_its_mistakes_share():
     assert [made(m.answer)(1) for m in (one, other)] == [4, 5]
 
 
+def test_a_mistakes_own_sentence_may_show_code_in_braces():
+    (mistake,) = of(
+        "[odd]\nmessage = 'It is odd.'\nhint = 'f\"{x} is odd\"'\npatch = ['* 2', '']\n"
+    )
+    assert mistake.hint == 'f"{x} is odd"'
+
+
 def test_a_mistake_that_names_no_family_is_of_the_one_with_its_name():
     shared = "[family.odd]\nmessage = 'It is odd.'\nhint = 'Look.'\n"
     (mistake,) = of(f"{shared}[odd]\nhint = 'Count.'\npatch = ['* 2', '']\n")

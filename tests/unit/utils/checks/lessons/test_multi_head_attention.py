@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from torch import nn
 
 from utils.checks import check
+from utils.checks.combining import made
 from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.multi_head_attention.answers.counting import read_as_layers
 from utils.checks.lessons.multi_head_attention.answers.fusing import fuse_oracle
-from utils.checks.lessons.multi_head_attention.variants import heads_variant
 from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
 from utils.reference.heads import reference_merge, reference_split
@@ -48,19 +48,20 @@ def test_fused_matrices_give_every_head_its_own_projection(n_heads, d_head):
 
 
 @pytest.mark.parametrize(
-    ("dropped", "seen"),
+    ("mistake", "seen"),
     [
-        ("weights", [True, 0.7, 3.3, True]),
-        ("nothing", [False, 0.0, 1.0, True]),
-        ("unscaled", [True, 0.7, 1.0, True]),
-        ("context", [True, 0.7, 3.3, False]),
-        ("apart", [True, 0.0, 1.0, True]),
+        (None, [True, 0.7, 3.3, True]),
+        ("no_dropout", [False, 0.0, 1.0, True]),
+        ("kept_weights_not_scaled_up", [True, 0.7, 1.0, True]),
+        ("dropout_on_the_context", [True, 0.7, 3.3, False]),
+        ("dropout_before_a_softmax_apart", [True, 0.0, 1.0, True]),
     ],
 )
-def test_the_dropout_case_shows_what_was_dropped(dropped, seen):
-    probe = exercises()["MultiHeadAttention"].probe
-    case = next(case for case in probe.cases if case.name == "dropout")
-    values = observe(probe, case, heads_variant(dropped=dropped)).values
+def test_the_dropout_case_shows_what_was_dropped(mistake, seen):
+    exercise = exercises()["MultiHeadAttention"]
+    answers = {None: exercise.oracle} | {m.name: m.answer for m in exercise.mistakes}
+    case = next(case for case in exercise.probe.cases if case.name == "dropout")
+    values = observe(exercise.probe, case, made(answers[mistake])).values
     assert [values[name] for name in NAMES] == seen
 
 

@@ -1,27 +1,21 @@
-"""MultiHeadAttention: right answers and common mistakes."""
+"""MultiHeadAttention: the oracle, laws, and the mistakes that no patch of its body says.
+
+The functions that build mistakes serve lesson 06, whose attention has heads, too.
+"""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
 
-from utils.checks.authoring.common_mistakes import dropout_by_default, own_dropout_rate
+from utils.checks.authoring.common_mistakes import no_forward
 from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
-from utils.checks.lessons.attention.answers.comparing import comparing_mistakes
-from utils.checks.lessons.attention.answers.mask import mask_mistakes, query_mask_mistakes
+from utils.checks.lessons.attention.answers.mask import query_mask_mistakes
 from utils.checks.lessons.attention.answers.rows import padded_queries_closed
-from utils.checks.lessons.multi_head_attention.answers.families import sharing_mistakes
-from utils.checks.lessons.multi_head_attention.answers.layers import FORM, HEADS, LAYERS
-from utils.checks.lessons.multi_head_attention.answers.scores import SCALING
+from utils.checks.lessons.attention.variants import no_super_init
 from utils.checks.lessons.multi_head_attention.probes import PROBES
-from utils.checks.lessons.multi_head_attention.variants import (
-    MaskAlwaysThere,
-    MaskOfNumbers,
-    MaskPassedOn,
-    heads_variant,
-)
 from utils.checks.observation import Observation
+from utils.reference import modules
 from utils.reference.torch_heads import TorchHeads
 
 
@@ -62,65 +56,6 @@ LAWS = (
     ),
     Invariant("A key under the mask must have weight zero.", blocked_keys_weigh_nothing),
     Invariant("A sentence must give the same alone as in a padded batch.", alone_as_in_the_batch),
-)
-
-
-_NO_AXIS = (
-    "The mask has no axis for heads, or has it in front: its batch is lined up with the heads.",
-    "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S). Where is an axis of size one "
-    "missing?",
-)
-MASK_AXIS = (
-    Mistake("mask_passed_on_as_it_is", *_NO_AXIS, MaskPassedOn),
-    Mistake(
-        "mask_without_an_axis_for_heads",
-        *_NO_AXIS,
-        heads_variant(placed="none"),
-    ),
-    Mistake(
-        "mask_with_two_axes_too_many",
-        "The mask gets two new axes, so its batch is no longer lined up with that of the scores.",
-        "Scores are (B, H, T, S), a mask is (B, T, S) or (B, 1, S): one axis is missing, that of "
-        "the heads.",
-        heads_variant(placed="two"),
-    ),
-    Mistake(
-        "mask_stretched_without_an_axis_for_heads",
-        *_NO_AXIS,
-        heads_variant(placed="stretched"),
-    ),
-    Mistake(
-        "axis_for_heads_behind_the_queries",
-        "The mask's axis for heads comes after the queries: (B, T, 1, S).",
-        "Write the axes of scores and mask under each other: heads come second.",
-        heads_variant(placed="behind"),
-    ),
-    Mistake(
-        "mask_viewed_for_every_query",
-        "The mask is reshaped as if it had a row for every query of every sentence.",
-        "It can be (B, 1, S) or (1, T, S), too: insert an axis of size one, and leave the rest to "
-        "broadcasting.",
-        heads_variant(placed="viewed"),
-    ),
-    Mistake(
-        "no_mask_not_expected",
-        "Without a mask forward fails: None has no axes.",
-        "mask is None when the caller passes none. Give it an axis only when there is one.",
-        MaskAlwaysThere,
-    ),
-    *(
-        Mistake(
-            name,
-            "The mask has been turned into numbers.",
-            "A mask selects, and stays boolean all the way. Look for .float() or arithmetic.",
-            type("MultiHeadAttention", (MaskOfNumbers,), {"meets": meets}),
-        )
-        for name, meets in (
-            ("mask_of_numbers", "attention"),
-            ("mask_of_numbers_negated", "not"),
-            ("mask_of_numbers_to_masked_fill", "fill"),
-        )
-    ),
 )
 
 
@@ -265,20 +200,6 @@ def dropout_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
-_NOT_HANDED_ON = (
-    "Follow `mask`: does it reach scaled_dot_product_attention? If you block scores yourself: "
-    "masked_fill returns a new tensor. Is its result used?"
-)
-# Here the mask usually goes on to the attention of lesson 02, with no masked_fill in sight.
-_OTHERWISE = {
-    "mask_ignored": {"hint": _NOT_HANDED_ON},
-    "no_mask_not_expected": {"name": "no_mask_to_negate"},
-}
-MASKS = tuple(
-    replace(mistake, **_OTHERWISE.get(mistake.name, {})) for mistake in mask_mistakes(heads_variant)
-)
-
-
 def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     """Return what goes wrong between heads and mask, for an attention of any kind with heads."""
     return (
@@ -302,32 +223,11 @@ def mask_use_mistakes(variant: Callable[..., Any]) -> tuple[Mistake, ...]:
     )
 
 
-ATTENTION = Exercise(
-    PROBES["MultiHeadAttention"],
-    TorchHeads,
-    (
-        *SCALING,
-        *comparing_mistakes(heads_variant),
-        *sharing_mistakes(heads_variant),
-        *result_mistakes(heads_variant),
-        *LAYERS,
-        *HEADS,
-        *MASKS,
-        *MASK_AXIS,
-        *mask_use_mistakes(heads_variant),
-        Mistake(
-            "mask_of_an_earlier_call",
-            "A call without a mask gets the mask of an earlier call.",
-            "Keep the mask in a plain variable of forward, not in self: then it ends with the "
-            "call.",
-            heads_variant(keeps_mask=True),
-        ),
-        *dropout_mistakes(heads_variant),
-        *FORM,
-        own_dropout_rate(heads_variant(own_rate=0.5)),
-        dropout_by_default(heads_variant(default_rate=0.1)),
-    ),
-    LAWS,
+EXERCISES = by_id(
+    Exercise(
+        PROBES["MultiHeadAttention"],
+        TorchHeads,
+        (no_forward("MultiHeadAttention", modules.MultiHeadAttention), no_super_init()),
+        LAWS,
+    )
 )
-
-EXERCISES = by_id(ATTENTION)

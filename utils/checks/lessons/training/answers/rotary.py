@@ -237,7 +237,7 @@ ATTENTION = (
         "queries_and_keys_swapped",
         "Queries and keys are swapped.",
         "The rows of the scores are queries, the columns keys.",
-        rotary_variant(swapped="qk"),
+        rotary_variant(swapped=True),
     ),
     Mistake(
         "mask_without_an_axis_for_heads",
