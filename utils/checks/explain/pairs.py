@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from utils.checks.combining import both
+from utils.checks.combining import both, made
 from utils.checks.exercise import Exercise, Mistake
 from utils.checks.explain.known.agreeing import LOOSE, Judged, agrees_with
 from utils.checks.explain.known.search import Search, differs_as_far, search_of, where_it_agrees
@@ -74,8 +74,18 @@ def _together(
 ) -> Iterator[tuple[Mistake, Mistake, Any]]:
     """Yield the pairs that can be made at once, with what makes both."""
     for one, other in pairs:
-        if (answer := both(one.answer, other.answer)) is not None:
+        answer = both(one.answer, other.answer)
+        if answer is not None and _is_code(answer):
             yield one, other, answer
+
+
+def _is_code(answer: Any) -> bool:
+    """Return whether it can be made: a bracket that two patches share opens for one of them."""
+    try:
+        made(answer)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _hides(exercise: Exercise, one: Mistake, other: Mistake, shown: Judged) -> bool:

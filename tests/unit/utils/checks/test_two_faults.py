@@ -7,6 +7,9 @@ from torch import nn
 
 from utils.checks import check
 from utils.checks.combining import both, by_choices
+from utils.checks.judge import judge
+from utils.checks.observe.observe import observe
+from utils.checks.registry import exercises, with_mistakes
 
 
 @by_choices
@@ -45,6 +48,16 @@ def rotated_halves_backwards(x, base=10000.0):
 def test_two_known_mistakes_at_once_are_both_named():
     verdict = check.rotary_embedding.verdict(rotated_halves_backwards)
     assert {verdict.mistake.name, verdict.second.name} == {"turned_the_other_way", "two_halves"}
+
+
+def test_two_patches_that_are_no_code_together_stop_no_check():
+    said = {"message": "It is wrong.", "hint": "Look again."}
+    tripled = {"patch": ["a @", "(a @", ")", ")) * 3"], **said}
+    raised = {"patch": ["a @", "(a @", "\n", ") + 5\n"], **said}  # one bracket opens for both
+    exercise = with_mistakes(exercises()["pairwise_dot"], {"tripled": tripled, "raised": raised})
+    probe = exercise.probe
+    seen = [observe(probe, c, lambda a, b: (a @ b.mT).exp(), trusted=True) for c in probe.cases]
+    assert judge(exercise, probe.cases, seen).notes == ()
 
 
 def test_a_mistake_in_one_result_is_named_although_another_result_is_wrong_too():

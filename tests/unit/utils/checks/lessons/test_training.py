@@ -20,7 +20,7 @@ from utils.checks import check
 from utils.checks.exercise import Case, hidden_case
 from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.training import probes
-from utils.checks.lessons.training.answers.buckets import buckets, buckets_oracle
+from utils.checks.lessons.training.answers.buckets import buckets_oracle
 from utils.checks.lessons.training.answers.collating import collate_oracle
 from utils.checks.lessons.training.answers.data import vocab_oracle
 from utils.checks.lessons.training.answers.model import TaggerOracle
@@ -28,9 +28,9 @@ from utils.checks.lessons.training.answers.rate import rate_oracle
 from utils.checks.lessons.training.answers.right_share import accuracy_oracle
 from utils.checks.lessons.training.answers.scores import loss_oracle
 from utils.checks.lessons.training.answers.steps import step_oracle
+from utils.checks.lessons.training.answers.tagging import tagging_oracle
 from utils.checks.lessons.training.bucket_facts import FEWEST_TURNS, _alike, _sorting, _turns
 from utils.checks.lessons.training.probes.watched import Model, Optimizer, Scheduler, TaggingModel
-from utils.checks.lessons.training.tagging_variants import tagging_oracle
 from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
 from utils.reference import modules
@@ -84,11 +84,10 @@ def test_collate_and_its_stand_in_pad_alike(lengths):
 @given(st.lists(st.integers(0, 30), max_size=40), st.integers(1, 60))
 def test_batches_hold_every_sentence_once_within_the_budget(lengths, max_tokens):
     generator = torch.Generator().manual_seed(3)
-    for build in (buckets_oracle, buckets()):
-        batches = build(lengths, max_tokens, generator)
-        assert sorted(n for batch in batches for n in batch) == list(range(len(lengths)))
-        for batch in batches:
-            assert len(batch) == 1 or len(batch) * max(lengths[n] for n in batch) <= max_tokens
+    batches = buckets_oracle(lengths, max_tokens, generator)
+    assert sorted(n for batch in batches for n in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[n] for n in batch) <= max_tokens
 
 
 @given(LENGTHS, st.integers(2, 5))

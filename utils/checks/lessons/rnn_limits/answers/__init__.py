@@ -1,4 +1,4 @@
-"""Right answers and common mistakes of lesson 01; never loaded beside student code."""
+"""Right answers of lesson 01, and mistakes in predicting; never loaded beside student code."""
 
 from utils.checks.discovery import collect
 

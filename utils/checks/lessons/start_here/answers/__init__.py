@@ -1,4 +1,4 @@
-"""Right answers and common mistakes of lesson 00; never loaded beside student code."""
+"""Right answers of lesson 00; never loaded beside student code."""
 
 from utils.checks.discovery import collect
 
