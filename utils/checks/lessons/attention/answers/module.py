@@ -2,11 +2,10 @@
 
 from torch import Tensor, nn
 
-from utils.checks.authoring.common_mistakes import no_forward
+from utils.checks.authoring.common_mistakes import keep_module, no_forward, no_set_up
 from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.probes import PROBES
-from utils.checks.lessons.attention.variants import no_super_init
 from utils.reference.attention import reference_attention
 
 
@@ -27,7 +26,7 @@ EXERCISES = by_id(
     Exercise(
         PROBES["SelfAttention"],
         SelfAttention,
-        (no_super_init(), no_forward("SelfAttention", SelfAttention)),
+        (no_set_up("SelfAttention", keep_module), no_forward("SelfAttention", SelfAttention)),
         LAWS,
     )
 )
