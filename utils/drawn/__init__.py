@@ -6,9 +6,13 @@ do not run, the first state stays. Colours follow the page, so that light and da
 """
 
 from utils.drawn.clock import clock, turned_pair
+from utils.drawn.encoder import encoder, own_encoder
 from utils.drawn.frame import Drawn
 from utils.drawn.looks import attention_by_hand, heads
 from utils.drawn.reach import reach
 from utils.drawn.ways import way
 
-__all__ = ["Drawn", "attention_by_hand", "clock", "heads", "reach", "turned_pair", "way"]
+__all__ = [
+    "Drawn", "attention_by_hand", "clock", "encoder", "heads", "own_encoder", "reach",
+    "turned_pair", "way",
+]  # fmt: skip

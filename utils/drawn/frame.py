@@ -123,7 +123,7 @@ class Drawn:
             element("style", style),
             controls if self.script else "",
             # Focusable, since it scrolls where there is little room.
-            element("div", self._svg(), class_="stage", tabindex=0),
+            element("div", self.svg(), class_="stage", tabindex=0),
             told,
             element("details", inside),
             self._script(),
@@ -133,7 +133,8 @@ class Drawn:
             aria_label=self.title,
         )
 
-    def _svg(self) -> str:
+    def svg(self) -> str:
+        """Return the picture alone, in the colours of the page that it stands in."""
         width, height = self.size
         # An image has nothing within it to choose, so what can be chosen is a group.
         role = "group" if self.script else "img"

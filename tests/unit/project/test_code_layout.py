@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.mime", "utils.errors",
-        "utils.text_files",
+        "utils.text_files", "utils.drawn",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": (
@@ -114,7 +114,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "grader.authoring.lesson", "grader.notebook_limits", "grader.regular_file",
     ),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
-    "grader.authoring": ("grader.authoring", "grader.errors"),
+    "grader.authoring": ("grader.authoring", "grader.errors", "utils.checks.bank.source"),
+    "grader.authoring.slides": ("grader.authoring", "utils.drawn"),
     "grader.gradebook": ("grader.gradebook", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",

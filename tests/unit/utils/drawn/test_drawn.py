@@ -20,7 +20,10 @@ MOVING = {
     "turned": lambda names=WORDS: drawn.turned_pair(),
     "reach": lambda names=WORDS: drawn.reach(names),
 }
-STILL = {name: lambda name=name: drawn.way(name) for name in WAYS}
+STILL = {name: lambda name=name: drawn.way(name) for name in WAYS} | {
+    "encoder": lambda: drawn.encoder(3),
+    "own encoder": lambda: drawn.own_encoder({"stable_softmax"}),
+}
 ALL = MOVING | STILL
 
 
@@ -83,7 +86,7 @@ def test_a_diagram_needs_no_script(make):
     assert "<script" not in make()._repr_html_()
 
 
-@pytest.mark.parametrize("name", [name for name in WAYS if name != "course"])
+@pytest.mark.parametrize("name", STILL)
 def test_a_diagram_of_data_tells_shapes(name):
     assert "(B, " in told(STILL[name]())
 
