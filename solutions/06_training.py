@@ -340,6 +340,8 @@ slices, by_length = (
 )
 print("32 at random, padding:", said("padding, 32 at random", waste(slices)))
 print(f"32 sorted by length: {waste(by_length):.0%}")
+picked = {"one at random": slices[0], "one sorted by length": by_length[len(by_length) // 2]}
+drawn.padded_batches({name: [lengths[i] for i in batch] for name, batch in picked.items()})
 
 # %% [markdown]
 # ### Exercise: `bucket_batches`
