@@ -20,7 +20,7 @@ from grader.website.repository_text import repository_page
 SITE: Final = "site"
 ALL_SLIDES: Final = (
     "The lessons' drawn pictures, on white and with a title, for whoever teaches: "
-    "{download}`all of them as SVG files <_static/slides.zip>`. Save a single one by a right-click."
+    "{download}`all of them as SVG files <slides.zip>`. Save a single one by a right-click."
 )
 # Pages that are files of the repository, or a part of its README between two headings.
 FROM_REPOSITORY: Final = {
@@ -69,21 +69,17 @@ def _lesson(lesson: Lesson, host: Host, folder: Path) -> None:
 def _slides(root: Path, lessons: Sequence[Lesson], folder: Path) -> None:
     """Write the lessons' drawn pictures, a page that shows them, and all of them in one file."""
     lines = ["# Pictures for slides", "", ALL_SLIDES]
-    with zipfile.ZipFile(_made(folder / "_static" / f"{SLIDES}.zip"), "w") as zipped:
+    with zipfile.ZipFile(folder / f"{SLIDES}.zip", "w") as zipped:
         for lesson in lessons:
             lines += ["", f"## Lesson {lesson.name[:2]}"]
             for path, picture in slides(lesson, root).items():
                 name = path.relative_to(root).as_posix()
-                _write(folder / "_static" / name, picture.encode())
+                _write(folder / name, picture.encode())
                 zipped.writestr(zipfile.ZipInfo(name), picture, zipfile.ZIP_DEFLATED)
-                lines += ["", f"![{path.stem[5:].replace('-', ' ')}](_static/{name})"]
+                lines += ["", f"![{path.stem[5:].replace('-', ' ')}]({name})"]
     (folder / "slides.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _made(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
 def _write(path: Path, content: bytes) -> None:
-    _made(path).write_bytes(content)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

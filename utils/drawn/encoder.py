@@ -138,14 +138,14 @@ def _drawn(title: str, states: Mapping[Part, State]) -> Drawn:
     alt = (
         "A sentence becomes word ids (B, T), then vectors (B, T, D), to which positions are added. "
         "N layers follow, each of attention, add and norm, feed-forward, add and norm; then a "
-        f"linear layer gives each word its tag, (B, T, C). Of these parts, {told}."
+        f"linear layer gives each word its tag, (B, T, C). Parts, with their lessons: {told}."
     )
     drawing = parts + _around() + _arrows() + "".join(map(_legend, range(len(legend)), legend))
     return Drawn(title, alt, drawing, SIZE)
 
 
 def _named(parts: list[Part]) -> str:
-    return ", ".join(dict.fromkeys(part.name for part in parts))
+    return ", ".join(dict.fromkeys(f"{part.name} ({part.lesson:02})" for part in parts))
 
 
 def _around() -> str:

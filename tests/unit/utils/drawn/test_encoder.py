@@ -1,5 +1,6 @@
 """The growing encoder: grey at first, in colour where a lesson or a learner has built a part."""
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -70,9 +71,9 @@ def test_the_legend_and_the_words_tell_the_states_that_are_drawn_and_no_others(l
     assert legend(picture) == set(states(picture).values())
     for state in legend(picture):
         told = picture.alt.partition(f"{state}: ")[2].partition(";")[0]
-        assert {name for part in those(picture, State(state)) for name in part.split(", ")} == set(
-            told.rstrip(".").split(", ")
-        )
+        lessons = dict(re.findall(r"([A-Za-z][\w, ]*?) \((\d\d)\)", told))
+        assert set(lessons) == those(picture, State(state))
+        assert all(name in ADDED[int(number)] for name, number in lessons.items())
 
 
 def test_a_learners_part_has_colour_when_all_of_its_exercises_pass():
