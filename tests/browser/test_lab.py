@@ -81,6 +81,34 @@ def test_a_cell_that_imports_the_courses_checks_runs(page: Chrome, course: Cours
     assert [output for output in cell["outputs"] if output["output_type"] == "error"] == []
 
 
+def follow(page: Chrome, words: str) -> None:
+    """Follow a link at the end of the notebook in sight: only cells in sight are in the page."""
+    panel = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+    link = element(f"{panel} a", words)
+    end = f"document.querySelector('{panel} .jp-WindowedPanel-outer')"
+
+    def is_there() -> bool:
+        page.run(f"{end}?.scrollTo(0, {end}.scrollHeight)")
+        return bool(page.run(f"!!({link})"))
+
+    wait_for(is_there, f"the link {words}", 60)
+    page.run(f"{link}.click()")
+
+
+def test_the_end_of_a_lesson_leads_to_the_next_one_and_back_to_the_start_page(
+    page: Chrome, course: Course
+) -> None:
+    first, second, *_ = course.lessons()
+    to_start_page(page)
+    page.click(element(".jp-MarkdownViewer td a", "00"))
+    page.wait(f"location.pathname.endsWith('/{first}.ipynb')", 60)
+    follow(page, "Start page")
+    page.wait(f"location.pathname.endsWith('/{NAME}')", 60)
+    page.click(element(".jp-MarkdownViewer td a", "00"))
+    follow(page, "lesson 01")
+    page.wait(f"location.pathname.endsWith('/{second}.ipynb')", 60)
+
+
 def test_pictures_have_a_dark_ground_in_the_dark_theme_alone(page: Chrome) -> None:
     page.run(
         "document.body.insertAdjacentHTML('beforeend',"
