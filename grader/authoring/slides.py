@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.lesson import Lesson
-from utils.drawn.files import as_file, title_of
+from utils.drawn.frame import as_file, title_of
 
 FOLDER: Final = "slides"
 DRAWN: Final = re.compile(r'<div class="drawn".*?(<svg .*?</svg>)', re.DOTALL)

@@ -26,11 +26,17 @@ def padded_batches(batches: Mapping[str, Sequence[int]]) -> Drawn:
     end = TOP + ROW * max(map(len, batches.values()))
     drawing.append(words(0, end + 18, "a row: a sentence; a square: a token; grey: padding"))
     size = (WIDE + GAP) * len(batches) - GAP, end + 28
-    alt = "Batches of sentences, padded to the longest. " + "; ".join(
-        f"{head}, sentences of {min(lengths)} to {max(lengths)} words"
+    told = [
+        f"{head}, sentences of {_span(lengths)} words"
         for head, lengths in zip(heads, batches.values(), strict=True)
-    )
-    return Drawn("What padding costs", f"{alt}.", "".join(drawing), size)
+    ]
+    alt = f"Batches, padded to their longest sentence; {'; '.join(told)}."
+    return Drawn("What padding costs", alt, "".join(drawing), size)
+
+
+def _span(lengths: Sequence[int]) -> str:
+    least, most = min(lengths), max(lengths)
+    return f"{least} to {most}" if least < most else f"{most}"
 
 
 def _rows(place: int, lengths: Sequence[int], token: float) -> str:

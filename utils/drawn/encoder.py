@@ -9,7 +9,6 @@ from utils.drawn.layout import headed
 from utils.palette import BLUE, GREEN, GREY
 
 SIZE = (872, 340)
-NAMES = 12  # size of the names on boxes, in CSS pixels
 
 
 class State(Enum):
@@ -78,10 +77,10 @@ class Part:
         if self.text:
             middle, y = self.x + self.width / 2, self.y
             told = words(middle, y + 17, f"{self.text} · {self.lesson:02}", text_anchor="middle")
-            told += words(middle, y + 34, self.name, text_anchor="middle", font_size=NAMES)
+            told += words(middle, y + 34, self.name, text_anchor="middle")
         else:
             end, name = self.x + self.width - 10, f"{self.name} · {self.lesson:02}{self.more}"
-            told = words(end, self.y + 18, name, text_anchor="end", font_size=NAMES)
+            told = words(end, self.y + 18, name, text_anchor="end")
         return element("g", box, told, data_part=self.name, data_state=state.value)
 
 
@@ -101,11 +100,11 @@ PARTS = (
     _box(484, 214, 122, "feed-forward", 5, "FeedForward"),
     _box(622, 214, 112, "add & norm", 5, "LayerNorm"),
     _box(782, 214, 86, "linear", 6, "Tagger"),
-    _box(182, 66, 76, "split", 3, "split_heads"),
+    _box(177, 66, 86, "split", 3, "split_heads"),
     _box(284, 66, 100, "products", 0, "pairwise_dot"),
     _box(402, 66, 104, "mask", 2, "padding_mask"),
-    _box(524, 66, 106, "softmax", 0, "stable_softmax"),
-    _box(654, 66, 90, "merge", 3, "merge_heads"),
+    _box(523, 66, 110, "softmax", 0, "stable_softmax"),
+    _box(653, 66, 96, "merge", 3, "merge_heads"),
 )  # fmt: skip
 
 
@@ -154,21 +153,19 @@ def _around() -> str:
     guides = {"stroke": GREY, "stroke_dasharray": "2 4"}
     return "".join((
         view, line(172, 126, 198, 214, **guides), line(754, 126, 340, 214, **guides),
-        words(182, 26, "Inside attention: heads (B, H, T, Dh), weights (B, H, T, S)",
-              font_size=NAMES),
+        words(182, 26, "Inside attention: heads (B, H, T, Dh), weights (B, H, T, S)"),
         words(82, 20, "I saw her duck", text_anchor="middle", class_="strong"),
-        words(90, 107, "(B, T)", font_size=NAMES), words(90, 198, "(B, T, D)", font_size=NAMES),
-        words(819, 190, "(B, T, C)", text_anchor="end", font_size=NAMES),
+        words(90, 107, "(B, T)"), words(90, 198, "(B, T, D)"),
+        words(819, 190, "(B, T, C)", text_anchor="end"),
         words(825, 140, "tags", text_anchor="middle", class_="strong"),
-        words(198, 289, "each arrow in here: (B, T, D); the two below carry x itself past a step",
-              font_size=NAMES),
+        words(198, 289, "each arrow in here: (B, T, D); the two below carry x itself past a step"),
     ))  # fmt: skip
 
 
 def _arrows() -> str:
     """Draw the data's way, with the shortcuts below it."""
     along = ((152, 198), (340, 356), (468, 484), (606, 622), (734, 782))
-    within = ((258, 284), (384, 402), (506, 524), (630, 654))
+    within = ((263, 284), (384, 402), (506, 523), (633, 653))
     past = ((191, 412), (475, 678))
     return "".join((
         headed(82, 26, 82, 46), headed(82, 88, 82, 130), headed(82, 172, 82, 214),

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from utils.drawn import own_encoder
-from utils.drawn.files import as_file
+from utils.drawn.frame import as_file
 from utils.lab import guide
 from utils.lab.exchange import Course
 from utils.lab.handed_in import HandedIn, handed_in

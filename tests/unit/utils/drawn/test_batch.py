@@ -45,6 +45,6 @@ def test_the_share_of_padding_is_that_of_the_padded_tensor():
 
 def test_a_batch_without_padding_has_none_and_shows_no_grey_squares():
     picture = drawn.padded_batches({"even": [4, 4]})
-    assert "even: 0% padding" in picture.alt
+    assert "even: 0% padding, sentences of 4 words" in picture.alt
     grey = [x for x in ET.fromstring(picture.svg()).iter(f"{SVG}line") if x.get("stroke") == GREY]
     assert all(float(x.get("x1")) == float(x.get("x2")) for x in grey)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.utils.drawn.test_drawn import ALL
 from utils import drawn
-from utils.drawn.files import as_file, title_of
+from utils.drawn.frame import as_file, title_of
 from utils.palette import INK, PAPER
 
 SVG = "{http://www.w3.org/2000/svg}"
