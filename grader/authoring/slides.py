@@ -30,13 +30,14 @@ def stale_slides(root: Path, lessons: Iterable[Lesson]) -> list[Path]:
     return sorted(path for path in (root / FOLDER).glob("*.svg") if path not in built)
 
 
-def _pages(lesson: Lesson) -> Iterable[str]:
-    """Yield the HTML of each output of a lesson's last run."""
-    if not lesson.solution_path.is_file():
-        return
-    for cell in json.loads(lesson.solution_path.read_text(encoding="utf-8"))["cells"]:
-        for output in cell.get("outputs", []):
-            yield "".join(output.get("data", {}).get("text/html", ""))
+def _pages(lesson: Lesson) -> list[str]:
+    """Return the HTML of each output of a lesson's last run; none where there is no notebook."""
+    try:
+        cells = json.loads(lesson.solution_path.read_text(encoding="utf-8"))["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        return ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []  # the build says what is wrong with it
 
 
 def _slug(title: str) -> str:
