@@ -28,14 +28,13 @@ from utils.notebook.lend import lend
 from utils.progress.guesses import guess, reveal, summary
 
 # %% [markdown]
-# The picture below shows where the course leads. Its upper half is the model that you will have
-# built in the end: it reads a sentence and gives each word a tag. Its lower half shows what the
-# layers of that model are made of. The numbers say in which lesson you build a part. (Lesson 01
-# is about what came before, and its limits.) In this and later diagrams blue is data, orange is
-# learned, grey computes, and green adds.
+# This is the model that you build: it reads a sentence and gives each word a tag. Each box has the
+# name of the class or function that you write, and the lesson in which you write it. (Lesson 01 is
+# about what came before.) Dashed grey is to come; at each lesson's end you see what is built. In
+# other diagrams blue is data, orange learned, grey computes, green adds.
 
 # %% tags=["skip-grading"]
-drawn.way("course")
+drawn.encoder()
 
 # %% [markdown]
 # ## 1. Your machine
@@ -437,6 +436,12 @@ print(summary())
 # - Padding is removed from sums *and* from counts.
 # - All pairs of dot products are one matrix product.
 #
+# Two boxes of the encoder are yours:
+
+# %% tags=["skip-grading"]
+drawn.encoder(0)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. The naive softmax ends near 88. Where does it end in `float64`, and where in `bfloat16`? Change
@@ -447,7 +452,8 @@ print(summary())
 # 3. Draw a million pairs of random vectors with 2, 20 and 200 entries. How are their dot products
 #    spread? (Lesson 02, section 5 comes back to this.)
 #
-# **Next:** lesson 01 asks what a recurrent network can and cannot remember.
+# **Next:** [lesson 01](../01_rnn_limits/01_rnn_limits.ipynb) asks what a
+# recurrent network can and cannot remember. [Start page](../Start.md)
 #
 # **Sources.** The shift by the maximum is standard numerics: P. Blanchard, D. J. Higham,
 # N. J. Higham, *Accurately computing the log-sum-exp and softmax functions*, IMA Journal of

@@ -670,9 +670,9 @@ print("more is left in", said("more gradient left after 50 steps", more))
 #
 # A translation is rarely as long as its source. So two networks share the work: an **encoder**
 # reads the source, and its last state becomes the first state of a **decoder**, which writes the
-# answer. At each step the decoder reads the token that it has just written. A **begin** token
-# starts it; an **end** token says that it is done. In training it reads the *right* previous token,
-# whatever it wrote itself: **teacher forcing**.
+# answer. At each step the decoder reads what it wrote last. A **begin** token starts it, an **end**
+# token ends it. In training it reads the *right* previous token, whatever it wrote itself:
+# **teacher forcing**.
 
 # %% tags=["skip-grading"]
 drawn.way("recurrent")
@@ -920,10 +920,16 @@ print(summary())
 #   first.
 # - **Limit 2:** T tokens take T steps in a row, however many processors you have.
 # - **Limit 3:** going back k steps multiplies the gradient k times by the matrix and by slopes of
-#   tanh. It vanishes, or it explodes; saturated units make it vanish all the same.
+#   tanh. It vanishes or explodes; saturated units make it vanish all the same.
 # - Clipping cures explosions, not vanishing. Open forget gates carry gradients far.
 # - What counts is how a decoder does when it reads its own words, not the teacher's.
 #
+# Your encoder has no recurrence:
+
+# %% tags=["skip-grading"]
+drawn.encoder(1)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. Copying breaks down earlier for a state of 16 than for one of 64. Is it the state's size, or
@@ -933,7 +939,8 @@ print(summary())
 # 3. Does an open gate also help to learn? Train LSTMs with a forget bias of 0 and of 3 to name a
 #    symbol after 19 steps of noise (`draw_recall` and `train_namer` in `recurrence`).
 #
-# **Next:** in lesson 02 the decoder may look back at *all* the encoder's states: attention.
+# **Next:** in [lesson 02](../02_attention/02_attention.ipynb) the decoder looks back at
+# *all* the encoder's states: attention. [Start page](../Start.md)
 #
 # **Sources**
 # - J. L. Elman, *Finding structure in time*, Cognitive Science 14 (1990): the network built here.

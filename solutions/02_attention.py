@@ -148,7 +148,7 @@ pictures.soft_look_up(keys=[0, 1, 2, 3], values=[1.0, 3.0, 2.0, 2.5])
 # $$a_s = \frac{\exp(e_s)}{\sum_{j} \exp(e_j)} \qquad\qquad c = \sum_s a_s\, \text{value}_s$$
 #
 # Scores of 2 and 0 give weights of 0.88 and 0.12; with the values 10 and 20 the context is 11.2.
-# Here the encoder's states are both keys and values, and the decoder's new state asks next:
+# Here the encoder's states are both keys and values:
 
 # %% tags=["skip-grading"]
 drawn.way("looking back")
@@ -1516,6 +1516,12 @@ print(summary())
 # - A wrong attention may train. Check the sums of rows, the gradient of every parameter, and
 #   examples worked out by hand.
 #
+# What is built so far:
+
+# %% tags=["skip-grading"]
+drawn.encoder(2)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. Attention's line is a few columns wide. Is it still so without the encoder's recurrence (keys
@@ -1525,8 +1531,9 @@ print(summary())
 # 3. Softmax always spends the whole weight. Add a key of zeros with a value of zeros. When does a
 #    trained model look there?
 #
-# **Next:** the robot's *the* could ask one question only; in lesson 03 every word asks several at
-# once.
+# **Next:** the robot's *the* could ask one question only; in
+# [lesson 03](../03_multi_head_attention/03_multi_head_attention.ipynb) every word
+# asks several at once. [Start page](../Start.md)
 #
 # **Sources**
 #

@@ -326,9 +326,9 @@ print(f"scores of the large one against the sum of the heads' scores: {differenc
 #
 # ## 4. The whole block
 #
-# The block is four linear layers ($w_q$, $w_k$, $w_v$, $w_o$) and one attention. Project queries,
-# keys and values, and cut them: $q_h$, $k_h$ and $v_h$ are the slices of head $h$. Heads are one
-# more leading axis, so the attention of lesson 02 handles all of them at once:
+# The block is four linear layers ($w_q$, $w_k$, $w_v$, $w_o$) and one attention. In it $q_h$, $k_h$
+# and $v_h$ are the slices of head $h$. Heads are one more leading axis, so the attention of lesson
+# 02 handles all of them at once:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{q_h k_h^\top}{\sqrt{D_h}}\right) v_h, \qquad
 # \text{output} = w_o\big(\text{head}_0 \,\|\, \dots \,\|\, \text{head}_{H-1}\big)$$
@@ -988,12 +988,18 @@ print(summary())
 # ## Recap
 #
 # - One softmax makes one mixture. Heads look several times, and keep what they saw apart.
-# - Heads are slices of the *projected* features of every token: `view`, then `transpose`.
+# - Heads are slices of every token's *projected* features: `view`, then `transpose`.
 # - More heads cost no parameters, but memory, a (T, S) table each, and with it time.
 # - `w_o` lets every head write into every feature.
 # - torch's `key_padding_mask` is True where ours is False.
 # - High accuracy does not prove attention right. A broken law proves it wrong.
 #
+# What is built so far:
+
+# %% tags=["skip-grading"]
+drawn.encoder(3)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. Of eight heads hardly any single one was needed. How many can go together, before an answer is
@@ -1003,7 +1009,9 @@ print(summary())
 # 3. Ask for *three* drawers (the task is in `utils/experiments/lookup_task.py`). Do two heads
 #    manage?
 #
-# **Next:** your heads still see a sentence as a bag of words. Lesson 04 gives every word its place.
+# **Next:** your heads still see a sentence as a bag of words.
+# [Lesson 04](../04_positional_encoding/04_positional_encoding.ipynb) gives every word its
+# place. [Start page](../Start.md)
 #
 # **Sources.** A. Vaswani et al., *Attention Is All You Need*, NeurIPS 2017, section 3.2.2 (heads
 # and their projections). P. Michel, O. Levy, G. Neubig, *Are Sixteen Heads Really Better than

@@ -1047,6 +1047,12 @@ print(summary())
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
 #   and their order alone. Of all positions here they did best on longer sentences.
 #
+# What is built so far:
+
+# %% tags=["skip-grading"]
+drawn.encoder(4)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. With base 10 rotary positions read sentences four times as long, and with 10,000 not quite.
@@ -1056,8 +1062,8 @@ print(summary())
 # 3. ALiBi makes the nearest words loudest. How well would section 11 go with a bias that is largest
 #    at distance two? And what does the model without positions know once it has a causal mask?
 #
-# **Next:** your words have places now, but attention only mixes what is there; lesson 05 adds a
-# small network that works on each word, and stacks both into an encoder.
+# **Next:** attention only mixes what is there; [lesson 05](../05_encoder/05_encoder.ipynb) adds a
+# small network for each word, and stacks both into an encoder. [Start page](../Start.md)
 #
 # **Sources**
 #

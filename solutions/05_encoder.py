@@ -677,7 +677,7 @@ plots.show(fig, about="How alike two tokens are, against layer.")
 #
 # ## 7. The whole encoder
 #
-# Words become vectors, positions are added, and $N$ layers follow one another:
+# In order, with $N$ layers:
 #
 # `ids (B, T)` → `embedding` → `positions` → `layers` → `final_norm` → `(B, T, D)`
 #
@@ -1375,6 +1375,12 @@ print(summary())
 # - The feed-forward holds two thirds of a layer's parameters, and about half of the base encoder's.
 # - Your encoder and torch's are the same function.
 #
+# What is built so far:
+
+# %% tags=["skip-grading"]
+drawn.encoder(5)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. Take the norms out of section 3 and measure the gradient at the first input of 32 networks,
@@ -1384,7 +1390,8 @@ print(summary())
 # 3. Take one layer out of a trained encoder, or swap two. Can you spare the first layers or the
 #    last?
 #
-# **Next:** in lesson 06 you train this encoder, yours, on real text.
+# **Next:** in [lesson 06](../06_training/06_training.ipynb) you train this encoder, yours, on
+# real text. [Start page](../Start.md)
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. L. Ba, J. R. Kiros,
 # G. E. Hinton, *Layer normalization*, 2016. K. He et al., *Deep residual learning for image

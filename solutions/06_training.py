@@ -340,6 +340,8 @@ slices, by_length = (
 )
 print("32 at random, padding:", said("padding, 32 at random", waste(slices)))
 print(f"32 sorted by length: {waste(by_length):.0%}")
+picked = {"one at random": slices[0], "one sorted by length": by_length[len(by_length) // 2]}
+drawn.padded_batches({name: [lengths[i] for i in batch] for name, batch in picked.items()})
 
 # %% [markdown]
 # ### Exercise: `bucket_batches`
@@ -461,10 +463,10 @@ drawn.way("training")
 # ### Exercise: `Tagger`
 # *3 points · difficulty 3 of 5 · 20 minutes*
 #
-# The model is your encoder, and one linear layer that turns each vector into a score for every tag.
-# A word may come with features. Each kind of feature has a table of its own, as wide as the
-# encoder's table of words (take D from there). Add what you look up to the word's vector, and only
-# then call `encoder.positions`: its dropout should hit word and features together.
+# The model is your encoder and one linear layer, with a score for every tag. A word may have
+# features, each kind with a table of its own, as wide as the encoder's table of words (take D from
+# there). Add what you look up to the word's vector, and only then call `encoder.positions`: its
+# dropout should hit word and features together.
 
 
 # %% exercise="Tagger"
@@ -1801,6 +1803,12 @@ print(summary())
 # - Accuracy misses faults of attention that an invariant, or a comparison with torch, shows at
 #   once.
 #
+# All of it is built:
+
+# %% tags=["skip-grading"]
+drawn.encoder(6)
+
+# %% [markdown]
 # ## Three open questions
 #
 # 1. *No positions* never learns the order of the words. Shuffle the words of every sentence, for
@@ -1810,8 +1818,9 @@ print(summary())
 # 3. Take the features of the endings away, for all contenders. Does the order of the scoreboard
 #    stay? Can an encoder that reads letters in place of words bring them back?
 #
-# **Next:** tagged text is scarce and untagged text is plentiful, so BERT, an encoder like yours but
+# **Next:** tagged text is scarce, untagged text plentiful, so BERT, an encoder like yours but
 # larger, first learned to name masked words from the words around: **pretraining**.
+# [Start page](../Start.md)
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,
 # *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al., *Universal

@@ -17,6 +17,7 @@ from grader.authoring.notebook import (
 )
 from grader.authoring.release import released
 from grader.authoring.right_source import right_source, source_path
+from grader.authoring.slides import slides, stale_slides
 from grader.errors import PROGRAM
 from utils.checks.bank.source import unpacked
 
@@ -76,7 +77,7 @@ def differences(root: Path, chosen: list[Lesson], *, is_whole: bool) -> list[Dif
     if is_whole:
         found += [
             Difference(path, "is stale, no lesson text builds it", "delete it, then make build")
-            for path in stale(root, chosen)
+            for path in [*stale(root, chosen), *stale_slides(root, chosen)]
         ]
     return found
 
@@ -86,7 +87,14 @@ def _faults(lesson: Lesson, root: Path) -> list[tuple[Path, str | None]]:
         (lesson.solution_path, solution_fault(lesson)),
         (lesson.release_path, release_fault(lesson, root)),
         (source_path(lesson, root) or root, source_fault(lesson, root)),
+        *((path, _slide_fault(path, text)) for path, text in slides(lesson, root).items()),
     ]
+
+
+def _slide_fault(path: Path, text: str) -> str | None:
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return None
+    return "is not the picture that the lesson shows"
 
 
 def _read(path: Path) -> Any:

@@ -15,7 +15,7 @@ NAME: Final = "transformer-encoder-course"
 TAKEN: Final = (
     "LICENSE", "bench/results/norm_order.json", "bench/results/positions.json",
     "bench/results/tagging_contest.json", "constraints.txt", "environment.yml", "notebooks",
-    "pyproject.toml", "setup.sh", "utils",
+    "pyproject.toml", "setup.sh", "slides", "utils",
 )  # fmt: skip
 ADDED: Final = "grader/bundle/files"  # what lies here lies at the top of the bundle
 UNSET: Final = "where your instructor says"

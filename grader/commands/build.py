@@ -18,6 +18,7 @@ from grader.authoring.notebook import as_text, source_notebook
 from grader.authoring.readme import with_lessons
 from grader.authoring.release import released
 from grader.authoring.right_source import right_source, source_path
+from grader.authoring.slides import slides
 from grader.errors import CourseError
 from utils.checks.bank.source import packed
 from utils.checks.bank.table import TableError, verify_patches
@@ -67,6 +68,8 @@ def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
     if not fresh:
         write_if_changed(lesson.solution_path, as_text(notebook))
     write_if_changed(lesson.release_path, release)
+    for path, picture in slides(lesson, root).items():
+        write_if_changed(path, picture)
     print(f"{'up to date' if fresh else 'built':<11}{time.perf_counter() - start:6.1f} s")
 
 

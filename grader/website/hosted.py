@@ -1,12 +1,15 @@
 """Where readers run a lesson: a hosted notebook, Binder or a class's hub, all from one setting."""
 
 import html
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
 from nbformat.v4 import new_code_cell
 
+BESIDE: Final = re.compile(r"\[([^\]]*)\]\(\.\./\w+/\w+\.ipynb\)")
+START: Final = "[Start page](../Start.md)"
 SET_UP_ID: Final = "set-up"
 SET_UP: Final = """\
 # This fetches the course where it is not installed yet, as on a hosted notebook.
@@ -88,11 +91,18 @@ class Host:
 
 
 def hosted_notebook(release: Any, host: Host) -> Any:
-    """Return a copy of a release with a cell at its top that fetches the course where it runs."""
+    """Return a copy of a release with a cell at its top that fetches the course where it runs.
+
+    It stands alone there: links to the other lessons and to the start page become words, or go.
+    """
     notebook = type(release)(release)
+    notebook.cells = [
+        type(cell)(cell, source=BESIDE.sub(r"\1", cell.source.replace(START, "")))
+        for cell in release.cells
+    ]
     if host.repository:
         source = SET_UP.format(branch=host.branch, clone=host.clone)
-        notebook.cells = [new_code_cell(source, id=SET_UP_ID), *release.cells]
+        notebook.cells.insert(0, new_code_cell(source, id=SET_UP_ID))
     return notebook
 
 

@@ -12,6 +12,8 @@ from grader.website.predicting import asks_for_a_prediction, form, kept_apart
 
 GUESSES: Final = re.compile(r"^(guess\(|print\(summary\(\)\))", re.MULTILINE)
 PICTURES: Final = "pictures"
+NEXT: Final = re.compile(r"\]\(\.\./(\w+)/\1\.ipynb\)")
+START: Final = "](../Start.md)"  # a page of learners' folders alone
 ARXIV: Final = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 
 
@@ -34,7 +36,7 @@ def lesson_page(name: str, release: Any, solution: Any) -> LessonPage:
     predicted = None
     for cell in release.cells:
         if cell.cell_type == "markdown":
-            cell.source = with_dois(cell.source)
+            cell.source = on_the_site(with_dois(cell.source))
             predicted = _question(name, cell)
             continue
         cell.outputs = list(_outputs(name, cell, executed.get(cell.id), page.pictures))
@@ -50,6 +52,11 @@ def lesson_page(name: str, release: Any, solution: Any) -> LessonPage:
 def with_dois(text: str) -> str:
     """Make every arXiv number of a text a link by its DOI, which arXiv registers for each paper."""
     return ARXIV.sub(r"[\g<0>](https://doi.org/10.48550/arXiv.\1)", text)
+
+
+def on_the_site(text: str) -> str:
+    """Make links to other lessons and to the start page lead to the site's own pages."""
+    return NEXT.sub(r"](\1.ipynb)", text).replace(START, "](../index.md)")
 
 
 def _question(name: str, cell: Any) -> bool:

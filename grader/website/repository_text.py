@@ -15,6 +15,7 @@ PAGES: Final = {
     "docs/grading.md": "grading.md",
     "docs/instructors.md": "instructors.md",
     "docs/measured.md": "measured.md",
+    "slides": "slides.md",
 }
 
 

@@ -1,7 +1,8 @@
 """Put the site's source together: pages, lessons, pictures, settings."""
 
 import shutil
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,12 +10,18 @@ import nbformat
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import as_text
+from grader.authoring.slides import FOLDER as SLIDES
+from grader.authoring.slides import slides
 from grader.website.example import named_mistake
 from grader.website.hosted import Host, hosted_notebook, launch_bar
 from grader.website.lesson_page import lesson_page
 from grader.website.repository_text import repository_page
 
 SITE: Final = "site"
+ALL_SLIDES: Final = (
+    "The lessons' drawn pictures, on white and with a title, for whoever teaches: "
+    "{download}`all of them as SVG files <slides.zip>`. Save a single one by a right-click."
+)
 # Pages that are files of the repository, or a part of its README between two headings.
 FROM_REPOSITORY: Final = {
     "statements.md": ("README.md", "## Statements from popular texts, put to the test"),
@@ -25,7 +32,7 @@ FROM_REPOSITORY: Final = {
 }
 
 
-def assemble(root: Path, lessons: Iterable[Lesson], host: Host, folder: Path) -> None:
+def assemble(root: Path, lessons: Sequence[Lesson], host: Host, folder: Path) -> None:
     """Write everything that Sphinx reads into an empty folder.
 
     Raises:
@@ -43,6 +50,7 @@ def assemble(root: Path, lessons: Iterable[Lesson], host: Host, folder: Path) ->
     (folder / "named-mistake.html").write_text(named_mistake(root / SITE), encoding="utf-8")
     for lesson in lessons:
         _lesson(lesson, host, folder)
+    _slides(root, lessons, folder)
 
 
 def _lesson(lesson: Lesson, host: Host, folder: Path) -> None:
@@ -56,6 +64,20 @@ def _lesson(lesson: Lesson, host: Host, folder: Path) -> None:
     _write(folder / "lessons" / f"{lesson.name}.ipynb", as_text(page.notebook).encode())
     for path, content in page.pictures.items():
         _write(folder / "_static" / path, content)
+
+
+def _slides(root: Path, lessons: Sequence[Lesson], folder: Path) -> None:
+    """Write the lessons' drawn pictures, a page that shows them, and all of them in one file."""
+    lines = ["# Pictures for slides", "", ALL_SLIDES]
+    with zipfile.ZipFile(folder / f"{SLIDES}.zip", "w") as zipped:
+        for lesson in lessons:
+            lines += ["", f"## Lesson {lesson.name[:2]}"]
+            for path, picture in slides(lesson, root).items():
+                name = path.relative_to(root).as_posix()
+                _write(folder / name, picture.encode())
+                zipped.writestr(zipfile.ZipInfo(name), picture, zipfile.ZIP_DEFLATED)
+                lines += ["", f"![{path.stem[5:].replace('-', ' ')}]({name})"]
+    (folder / "slides.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _write(path: Path, content: bytes) -> None:

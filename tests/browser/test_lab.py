@@ -1,6 +1,8 @@
 """JupyterLab as learners meet it: it opens the start page, runs a lesson, takes a submission."""
 
+import base64
 import shutil
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,12 @@ from tests.browser.jupyterlab import (
     choose,
     element,
     texts,
+    to_start_page,
     wait_for_kernel,
 )
 from utils.lab.exchange import Course
 from utils.lab.page import NAME
+from utils.progress.record import Record, write
 
 
 def executed(notebook: Path) -> dict[str, Any] | None:
@@ -27,6 +31,31 @@ def test_the_start_page_opens_and_nothing_asks_a_question(page: Chrome) -> None:
     assert texts(page, ".jp-MarkdownViewer h1")[0].startswith("The Transformer encoder")
     assert texts(page, ".jp-Dialog") == []
     assert texts(page, ".Toastify__toast") == []
+
+
+def parts(page: Chrome) -> dict[str, str]:
+    """Read from the start page's drawing of the encoder how each of its parts stands."""
+    source = page.run("document.querySelector('.jp-MarkdownViewer img')?.src ?? ''")
+    drawing = base64.b64decode(source.partition("base64,")[2])
+    groups = ET.fromstring(drawing or "<svg/>").iter("{http://www.w3.org/2000/svg}g")
+    return {group.attrib["data-part"]: group.attrib["data-state"] for group in groups}
+
+
+def test_the_start_page_draws_the_encoder_below_its_button_and_colours_what_passes(
+    page: Chrome, course: Course
+) -> None:
+    page.wait("document.querySelector('.jp-MarkdownViewer img')?.naturalWidth > 800")
+    assert set(parts(page).values()) == {"to come"}
+    write(course.learn, "00_start_here", "stable_softmax", Record(1e9, True, True, None, 1e9))
+    to_start_page(page)
+    wait_for(lambda: parts(page).get("stable_softmax") == "your check passes", "its colour")
+    assert page.run(
+        """(() => {
+          const [image, column, button] = ["img", ".jp-RenderedMarkdown", "a.course-button"].map(
+            (name) => document.querySelector(`.jp-MarkdownViewer ${name}`).getBoundingClientRect());
+          return image.right <= column.right && image.top >= button.bottom;
+        })()"""
+    )
 
 
 def test_the_file_list_shows_the_learners_copies_and_the_start_page_only(
@@ -52,12 +81,43 @@ def test_a_cell_that_imports_the_courses_checks_runs(page: Chrome, course: Cours
     assert [output for output in cell["outputs"] if output["output_type"] == "error"] == []
 
 
+def follow(page: Chrome, words: str) -> None:
+    """Follow a link at the end of the notebook in sight: only cells in sight are in the page."""
+    panel = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+    link = element(f"{panel} a", words)
+    end = f"document.querySelector('{panel} .jp-WindowedPanel-outer')"
+
+    def is_there() -> bool:
+        page.run(f"{end}?.scrollTo(0, {end}.scrollHeight)")
+        return bool(page.run(f"!!({link})"))
+
+    wait_for(is_there, f"the link {words}", 60)
+    page.run(f"{link}.click()")
+
+
+def test_the_end_of_a_lesson_leads_to_the_next_one_and_back_to_the_start_page(
+    page: Chrome, course: Course
+) -> None:
+    first, second, *_ = course.lessons()
+    to_start_page(page)
+    page.click(element(".jp-MarkdownViewer td a", "00"))
+    page.wait(f"location.pathname.endsWith('/{first}.ipynb')", 60)
+    follow(page, "Start page")
+    page.wait(f"location.pathname.endsWith('/{NAME}')", 60)
+    page.click(element(".jp-MarkdownViewer td a", "00"))
+    follow(page, "lesson 01")
+    page.wait(f"location.pathname.endsWith('/{second}.ipynb')", 60)
+
+
 def test_pictures_have_a_dark_ground_in_the_dark_theme_alone(page: Chrome) -> None:
     page.run(
         "document.body.insertAdjacentHTML('beforeend',"
-        " '<div class=\"jp-RenderedImage\"><img></div>')"
+        ' \'<div class="jp-RenderedImage"><img></div>'
+        '<p class="jp-RenderedMarkdown"><img class="course-encoder"></p>\')'
     )
-    turned = "getComputedStyle(document.querySelector('body > .jp-RenderedImage img')).filter"
+    turned = """[...new Set([...document.querySelectorAll("body > div img, body > p img")]
+        .filter((image) => image.parentElement.parentElement === document.body)
+        .map((image) => getComputedStyle(image).filter))].join()"""
     assert page.run(turned) == "none"
     choose(page, "Settings", "Theme", "JupyterLab Dark")
     page.wait("document.body.dataset.jpThemeLight === 'false'")

@@ -9,6 +9,7 @@ import pytest
 from grader.authoring.lesson import Lesson
 from grader.authoring.readme import MINUTES
 from tests.course.lesson_runs import ROOT, all_lessons
+from utils.lab.page import NAME as START
 
 WORDS_A_MINUTE = 180
 LINES_A_MINUTE = 12  # of code that is there to be read
@@ -118,6 +119,22 @@ def test_a_lesson_ends_with_three_open_questions_and_its_sources(lesson):
     questions = text.partition("## Three open questions")[2].partition("**Sources")
     assert [n for n in (1, 2, 3, 4) if f"\n{n}. " in questions[0]] == [1, 2, 3]
     assert questions[2]
+
+
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_a_lesson_ends_with_links_to_the_next_one_and_to_the_start_page(lesson):
+    end = lesson.cells[-1].source.partition("**Next:**")[2].partition("**Sources")[0]
+    later = [name for name in all_lessons() if name > lesson.name]
+    wanted = [f"../{name}/{name}.ipynb" for name in later[:1]] + [f"../{START}"]
+    assert re.findall(r"\]\(([^)]*)\)", end) == wanted
+
+
+@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+def test_a_lessons_recap_shows_the_encoder_as_far_as_it_is_built(lesson):
+    *_, recap, picture, questions = lesson.cells
+    assert "## Recap" in recap.source
+    assert picture.source == f"drawn.encoder({int(lesson.name[:2])})"
+    assert questions.source.startswith("## Three open questions")
 
 
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)

@@ -100,20 +100,20 @@ def _arrow(start: Point, end: Point, text: str) -> str:
         (x1, y1), (x2, y2) = _edge(start, end), _edge(end, start)
         flat = abs(y2 - y1) < abs(x2 - x1)
         shift = (0, -5) if flat else (6, 4)
-        return _headed(x1, y1, x2, y2) + words(
-            (x1 + x2) / 2 + shift[0], (y1 + y2) / 2 + shift[1], text, font_size=10.5,
+        return headed(x1, y1, x2, y2) + words(
+            (x1 + x2) / 2 + shift[0], (y1 + y2) / 2 + shift[1], text, font_size=11,
             text_anchor="middle" if flat else "start",
         )  # fmt: skip
     corner = (end[0], start[1])
     x1, y1 = _edge(start, corner)
     return (
         line(x1, y1, *corner, stroke_width=1.4)
-        + _headed(*corner, *_edge(end, corner))
-        + words((x1 + corner[0]) / 2, y1 - 5, text, font_size=10.5, text_anchor="middle")
+        + headed(*corner, *_edge(end, corner))
+        + words((x1 + corner[0]) / 2, y1 - 5, text, font_size=11, text_anchor="middle")
     )
 
 
-def _headed(x1: float, y1: float, x2: float, y2: float) -> str:
+def headed(x1: float, y1: float, x2: float, y2: float) -> str:
     """Draw a line with a head at its end."""
     angle = math.atan2(y2 - y1, x2 - x1)
     sides = [

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from utils.drawn.frame import (
     INK,
@@ -17,13 +16,16 @@ from utils.drawn.frame import (
 )
 from utils.palette import BLUE
 
+if TYPE_CHECKING:  # the start page draws, too, where torch is not to be loaded
+    from torch import Tensor
+
 ROW, TOP = 36, 52
 LEAST_SEEN = 0.03  # opacity of a line that carries nothing
 SIZES = (3, 12, 48, 192, 768)  # what the slider of d_k offers
 
 
 def attention_by_hand(
-    names: Sequence[str], q: Tensor, k: Tensor, v: Tensor, query: int = 0
+    names: Sequence[str], q: "Tensor", k: "Tensor", v: "Tensor", query: int = 0
 ) -> Drawn:
     """Follow one query: its products with all keys, the weights, and the mixture of values.
 
@@ -147,7 +149,7 @@ def _row(i: int, name: str, *, product: float, scaled: float, weight: float, val
     ))  # fmt: skip
 
 
-def heads(maps: Mapping[str, Tensor], queries: Sequence[str], keys: Sequence[str]) -> Drawn:
+def heads(maps: "Mapping[str, Tensor]", queries: Sequence[str], keys: Sequence[str]) -> Drawn:
     """Show heads side by side: choose a query, and see where each of them looks.
 
     Args:

@@ -1,4 +1,4 @@
-"""The course in one diagram, and the way of the data through lessons 01 to 06, one each."""
+"""The way of the data through lessons 01 to 06, one each."""
 
 from itertools import pairwise
 
@@ -19,22 +19,6 @@ def way(name: str) -> Drawn:
     one = WAYS[name]
     return Drawn(one.title, one.alt, one.draw(), one.size)
 
-
-COURSE = Way(
-    "What you will build, and in which lesson",
-    "Above: a sentence gets positions (lesson 04), goes through layers (05), and each word gets a "
-    "tag (06). Below, what a layer is made of: softmax (00), attention (02), heads (03).",
-    {
-        "words": Box(0, 0, "a sentence", "data"), "places": Box(1, 0, "positions · 04", "sum"),
-        "layers": Box(2, 0, "layers · 05", "learned"), "tags": Box(3, 0, "tags · 06", "data"),
-        "softmax": Box(0, 1, "softmax · 00"), "attention": Box(1, 1, "attention · 02"),
-        "heads": Box(2, 1, "heads · 03", "learned"),
-    },
-    [
-        ("words", "places", ""), ("places", "layers", ""), ("layers", "tags", ""),
-        ("softmax", "attention", ""), ("attention", "heads", ""), ("heads", "layers", "in each"),
-    ],
-)  # fmt: skip
 
 RECURRENT = Way(
     "From sequence to sequence with a recurrent network, which reverses a b",
@@ -72,9 +56,9 @@ LOOKING_BACK = Way(
         "query": Box(0, 0, "state = query", "data"), "scores": Box(1.1, 0, "scores"),
         "softmax": Box(2.3, 0, "softmax (S)"),
         "encoder": Box(0, 1.8, "encoder", "learned"), "states": Box(1.1, 1.8, "h₁ … h_S", "data"),
-        "mix": Box(2.3, 1.8, "weighted sum"), "cell": Box(3.5, 1.8, "decoder cell", "learned"),
-        "written": Box(3.5, 2.8, "last symbol", "data"),
-        "state": Box(4.6, 1.8, "new state", "data"), "next": Box(4.6, 0, "next symbol", "data"),
+        "mix": Box(2.3, 1.8, "weighted sum"), "cell": Box(3.65, 1.8, "decoder cell", "learned"),
+        "written": Box(3.65, 2.8, "last symbol", "data"),
+        "state": Box(4.85, 1.8, "new state", "data"), "next": Box(4.85, 0, "next symbol", "data"),
     },
     [
         ("query", "scores", "(B, Dq)"), ("encoder", "states", "(B, S, Dk)"),
@@ -144,7 +128,7 @@ POSITIONS = Way(
         "sum": Box(1.1, 0, "+", "sum"), "qkv": Box(2.2, 0, "w_q, w_k, w_v", "learned"),
         "scores": Box(4.6, 0, "Q · Kᵀ"),
         "words2": Box(0, 2.4, "words", "data"), "qkv2": Box(2.2, 2.4, "w_q, w_k, w_v", "learned"),
-        "turn": Box(3.3, 2.4, "turn q and k", "sum"), "scores2": Box(4.6, 2.4, "Q · Kᵀ"),
+        "turn": Box(3.4, 2.4, "turn q and k", "sum"), "scores2": Box(4.6, 2.4, "Q · Kᵀ"),
     },
     [
         ("words", "sum", "(B, T, D)"), ("table", "sum", "(T, D)"), ("sum", "qkv", "(B, T, D)"),
@@ -209,7 +193,6 @@ TRAINING = Way(
 )  # fmt: skip
 
 WAYS = {
-    "course": COURSE,
     "recurrent": RECURRENT,
     "looking back": LOOKING_BACK,
     "attention": ATTENTION,

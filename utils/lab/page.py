@@ -4,6 +4,7 @@ It is a Markdown file that is written anew whenever JupyterLab opens it (`conten
 the checks put on record, the notebooks as saved, and nbgrader's own list of submissions.
 """
 
+import base64
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
+from utils.drawn import own_encoder
+from utils.drawn.frame import as_file
 from utils.lab import guide
 from utils.lab.exchange import Course
 from utils.lab.handed_in import HandedIn, handed_in
@@ -87,6 +90,7 @@ def render(course: Course, now: dt.datetime) -> str:
         *_misplaced(course, lessons),
         _table(course, rows, now),
         guide.WHAT_COUNTS,
+        _encoder(rows),
         "## Your exercises",
         *(_details(row, now) for row in rows),
         guide.how_it_goes(course),
@@ -147,6 +151,17 @@ def _so_far(rows: list[Row], guesses: int) -> str:
     made = f", {guesses} guess{'es' if guesses > 1 else ''}" if guesses else ""
     done = f"{len(passed)} of {len(every)} exercises, {' of '.join(points)} points"
     return f"**So far:** {done}{made}."
+
+
+def _encoder(rows: list[Row]) -> str:
+    """Return the drawing of the encoder, in colour where the learner's exercises pass.
+
+    It is an image within the page: JupyterLab lets no drawing stand in a text of Markdown.
+    """
+    picture = own_encoder([each.exercise for row in rows for each in row.passed])
+    data = base64.b64encode(as_file(picture.svg()).encode()).decode()
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<img class="course-encoder" alt="{escape(picture.alt)}" src="{source}">'
 
 
 def _notebook(lesson: str) -> str:

@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.mime", "utils.errors",
-        "utils.text_files",
+        "utils.text_files", "utils.drawn",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": (
@@ -115,6 +115,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "grader.bundle": ("grader.bundle", "grader.errors", "utils.lab"),
     "grader.authoring": ("grader.authoring", "grader.errors", "utils.checks.bank.source"),
+    "grader.authoring.slides": ("grader.authoring", "utils.drawn"),
     "grader.gradebook": ("grader.gradebook", "grader.authoring.lesson", "grader.errors"),
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",

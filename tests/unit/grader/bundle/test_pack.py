@@ -44,7 +44,7 @@ def test_it_holds_what_students_need_and_nothing_else(bundle: Path) -> None:
     assert {path.name for path in bundle.iterdir()} == {
         ".github", ".gitignore", "LICENSE", "Makefile", "README.md", "bench",
         "constraints.txt", "course.toml", "environment.yml", "notebooks", "pyproject.toml",
-        "setup.sh", "utils",
+        "setup.sh", "slides", "utils",
     }  # fmt: skip
     assert {path.name for path in (bundle / "bench").iterdir()} == {"results"}
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grader.website.hosted import SET_UP, Host, hosted_notebook, launch_bar
 
@@ -40,6 +40,14 @@ def test_the_set_up_cell_stands_first_and_the_release_keeps_its_cells() -> None:
     assert [c.id for c in hosted_notebook(release, Host("ada/course")).cells] == ["set-up", "a"]
     assert [c.id for c in hosted_notebook(release, Host()).cells] == ["a"]
     assert [c.id for c in release.cells] == ["a"]
+
+
+def test_a_notebook_that_stands_alone_links_to_no_file_beside_it() -> None:
+    text = "In [lesson 3](../03_x/03_x.ipynb), [docs](https://a.example). [Start page](../Start.md)"
+    release = new_notebook(cells=[new_markdown_cell(text)])
+    (cell,) = hosted_notebook(release, Host()).cells
+    assert cell.source == "In lesson 3, [docs](https://a.example). "
+    assert release.cells[0].source == text
 
 
 def bare_python(folder: Path) -> list[str]:

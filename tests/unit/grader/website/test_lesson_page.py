@@ -29,6 +29,14 @@ def page(release: list[Any], solution: list[Any]) -> Any:
     return lesson_page("02_x", new_notebook(cells=release), new_notebook(cells=solution))
 
 
+def test_links_to_other_lessons_and_to_the_start_page_lead_to_pages_of_the_site() -> None:
+    written = "[lesson 03](../03_x/03_x.ipynb) [Start page](../Start.md) [b](../03_x/other.ipynb)"
+    made = page([new_markdown_cell(written)], [])
+    assert made.notebook.cells[0].source == (
+        "[lesson 03](03_x.ipynb) [Start page](../index.md) [b](../03_x/other.ipynb)"
+    )
+
+
 def test_a_cell_with_the_same_source_gets_its_outputs() -> None:
     made = page([code("show(1)")], [code("show(1)", text("one"))])
     assert [output.text for output in made.notebook.cells[0].outputs] == ["one"]

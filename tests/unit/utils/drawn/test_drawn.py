@@ -20,7 +20,11 @@ MOVING = {
     "turned": lambda names=WORDS: drawn.turned_pair(),
     "reach": lambda names=WORDS: drawn.reach(names),
 }
-STILL = {name: lambda name=name: drawn.way(name) for name in WAYS}
+DIAGRAMS = {name: lambda name=name: drawn.way(name) for name in WAYS} | {
+    "encoder": lambda: drawn.encoder(3),
+    "own encoder": lambda: drawn.own_encoder({"stable_softmax"}),
+}
+STILL = DIAGRAMS | {"batches": lambda: drawn.padded_batches({"<b>": [3, 1], "two": [2]})}
 ALL = MOVING | STILL
 
 
@@ -83,9 +87,9 @@ def test_a_diagram_needs_no_script(make):
     assert "<script" not in make()._repr_html_()
 
 
-@pytest.mark.parametrize("name", [name for name in WAYS if name != "course"])
+@pytest.mark.parametrize("name", DIAGRAMS)
 def test_a_diagram_of_data_tells_shapes(name):
-    assert "(B, " in told(STILL[name]())
+    assert "(B, " in told(DIAGRAMS[name]())
 
 
 @pytest.mark.parametrize("one", WAYS.values(), ids=WAYS)

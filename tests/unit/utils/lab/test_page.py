@@ -1,10 +1,13 @@
 """The start page tells what is on record and what is saved, and nothing that it cannot know."""
 
 import asyncio
+import base64
 import datetime as dt
 import json
 import os
+import re
 import shutil
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,35 @@ def test_a_lessons_bar_and_minutes_follow_its_points(begun: Course) -> None:
     answer(begun, ANSWER, saved=CHECKED + 60)
     bar = '<progress value="3" max="3.5">3 of 3.5</progress> | 3 | 1 of 2 |'  # of 21 minutes
     assert bar in line(begun, "| [01")
+
+
+def encoder(course: Course) -> dict[str, str]:
+    """Read the drawing on the page: how each part of the encoder stands."""
+    (data,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', render(course, NOON))
+    groups = ET.fromstring(base64.b64decode(data)).iter("{http://www.w3.org/2000/svg}g")
+    return {group.attrib["data-part"]: group.attrib["data-state"] for group in groups}
+
+
+def test_a_part_of_the_encoder_has_colour_while_its_exercise_passes(with_exercises: Course) -> None:
+    path = with_exercises.source(SECOND) / f"{SECOND}.ipynb"
+    path.write_text(path.read_text().replace("double", "LayerNorm"))
+    prepare(with_exercises)
+    assert set(encoder(with_exercises).values()) == {"to come"}
+    found = Record(CHECKED, True, started=True, cell=None, last_passed=CHECKED)
+    write(with_exercises.learn, SECOND, "LayerNorm", found)
+    shown = encoder(with_exercises)
+    assert shown.pop("LayerNorm") == "your check passes"
+    assert set(shown.values()) == {"to come"}
+    write(with_exercises.learn, SECOND, "LayerNorm", Record(CHECKED, False, True, None, CHECKED))
+    assert encoder(with_exercises)["LayerNorm"] == "to come"
+
+
+def test_the_encoder_stands_below_the_button_and_the_table_and_is_told_in_words(
+    begun: Course,
+) -> None:
+    page = render(begun, NOON)
+    assert page.index(BUTTON) < page.index("| [01") < page.index("<img")
+    assert 'alt="A sentence becomes word ids' in line(begun, "<img")
 
 
 def test_a_notebook_under_another_name_is_told_with_how_to_undo_it(begun: Course) -> None:

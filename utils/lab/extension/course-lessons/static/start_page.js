@@ -11,6 +11,7 @@ export default () => ({
       }
       .jp-RenderedMarkdown a.course-button:focus-visible { outline: 3px solid var(--jp-warn-color1); }
       .jp-RenderedMarkdown progress { width: 7em; height: 0.9em; accent-color: var(--jp-success-color1); }
+      .jp-RenderedMarkdown img.course-encoder { display: block; margin-bottom: 1em; }
       .jp-RenderedMarkdown .course-chip {
         display: inline-block; margin: 0 0.4em 0.3em 0; padding: 0.15em 0.8em;
         border: 1px solid var(--jp-border-color1); border-radius: 1em;

@@ -6,8 +6,8 @@
     autoStart: true,
     activate: () => {
       const style = document.createElement("style");
-      const pictures = '[data-jp-theme-light="false"] .jp-RenderedImage img';
-      style.textContent = `${pictures} { filter: invert(0.93) hue-rotate(180deg); }`;
+      const pictures = ".jp-RenderedImage img, .jp-RenderedMarkdown img.course-encoder";
+      style.textContent = `[data-jp-theme-light="false"] :is(${pictures}) { filter: invert(0.93) hue-rotate(180deg); }`;
       document.head.append(style);
     },
   };
