@@ -90,9 +90,9 @@ def render(course: Course, now: dt.datetime) -> str:
         *_misplaced(course, lessons),
         _table(course, rows, now),
         guide.WHAT_COUNTS,
-        _encoder(rows),
         "## Your exercises",
         *(_details(row, now) for row in rows),
+        _encoder(rows),
         guide.how_it_goes(course),
         guide.about_the_page(when(now, now)),
     ]
