@@ -779,12 +779,14 @@ guess("the pair that is more alike", None, choices=("up and down", "physician an
 
 # %% tags=["skip-grading", "measured"]
 @torch.no_grad()
-def vectors_of(texts: Sequence[str], encoder: nn.Module | None = None) -> Tensor:
-    parts = []
+def vectors_of(texts: Sequence[str]) -> Tensor:
+    order = sorted(range(len(texts)), key=lambda n: len(texts[n]))  # like lengths together
+    found = torch.empty(len(texts), lab.files.sizes[1])
     for start in range(0, len(texts), 32):
-        ids = ids_of(texts[start : start + 32])
-        parts.append(sentence_vectors((encoder or bert)(ids), ids != 0))
-    return torch.cat(parts)
+        rows = order[start : start + 32]
+        ids = ids_of([texts[n] for n in rows])
+        found[rows] = sentence_vectors(bert(ids), ids != 0)
+    return found
 
 
 def cosines() -> dict[str, float]:

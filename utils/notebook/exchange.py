@@ -4,6 +4,7 @@ Lesson 07 exchanges parts of a student's encoder. One that keeps second referenc
 list of steps made in `__init__`) is right in its own lesson, and would go on with its old parts.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -12,43 +13,56 @@ from torch import Tensor, nn
 from utils.words import listed
 
 SIZES = (7, 8, 2, 2, 6, 5)  # V, D, H, N, F, max_len
-IN_A_LAYER = ("feed_forward", "norm_1", "norm_2")
 
 
 class _Part(nn.Module):
-    """A part that notes whether it was called.
+    """A part that notes that it was called.
 
     Args:
         right: computes in its place.
+        called: where to note it.
+        name: what is noted.
 
     """
 
-    def __init__(self, right: nn.Module) -> None:
+    def __init__(self, right: nn.Module, called: list[str], name: str) -> None:
         super().__init__()
-        self.right, self.called = right, False
+        self.right, self.called, self.name = right, called, name
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute what the right part computes."""
-        self.called = True
+        self.called.append(self.name)
         result: Tensor = self.right(x)
         return result
 
 
 def fault_of_exchanging(encoder_class: Any) -> str:
     """Return which exchanged parts an encoder does not use, in words; "" if it uses all."""
-    vocab, width, *_ = SIZES
+    called, olds = list[str](), list[str]()
     encoder = encoder_class(*SIZES, 0.0).eval()
-    parts = {"embedding": _Part(nn.Embedding(vocab, width)), "positions": _Part(nn.Identity())}
-    encoder.embedding, encoder.positions = parts.values()
-    for n, layer in enumerate(encoder.layers):
-        for name in IN_A_LAYER:
-            right = nn.LayerNorm(width) if "norm" in name else nn.Linear(width, width)
-            parts[f"layers[{n}].{name}"] = _Part(right)
-            setattr(layer, name, parts[f"layers[{n}].{name}"])
+    places = list(_places(encoder))
+    for holder, attribute, name, right in places:
+        getattr(holder, attribute).register_forward_pre_hook(
+            lambda *_, name=name: olds.append(name)
+        )
+        setattr(holder, attribute, _Part(right, called, name))
     try:
         with torch.no_grad():
             encoder(torch.tensor([[1, 2, 3]]))
     except Exception as error:
         return f"stops with {type(error).__name__} after its parts were exchanged"
-    unused = [name for name, part in parts.items() if not part.called]
-    return f"goes on with its old parts after these are exchanged: {listed(unused)}" * bool(unused)
+    left = [name for _, _, name, _ in places if name not in called or name in olds]
+    return (
+        f"goes on with old parts after new ones took their places: {listed(left)}" if left else ""
+    )
+
+
+def _places(encoder: Any) -> Iterator[tuple[Any, str, str, nn.Module]]:
+    """Yield what lesson 07 exchanges: its holder, attribute, name, and a part to put there."""
+    vocab, width, *_ = SIZES
+    yield encoder, "embedding", "embedding", nn.Embedding(vocab, width)
+    yield encoder, "positions", "positions", nn.Identity()
+    for n, layer in enumerate(encoder.layers):
+        for name in ("norm_1", "norm_2"):
+            yield layer, name, f"layers[{n}].{name}", nn.LayerNorm(width)
+        yield layer, "feed_forward", f"layers[{n}].feed_forward", nn.Linear(width, width)
