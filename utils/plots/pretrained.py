@@ -1,6 +1,7 @@
 """The pictures of lesson 07. Descriptions are made from what is drawn."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,7 +41,8 @@ def probed_layers(runs: Mapping[str, Runs]) -> None:
     fig, ax = plt.subplots(figsize=(6.5, 3.2))
     for place, (n, draws) in enumerate(runs.items()):
         grid = np.array(draws)
-        states, style = range(grid.shape[1]), {"color": f"C{place}", "marker": "os^D"[place % 4]}
+        states = range(grid.shape[1])
+        style: dict[str, Any] = {"color": f"C{place}", "marker": "os^D"[place % 4]}
         ax.plot(states, grid.mean(0), ls=("-", "--", "-.", ":")[place % 4], label=n, **style)
         for draw in grid:
             ax.plot(states, draw, ls="", alpha=0.4, **style)

@@ -52,13 +52,16 @@ def drawn(n: int, seed: int) -> list[Sentence]:
 
 
 def probe_layers(
-    states_of_words: Callable[[Sequence[str]], Tensor], sizes: Sequence[int] = SIZES
+    states_of_words: Callable[[Sequence[str]], Tensor],
+    sizes: Sequence[int] = SIZES,
+    seeds: Sequence[int] = SEEDS,
 ) -> dict[str, list[list[float]]]:
     """Train a linear layer on each state, and return the shares of test words that it tags right.
 
     Args:
         states_of_words: the words of a sentence -> (words, states, D).
         sizes: numbers of sentences to learn from.
+        seeds: of the draws.
 
     Returns:
         number of sentences -> for each draw, a share for each state.
@@ -70,7 +73,7 @@ def probe_layers(
     return {
         str(n): [
             _probed(*_features(drawn(n, seed), states_of_words, names), x_test, y_test)
-            for seed in SEEDS
+            for seed in seeds
         ]
         for n in sizes
     }
@@ -98,7 +101,7 @@ def _probed(x: Tensor, y: Tensor, x_test: Tensor, y_test: Tensor) -> list[float]
         scores = x @ weight + bias
         loss = F.cross_entropy(scores.flatten(0, 1), y.repeat(len(x))) * len(x)
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     with torch.no_grad():
         right = (x_test @ weight + bias).argmax(-1) == y_test

@@ -16,6 +16,7 @@ _UNREAD: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"^## (?:(\d+)\. )?(.+)$", re.MULTILINE)
 _SIGNS: Final = re.compile(r"[*`$\\]|\]\(.*?\)")
+_PARAGRAPH: Final = re.compile(r"\n\n|\n(?:[-*]|\d+\.) ")  # or an item of a list
 _FEWEST, _MOST = 5, 60  # words of a sentence
 
 SIX: Final = (
@@ -91,7 +92,7 @@ def _of_lesson(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for paragraph in _UNREAD.sub("", text).split("\n\n"):
+    for paragraph in _PARAGRAPH.split(_UNREAD.sub("", text)):
         plain = " ".join(_SIGNS.sub("", paragraph).split())
         for sentence in sentences_of(plain):
             if _FEWEST <= len(sentence.split()) <= _MOST:

@@ -44,7 +44,7 @@ def before_and_after(
         with short_numbers(student):
             loss = loss_of(student, [learned[n] for n in chosen])
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(student.parameters(), CLIP)
         optimizer.step()
     return {"before": before, "after": examined(student, loss_of, kept)}

@@ -39,10 +39,10 @@ def _is_punctuation(character: str) -> bool:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, cut behind a full stop, a question or a colon."""
+    """Yield the sentences of a paragraph, cut behind a full stop or another sign of its kind."""
     begin = 0
     for end in range(1, len(text) + 1):
-        at_end = end == len(text) or (text[end - 1] in ".?!:" and text[end] == " ")
+        at_end = end == len(text) or (text[end - 1] in ".?!" and text[end] == " ")
         if at_end and text[begin:end].strip():
             yield text[begin:end].strip()
             begin = end

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 
 from utils.checks.compare.compare import PREDICTION
-from utils.checks.exercise import ExerciseKind, Probe, case
+from utils.checks.exercise import Case, ExerciseKind, Probe, case
 from utils.checks.observation import AnswerError, ProblemKind
 
 
@@ -51,7 +51,7 @@ def asked_by_letter(name: str, kind: str, words: Collection[str]) -> Probe:
         name,
         dict,
         lambda answer, i: _chosen(answer() if callable(answer) else answer, i[kind], words),
-        tuple(case(f"{kind} {letter}", **{kind: letter}) for letter in "ABC"),
+        tuple(Case(f"{kind} {letter}", {kind: letter}) for letter in "ABC"),
         kind=ExerciseKind.PREDICT,
         gradient=False,
     )

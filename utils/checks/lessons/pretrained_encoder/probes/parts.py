@@ -101,7 +101,8 @@ def _dropped(encoder: Any, ids: Tensor) -> float:
     with seeded(0), torch.no_grad():
         embedded = encoder.train().embed(ids.repeat(COPIES, 1))
     encoder.eval()
-    return round((embedded == 0).double().mean().item(), 1)
+    share: float = round((embedded == 0).double().mean().item(), 1)
+    return share
 
 
 def _load_inputs(
