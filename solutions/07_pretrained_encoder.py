@@ -863,6 +863,8 @@ measured = lab.measured("heads", head_shares)
 pictures.head_shares(measured)
 most = max(max(row) for row in measured["before"])
 print("largest share:", said("largest share on the token before", round(most, 2)))
+means = [sum(row) / len(row) for row in measured["[CLS]"]]
+print("on [CLS], mean of a layer's heads:", *(f"{mean:.2f}" for mean in means))
 
 # %% [markdown]
 # One head is a pure shift by one, which lesson 01's `shift_right` did by hand. And half of the
