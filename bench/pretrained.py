@@ -29,7 +29,7 @@ def lesson_names(left_out: tuple[str, ...]) -> dict[str, Any]:
 
     """
     mpl.use("agg")
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     names: dict[str, Any] = {"__name__": "__main__"}
     for source in cells(LESSON):
         if not any(word in source for word in left_out):

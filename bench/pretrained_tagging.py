@@ -36,6 +36,7 @@ Pieces = tuple[list[int], list[int], list[int]]  # ids, places of first pieces, 
 def measure() -> dict[str, dict[str, list[float]]]:
     """Return, by way and number of sentences, the share of test words that are tagged right."""
     lesson = lesson_names(OTHERS)
+    torch.set_num_threads(1)
     tests = english("test")[::EVERY]
     pieces = _Pieces(lesson, sorted({tag for sentence in tests for _, tag in sentence}))
     probed = {
@@ -64,6 +65,7 @@ def measure() -> dict[str, dict[str, list[float]]]:
         }
         for way, shares in rows.items():
             found[way] |= {str(n): shares} if shares else {}
+            print(n, way, shares, flush=True)
     return found
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ LONGEST, EVERY = 60, 3  # words of a sentence to learn from; every third test se
 STEPS, RATE, DECAY = 200, 1e-2, 1e-2
 
 
+@cache
 def english(split: str) -> list[Sentence]:
     """Return sentences of (word, part of speech), from COURSE_DATA or the publisher.
 

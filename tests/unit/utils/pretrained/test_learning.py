@@ -34,6 +34,7 @@ def test_the_probe_finds_the_state_that_holds_the_tags(tmp_path, monkeypatch):
         for split, part in {"train": sentences[:60], "test": sentences[60:]}.items()
     }
     monkeypatch.setattr(english, "BLOBS", blobs)
+    monkeypatch.setattr(english, "english", english.english.__wrapped__)  # nothing is kept
     monkeypatch.setenv("COURSE_DATA", str(tmp_path))
     noise = torch.Generator().manual_seed(1)
 
