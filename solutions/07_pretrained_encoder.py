@@ -1001,9 +1001,9 @@ print("all weights trained on, 50 sentences:", right)
 print(where)
 
 # %% [markdown]
-# Fifty tagged sentences with the published weights beat a thousand without them. And a linear layer
-# on state 2, trained in seconds, comes within two points of training everything. (Hyperparameters
-# were searched for no row.)
+# Fifty tagged sentences with the published weights get more words right than a thousand without
+# them. With fifty, a linear layer on state 2, trained in seconds, comes within five points of
+# training everything. (Settings were searched for no row.)
 #
 # ## 10. Train it on pairs
 #
@@ -1073,17 +1073,20 @@ def loss_of(encoder: nn.Module, pairs: Sequence[tuple[str, str]]) -> Tensor:
 
 
 pairs = library.neighbours()
+kept = pairs[:: len(pairs) // 32][:32]  # from all lessons
+learned = [pair for pair in pairs if pair not in kept]
 measured = lab.measured(
-    "pairs", lambda: training.before_and_after(bert, loss_of, pairs[:32], pairs[32:], steps=20)
+    "pairs", lambda: training.before_and_after(bert, loss_of, kept, learned, steps=20)
 )
 print(f"loss on pairs kept aside: before {measured['before']:.2f}, after {measured['after']:.2f}")
 print(f"blind guessing among 32: {torch.tensor(32.0).log().item():.2f}")
 
 # %% [markdown]
-# It was good at this before you began. Twenty steps are next to nothing beside a billion pairs, and
-# a model is not improved in an afternoon; but the loss is the same, and so is the code. On a GPU it
-# runs in bfloat16 by autocast, with weights in float32. Weights in float16 would not do: there
-# $10^{-12}$ is 0, and a token of equal entries gives 0 / 0.
+# The loss begins *above* blind guessing: at a scale of 20, a wrong sentence that is a little more
+# alike is a loud mistake, and this course's neighbours are often not alike. Twenty steps bring it
+# down, and they are next to nothing beside a billion pairs. But the loss is the same, and so is the
+# code. On a GPU it runs in bfloat16 by autocast, with weights in float32. Weights in float16 would
+# not do: there $10^{-12}$ is 0, and a token of equal entries gives 0 / 0.
 
 # %% tags=["skip-grading"]
 print(summary())

@@ -87,8 +87,8 @@ def _of_lesson(path: Path) -> Iterator[tuple[str, str]]:
             text = "".join(cell["source"])
             parts = _HEADING.split(text)  # text, number, title, text, ...
             for number, body in zip([section, *parts[1::3]], parts[::3], strict=True):
-                section = number or section
-                yield from ((f"{lesson}.{section}", one) for one in _sentences(body))
+                section = number or ""  # a recap has none, and says again what others say
+                yield from ((f"{lesson}.{number}", one) for one in _sentences(body) if number)
 
 
 def _sentences(text: str) -> Iterator[str]:
