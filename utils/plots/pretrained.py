@@ -62,6 +62,7 @@ def sentences_needed(rows: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
         ax.plot(sizes, means, ls=ls, marker="os^D"[place % 4], color=f"C{place}", label=way)
     ax.set(xscale="log", title="What sentences with tags are worth", ylabel="share of words right")
     ax.set_xlabel("tagged sentences")
+    sizes = sorted({int(n) for found in rows.values() for n in found})
     ax.set_xticks(sizes, [str(n) for n in sizes])
     ax.minorticks_off()
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
