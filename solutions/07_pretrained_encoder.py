@@ -869,8 +869,8 @@ means = [sum(row) / len(row) for row in measured["[CLS]"]]
 print("on [CLS], mean of a layer's heads:", *(f"{mean:.2f}" for mean in means))
 
 # %% [markdown]
-# One head is a pure shift by one, which lesson 01's `shift_right` did by hand. And almost half of the
-# weight in the middle layers goes to [CLS], a token that no word needs: a place to look at when
+# One head is a pure shift by one, which lesson 01's `shift_right` did by hand. And almost half of
+# the weight in the middle layers goes to [CLS], a token that no word needs: a place to look at when
 # there is nothing to look at (our reading).
 #
 # What do the layers *know*? Tag words with their parts of speech by a linear layer on the states,
