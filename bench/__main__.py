@@ -10,7 +10,7 @@ from importlib import import_module
 from bench.record import keep
 
 NAMES = ("checks", "grading", "norm_order", "positions", "reversal")
-LONG = ("semester", "tagging_speed")  # run when they are named
+LONG = ("pretrained", "pretrained_tagging", "semester", "tagging_speed")  # run when they are named
 PLACES = {"semester": "bench.semester.whole"}
 
 

@@ -27,7 +27,7 @@ NOTHING_DRAWN = {
     "sinusoidal_encoding", "repaired_encoding", "shift_matrix", "count_parameters",
     "build_vocab", "alibi_bias", "collate: nothing but an empty sentence",
     "bucket_batches: all past the budget", "bucket_batches: empty sentences",
-    "bucket_batches: one sentence", "bucket_batches: nothing", "noam_rate",
+    "bucket_batches: one sentence", "bucket_batches: nothing", "noam_rate", "word_pieces",
 }  # fmt: skip
 solutions_of = cache(lambda lesson: names_of(all_lessons()[lesson]))
 

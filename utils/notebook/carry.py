@@ -29,6 +29,7 @@ from typing import Any
 from utils.kernel.runs import is_grading
 from utils.kernel.say import said_meanwhile, say
 from utils.kernel.time_limit import time_limit
+from utils.notebook.exchange import fault_of_exchanging
 from utils.notebook.source import NotFoundInNotebook, source_of
 from utils.reference import BLOCKS, HOMES
 from utils.words import listed
@@ -49,7 +50,7 @@ TOO_LONG = "takes too long to try; run this cell again when the computer has les
 _verdicts: dict[str, str] = {}  # what was tried -> why it cannot be used, "" if it can
 
 
-def carry(lesson: str, name: str) -> Any:
+def carry(lesson: str, name: str, *, exchanged: bool = False) -> Any:
     """Return your own block of an earlier lesson if it passes its visible checks, else a stand-in.
 
     A printed line says which. In grading it is always the stand-in, so that an early error costs
@@ -58,6 +59,7 @@ def carry(lesson: str, name: str) -> Any:
     Args:
         lesson: the earlier lesson's name, such as "03_multi_head_attention".
         name: the block's name, such as "MultiHeadAttention".
+        exchanged: whether it must also use parts that are put into it later.
 
     Raises:
         ValueError: the course has no such block.
@@ -65,17 +67,22 @@ def carry(lesson: str, name: str) -> Any:
     """
     if name not in BLOCKS:
         raise ValueError(f"no block is called {name!r}; there are {', '.join(BLOCKS)}")
-    block, said = _own_or_stand_in(Path.cwd().parent / lesson / f"{lesson}.ipynb", name)
+    notebook = Path.cwd().parent / lesson / f"{lesson}.ipynb"
+    block, said = _own_or_stand_in(notebook, name, exchanged=exchanged)
     say(f"{name}: {said}")
     return block
 
 
-def _own_or_stand_in(notebook: Path, name: str) -> tuple[Any, str]:
+def _own_or_stand_in(notebook: Path, name: str, *, exchanged: bool) -> tuple[Any, str]:
     shown = f"../{notebook.parent.name}/{notebook.name}"
     try:
         why = _why_not(notebook, name)
         if not why:
-            return load(notebook, name), f"your own, from {shown}"
+            block = load(notebook, name)
+            fault = fault_of_exchanging(block) if exchanged else ""
+            if not fault:
+                return block, f"your own, from {shown}"
+            why = f"yours, in {shown}, {fault}"
     except NotFoundInNotebook as error:
         why = f"{shown}: {error}"
     except Exception as error:  # the notebook behaves differently the second time

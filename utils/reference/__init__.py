@@ -26,6 +26,7 @@ HOMES: Final[Mapping[str, str]] = {
     "FeedForward": "parts",
     "EncoderLayer": "layer",
     "TransformerEncoder": "encoder",
+    "as_bert": "bert",
     "collate": "tagging",
     "token_loss": "tagging",
 }

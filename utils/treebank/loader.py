@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from utils.download import DownloadError, cache_folder, fetch, is_blob
 from utils.errors import UserError
 from utils.treebank.conllu import Sentence, read_conllu
-from utils.treebank.download import DownloadError, cache_folder, fetch
 from utils.treebank.synthetic import Ceilings, ceilings, made_up_sentences
 
 COURSE_TREEBANK = "UD_Czech-CAC"
@@ -137,7 +137,7 @@ def _from_publisher(name: str | None) -> Treebank:
 
 def _fetched(source: str, split: str) -> Path:
     file = f"cs_cac-ud-{split}.conllu"
-    return fetch(f"{source}/{file}", BLOBS[split], cache_folder() / file)
+    return fetch(f"{source}/{file}", is_blob(BLOBS[split]), cache_folder() / file)
 
 
 def _from_folder(folder: Path, name: str | None) -> Treebank:

@@ -30,7 +30,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.plots": ("utils.plots", "utils.palette"),
     "utils.drawn": ("utils.drawn", "utils.palette"),
     "utils.experiments": ("utils.experiments", "utils.plots"),
-    "utils.treebank": ("utils.treebank", "utils.errors"),
+    "utils.download": ("utils.errors",),
+    "utils.treebank": ("utils.treebank", "utils.download", "utils.errors"),
+    "utils.pretrained": (
+        "utils.pretrained", "utils.download", "utils.errors", "utils.treebank",
+    ),
     "utils.training": (
         "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",
     ),

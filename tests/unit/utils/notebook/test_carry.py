@@ -112,6 +112,33 @@ def test_a_wrong_block_gives_way_to_the_stand_in(learn, capsys):
     assert "passes 2 of" in said(capsys)  # with one key allowed no scale matters
 
 
+KEEPS_ITS_POSITIONS = """
+from utils.reference.modules import TransformerEncoder as Right
+
+class TransformerEncoder(Right):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        self.kept = [self.positions]
+
+    def embed(self, ids):
+        return self.kept[0](self.embedding(ids))
+"""
+
+
+def test_an_encoder_that_keeps_old_parts_is_carried_only_where_none_is_exchanged(
+    learn, capsys, monkeypatch
+):
+    (learn / "05_encoder").rmdir()
+    write(learn, "05_encoder", IMPORTS, cell(KEEPS_ITS_POSITIONS, "TransformerEncoder"))
+    monkeypatch.setattr(carry, "_why_not", lambda *_: "")  # it passes its own check
+    monkeypatch.chdir(learn / "05_encoder")
+    assert carry.carry("05_encoder", "TransformerEncoder").__module__.startswith("carried")
+    assert "your own" in said(capsys)
+    exchanged = carry.carry("05_encoder", "TransformerEncoder", exchanged=True)
+    assert exchanged is modules.TransformerEncoder
+    assert "old parts after new ones took their places: positions)" in said(capsys)
+
+
 def test_a_stub_gives_way_to_the_stand_in(learn, capsys):
     write(learn, LESSON, IMPORTS, cell(STUB, NAME))
     assert carry.carry(LESSON, NAME) is modules.scaled_dot_product_attention

@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from tests.unit.utils.treebank.test_conllu import TREEBANKS, text_of
+from utils.download import DownloadError
 from utils.treebank import loader
 from utils.treebank.conllu import ConlluError
-from utils.treebank.download import DownloadError
 from utils.treebank.loader import TreebankError, load_treebank, tags_of, words_of
 
 

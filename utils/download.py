@@ -1,8 +1,8 @@
 """Fetch a file once, and verify that it is the right one.
 
-A file is identified by its git blob id in the publisher's repository: the SHA-1 of `blob LENGTH`, a
-zero byte, and the content. It is verified before it gets its final name, and again whenever it is
-used.
+It is verified before it gets its final name, and again whenever it is used: by its git blob id in
+the publisher's repository (the SHA-1 of `blob LENGTH`, a zero byte, and the content), or by the
+SHA-256 of its content.
 """
 
 import contextlib
@@ -13,8 +13,9 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ TIMEOUT = 20.0  # seconds without a byte
 MOST = 1 << 28  # bytes; nothing that the course fetches is nearly as large
 STALE = 24 * 3600  # seconds after which a partial file belongs to no running process
 HALF = ".part"
+Check = Callable[[Path], bool]  # whether a file is the right one
 
 
 class DownloadError(UserError):
@@ -46,26 +48,46 @@ def cache_folder() -> Path:
 def blob_id(path: Path) -> str:
     """Return git's id of a file's content, 40 hexadecimal digits."""
     content = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    return _digest(path, content)
+
+
+def is_blob(expected: str) -> Check:
+    """Return a check of a file by its git blob id."""
+    return lambda path: blob_id(path) == expected
+
+
+def has_sha256(expected: str) -> Check:
+    """Return a check of a file by the SHA-256 of its content."""
+    return lambda path: _digest(path, hashlib.sha256()) == expected
+
+
+def _digest(path: Path, content: Any) -> str:
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             content.update(chunk)
-    return content.hexdigest()
+    digits: str = content.hexdigest()
+    return digits
 
 
-def fetch(url: str, blob: str, path: Path) -> Path:
-    """Return a path that holds the file with this blob id, fetched from `url` if necessary.
+def fetch(url: str, is_right: Check, path: Path) -> Path:
+    """Return a path that holds the right file, fetched from `url` if necessary.
 
     Several processes may do so at once. A bar shows progress; TQDM_DISABLE=1 hides it.
+
+    Args:
+        url: where the publisher has it.
+        is_right: tells it from any other file.
+        path: where it is kept.
 
     Raises:
         DownloadError: there is no connection or no space, or the content is not as expected.
 
     """
     try:
-        if not (path.is_file() and blob_id(path) == blob):
+        if not (path.is_file() and is_right(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             _remove_stale(path)
-            _fetch_anew(url, blob, path)
+            _fetch_anew(url, is_right, path)
     except (OSError, http.client.HTTPException) as error:
         if isinstance(error, HTTPError):
             error.close()  # it holds the server's answer, with an open connection
@@ -75,14 +97,14 @@ def fetch(url: str, blob: str, path: Path) -> Path:
     return path
 
 
-def _fetch_anew(url: str, blob: str, path: Path) -> None:
+def _fetch_anew(url: str, is_right: Check, path: Path) -> None:
     """Download under a temporary name, verify, then rename: no partial file gets the final name."""
     handle, name = tempfile.mkstemp(HALF, f"{path.name}-", path.parent)
     half = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             _copy(url, path.name, file)
-        if blob_id(half) != blob:
+        if not is_right(half):
             raise DownloadError(f"the file at {url} is not the one that the course expects")
         half.replace(path)
     finally:

@@ -1,0 +1,75 @@
+"""Words and pieces as the published tokenizer has them, and the course's own text."""
+
+import pytest
+
+from tests.course.lesson_runs import all_lessons
+from utils.checks.bank.source import sources_in
+from utils.checks.registry import exercises
+from utils.pretrained import library, tiny
+from utils.pretrained.weights import published
+from utils.pretrained.words import sentences_of, split_words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Hello, World!", ["hello", ",", "world", "!"]),
+        ("naïve café", ["naive", "cafe"]),
+        ("ΌΣΟΣ", ["οσοσ"]),  # no final sigma
+        ("a\x0bb\x1cc\x85d", ["abcd"]),  # blank to Python, dropped here
+        ("a\u200bb\u00adc", ["abc"]),
+        ("tab\tand\nline", ["tab", "and", "line"]),
+        ("中文ab", ["中", "文", "ab"]),
+        ("x^2=$3~", ["x", "^", "2", "=", "$", "3", "~"]),
+        ("", []),
+        ("a" * 100, ["a" * 100]),
+        ("b " + "a" * 101, ["b", "[UNK]"]),
+        ("\u0378", ["\u0378"]),  # no alphabet has it yet
+    ],
+)
+def test_a_text_is_cut_into_words(text, words):
+    assert split_words(text) == words
+
+
+def test_a_paragraph_is_cut_into_sentences():
+    text = "It is 3.5 long. Is it? Yes: so it is"
+    assert list(sentences_of(text)) == ["It is 3.5 long.", "Is it?", "Yes: so it is"]
+
+
+def test_the_tiny_vocabulary_spells_ascii():
+    vocab, cut = tiny.vocabulary(), exercises()["word_pieces"].oracle
+    for word in split_words("The quick (brown) fox, 123 + 4: jumps/over @lazy_dogs!"):
+        assert cut(word, vocab) != ["[UNK]"], word
+
+
+def test_the_courses_sections_are_all_there_and_hold_the_answers_to_the_questions():
+    places, sentences = library.places()
+    assert len(places) == len(sentences) > 800
+    assert set(library.QUESTIONS.values()) <= set(places)
+    assert not any("<details" in sentence or "$$" in sentence for sentence in sentences)
+    assert len(library.forty_eight()) == 48
+    assert len(library.neighbours()) > 200
+
+
+def test_pieces_are_those_of_the_published_tokenizer():
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    files = published()
+    if not files.is_real:
+        pytest.skip("the published model is not here")
+    theirs = tokenizers.BertWordPieceTokenizer(files.vocab, lowercase=True)
+    lesson = all_lessons()["07_pretrained_encoder"]
+    assert lesson is not None
+    home = exercises()["word_pieces"].fingerprints
+    assert home is not None
+    source = sources_in(home.parent)["word_pieces"]
+    ours = source.defined(source.text, {})
+    for text in (
+        *library.places()[1],
+        "Žluťoučký kůň",
+        "İstanbul",
+        "ΌΣΟΣ",
+        "한국어 中文",
+        "a" * 120,
+    ):
+        pieces = [piece for word in split_words(text) for piece in ours(word, files.vocab)]
+        assert pieces == theirs.encode(text, add_special_tokens=False).tokens, text

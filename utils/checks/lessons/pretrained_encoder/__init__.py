@@ -1,0 +1,1 @@
+"""Lesson 07, a published model in the student's own encoder: probes and answers."""
