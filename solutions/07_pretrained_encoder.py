@@ -1108,6 +1108,9 @@ print(summary())
 # 3. Ask the search twenty questions of your own, written down before you search. How many sections
 #    does it find?
 #
+# **Next:** the encoder is whole, and the world is full of weights for it. Is there a text of your
+# own that you would like to search? [Start page](../Start.md)
+#
 # **Sources.** J. Devlin et al., *BERT*, NAACL 2019. N. Reimers, I. Gurevych, *Sentence-BERT*, EMNLP
 # 2019. W. Wang et al., *MiniLM*, NeurIPS 2020. D. Hendrycks, K. Gimpel, *Gaussian error linear
 # units*, 2016. K. Clark et al., *What does BERT look at?*, 2019. A. van den Oord et al.,

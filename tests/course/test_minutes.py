@@ -20,6 +20,7 @@ SOURCES = re.compile(r"\*\*Sources\b.*", re.DOTALL)
 GUESS = re.compile(r"^\s*guess\(", re.MULTILINE)
 NAMED = re.compile(r'^\s*guess\("([^"]+)"', re.MULTILINE)
 MOST_GUESSES = 8
+LAST_TO_BUILD = "06_training"  # a part of the encoder
 
 
 def text_of(lesson: Lesson) -> str:
@@ -129,7 +130,11 @@ def test_a_lesson_ends_with_links_to_the_next_one_and_to_the_start_page(lesson):
     assert re.findall(r"\]\(([^)]*)\)", end) == wanted
 
 
-@pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
+@pytest.mark.parametrize(
+    "lesson",
+    [lesson for lesson in all_lessons().values() if lesson.name <= LAST_TO_BUILD],
+    ids=lambda lesson: lesson.name,
+)
 def test_a_lessons_recap_shows_the_encoder_as_far_as_it_is_built(lesson):
     *_, recap, picture, questions = lesson.cells
     assert "## Recap" in recap.source
