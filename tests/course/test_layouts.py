@@ -148,7 +148,7 @@ def test_a_right_answer_may_return_results_in_any_layout(exercise, layout):
         assert same(usual, laid, exercise), (case, laid.problem)
 
 
-# Its eps is 1e-12: where a layout makes a token's entries equal, only rounding is left to be divided.
+# Its eps is 1e-12: where a layout makes a token's entries equal, only rounding is left.
 ROUNDING_ALONE = ("as_bert",)
 STAND_INS = {f"utils.reference.modules.{name}": name for name in BLOCKS} | {
     path: name
