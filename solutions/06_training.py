@@ -1819,8 +1819,8 @@ drawn.encoder(6)
 #    stay? Can an encoder that reads letters in place of words bring them back?
 #
 # **Next:** tagged text is scarce, untagged text plentiful, so BERT, an encoder like yours but
-# larger, first learned to name masked words from the words around: **pretraining**. In
-# [lesson 07](../07_pretrained_encoder/07_pretrained_encoder.ipynb) such a model runs in your encoder.
+# larger, first learned to name masked words from the words around: **pretraining**. In your encoder
+# such a model runs in [lesson 07](../07_pretrained_encoder/07_pretrained_encoder.ipynb).
 # [Start page](../Start.md)
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,

@@ -14,6 +14,7 @@ NAME: Final = "transformer-encoder-course"
 # Of the recorded figures those that lessons draw: others quote the solutions.
 TAKEN: Final = (
     "LICENSE", "bench/results/norm_order.json", "bench/results/positions.json",
+    "bench/results/pretrained.json", "bench/results/pretrained_tagging.json",
     "bench/results/tagging_contest.json", "constraints.txt", "environment.yml", "notebooks",
     "pyproject.toml", "setup.sh", "slides", "utils",
 )  # fmt: skip

@@ -1,16 +1,13 @@
 """Figures of lesson 07: measured where the published model is there, recorded ones elsewhere."""
 
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from utils.download import DownloadError
+from utils.experiments.recorded import recorded
 from utils.pretrained.weights import Files, published
-
-RECORD: Final = Path(__file__).resolve().parents[2] / "bench" / "results" / "pretrained.json"
 
 
 @dataclass
@@ -52,15 +49,9 @@ class Measuring:
                 return self.found[name]
             except DownloadError as error:
                 why = str(error)
-        found, where = recorded()
-        sys.stdout.write(f"Recorded figures, {where} ({why}).\n")
+        found, where = recorded("pretrained")
+        sys.stdout.write(f"Figures {where}: {why}.\n")
         return found[name]
-
-
-def recorded() -> tuple[dict[str, Any], str]:
-    """Return the recorded figures, and on which machine and day they were measured."""
-    kept = json.loads(RECORD.read_text(encoding="utf-8"))
-    return kept["results"], f"{kept['date']}, {kept['processor']}, torch {kept['torch']}"
 
 
 def rounded(value: Any) -> Any:

@@ -33,7 +33,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.download": ("utils.errors",),
     "utils.treebank": ("utils.treebank", "utils.download", "utils.errors"),
     "utils.pretrained": (
-        "utils.pretrained", "utils.download", "utils.errors", "utils.treebank",
+        "utils.pretrained", "utils.download", "utils.errors", "utils.experiments.recorded",
+        "utils.treebank",
     ),
     "utils.training": (
         "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",

@@ -50,7 +50,7 @@ def test_it_holds_what_students_need_and_nothing_else(bundle: Path) -> None:
 
 
 def test_it_holds_the_recorded_figures_that_its_notebooks_draw_and_no_others(bundle: Path) -> None:
-    text = "".join(path.read_text() for path in bundle.rglob("*.ipynb"))
+    text = "".join(path.read_text() for path in [*bundle.rglob("*.ipynb"), *bundle.rglob("*.py")])
     drawn = set(re.findall(r"recorded\(\\?\"(\w+)", text))
     assert {path.stem for path in (bundle / "bench/results").iterdir()} == drawn != set()
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from utils import download
+from utils.experiments import recorded as records
 from utils.pretrained import measuring, tiny, weights
 from utils.pretrained.torch_bert import torch_states
 
@@ -94,12 +95,12 @@ def test_figures_without_the_model_are_the_recorded_ones_and_a_line_says_so(
     monkeypatch, tmp_path, capsys
 ):
     kept = {"date": "2026-11-28", "processor": "one", "torch": "2", "results": {"a": [1.5]}}
-    (tmp_path / "kept.json").write_text(json.dumps(kept))
-    monkeypatch.setattr(measuring, "RECORD", tmp_path / "kept.json")
+    (tmp_path / "pretrained.json").write_text(json.dumps(kept))
+    monkeypatch.setattr(records, "RESULTS", tmp_path)
     monkeypatch.setenv("COURSE_MODEL", "tiny")
     lab = measuring.Measuring.of_published()
     assert lab.measured("a", lambda: 1 / 0) == [1.5]
-    assert "Recorded figures, 2026-11-28" in capsys.readouterr().out
+    assert "Figures recorded on 2026-11-28" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("a_publisher")
@@ -111,7 +112,7 @@ def test_figures_of_the_model_are_measured_and_rounded(monkeypatch):
     def offline():
         raise download.DownloadError("no network")
 
-    monkeypatch.setattr(measuring, "recorded", lambda: ({"a": "kept"}, "then"))
+    monkeypatch.setattr(measuring, "recorded", lambda _: ({"a": "kept"}, "then"))
     assert lab.measured("a", offline) == "kept"
 
 
