@@ -1,4 +1,4 @@
-"""Every number in the last lesson's training, in one place."""
+"""Every number in lesson 06's training, in one place."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -74,7 +74,7 @@ ON_A_MAC = replace(ON_A_GPU, most_sentences=5000)
 
 
 def settings_for(device: str) -> Settings:
-    """Return sizes with which the last lesson takes minutes.
+    """Return sizes with which lesson 06 takes minutes.
 
     On an NVIDIA GPU all sentences are used: by what was measured with fewer, the contest takes some
     ten minutes with all of Czech-CAC on an H200.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-FILE = "predictions.txt"  # in the last lesson's folder, to be submitted with it
+FILE = "predictions.txt"  # in lesson 06's folder, to be submitted with it
 
 
 def write_predictions(path: str | Path, tagged: Sequence[Sequence[str]]) -> Path:
