@@ -137,6 +137,7 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
     tensors, mine = i["tensors"], list(encoder.parameters())
     if i["lacks"]:
         return _load_too_little(answer, encoder, tensors)
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
     answer(encoder, tensors)
     results: dict[str, object] = {
         "numbers": {name: p.detach().clone() for name, p in encoder.named_parameters()}
@@ -147,7 +148,6 @@ def _call_load(answer: Any, i: Inputs) -> dict[str, object]:
         results["the parameters are the same objects"] = still
         results["the parameters can still be trained"] = trained
     if i["apart"]:
-        before = {name: tensor.clone() for name, tensor in tensors.items()}
         with torch.no_grad():
             for parameter in encoder.parameters():
                 parameter.zero_()

@@ -8,7 +8,7 @@ from utils.checks.lessons.inputs import Draw
 
 
 def _piece_inputs(words: list[str], pieces: str) -> Inputs:
-    return {"words": words, "vocab": {piece: n for n, piece in enumerate(pieces.split(), 5)}}
+    return {"words": words, "vocab": {piece: n for n, piece in enumerate(pieces.split())}}
 
 
 def _call_pieces(answer: Any, i: Inputs) -> dict[str, object]:

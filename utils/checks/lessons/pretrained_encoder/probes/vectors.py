@@ -23,7 +23,9 @@ def _state_inputs(off: int | None, kind: str, **params: Any) -> Inputs:
     ours = [state + draw.normal(*state.shape, scale=_SMALL / 8) for state in theirs]
     for n, state in enumerate(ours):
         if kind == "at padding":
-            state[~real] += 1.0
+            state[~real] = float("nan") if n else 1.0
+        elif kind == "rounding everywhere":
+            state.copy_(theirs[n] + 0.8 * ATOL)  # a vector's length is further apart than that
         if off is None or n < off:
             continue
         if kind == "growing":
@@ -32,6 +34,11 @@ def _state_inputs(off: int | None, kind: str, **params: Any) -> Inputs:
             state[0, 0, 0] -= 0.5 / (n + 1)
         elif kind == "not a number":
             state[0, 0, -1] = float("nan")
+        elif kind == "not a number in both":
+            state[0, 0, -1] = theirs[n][0, 0, -1] = float("nan")
+        elif kind == "a large number":
+            theirs[n][0, 0, 0] = 300.0
+            state[0, 0, 0] = 300.002
         elif kind == "one entry":
             state[0, 0, 0] += 20 * ATOL
         elif n == off:  # later states agree again
@@ -60,13 +67,15 @@ def _vector_inputs(mask: str = "none", **params: Any) -> Inputs:
 def _loss_inputs(scale: float | None = None, **params: Any) -> Inputs:
     draw, shape = Draw(factor=scale, **params), (params["B"], params["D"])
     a = draw.normal(*shape)
-    b = a + draw.normal(*shape)
+    b = a + 2 * draw.normal(*shape)
     return {"a": F.normalize(a, dim=-1), "b": F.normalize(b, dim=-1), "factor": scale}
 
 
 def _call_loss(answer: Any, i: Inputs) -> dict[str, object]:
     given = () if i["factor"] is None else (i["factor"],)
-    return {"loss": answer(i["a"], i["b"], *given)}
+    # Of length 1 on the way, too: an answer may bring to length 1 again, as cosine_similarity does.
+    a, b = (F.normalize(i[side], dim=-1) for side in "ab")
+    return {"loss": answer(a, b, *given)}
 
 
 PROBES = by_exercise(
@@ -83,6 +92,9 @@ PROBES = by_exercise(
             case("one entry", L=3, B=4, T=6, D=5, off=2, kind="one entry"),
             case("smaller than it should be", L=3, B=5, T=4, D=2, off=1, kind="smaller"),
             case("not a number", L=2, B=3, T=6, D=5, off=1, kind="not a number"),
+            case("in both", L=2, B=3, T=5, D=4, off=1, kind="not a number in both"),
+            case("rounding", L=2, B=4, T=5, D=6, off=None, kind="rounding everywhere"),
+            case("a large number", L=3, B=2, T=6, D=4, off=2, kind="a large number"),
         ),
         gradient=False,
     ),
