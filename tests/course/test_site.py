@@ -99,7 +99,7 @@ def test_no_result_stands_open_between_a_prediction_and_the_next_text(name: str)
 def test_every_lesson_shows_results(site: Path) -> None:
     for name in NAMES[1:]:
         page = (site / "lessons" / f"{name}.html").read_text(encoding="utf-8")
-        assert page.count('<img src="../_static/pictures/') >= 4, name
+        assert page.count('<img src="../_static/pictures/') >= 3, name
 
 
 def test_the_slides_are_offered_one_by_one_and_in_one_file(site: Path) -> None:

@@ -32,10 +32,11 @@ _THEIRS = {
 }
 
 
-def _encoder(i: Inputs) -> Any:
-    vocab, width, heads, layers, inner = i["sizes"]
+def _encoder(i: Inputs, padding_idx: int = 0) -> Any:
+    padding = {"padding_idx": padding_idx}
     with seeded(0):
-        encoder: Any = borrowed(ENCODER)(vocab, width, heads, layers, inner, 50, 0.1)
+        vocab, width, heads, layers, inner = i["sizes"]
+        encoder: Any = borrowed(ENCODER)(vocab, width, heads, layers, inner, 50, 0.1, **padding)
     return encoder.eval()
 
 
@@ -84,6 +85,10 @@ def _call_as_bert(answer: Any, i: Inputs) -> dict[str, object]:
     }
     if i["train"]:
         results["share that embed drops, to a tenth"] = _dropped(encoder, ids)
+        results["the feed-forward drops entries"] = _drops(encoder.layers[0].feed_forward, i)
+        other = _encoder(i, padding_idx=3)
+        answer(other, i["P"])
+        results["padding_idx of the embedding"] = getattr(other.embedding, "padding_idx", None)
     if i["past"]:
         ids = torch.ones(1, i["P"] + 1, dtype=torch.long)
         results["a sentence past max_len"] = name_of_error(lambda: encoder.embed(ids))
@@ -103,6 +108,14 @@ def _dropped(encoder: Any, ids: Tensor) -> float:
     encoder.eval()
     share: float = round((embedded == 0).double().mean().item(), 1)
     return share
+
+
+def _drops(feed_forward: nn.Module, i: Inputs) -> bool:
+    """Return whether two calls in train mode differ."""
+    x = torch.ones(COPIES, i["sizes"][1])
+    with seeded(0), torch.no_grad():
+        feed_forward.train()
+        return not torch.equal(feed_forward(x), feed_forward(x))
 
 
 def _load_inputs(
