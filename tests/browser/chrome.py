@@ -116,8 +116,17 @@ class Chrome:
 
     def wait(self, script: str, seconds: float = 240) -> Any:
         """Wait until a JavaScript expression is true in the page, and give its value."""
+
+        def value() -> Any:
+            try:
+                return self.run(script)
+            except RuntimeError as error:  # a page that is just left has no value
+                if "navigated" not in str(error):
+                    raise
+            return None
+
         try:
-            return wait_for(lambda: self.run(script), script, seconds)
+            return wait_for(value, script, seconds)
         except TimeoutError as error:
             self.screenshot(self.profile / "timed-out.png")
             error.add_note(f"The page at that moment: {self.profile / 'timed-out.png'}")

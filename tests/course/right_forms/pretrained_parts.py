@@ -51,7 +51,7 @@ def bert_by_modules(encoder, max_len=512):
 def bert_by_the_formula(encoder, max_len=512):
     (table,) = encoder.embedding.parameters()
     width = table.shape[1]
-    encoder.embedding = nn.Embedding.from_pretrained(table.detach(), freeze=False, padding_idx=0)
+    encoder.embedding = nn.Embedding(*table.shape, encoder.padding_idx)
     norms = [LayerNorm(width, eps=1e-12) for _ in range(2 * len(encoder.layers) + 1)]
     positions = LearnedPositionalEncoding(width, max_len)
     encoder.positions = nn.Sequential(positions, norms.pop(), nn.Dropout(0.1))
@@ -62,7 +62,7 @@ def bert_by_the_formula(encoder, max_len=512):
 
 def bert_with_an_own_network(encoder, max_len=512):
     vocab, width = next(iter(encoder.embedding.parameters())).size()
-    encoder.embedding = nn.Embedding(vocab, width, padding_idx=0)
+    encoder.embedding = nn.Embedding(vocab, width, padding_idx=encoder.padding_idx)
     encoder.positions = nn.Sequential()
     encoder.positions.append(LearnedPositionalEncoding(width, max_len))
     encoder.positions.append(LayerNorm(width, 1e-12))

@@ -42,7 +42,8 @@ def test_a_picture_is_a_png_with_its_description(ax):
 def test_what_turns_a_picture_in_the_dark_is_the_same_in_jupyterlab_and_elsewhere():
     script = EXTENSION.read_text(encoding="utf-8")
     selector, rule = plots.IN_THE_DARK.split(" {")
-    assert selector in script
+    theme, _, picture = selector.partition(" ")
+    assert theme in script and picture in script
     assert rule.strip(" }") in script
     assert plots.IN_THE_DARK in plots.InWords("x")._repr_mimebundle_()["text/html"]
 

@@ -76,5 +76,5 @@ EXERCISES = by_id(
         ),
     ),
     Exercise(PROBES["sentence_vectors"], _vectors),
-    Exercise(PROBES["contrastive_loss"], _loss),
+    Exercise(PROBES["contrastive_loss"], _loss, tolerance=1e-3),  # of gradients at a large scale
 )
