@@ -21,13 +21,14 @@ def fresh_kernel() -> Iterator[None]:
     restart_kernel()
     yield
     restart_kernel()
+    InteractiveShell.clear_instance()
 
 
 @pytest.fixture
 def learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A notebook that runs in a learner's lesson."""
     (tmp_path / LESSON).mkdir()
-    monkeypatch.setattr(InteractiveShell, "initialized", lambda: True)
+    InteractiveShell.instance()
     monkeypatch.setattr(checked, "LEARN", tmp_path.resolve())
     monkeypatch.chdir(tmp_path / LESSON)
     return tmp_path
@@ -261,7 +262,7 @@ def test_a_card_is_html_in_which_words_are_escaped(monkeypatch: pytest.MonkeyPat
 def lesson_00(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A learner's copy of a real lesson, whose questions are known."""
     (tmp_path / "00_start_here").mkdir()
-    monkeypatch.setattr(InteractiveShell, "initialized", lambda: True)
+    InteractiveShell.instance()
     monkeypatch.setattr(checked, "LEARN", tmp_path.resolve())
     monkeypatch.chdir(tmp_path / "00_start_here")
     return tmp_path
