@@ -49,7 +49,7 @@ def measure() -> dict[str, dict[str, list[float]]]:
         "dictionary with endings": {},
         "linear on state 6, frozen": {n: [run[6] for run in runs] for n, runs in probed.items()},
         "linear on state 2, frozen": {n: [run[2] for run in runs] for n, runs in probed.items()},
-        "all weights trained on": {},
+        "layers trained on": {},
     }
     for n, (quick, slow) in SIZES.items():
         rows = {
@@ -58,7 +58,7 @@ def measure() -> dict[str, dict[str, list[float]]]:
                 trained(_small(lesson), pieces, drawn(n, s), tests, rounds=SCRATCH[n], seed=s)
                 for s in quick
             ],
-            "all weights trained on": [
+            "layers trained on": [
                 trained(_whole(lesson), pieces, drawn(n, s), tests, rounds=TUNED[n], seed=s)
                 for s in slow
             ],

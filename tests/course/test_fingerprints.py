@@ -12,7 +12,7 @@ from utils.checks.observe.expected import expected_of
 from utils.checks.registry import exercises
 
 KEPT = [e for lesson in all_lessons().values() for e in with_fingerprints(lesson)]
-MOST_BYTES = 1_400_000  # students download them
+MOST_BYTES = 800_000  # students download them
 
 
 def kept(exercise) -> Fingerprints:

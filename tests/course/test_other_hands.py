@@ -69,7 +69,7 @@ def test_each_named_cause_was_judged_by_a_person(exercise):
 @pytest.mark.whole
 def test_named_causes_are_true_as_far_as_a_person_judged_them():
     verdicts = [KNOWN.get(form.id, {}).get(name) for form, name in named()]
-    assert verdicts.count(True) >= 0.915 * len(WRONG)  # 0.928 before lesson 07, whose are new
+    assert verdicts.count(True) >= 0.92 * len(WRONG)
     assert verdicts.count(False) <= 3
 
 

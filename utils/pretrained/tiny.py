@@ -57,9 +57,8 @@ def tensors() -> dict[str, Tensor]:
     for n in range(layers):
         for name, (rows, columns) in _LINEARS.items():
             shape = (width if rows == 1 else inner, width if columns == 1 else inner)
-            spread = (
-                0.1 if ".key" not in name and ".query" not in name else 0.3
-            )  # or tokens become alike
+            # Queries and keys are larger, or tokens become alike.
+            spread = 0.3 if name.endswith((".query", ".key")) else 0.1
             found[f"encoder.layer.{n}.{name}.weight"] = draw(*shape, scale=spread)
             found[f"encoder.layer.{n}.{name}.bias"] = draw(shape[0], scale=0.1)
         for part in ("attention.output.LayerNorm", "output.LayerNorm"):

@@ -1,4 +1,8 @@
-"""Read and write a lesson's file of fingerprints: a line for each mistake, numbers alone."""
+"""Read and write a lesson's file of fingerprints: a line for each mistake, numbers alone.
+
+What is as the right answer's is written as 1: a whole case, or one of several results. Results that
+have the right one's names are a list in their order.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from utils.checks.compare.fingerprints import Fingerprints, Print, same_print
+from utils.checks.compare.fingerprints import Fingerprints, Print, alike, same_print
 
-_RIGHT = 1  # stands where a mistake gives what is right
+_RIGHT = 1
 _FORM, _NUMBERS = 2, 3  # of a result: what says its form, and the others
 
 
@@ -66,13 +70,15 @@ def _compact(one: Print | None, right: Print | None = None) -> object:
     """Write whole numbers without their point, what has no name without one, and no form twice."""
     if one is None:
         return None
-    short = {
+    short: dict[str, object] = {
         name: [
             int(n) if float(n).is_integer() and abs(n) < 1e6 else float(f"{n:.5g}")
             for n in numbers[_FORM * (_form_of(right, name) == numbers[:_FORM]) :]
         ]
         for name, numbers in one.items()
     }
+    if right is not None and len(one) > 1 and [*one] == [*right]:
+        return [_RIGHT if alike(one[n], right[n]) else numbers for n, numbers in short.items()]
     return short.get("", short)
 
 
@@ -99,8 +105,12 @@ def _print(stored: Any, right: Print | None = None) -> Print | None:
     if stored is None:
         return None
     named = stored if isinstance(stored, dict) else {"": stored}
+    if right is not None and any(isinstance(part, list) for part in named.get("", ())):
+        named = dict(zip(right, stored, strict=True))
     whole = {
-        name: (*(_form_of(right, name) if len(numbers) == _NUMBERS else ()), *numbers)
+        name: right[name]
+        if right is not None and numbers == _RIGHT
+        else (*(_form_of(right, name) if len(numbers) == _NUMBERS else ()), *numbers)
         for name, numbers in named.items()
     }
     return cast("Print", whole)
