@@ -53,9 +53,12 @@ def write_answer(page: Chrome, source: str) -> None:
 
 
 def go_to_exercise(page: Chrome) -> None:
-    """Follow the start page's link to the exercise's cell, and put the cursor into it."""
-    page.click(element("summary", "02"))
-    page.click(element(".jp-MarkdownViewer td a", EXERCISE))
+    """Follow the start page's link to the exercise's cell, and put the cursor into it.
+
+    A page that is drawn anew, since a verdict has come, shows its lessons closed.
+    """
+    opened = f"(found => found && (found.parentElement.open = true))({element('summary', '02')})"
+    page.click(f"{opened} && {element('.jp-MarkdownViewer td a', EXERCISE)}")
     wait_for_kernel(page)
     page.click(LINE)
 

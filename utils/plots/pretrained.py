@@ -21,9 +21,8 @@ def head_shares(shares: Mapping[str, Runs]) -> None:
     for ax, (kind, rows) in zip(axes, shares.items(), strict=True):
         heads = [str(n) for n in range(1, len(rows[0]) + 1)]
         layers = [str(n) for n in range(1, len(rows) + 1)]
-        style = {"title": f"Weight on {kind}", "rows": layers, "columns": heads}
-        plots.heat_map(ax, rows, **style, limits=(0, 1), bar="mean share")
-        ax.set_xlabel("head")
+        plots.heat_map(ax, rows, rows=layers, columns=heads, limits=(0, 1), bar="mean share")
+        ax.set(title=f"Weight on {kind}", xlabel="head")
     axes[0].set_ylabel("layer")
     plots.show(fig, about="Mean share of each head's weight, by layer and head.")
 

@@ -93,7 +93,7 @@ PROBES = by_exercise(
             case("smaller than it should be", L=3, B=5, T=4, D=2, off=0, kind="smaller"),
             case("not a number", L=2, B=3, T=6, D=5, off=1, kind="not a number"),
             case("in both", weight=2.0, L=2, B=3, T=5, D=4, off=1, kind="not a number in both"),
-            case("rounding", L=2, B=4, T=5, D=6, off=None, kind="rounding everywhere"),
+            case("rounding", weight=2.0, L=2, B=4, T=5, D=6, off=None, kind="rounding everywhere"),
             case("a large number", weight=2.0, L=3, B=5, T=6, D=4, off=2, kind="a large number"),
         ),
         gradient=False,
