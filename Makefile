@@ -2,11 +2,12 @@
 # ARGS="..." hands options on: make lab ARGS="--no-browser --port 8899". LESSON=02_attention chooses
 # one where there is a choice: make grade LESSON=02_attention
 PY := .venv/bin/python
-.PHONY: help lab test build grade teach release report archive demo bench bundle site hub hub-demo \
+.PHONY: help lab offline test build grade teach release report archive demo bench bundle site hub hub-demo \
 	clean
 
 help:
 	@echo "make lab      take the course: sets up .venv, opens JupyterLab on your copies in learn/"
+	@echo "make offline  fetch what lessons 06 and 07 take from the network, to work without one"
 	@echo "make test     what a change needs; make test ARGS=--all tests everything"
 	@echo "make build    build solutions/ and notebooks/ from the lessons' texts"
 	@echo "make grade    collect what was submitted, grade it, write feedback, sum it up"
@@ -25,6 +26,10 @@ help:
 lab:
 	@sh setup.sh lab
 	@$(PY) -m utils.lab $(ARGS)
+
+offline:
+	@sh setup.sh lab
+	@$(PY) -m utils.lab.offline
 
 test:
 	@sh setup.sh test

@@ -11,7 +11,7 @@ from jupyterlab.labapp import LabApp
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
-from utils.lab import guide
+from utils.lab import guide, offline
 from utils.lab.exchange import Course, exchange_settings, prepare
 from utils.lab.page import NAME, write_page
 from utils.lab.settings import SettingsError
@@ -183,7 +183,8 @@ def open_course(
             f"The lessons could not be copied to {course.learn}: {error}\n"
             f"Check that you may write there and in {course.private}, then start again."
         )
-    for line in filter(None, [*lines, guide.where_to_upload(course)]):
+    offer = offline.offer() if lines else ""  # once: when there are new copies
+    for line in filter(None, [*lines, offer, guide.where_to_upload(course)]):
         print(line)
     folder = write_settings(course, settings)
     launch(course, folder, lab_options(course, options), application)

@@ -10,16 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from utils.download import cache_folder, fetch, is_blob
+from utils.published import ENGLISH
 from utils.treebank.conllu import Sentence, read_conllu
 
-COMMIT: Final = "15d613d8447b3478787d4c278730a1e48a945efb"
-PUBLISHER: Final = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT"
-BLOBS: Final = {
-    "train": "34731d23bafeeff233fdcee18ffc0254b1aa0e28",
-    "dev": "a994b6990643429070ecc6e236d26ad6a04bfefb",
-    "test": "c59667960ae967636606f47bc35f132a5557ad39",
-}
 SIZES: Final = (50,)  # sentences to learn from
 SEEDS: Final = (0, 1, 2)
 LONGEST, EVERY = 60, 3  # words of a sentence to learn from; every third test sentence is looked at
@@ -34,16 +27,16 @@ def english(split: str) -> list[Sentence]:
         DownloadError: they can be had from neither.
 
     """
-    sentences = read_conllu(_file(f"en_ewt-ud-{split}.conllu", BLOBS[split]))
+    sentences = read_conllu(_file(f"en_ewt-ud-{split}.conllu"))
     return [[(word, tag.partition("|")[0]) for word, tag in sentence] for sentence in sentences]
 
 
-def _file(name: str, blob: str) -> Path:
+def _file(name: str) -> Path:
     folder = Path(os.environ.get("COURSE_DATA", "") or "no folder").expanduser()
-    for path in (folder / name, folder / "UD_English-EWT" / name):
-        if path.is_file() and is_blob(blob)(path):
+    for path in (folder / name, folder / ENGLISH.name / name):
+        if path.is_file() and ENGLISH.files[name](path):
             return path
-    return fetch(f"{PUBLISHER}/{COMMIT}/{name}", is_blob(blob), cache_folder() / name)
+    return ENGLISH.fetched(name)
 
 
 def drawn(n: int, seed: int) -> list[Sentence]:

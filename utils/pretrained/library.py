@@ -1,4 +1,4 @@
-"""The course's own text, section by section: what lesson 07 searches in."""
+"""Texts of lesson 07: everyday sentences, and the course's own text, section by section."""
 
 import json
 import re
@@ -27,6 +27,57 @@ SIX: Final = (
     "Attention is a weighted mean of values, and the weights are a softmax of scores.",
     "It rains, and it rains, and it rains. " * 6,
 )
+# What the encoder's faults and heads are measured on.
+EVERYDAY: Final = """\
+The bus was late again, so we walked to the station.
+She has lived in three countries and speaks four languages.
+Could you send me the report before noon?
+The old bridge was closed after the flood last spring.
+My sister bought two tickets, but only one of us can go.
+Nobody knows why the lights went out.
+He forgot his keys on the kitchen table.
+The recipe asks for three eggs, a cup of flour and a pinch of salt.
+In winter the lake freezes, and people skate on it.
+A new library will open next to the town hall in May.
+Please turn off your phone during the concert.
+The doctor told him to rest for at least a week.
+They planted apple trees along the road to the village.
+What time does the last train leave for the airport?
+I read the first chapter and fell asleep.
+The company sold fewer cars this year than the year before.
+Our neighbours have a dog that barks at every bicycle.
+It took the team nine months to build the prototype.
+The judge asked the witness to speak louder.
+Rain is expected in the north, while the south stays dry.
+If you heat ice, it melts; if you heat water, it boils.
+The museum shows paintings from the seventeenth century.
+Her first novel was rejected by twelve publishers.
+We need more chairs, because twenty guests have said yes.
+The goalkeeper caught the ball and kicked it far upfield.
+Is there a pharmacy near here that is open on Sundays?
+The price of coffee has doubled since last summer.
+Birds migrate south when the days become shorter.
+He repaired the radio with a piece of wire and some patience.
+The meeting was moved from Tuesday to Thursday.
+Most of the students had already handed in their essays.
+A small boat crossed the bay under a grey sky.
+Scientists found traces of water in the dust of the crater.
+You should not swim here: the current is too strong.
+The baker gets up at three, long before the town wakes.
+She plays the violin better than anyone in the orchestra.
+The government promised lower taxes and better schools.
+I would like a table for two by the window.
+This software updates itself every night, whether you like it or not.
+The children laughed when the clown dropped his hat.
+Bread, cheese and olives were all that was left.
+After the storm, the roof of the barn lay in the field.
+The lawyer read the contract twice and found an error.
+Do you remember the name of that little restaurant in Lisbon?
+The battery lasts about ten hours if the screen is dim.
+An hour later the snow had covered all tracks.
+The committee could not agree on a date.
+Turn left at the church, then follow the river for two miles.
+""".splitlines()
 PAIRS: Final = (
     ("the price went up", "the price went down"),
     ("he is a physician", "the man works as a doctor"),
@@ -58,12 +109,6 @@ def places() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the sections ("02.5") of all sentences of the course, and the sentences."""
     found = [pair for path in sorted(RELEASE.glob("0*/0*.ipynb")) for pair in _of_lesson(path)]
     return tuple(place for place, _ in found), tuple(sentence for _, sentence in found)
-
-
-def forty_eight() -> list[str]:
-    """Return 48 sentences of the course, of 5 to 25 words, from all lessons."""
-    usual = [s for s in places()[1] if 5 <= len(s.split()) <= 25]
-    return usual[:: max(1, len(usual) // 48)][:48]
 
 
 def neighbours() -> list[tuple[str, str]]:

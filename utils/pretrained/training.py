@@ -8,8 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from utils.errors import UserError
+from utils.experiments.device import best_device
+
 Pairs = Sequence[tuple[str, str]]
 BATCH, RATE, CLIP = 16, 3e-5, 1.0
+
+
+class PrecisionError(UserError):
+    """Numbers of this type are too coarse for a published encoder."""
 
 
 def before_and_after(
@@ -31,7 +38,7 @@ def before_and_after(
         steps: how many batches.
 
     """
-    student = copy.deepcopy(encoder)
+    student = copy.deepcopy(encoder).to(best_device())
     optimizer = torch.optim.AdamW(student.parameters(), RATE)
     random = torch.Generator().manual_seed(0)
     before = examined(student, loss_of, kept)
@@ -58,6 +65,17 @@ def examined(encoder: Any, loss_of: Callable[[Any, Pairs], Tensor], pairs: Pairs
 
 
 def short_numbers(module: torch.nn.Module) -> contextlib.AbstractContextManager[Any]:
-    """Return autocast to bfloat16 where a module is on a GPU; float16 has no room for 1e-12."""
+    """Return autocast to bfloat16 where a module is on a GPU, and nothing on the CPU.
+
+    Raises:
+        PrecisionError: the module's weights are in float16.
+
+    """
+    if any(p.dtype is torch.float16 for p in module.parameters()):
+        raise PrecisionError(
+            "The weights are in float16, where BERT's eps of 1e-12 is 0: a token of equal entries "
+            "would give 0 / 0. Keep them in float32 (`.float()`); on a GPU the products are "
+            "taken in bfloat16 anyway."
+        )
     on_gpu = next(module.parameters()).is_cuda
     return torch.autocast("cuda", torch.bfloat16) if on_gpu else contextlib.nullcontext()

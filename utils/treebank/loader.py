@@ -1,8 +1,8 @@
 """The treebank of lesson 06: sentences of words with their tags, part of speech and case.
 
-Czech-CAC (Universal Dependencies 2.17, CC BY-SA 4.0) is fetched from its publisher, once. Without a
-network, a made-up language takes its place. COURSE_DATA=DIR names a folder with this or another
-treebank; COURSE_DATA=made-up asks for the made-up language.
+Czech-CAC or English-EWT (Universal Dependencies, CC BY-SA 4.0) is fetched from its publisher, once.
+Without a network, a made-up language takes its place. COURSE_DATA=DIR names a folder with these or
+another treebank; COURSE_DATA=made-up asks for the made-up language.
 """
 
 import os
@@ -12,20 +12,14 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from utils.download import DownloadError, cache_folder, fetch, is_blob
+from utils.download import DownloadError
 from utils.errors import UserError
+from utils.published import CZECH, ENGLISH
 from utils.treebank.conllu import Sentence, read_conllu
 from utils.treebank.synthetic import Ceilings, ceilings, made_up_sentences
 
-COURSE_TREEBANK = "UD_Czech-CAC"
 USUAL = "CAC"  # the default in a folder with several treebanks
-COMMIT = "414d8497523be1df3b23d153755c16d1fd15855f"  # release 2.17
-PUBLISHER = "https://raw.githubusercontent.com/UniversalDependencies"
-BLOBS = {
-    "train": "759377eabd739e06583d182707cff98dc6b4545b",
-    "dev": "861ec3a61a6d59349b140fc7d12a2b1ebae1064a",
-    "test": "e1e69afe9fd6b8a8e7e91c99e3e6b2b3642742a7",
-}
+SPLITS = ("train", "dev", "test")
 MADE_UP = "made-up"
 MADE_UP_SIZES = (1200, 200, 400)  # sentences of train, dev and test
 FILES = "*-ud-{split}.conllu"
@@ -81,11 +75,12 @@ def tags_of(sentences: Sequence[Sentence]) -> list[list[str]]:
 def load_treebank(name: str | None = None, folder: str | Path | None = None) -> Treebank:
     """Load a treebank and print two lines about it.
 
-    Without a folder it is Czech-CAC from its publisher, kept in the user's cache folder, or the
-    made-up language if that cannot be fetched. With a folder it is the folder's treebank. A folder
-    with several (as files or in subfolders) needs a name, unless it holds Czech-CAC. Without a dev
-    file, every tenth sentence is held out of train. Without a train file, training uses the
-    folder's other treebanks of the same language and two thirds of the dev file.
+    Without a folder it is Czech-CAC, or English-EWT if that is named, from its publisher, kept in
+    the user's cache folder; if nothing is named and it cannot be fetched, the made-up language.
+    With a folder it is the folder's treebank. A folder with several (as files or in subfolders)
+    needs a name, unless it holds Czech-CAC. Without a dev file, every tenth sentence is held out of
+    train. Without a train file, training uses the folder's other treebanks of the same language
+    and two thirds of the dev file.
 
     Args:
         name: name of the treebank, written like UD_Czech-CAC, cs_cac or CAC.
@@ -119,25 +114,22 @@ def made_up_treebank(why: str) -> Treebank:
 
 
 def _from_publisher(name: str | None) -> Treebank:
-    if name is not None and not _is_called(COURSE_TREEBANK, name):
+    known = (CZECH, ENGLISH)
+    meant = [one for one in known if _is_called(one.name, name or CZECH.name)]
+    if not meant:
         raise TreebankError(
-            f"only {COURSE_TREEBANK} is fetched; for {name}, set COURSE_DATA to a folder with it"
+            f"only {' and '.join(one.name for one in known)} are fetched; for {name}, set "
+            "COURSE_DATA to a folder with it"
         )
-    source = f"{PUBLISHER}/{COURSE_TREEBANK}/{COMMIT}"
     try:
-        files = [_fetched(source, split) for split in BLOBS]
+        files = [meant[0].fetched(file) for file in meant[0].files]
     except DownloadError as error:
         if name is not None:
             raise
         return made_up_treebank(str(error))
     train, dev, test = map(read_conllu, files)
-    note = f"from {source}, CC BY-SA 4.0, kept in {cache_folder()}"
-    return Treebank(COURSE_TREEBANK, train, dev, test, note)
-
-
-def _fetched(source: str, split: str) -> Path:
-    file = f"cs_cac-ud-{split}.conllu"
-    return fetch(f"{source}/{file}", is_blob(BLOBS[split]), cache_folder() / file)
+    note = f"from {meant[0].address}, {meant[0].licence}, kept in {meant[0].folder}"
+    return Treebank(meant[0].name, train, dev, test, note)
 
 
 def _from_folder(folder: Path, name: str | None) -> Treebank:
@@ -162,7 +154,7 @@ def _treebanks(folder: Path) -> dict[str, Files]:
     if not folder.is_dir():
         raise TreebankError(f"COURSE_DATA: {folder} is no folder")
     found: dict[str, Files] = {}
-    for split in BLOBS:
+    for split in SPLITS:
         pattern = FILES.format(split=split)
         for path in sorted(chain(folder.glob(pattern), folder.glob(f"*/{pattern}"))):
             code = path.name.removesuffix(pattern[1:])

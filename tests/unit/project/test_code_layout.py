@@ -31,10 +31,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.drawn": ("utils.drawn", "utils.palette"),
     "utils.experiments": ("utils.experiments", "utils.plots"),
     "utils.download": ("utils.errors",),
-    "utils.treebank": ("utils.treebank", "utils.download", "utils.errors"),
+    "utils.published": ("utils.download",),
+    "utils.treebank": ("utils.treebank", "utils.download", "utils.errors", "utils.published"),
     "utils.pretrained": (
-        "utils.pretrained", "utils.download", "utils.errors", "utils.experiments.recorded",
-        "utils.treebank",
+        "utils.pretrained", "utils.download", "utils.errors", "utils.experiments",
+        "utils.published", "utils.treebank",
     ),
     "utils.training": (
         "utils.training", "utils.experiments", "utils.reference", "utils.errors", "utils.plots",
@@ -49,7 +50,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "utils.lab": (
         "utils.lab", "utils.progress", "utils.checks.mime", "utils.errors",
-        "utils.text_files", "utils.drawn",
+        "utils.text_files", "utils.drawn", "utils.download", "utils.published",
     ),
     "utils.checks": ("utils.checks.api",),
     "utils.checks.api": (

@@ -74,6 +74,7 @@ def launched(with_exercises: Course, monkeypatch: pytest.MonkeyPatch) -> list[li
     calls: list[list[str]] = []
     monkeypatch.setattr(start.LabApp, "launch_instance", calls.append)
     monkeypatch.setattr(start, "Course", lambda _root: with_exercises)
+    monkeypatch.setattr(start.offline, "offer", lambda: "what can be fetched")
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
     monkeypatch.setenv("PYTHONPATH", "/some/where")
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "")
@@ -92,7 +93,10 @@ def test_a_start_writes_the_page_and_says_where_the_copies_are(
     assert capsys.readouterr().out.splitlines() == [
         "00_first: your copy is in learn/00_first",
         "01_second: your copy is in learn/01_second",
+        "what can be fetched",
     ]
+    start.main([])
+    assert capsys.readouterr().out == ""
 
 
 def test_a_start_switches_nbgraders_extensions_off_and_guards_kernels(

@@ -1,11 +1,15 @@
 """Training on pairs, and the probe that tells what each state holds, on made-up numbers."""
 
+from dataclasses import replace
+
+import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.download import blob_id
-from utils.pretrained import english, faults, training
+from utils.download import blob_id, is_blob
+from utils.pretrained import english, faults, tagging, training
+from utils.published import ENGLISH
 from utils.reference.bert import as_bert
 from utils.reference.modules import TransformerEncoder
 
@@ -25,7 +29,9 @@ def treebank(path, sentences):
     return blob_id(path)
 
 
-def test_the_probe_finds_the_state_that_holds_the_tags(tmp_path, monkeypatch):
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    """Ninety sentences of four words, whose tags the words tell, in the place of English-EWT."""
     random = torch.Generator().manual_seed(0)
     drawn = torch.randint(3, (90, 4), generator=random).tolist()
     sentences = [[TAGS[n] for n in row] for row in drawn]
@@ -33,9 +39,14 @@ def test_the_probe_finds_the_state_that_holds_the_tags(tmp_path, monkeypatch):
         split: treebank(tmp_path / f"en_ewt-ud-{split}.conllu", part)
         for split, part in {"train": sentences[:60], "test": sentences[60:]}.items()
     }
-    monkeypatch.setattr(english, "BLOBS", blobs)
+    files = {f"en_ewt-ud-{split}.conllu": is_blob(blob) for split, blob in blobs.items()}
+    monkeypatch.setattr(english, "ENGLISH", replace(ENGLISH, files=files))
     monkeypatch.setattr(english, "english", english.english.__wrapped__)  # nothing is kept
     monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_probe_finds_the_state_that_holds_the_tags():
     noise = torch.Generator().manual_seed(1)
 
     def states(words):  # of two states, the second holds the tags
@@ -46,6 +57,36 @@ def test_the_probe_finds_the_state_that_holds_the_tags(tmp_path, monkeypatch):
     (first, second), *_ = english.probe_layers(states, (20,), (0, 1))["20"]
     assert second == 1.0
     assert first < 0.6
+
+
+def tokens_of(words):
+    """Ids of a sentence, with a beginning and an end; each word is two pieces."""
+    ids, firsts = [1], []
+    for word in words:
+        firsts.append(len(ids))
+        ids += [2 + 3 * TAGS.index(word.rstrip("1234").upper()) + n for n in (0, 1)]
+    return [*ids, 11], firsts
+
+
+@pytest.mark.usefixtures("texts")
+def test_an_encoder_learns_to_tag_from_few_sentences_and_is_left_as_it_was(monkeypatch):
+    monkeypatch.setitem(tagging.ROUNDS, 40, 20)
+    monkeypatch.setattr(tagging, "RATE", 0.01)
+    encoder = TransformerEncoder(12, 24, 2, 1, 32, dropout=0.0)
+    before = [p.detach().clone() for p in encoder.parameters()]
+    assert tagging.published_layers(encoder, tokens_of, 24, 40, seed=0) > 0.95
+    assert all(map(torch.equal, before, encoder.parameters()))
+
+
+def test_a_word_beyond_the_longest_sentence_is_left_out(monkeypatch):
+    monkeypatch.setattr(tagging, "LONGEST", 4)
+    cut = tagging.pieces([("noun1", "NOUN"), ("verb2", "VERB"), ("adj3", "ADJ")], tokens_of, TAGS)
+    assert cut == ([1, 2, 3, 5], [1, 3], [0, 1])
+
+
+def test_weights_in_float16_are_refused_with_the_reason():
+    with pytest.raises(training.PrecisionError, match="0 / 0"):
+        training.short_numbers(nn.Linear(2, 2).half())
 
 
 def test_training_on_pairs_leaves_the_encoder_alone_and_lowers_the_loss():

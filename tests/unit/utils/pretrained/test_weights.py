@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from utils import download
 from utils.experiments import recorded as records
 from utils.pretrained import measuring, tiny, weights
 from utils.pretrained.torch_bert import torch_states
+from utils.published import MODEL
 
 FILES = {"model.safetensors": b"numbers", "vocab.txt": b"[PAD]\n[UNK]\nthe\n"}
 
@@ -17,15 +19,18 @@ FILES = {"model.safetensors": b"numbers", "vocab.txt": b"[PAD]\n[UNK]\nthe\n"}
 @pytest.fixture
 def a_publisher(monkeypatch, tmp_path):
     """A small model in the place of the published one, and no copy of it anywhere."""
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
-    monkeypatch.setattr(weights, "DIGESTS", digests)
-    monkeypatch.setattr(weights, "PACKAGE", "no_such_package")
+    checks = {
+        name: download.has_sha256(hashlib.sha256(content).hexdigest())
+        for name, content in FILES.items()
+    }
+    here = replace(MODEL, address=(tmp_path / "web").as_uri(), files=checks)
+    monkeypatch.setattr(weights, "MODEL", here)
+    monkeypatch.setattr(weights, "MODEL_PACKAGE", "no_such_package")
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_MODEL", raising=False)
     (tmp_path / "web").mkdir()
     for name, content in FILES.items():
         (tmp_path / "web" / name).write_bytes(content)
-    monkeypatch.setattr(weights, "PUBLISHER", (tmp_path / "web").as_uri())
     return tmp_path
 
 
@@ -42,7 +47,7 @@ def test_files_are_fetched_once_and_their_size_is_said_before(a_publisher, capsy
 @pytest.mark.usefixtures("a_publisher")
 def test_a_broken_copy_in_the_cache_is_fetched_anew():
     weights.published()
-    (weights.cached() / "model.safetensors").write_bytes(b"num")
+    (weights.MODEL.folder / "model.safetensors").write_bytes(b"num")
     assert weights.published().content == b"numbers"
 
 
@@ -57,7 +62,7 @@ def test_a_folder_of_ones_own_is_used_and_another_file_refused(a_publisher, monk
     folder = a_publisher / "web"
     monkeypatch.setenv("COURSE_MODEL", str(folder))
     assert weights.published().note.endswith("COURSE_MODEL names")
-    assert not weights.cached().exists()
+    assert not weights.MODEL.folder.exists()
     (folder / "model.safetensors").write_bytes(b"others")
     with pytest.raises(weights.ModelError, match="not the publisher's"):
         weights.published()

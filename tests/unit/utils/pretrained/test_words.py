@@ -2,11 +2,8 @@
 
 import pytest
 
-from tests.course.lesson_runs import all_lessons
-from utils.checks.bank.source import sources_in
 from utils.checks.registry import exercises
 from utils.pretrained import library, tiny
-from utils.pretrained.weights import published
 from utils.pretrained.words import sentences_of, split_words
 
 
@@ -47,29 +44,4 @@ def test_the_courses_sections_are_all_there_and_hold_the_answers_to_the_question
     assert len(places) == len(sentences) > 800
     assert set(library.QUESTIONS.values()) <= set(places)
     assert not any("<details" in sentence or "$$" in sentence for sentence in sentences)
-    assert len(library.forty_eight()) == 48
     assert len(library.neighbours()) > 200
-
-
-def test_pieces_are_those_of_the_published_tokenizer():
-    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
-    files = published()
-    if not files.is_real:
-        pytest.skip("the published model is not here")
-    theirs = tokenizers.BertWordPieceTokenizer(files.vocab, lowercase=True)
-    lesson = all_lessons()["07_pretrained_encoder"]
-    assert lesson is not None
-    home = exercises()["word_pieces"].fingerprints
-    assert home is not None
-    source = sources_in(home.parent)["word_pieces"]
-    ours = source.defined(source.text, {})
-    for text in (
-        *library.places()[1],
-        "Žluťoučký kůň",
-        "İstanbul",
-        "ΌΣΟΣ",
-        "한국어 中文",
-        "a" * 120,
-    ):
-        pieces = [piece for word in split_words(text) for piece in ours(word, files.vocab)]
-        assert pieces == theirs.encode(text, add_special_tokens=False).tokens, text

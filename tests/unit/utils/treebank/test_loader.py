@@ -1,11 +1,12 @@
 """Which treebank is loaded, from where, and what is learned from."""
 
-import hashlib
+from dataclasses import replace
 
 import pytest
 
 from tests.unit.utils.treebank.test_conllu import TREEBANKS, text_of
-from utils.download import DownloadError
+from utils import published
+from utils.download import DownloadError, blob_id, is_blob
 from utils.treebank import loader
 from utils.treebank.conllu import ConlluError
 from utils.treebank.loader import TreebankError, load_treebank, tags_of, words_of
@@ -35,21 +36,30 @@ def environment(monkeypatch, tmp_path):
     """No data of the user's own, a cache of the test's own, and nobody who answers."""
     monkeypatch.delenv("COURSE_DATA", raising=False)
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(loader, "PUBLISHER", "http://127.0.0.1:9")
+    for name in ("CZECH", "ENGLISH"):
+        nowhere = replace(getattr(published, name), address="http://127.0.0.1:9")
+        monkeypatch.setattr(loader, name, nowhere)
 
 
 @pytest.fixture
 def publisher(monkeypatch, tmp_path):
     """The publisher's files, small, on this machine."""
-    folder = tmp_path / "public" / loader.COURSE_TREEBANK / loader.COMMIT
+    folder = tmp_path / "public"
     put(folder, "cs_cac", train=7, dev=3, test=2)
-    blobs = {}
-    for split in ("train", "dev", "test"):
-        content = (folder / f"cs_cac-ud-{split}.conllu").read_bytes()
-        blobs[split] = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-    monkeypatch.setattr(loader, "BLOBS", blobs)
-    monkeypatch.setattr(loader, "PUBLISHER", (tmp_path / "public").as_uri())
+    put(folder, "en_ewt", train=5, dev=1, test=1)
+    for name in ("CZECH", "ENGLISH"):
+        there = getattr(published, name)
+        files = {file: is_blob(blob_id(folder / file)) for file in there.files}
+        here = replace(there, address=folder.as_uri(), files=files)
+        monkeypatch.setattr(loader, name, here)
     return folder
+
+
+@pytest.mark.usefixtures("publisher")
+def test_english_is_one_word_away():
+    english = load_treebank("English-EWT")
+    assert english.name == "UD_English-EWT"
+    assert marks(english.train) == {"en_ewt-train": 5}
 
 
 def test_the_treebank_is_fetched_and_then_read_from_the_cache(publisher, capsys):
@@ -82,7 +92,7 @@ def test_without_a_network_the_made_up_language_comes_with_a_loud_line(capsys):
 def test_a_treebank_asked_for_by_name_is_never_replaced_by_made_up_data():
     with pytest.raises(DownloadError):
         load_treebank("UD_Czech-CAC")
-    with pytest.raises(TreebankError, match="only UD_Czech-CAC is fetched"):
+    with pytest.raises(TreebankError, match="only UD_Czech-CAC and UD_English-EWT are fetched"):
         load_treebank("UD_Czech-PDT")
 
 
