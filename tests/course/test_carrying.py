@@ -19,7 +19,7 @@ from utils.kernel import runs
 from utils.notebook import carry
 from utils.reference import modules
 
-LATER, LAST = "05_encoder", "06_training"
+LATER, LAST, ENCORE = "05_encoder", "06_training", "07_pretrained_encoder"
 CARRIED = {
     "MultiHeadAttention": "03_multi_head_attention",
     "PositionalEncoding": "04_positional_encoding",
@@ -106,6 +106,21 @@ def test_right_answers_of_every_lesson_reach_the_last_one_as_ones_own_encoder(
     for name in CARRIED:
         assert any(type(part).__module__.endswith(name) for part in made.modules()), name
     assert made(torch.tensor([[3, 1, 0]])).shape == (1, 3, 12)
+    monkeypatch.chdir(learn / ENCORE)
+    monkeypatch.setenv("COURSE_MODEL", "tiny")
+    types = {"F32": torch.float32, "I64": torch.int64}  # stand in the cell, above the answer
+    names = {"__name__": "__main__", "DTYPES": types}
+    for cell in json.loads((learn / ENCORE / f"{ENCORE}.ipynb").read_text())["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code" and not source.startswith("check."):
+            exec(source, names)  # down to the comparison with torch's layers
+        if "torch_states(tensors" in source:
+            break
+    said = capsys.readouterr().out
+    keeps_old_parts = "goes on with old parts after new ones took their places" in said
+    assert ("TransformerEncoder: your own" in said) != keeps_old_parts, said
+    assert not (keeps_old_parts and number == "the solutions")
+    assert max(names["differences"]) < 1e-4
 
 
 @pytest.mark.usefixtures("in_forks")
