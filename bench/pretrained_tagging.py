@@ -35,7 +35,7 @@ def measure() -> dict[str, Shares]:
 
     def from_scratch(n: int, seed: int) -> float:
         small, rounds = _small(len(lesson["lab"].files.vocab), seed), SCRATCH[n]
-        return tagging.trained(small, encode, SMALL, n, seed, rounds=rounds, rate=3e-3)
+        return tagging.few_sentences(small, encode, SMALL, n, seed, rounds=rounds, rate=3e-3)
 
     def trained_on(n: int, seed: int) -> float:
         return tagging.published_layers(encoder, encode, lesson["lab"].files.sizes[1], n, seed)

@@ -8,7 +8,8 @@ The parts, in this order unless some are named:
 - `training`, `padded`, `inference`: words per second of the solution's encoder (plain, fused,
   compiled, packed) beside `nn.TransformerEncoder`, at D = 1024, 12 layers, 512 tokens, and the
   share of the most that the device can do;
-- `lstm`: the encoder's time beside an LSTM's at 500 tokens, and the taggers of lesson 06.
+- `lstm`: the encoder's time beside an LSTM's at 500 tokens, and the taggers of lesson 06;
+- `fine-tuning`: lesson 07's published layers trained on 50 to all sentences of English-EWT.
 
 It needs torch 2.11 or later and nothing else. Each figure is saved in bench/results/gpu.json as
 soon as it is known. A call ends within --seconds (540); what it did not reach, the same command
@@ -68,6 +69,7 @@ PARTS = {
     "padded": _part("bench.gpu.speed", "padded", 300.0),
     "inference": _part("bench.gpu.speed", "inference", 240.0),
     "lstm": _part("bench.gpu.lstm", "figures", 180.0),
+    "fine-tuning": _part("bench.gpu.fine_tuning", "figures", 300.0),
 }
 
 

@@ -68,37 +68,41 @@ def published_layers(encoder: nn.Module, encode: Encode, width: int, n: int, see
     """
     student = copy.deepcopy(encoder)
     student.get_submodule("embedding").requires_grad_(requires_grad=False)
-    return trained(student, encode, width, n, seed, rounds=ROUNDS[n], rate=RATE)
+    return few_sentences(student, encode, width, n, seed, rounds=ROUNDS[n], rate=RATE)
 
 
-def trained(
+def few_sentences(
     encoder: nn.Module, encode: Encode, width: int, n: int, seed: int, *, rounds: int, rate: float
 ) -> float:
-    """Train an encoder and a linear layer on n sentences; return the share of test words right."""
+    """Train an encoder on n sentences of English-EWT; return its share of test words right."""
     tests = english("test")[::EVERY]
     names = sorted({tag for sentence in tests for _, tag in sentence})
     data = [pieces(one, encode, names) for one in drawn(n, seed)]
     torch.manual_seed(seed)
-    device = best_device()
-    tagger = Tagger(encoder, width, len(names)).to(device).train()
-    learning = [p for p in tagger.parameters() if p.requires_grad]
+    tagger = Tagger(encoder, width, len(names)).to(best_device())
+    train(tagger, data, rounds=rounds, rate=rate)
+    return share_right(tagger, [pieces(one, encode, names) for one in tests])
+
+
+def train(tagger: Tagger, data: Sequence[Pieces], *, rounds: int, rate: float) -> None:
+    """Train a tagger where it is, in batches drawn anew in each round."""
+    learning = [p for p in tagger.train().parameters() if p.requires_grad]
     optimizer, steps = torch.optim.AdamW(learning, rate), rounds * -(-len(data) // BATCH)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / (WARM_UP * steps), (steps - step) / steps)
     )
-    with bar(f"learning from {n} sentences", steps) as progress:
+    with bar(f"learning from {len(data)} sentences", steps) as progress:
         for _ in range(rounds):
             for rows in torch.split(torch.randperm(len(data)), BATCH):
                 batch = [data[row] for row in rows.tolist()]
                 with short_numbers(tagger):
-                    loss = F.cross_entropy(tagger(batch), _tags(batch).to(device))
+                    loss = F.cross_entropy(tagger(batch), _tags(batch).to(learning[0].device))
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(learning, CLIP)
                 optimizer.step()
                 schedule.step()
                 progress.update()
-    return share_right(tagger, [pieces(one, encode, names) for one in tests])
 
 
 def pieces(sentence: Sentence, encode: Encode, names: Sequence[str]) -> Pieces:

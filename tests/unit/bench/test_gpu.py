@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from bench import __main__ as command
+from bench.gpu import fine_tuning
 from bench.gpu import lstm as gpu_lstm
 from bench.gpu import run as gpu
 from bench.gpu import speed as gpu_speed
@@ -26,6 +28,7 @@ from bench.gpu.record import OUT_OF_TIME, Place, is_known, measured
 from bench.lesson_code import solution
 from bench.speed import attention as speed_attention
 from bench.speed.models import CUDNN, FLASH, FUSED, PACKED, TORCH, Size, batch_of, build
+from utils.pretrained import weights
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = torch.device("cpu")
@@ -108,6 +111,26 @@ def test_the_lesson_has_its_whole_scoreboard(toy):
     failed = figures["the rest of the lesson"].get("cells that failed", {})
     assert all(cell.startswith(("places, shares", "best = ")) for cell in failed)
     assert figures["whole lesson, seconds"] > 0
+
+
+def test_a_cut_model_gives_the_whole_ones_vectors(tmp_path, monkeypatch):
+    whole = replace(weights._tiny("a test"), is_real=True)
+    words = ["the", "apple", "and", "ab"]
+    monkeypatch.setattr(fine_tuning, "published", lambda: whole)
+    monkeypatch.setattr(fine_tuning, "english", lambda _split: [[(word, "X") for word in words]])
+    fine_tuning.cut(tmp_path)
+    monkeypatch.setenv("COURSE_CUT", str(tmp_path))
+    lesson = solution(fine_tuning.NAMES)
+    vectors = []
+    for content, vocab, n_heads in (
+        (whole.content, whole.vocab, whole.n_heads),
+        fine_tuning.files(Place(CPU)),
+    ):
+        bert = fine_tuning.loaded(lesson, lesson["read_safetensors"](content), n_heads).eval()
+        ids, _ = fine_tuning.encoded(lesson, vocab, words)
+        vectors.append(bert(torch.tensor([ids])))
+    assert len(vocab) < len(whole.vocab)
+    torch.testing.assert_close(*vectors, rtol=0, atol=0.02)  # one of them from float16
 
 
 def test_speeds_stand_beside_torchs(toy):
