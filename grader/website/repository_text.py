@@ -1,4 +1,4 @@
-"""Files of the repository as pages: the part that is wanted, with links that lead somewhere."""
+"""Files of the repository as pages, with links that lead somewhere."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -15,32 +15,20 @@ PAGES: Final = {
     "docs/grading.md": "grading.md",
     "docs/instructors.md": "instructors.md",
     "docs/measured.md": "measured.md",
+    "docs/statements.md": "statements.md",
     "slides": "slides.md",
 }
 
 
-def repository_page(root: Path, file: str, heading: str, host: Host) -> str:
-    """Return a file's text, or the section below a heading, as a page.
+def repository_page(root: Path, file: str, host: Host) -> str:
+    """Return a file's text as a page.
 
     Raises:
-        CourseError: the file lacks the heading, or links to what is not there.
+        CourseError: the file links to what is not there.
 
     """
     text = (root / file).read_text(encoding="utf-8")
-    if heading:
-        text = _section(text, heading, file)
     return LINK.sub(lambda match: _link(match, root, file, host), text)
-
-
-def _section(text: str, heading: str, file: str) -> str:
-    """Return a section with its heading as the page's title."""
-    level = heading.split(maxsplit=1)[0]
-    found = re.search(
-        rf"^{re.escape(heading)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", text, re.DOTALL | re.MULTILINE
-    )
-    if found is None:
-        raise CourseError(f"{file} has no heading '{heading}', which a page of the site shows.")
-    return f"# {heading.removeprefix(level).strip()}\n{found[1]}"
 
 
 def _link(match: re.Match[str], root: Path, file: str, host: Host) -> str:

@@ -22,13 +22,13 @@ ALL_SLIDES: Final = (
     "The lessons' drawn pictures, on white and with a title, for whoever teaches: "
     "{download}`all of them as SVG files <slides.zip>`. Save a single one by a right-click."
 )
-# Pages that are files of the repository, or a part of its README between two headings.
+# Pages that are files of the repository.
 FROM_REPOSITORY: Final = {
-    "statements.md": ("README.md", "## Statements from popular texts, put to the test"),
-    "measured.md": ("docs/measured.md", ""),
-    "instructors.md": ("docs/instructors.md", ""),
-    "grading.md": ("docs/grading.md", ""),
-    "contributing.md": ("CONTRIBUTING.md", ""),
+    "statements.md": "docs/statements.md",
+    "measured.md": "docs/measured.md",
+    "instructors.md": "docs/instructors.md",
+    "grading.md": "docs/grading.md",
+    "contributing.md": "CONTRIBUTING.md",
 }
 
 
@@ -36,7 +36,7 @@ def assemble(root: Path, lessons: Sequence[Lesson], host: Host, folder: Path) ->
     """Write everything that Sphinx reads into an empty folder.
 
     Raises:
-        CourseError: a page of the repository has lost its heading, or a link leads nowhere.
+        CourseError: a link of a page of the repository leads nowhere.
 
     """
     shutil.copy(root / SITE / "conf.py", folder)
@@ -44,8 +44,8 @@ def assemble(root: Path, lessons: Sequence[Lesson], host: Host, folder: Path) ->
     shutil.copytree(root / SITE / "static", folder / "_static")
     for picture in sorted((root / "docs").glob("*.png")):
         shutil.copy(picture, folder / "_static")
-    for page, (file, heading) in FROM_REPOSITORY.items():
-        text = repository_page(root, file, heading, host)
+    for page, file in FROM_REPOSITORY.items():
+        text = repository_page(root, file, host)
         (folder / page).write_text(text, encoding="utf-8")
     (folder / "named-mistake.html").write_text(named_mistake(root / SITE), encoding="utf-8")
     for lesson in lessons:

@@ -15,12 +15,6 @@ README = """# Course
 
 See [figures](bench/results), [why](docs/grading.md#what), [it](https://x.org/a).
 ![A lesson](docs/lesson.png)
-
-### Part
-
-more
-
-## After
 """
 
 
@@ -34,15 +28,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_section_ends_at_the_next_of_its_level_and_is_titled(root: Path) -> None:
-    page = repository_page(root, "README.md", "## Measured", GITHUB)
-    assert page.startswith("# Measured\n")
-    assert "### Part" in page
-    assert "After" not in page
-
-
 def test_links_lead_to_pages_to_the_repository_and_out(root: Path) -> None:
-    page = repository_page(root, "README.md", "## Measured", GITHUB)
+    page = repository_page(root, "README.md", GITHUB)
     assert "[why](grading.md#what)" in page
     assert "[figures](https://github.com/ada/course/tree/main/bench/results)" in page
     assert "[it](https://x.org/a)" in page
@@ -50,14 +37,9 @@ def test_links_lead_to_pages_to_the_repository_and_out(root: Path) -> None:
 
 
 def test_without_a_repository_a_link_into_it_is_its_words(root: Path) -> None:
-    assert "See figures, [why]" in repository_page(root, "README.md", "## Measured", Host())
-
-
-def test_a_heading_that_is_gone_is_told(root: Path) -> None:
-    with pytest.raises(CourseError, match="no heading '## Gone'"):
-        repository_page(root, "README.md", "## Gone", GITHUB)
+    assert "See figures, [why]" in repository_page(root, "README.md", Host())
 
 
 def test_a_link_that_leads_nowhere_is_told(root: Path) -> None:
     with pytest.raises(CourseError, match=r"links to none\.md"):
-        repository_page(root, "docs/grading.md", "", GITHUB)
+        repository_page(root, "docs/grading.md", GITHUB)
