@@ -16,6 +16,7 @@ PAGES: Final = {
     "docs/instructors.md": "instructors.md",
     "docs/measured.md": "measured.md",
     "docs/statements.md": "statements.md",
+    "docs/teaching.md": "teaching.md",
     "slides": "slides.md",
 }
 

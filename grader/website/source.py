@@ -26,6 +26,7 @@ ALL_SLIDES: Final = (
 FROM_REPOSITORY: Final = {
     "statements.md": "docs/statements.md",
     "measured.md": "docs/measured.md",
+    "teaching.md": "docs/teaching.md",
     "instructors.md": "docs/instructors.md",
     "grading.md": "docs/grading.md",
     "contributing.md": "CONTRIBUTING.md",
