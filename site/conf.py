@@ -1,5 +1,10 @@
 """Sphinx's settings for the course's site, as `make site` builds it."""
 
+import re
+from pathlib import Path
+
+SCRIPT = re.compile(r"^.*fontawesome\.js.*\n", re.MULTILINE)
+
 project = "The Transformer encoder, from scratch"
 author = ""
 language = "en"
@@ -17,7 +22,7 @@ html_title = project
 html_sidebars = {"**": ["search-button-field.html", "sbt-sidebar-nav.html"]}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("predict.js", {"defer": "defer"})]
+html_js_files = [("predict.js", {"defer": "defer"}), ("front.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False
@@ -30,3 +35,16 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+
+def setup(app):  # noqa: ANN001, ANN201
+    """Leave out the theme's script of 1.6 MB for icons: its style sheet shows them by a font."""
+    app.connect("build-finished", without_script)
+
+
+def without_script(app, _error):  # noqa: ANN001, ANN201
+    """Take the script's line out of all pages, and the file away."""
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(SCRIPT.sub("", text), encoding="utf-8")
+    Path(app.outdir, "_static", "scripts", "fontawesome.js").unlink(missing_ok=True)

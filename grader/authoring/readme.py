@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from grader.authoring.lesson import Lesson
 from grader.errors import CourseError
@@ -16,6 +16,14 @@ HEAD: Final = """\
 | lesson | question | minutes | exercises | points | known mistakes |
 |---|---|---|---|---|---|
 """
+
+
+class Facts(NamedTuple):
+    """What a lesson says of itself: its number and title, the question it answers, its minutes."""
+
+    title: str
+    question: str
+    minutes: int
 
 
 def with_lessons(readme: str, lessons: Sequence[Lesson], mistakes: Mapping[str, int]) -> str:
@@ -38,7 +46,13 @@ def with_lessons(readme: str, lessons: Sequence[Lesson], mistakes: Mapping[str, 
     return f"{before}{begin}{HEAD}{rows}{end}{after}"
 
 
-def _row(lesson: Lesson, mistakes: Mapping[str, int]) -> str:
+def facts(lesson: Lesson) -> Facts:
+    """Return what a lesson's first cell says of it.
+
+    Raises:
+        CourseError: it lacks something.
+
+    """
     text = " ".join(lesson.cells[0].source.split())
     title = TITLE.search(lesson.cells[0].source)
     question, minutes = QUESTION.search(text), MINUTES.search(text)
@@ -47,7 +61,11 @@ def _row(lesson: Lesson, mistakes: Mapping[str, int]) -> str:
             f"solutions/{lesson.name}.py: the first cell needs `# NN · Title`, "
             "`**What this lesson answers:** ...?` and `**Time:** N minutes`"
         )
-    known = sum(mistakes.get(exercise.id, 0) for exercise in lesson.exercises)
     asked = question[1][0].upper() + question[1][1:]
-    cells = (f"{title[1]} {title[2]}", asked, minutes[1], len(lesson.exercises))
+    return Facts(f"{title[1]} {title[2]}", asked, int(minutes[1]))
+
+
+def _row(lesson: Lesson, mistakes: Mapping[str, int]) -> str:
+    known = sum(mistakes.get(exercise.id, 0) for exercise in lesson.exercises)
+    cells = (*facts(lesson), len(lesson.exercises))
     return f"| {' | '.join(map(str, cells))} | {lesson.points:g} | {known} |\n"

@@ -13,6 +13,7 @@ from grader.authoring.notebook import as_text
 from grader.authoring.slides import FOLDER as SLIDES
 from grader.authoring.slides import slides
 from grader.website.example import named_mistake
+from grader.website.front import by_hand, cards, how_to_run
 from grader.website.hosted import Host, hosted_notebook, launch_bar
 from grader.website.lesson_page import lesson_page
 from grader.website.repository_text import repository_page
@@ -48,7 +49,16 @@ def assemble(root: Path, lessons: Sequence[Lesson], host: Host, folder: Path) ->
     for page, file in FROM_REPOSITORY.items():
         text = repository_page(root, file, host)
         (folder / page).write_text(text, encoding="utf-8")
-    (folder / "named-mistake.html").write_text(named_mistake(root / SITE), encoding="utf-8")
+    shown, pictures = cards(lessons, root)
+    made = {
+        "named-mistake.html": named_mistake(root / SITE),
+        "by-hand.html": by_hand(lessons),
+        "cards.html": shown,
+        "run-it.html": how_to_run(host),
+        **{f"_static/{name}": text for name, text in pictures.items()},
+    }
+    for name, text in made.items():
+        (folder / name).write_text(text, encoding="utf-8")
     for lesson in lessons:
         _lesson(lesson, host, folder)
     _slides(root, lessons, folder)
