@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from utils.download import blob_id
 from utils.pretrained import english, faults, training
-from utils.reference.bert import as_bert
+from utils.reference.encoder.bert import as_bert
 from utils.reference.modules import TransformerEncoder
 
 TAGS = ("NOUN", "VERB", "ADJ")
