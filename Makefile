@@ -29,7 +29,7 @@ lab:
 
 offline:
 	@sh setup.sh lab
-	@$(PY) -m utils.lab.offline
+	@$(PY) -m utils.offline
 
 test:
 	@sh setup.sh test

@@ -21,12 +21,12 @@ from grader.commands.arguments import usual_jobs
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
 from grader.grading.batch import autograde
-from grader.grading.known_cells import code_cells
-from grader.grading.outcome import Outcome, Status
-from grader.grading.pipeline import grade_all
-from grader.grading.plan import cases_of
-from grader.grading.reading import Item
-from grader.grading.submission import read_submission
+from grader.judging.outcome import Outcome, Status
+from grader.judging.pipeline import grade_all
+from grader.reading.known_cells import code_cells
+from grader.reading.plan import cases_of
+from grader.reading.prepared import Item
+from grader.reading.submission import read_submission
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from utils.checks.observe.observe import observe_all, one_thread

@@ -16,7 +16,7 @@ from grader.usage import Parser
 # Only the chosen command's module is imported, so `--help` is quick.
 COMMANDS = {
     "build": (
-        "grader.commands.build",
+        "grader.commands.making.build",
         "build notebooks and releases from the lesson texts",
     ),
     "autograde": ("grader.commands.autograde", "grade submissions, fast and isolated"),
@@ -35,12 +35,12 @@ COMMANDS = {
         "copy the gradebook, or move it to a server and back",
     ),
     "predictions": ("grader.commands.predictions", "score handed-in predictions as extra credit"),
-    "bundle": ("grader.commands.bundle", "zip what students get into dist/"),
+    "bundle": ("grader.commands.making.bundle", "zip what students get into dist/"),
     "fingerprints": (
-        "grader.commands.fingerprints",
+        "grader.commands.making.fingerprints",
         "keep what known mistakes give, so that checks are fast",
     ),
-    "site": ("grader.commands.site", "build the public web site into site/_build"),
+    "site": ("grader.commands.making.site", "build the public web site into site/_build"),
     "demo": ("grader.commands.demo", "grade a made-up class of six in its own folder"),
 }
 MORE = f"Each command tells its own options: {PROGRAM} COMMAND --help"

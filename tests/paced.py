@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from grader.authoring.lesson import Lesson
 from grader.authoring.notebook import source_notebook
-from grader.grading.pipeline import grade_all
-from grader.grading.reading import Item
+from grader.judging.pipeline import grade_all
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.authoring.lesson import lessons
-from grader.grading.judged_by import judged_by
+from grader.judging.judged_by import judged_by
 from tests.tiers import SYSTEMS, nbval_of, tables_of
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -21,25 +21,28 @@ PYTHON: Final = (3, 11)  # makes the stamp: versions differ in how they read the
 
 CHECKS: Final = ("utils/checks", "utils/reference", "utils/words.py")
 BROWSER: Final = ("tests/browser/chrome.py", "tests/browser/jupyterlab.py", "tests/browser/axe.py")
+GRADING: Final = tuple(
+    f"grader/{package}" for package in ("grading", "reading", "judging", "recording")
+)
 # The files that decide how a system's tests end, besides those tests.
 OF_SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     "clusters": (
-        "grader/cluster", "grader/grading", "grader/workers", "grader/sandbox",
+        "grader/cluster", *GRADING, "grader/workers", "grader/sandbox",
         "grader/static_analysis", "tests/course/clusters.py",
     ),
     "PostgreSQL": (
-        "grader/gradebook", "grader/course", "grader/grading", "tests/course/postgres.py",
+        "grader/gradebook", "grader/course", *GRADING, "tests/course/postgres.py",
     ),
     "the hub": ("hub", "utils/lab", "grader/lms", "tests/course/hub_class.py", *BROWSER),
     "the site": ("site", "grader/website", "tests/course/built_site.py", *BROWSER),
     "whole classes": ("grader", "docs/instructors.md", "tests/course/handing_in.py"),
     "killed graders": (
-        "grader/gradebook", "grader/course", "grader/grading", "grader/workers", "grader/sandbox",
+        "grader/gradebook", "grader/course", *GRADING, "grader/workers", "grader/sandbox",
     ),
     "fresh copies": ("utils/kernel", "utils/progress", "notebooks"),
     "several processes": ("utils/training", "utils/notebook", "utils/kernel", "utils/treebank"),
     "two engines": (
-        "grader/grading", "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",
+        *GRADING, "grader/nbgrader_plugins", "grader/static_analysis", "grader/workers",
         "nbgrader_config.py", "tests/attacks/in_nbgrader.py", "tests/attacks/malformed.py",
         "tests/attacks/turned.py",
     ),

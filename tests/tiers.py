@@ -28,7 +28,7 @@ SYSTEMS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "killed graders": (
         "tests/attacks/test_interrupted.py",
-        "tests/unit/grader/grading/test_ended_early.py",
+        "tests/unit/grader/judging/test_ended_early.py",
     ),
     "fresh copies": ("tests/course/test_fresh_copies.py",),
     "several processes": ("tests/unit/utils/training/test_distributed.py",),

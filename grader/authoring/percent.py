@@ -5,20 +5,23 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import jupytext
 import nbformat
 
-from grader.authoring.sections import parts
 from grader.errors import CourseError
 
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
+OPENED, CLOSED = re.compile(r"<details\b"), re.compile(r"</details>")
 MARKER = re.compile(r"# ?%%+(\s.*)?")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a lesson, as its text has it, or a part of a text cell (`sections.py`).
+    """One cell of a lesson, as its text has it, or a part of a text cell (`parts`).
 
     `header` holds the options of its `# %%` line, as written. `line` is the number, counted from 1,
     of the line before its source. `place` numbers the text's cells and, from the second one on, the
@@ -82,3 +85,34 @@ def _cells(node: Any, line: int, number: int) -> Iterator[Cell]:
     for part, (offset, source) in enumerate(found, 1):
         place = f"{number:02d}" + (f"-{part}" if part > 1 else "")
         yield Cell(node.cell_type, source, line + offset, header, place)
+
+
+def parts(text: str) -> list[tuple[int, str]]:
+    """Return a text's parts, a cell each, with the number of its first line, counted from 0.
+
+    A part begins at a heading, at the first of several folds in a row, and after their last one.
+    What a fold or a fenced block holds stays together. A check's result appears above the cell that
+    follows it: if that cell held the hints, the next section and the next exercise, the result
+    would be out of sight as soon as a student goes on.
+    """
+    lines = text.split("\n")
+    starts = [0, *_starts(lines), len(lines)]
+    found = [(a, "\n".join(lines[a:b])) for a, b in pairwise(starts)]
+    return [(at, part.strip("\n")) for at, part in found if part.strip()] or [(0, text)]
+
+
+def _starts(lines: list[str]) -> Iterator[int]:
+    """Yield the numbers of the lines at which a part begins, the first one aside."""
+    depth, fence, is_fold = 0, "", False
+    for number, line in enumerate(lines):
+        mark = FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+            continue
+        begins_fold = not depth and OPENED.match(line.lstrip()) is not None
+        if line.strip() and not depth:
+            if number and (HEADING.match(line) or begins_fold != is_fold):
+                yield number
+            is_fold = begins_fold
+        fence = mark[1] if mark else ""
+        depth = max(0, depth + len(OPENED.findall(line)) - len(CLOSED.findall(line)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.authoring.lesson import Lesson
 from grader.cluster.outcome_data import read_outcome
-from grader.grading.outcome import Outcome
+from grader.judging.outcome import Outcome
 from grader.workers.protocol import WireError
 
 

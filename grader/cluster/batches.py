@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from grader.grading.reading import Item
+from grader.reading.prepared import Item
 
 FEWEST, MOST = 10, 50  # submissions of a batch
 ROUNDS: Final = (

@@ -12,8 +12,7 @@ import dask
 from distributed import Client, LocalCluster, Security
 
 from grader.cluster.address import Local, Remote
-from grader.cluster.patience import Patience
-from grader.cluster.scheduler import Scheduler
+from grader.cluster.scheduler import Patience, Scheduler
 from grader.errors import CourseError
 
 # Nothing but bytes is to come back: a result is never unpickled.

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from grader.cluster.address import Local, Remote
 from grader.cluster.connecting import connected
-from grader.cluster.patience import Patience
 from grader.cluster.request import Terms
-from grader.cluster.scheduler import Task
+from grader.cluster.scheduler import Patience, Task
 from grader.cluster.task import grade_batch
 from grader.cluster.versions import ROOT, versions
 from grader.cluster.window import Window
-from grader.grading.engine import Grade
+from grader.judging.engine import Grade
 from grader.sandbox import Limits
 
 

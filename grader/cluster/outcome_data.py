@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from grader.authoring.lesson import Lesson, LessonExercise
-from grader.grading.outcome import ExerciseResult, Outcome, Status
-from grader.grading.plan import cases_of
+from grader.judging.outcome import ExerciseResult, Outcome, Status
+from grader.reading.plan import cases_of
 from grader.workers.protocol import WireError, pack, unpack
 from utils.checks.compare.compare import Finding
 from utils.checks.exercise import Case, Mistake

@@ -15,7 +15,7 @@ import msgspec
 from grader.authoring.lesson import Lesson
 from grader.authoring.own_mistakes import own_in, with_own
 from grader.course.secret import with_words, words_in
-from grader.grading.reading import Item
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 
 

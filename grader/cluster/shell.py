@@ -19,7 +19,7 @@ from grader.cluster.outcome_data import write_outcome
 from grader.cluster.request import Terms, read_items, read_terms
 from grader.cluster.task import END
 from grader.cluster.versions import ROOT, versions
-from grader.grading.pipeline import grade_all
+from grader.judging.pipeline import grade_all
 from grader.sandbox import CannotIsolate
 from grader.workers.pool import Pool
 

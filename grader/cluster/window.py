@@ -17,14 +17,12 @@ from tqdm import tqdm
 
 from grader.cluster.answers import Answered, read_answer
 from grader.cluster.batches import Batch, Member, cut, size_for
-from grader.cluster.patience import Patience
 from grader.cluster.request import Terms, write_request
 from grader.cluster.roster import Roster
-from grader.cluster.scheduler import Landed, Scheduler, Task
+from grader.cluster.scheduler import Landed, Patience, Scheduler, Task
 from grader.cluster.versions import difference
-from grader.grading.outcome import GRADER_FAILED, Outcome, Status
-from grader.grading.pipeline import without_run
-from grader.grading.reading import Item
+from grader.judging.outcome import GRADER_FAILED, Outcome, Status, without_run
+from grader.reading.prepared import Item
 from grader.workers.protocol import WireError
 
 AHEAD: Final = 2  # batches for each thread: one at work, one there when it is done

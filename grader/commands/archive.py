@@ -10,7 +10,7 @@ from grader.course.course import GradingCourse
 from grader.course.hand_in_files import by_kind
 from grader.course.safe_text import few
 from grader.course.wording import first_lines, plural
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from utils.lab.exchange import COURSE_ID
 
 MOST_SHOWN = 5

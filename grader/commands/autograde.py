@@ -18,9 +18,9 @@ from grader.course.course import LONGEST_ID, GradingCourse
 from grader.course.wording import plural
 from grader.errors import CourseError
 from grader.grading.batch import Run, autograde
-from grader.grading.engine import Engine, ThisMachine
-from grader.grading.outcome import Status
 from grader.grading.waiting import Submission
+from grader.judging.engine import Engine, ThisMachine
+from grader.judging.outcome import Status
 from grader.sandbox import CannotIsolate
 from grader.workers.results import NotStarted
 

@@ -12,7 +12,7 @@ from grader.course.private import keep_private
 from grader.course.safe_text import few, line
 from grader.course.wording import plural
 from grader.errors import CourseError
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.lms.claims import READERS
 from grader.lms.collecting import Collected, Request, collect, told
 from grader.lms.members import Members, members

@@ -20,7 +20,7 @@ from grader.course.roster_file import listed, meant_by
 from grader.course.safe_text import line
 from grader.course.wording import plural
 from grader.errors import CourseError
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.lms.storing import follow_due_dates
 from utils.lab.exchange import Course
 from utils.lab.settings import FILE, SettingsError

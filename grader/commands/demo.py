@@ -9,7 +9,7 @@ from grader.authoring.files import find_root
 from grader.authoring.sample_class import make_class
 from grader.commands import grade
 from grader.course.course import GradingCourse
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.pages.reports import write_reports
 
 LOOK_AT: Final = (  # student, exercise, what the feedback page shows there

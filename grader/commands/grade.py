@@ -28,9 +28,9 @@ from grader.course.safe_text import line
 from grader.course.wording import first_lines, plural
 from grader.errors import PROGRAM, CourseError, UsageError
 from grader.gradebook.address import sqlite_file
+from grader.gradebook.lock import only_grader
 from grader.grading import changes
 from grader.grading.batch import Run
-from grader.grading.lock import only_grader
 from grader.lms.storing import follow_due_dates
 from grader.pages.feedback import without_page, write_feedback
 

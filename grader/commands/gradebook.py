@@ -13,9 +13,9 @@ from grader.course.wording import plural
 from grader.errors import CourseError, UsageError
 from grader.gradebook.address import has_password, shown
 from grader.gradebook.database import absolute
+from grader.gradebook.lock import only_grader
 from grader.gradebook.moving import move
 from grader.gradebook.snapshots import snapshot
-from grader.grading.lock import only_grader
 
 NONE_YET: Final = "There is no gradebook yet. Run make grade, or enter a roster, first."
 

@@ -10,7 +10,7 @@ from grader.calendar.penalties import settle
 from grader.course.course import GradingCourse
 from grader.course.safe_text import line
 from grader.errors import CourseError
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.pages.feedback import write_feedback
 from grader.predictions.reading import Faulty, read_predictions
 from grader.predictions.record import LESSON, HandIn, enter

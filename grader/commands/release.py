@@ -20,7 +20,7 @@ from grader.course.graded_copies import is_entered
 from grader.course.safe_text import line, lines
 from grader.course.wording import first, plural
 from grader.errors import CourseError
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.pages.feedback import without_page, write_feedback
 
 MOST_SHOWN = 10

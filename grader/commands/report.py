@@ -7,7 +7,7 @@ from grader.authoring.files import find_root
 from grader.authoring.lesson import lessons
 from grader.course.course import GradingCourse
 from grader.course.notices import not_in_roster
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.pages.reports import write_reports
 
 

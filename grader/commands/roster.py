@@ -11,7 +11,7 @@ from grader.course.roster_file import Student
 from grader.course.safe_text import line
 from grader.course.wording import plural
 from grader.errors import PROGRAM, UsageError
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 from grader.lms.corrections import rename, take_out
 from grader.lms.members import members
 

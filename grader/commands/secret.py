@@ -11,7 +11,7 @@ from grader.course.course import GradingCourse
 from grader.course.private import write_private
 from grader.course.secret import FILE, VARIABLE
 from grader.errors import PROGRAM, CourseError
-from grader.grading.lock import only_grader
+from grader.gradebook.lock import only_grader
 
 BYTES: Final = 32
 MADE: Final = (

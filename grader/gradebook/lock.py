@@ -1,13 +1,16 @@
-"""One writer at a time on a gradebook that several machines share."""
+"""One grader at a time on one course, and one writer on a gradebook that several machines share."""
 
+import fcntl
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, text
 
+from grader.errors import CourseError
 from grader.gradebook.address import is_on_server, shown
 from grader.gradebook.server import COUNTING, connection
 
@@ -18,6 +21,52 @@ _HOLDER: Final = text(
     "WHERE locktype = 'advisory' AND granted AND objid = :key"
     " AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 )
+
+
+@contextmanager
+def only_grader(folder: Path, url: str) -> Iterator[None]:
+    """Hold the course's locks; they are freed with the process, however that ends.
+
+    Graders that share a gradebook on a server wait for one another, from whichever machine.
+
+    Args:
+        folder: the course's.
+        url: its gradebook's.
+
+    Raises:
+        CourseError: another grader holds it (the message has its process id), or the folder is
+            read-only, or the gradebook's server refuses.
+
+    """
+    with only_writer(url), _only_in(folder):
+        yield
+
+
+@contextmanager
+def _only_in(folder: Path) -> Iterator[None]:
+    path = folder / ".course" / "grading.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise CourseError(
+            f"{path} cannot be written ({error.strerror}). Check that {path.parent} is a folder "
+            "that you may write in, then run the same command."
+        ) from None
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            holder = handle.read().strip() or "unknown"
+            raise CourseError(
+                f"Another grader is at work on this course (process {holder}). Wait until it is "
+                "done, then run the same command."
+            ) from None
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
+        yield
 
 
 @contextmanager

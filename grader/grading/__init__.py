@@ -1,6 +1,1 @@
-"""The fast engine: student code runs isolated and is only observed; scores are decided here.
-
-`pipeline.grade_submission` does all of it in one function: submission bytes and limits in, outcome
-data out. Nothing is imported here, so that the process that will run students' code loads only
-what it needs.
-"""
+"""Grade a class: what waits in submitted/, each graded by an engine, recorded batch by batch."""

@@ -12,18 +12,17 @@ from grader.authoring.lesson import Lesson
 from grader.calendar.penalties import settle
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import fingerprint
+from grader.gradebook.lock import only_grader
 from grader.grading.changes import Change, note
-from grader.grading.engine import Engine, Grade, ThisMachine
-from grader.grading.graded import Graded
-from grader.grading.judged_by import Fingerprints
-from grader.grading.lock import only_grader
-from grader.grading.outcome import Summary
-from grader.grading.pipeline import unread
-from grader.grading.reading import Item
-from grader.grading.recording import record, sweep
 from grader.grading.seeds import kept_seed, seed_of
 from grader.grading.submitted import Submitted, read
 from grader.grading.waiting import Judges, Submission, Waiting, sort_out
+from grader.judging.engine import Engine, Grade, ThisMachine
+from grader.judging.judged_by import Fingerprints
+from grader.judging.outcome import Summary, unread
+from grader.reading.prepared import Item
+from grader.recording.graded import Graded
+from grader.recording.recording import record, sweep
 from grader.regular_file import Unreadable
 from grader.sandbox import Limits
 

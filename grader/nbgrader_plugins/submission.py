@@ -18,14 +18,14 @@ from traitlets import Unicode
 
 from grader.authoring.lesson import lessons
 from grader.course.beside import OUTCOME, VERDICT
-from grader.grading.arrangement import Arrangement, arranged
-from grader.grading.cell_notes import notes_on
-from grader.grading.other_lessons import exercises_in
-from grader.grading.submission import SubmittedCell, submitted_cells
+from grader.reading.arrangement import Arrangement, arranged
+from grader.reading.cell_notes import notes_on
+from grader.reading.other_lessons import exercises_in
+from grader.reading.submission import SubmittedCell, submitted_cells
 
 SHELL: Final = "get_ipython()"  # in code: what a magic gives has a name
 GO_ON: Final = """\
-from grader.workers.cell_code import go_on_in
+from grader.workers.notebook.cell_code import go_on_in
 go_on_in(get_ipython())
 del go_on_in"""
 SUBMITTED: Final = "submitted"  # metadata: a cell's text, where its code without magics runs

@@ -9,12 +9,17 @@ with Supervisor(Limits(wall_seconds=20), readable=[folder]) as supervisor:
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.sandbox.capabilities import CannotIsolate, Capabilities, capabilities_here, require
 from grader.sandbox.channel import Channel, Ending
 from grader.sandbox.child import Task
-from grader.sandbox.limits import Limits
 from grader.sandbox.supervisor import Supervisor
 from grader.sandbox.task import Ended
+from grader.sandbox.walls.capabilities import (
+    CannotIsolate,
+    Capabilities,
+    capabilities_here,
+    require,
+)
+from grader.sandbox.walls.limits import Limits
 
 __all__ = [
     "CannotIsolate",

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from grader.sandbox import note
-from grader.sandbox.limits import Limits
+from grader.sandbox.walls.limits import Limits
 
 LENGTH: Final = struct.Struct("<I")
 READY: Final = b"R"

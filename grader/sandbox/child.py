@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, NoReturn, TextIO, cast
 
 from grader.sandbox import note
 from grader.sandbox.channel import READY, Channel
-from grader.sandbox.confine import CHANNEL, REPLIES, Confinement, confine
+from grader.sandbox.walls.confine import CHANNEL, REPLIES, Confinement, confine
 
 Task = Callable[[Channel], None]
 SETUP_FAILED: Final = 125

@@ -9,7 +9,7 @@ import mmap
 import os
 from typing import Final
 
-from grader.sandbox.syscalls import libc
+from grader.sandbox.walls.syscalls import libc
 
 Note = ctypes.Array[ctypes.c_int64]
 Numbers = tuple[int, int]

@@ -8,9 +8,9 @@ from typing import IO, Final
 
 from grader.sandbox import note
 from grader.sandbox.child import Ends
-from grader.sandbox.confine import Confinement
 from grader.sandbox.starting import Origin
 from grader.sandbox.task import Answer, Pipes, Running
+from grader.sandbox.walls.confine import Confinement
 
 REPLY_BYTES: Final = 1 << 20  # that wait to be read; all that an ordinary user may have
 

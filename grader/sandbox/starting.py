@@ -16,9 +16,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from grader.sandbox import child, processes
+from grader.sandbox import child
 from grader.sandbox.child import Task
-from grader.sandbox.confine import Confinement
+from grader.sandbox.walls import processes
+from grader.sandbox.walls.confine import Confinement
 
 LENGTH: Final = struct.Struct("<I")
 BLIND_SECONDS: Final = 0.01  # between two looks at a process where there are no pidfds

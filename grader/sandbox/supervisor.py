@@ -11,16 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from grader.sandbox import interpreter
-from grader.sandbox.capabilities import require
 from grader.sandbox.channel import Ending
 from grader.sandbox.child import Task
-from grader.sandbox.confine import Confinement, Walls, filter_program
-from grader.sandbox.folders import Folders
-from grader.sandbox.limits import Limits
 from grader.sandbox.start import started
 from grader.sandbox.starting import BLIND_SECONDS, Elsewhere, Here
 from grader.sandbox.task import Answer, Ended, Running
+from grader.sandbox.walls import interpreter
+from grader.sandbox.walls.capabilities import require
+from grader.sandbox.walls.confine import Confinement, Walls, filter_program
+from grader.sandbox.walls.folders import Folders
+from grader.sandbox.walls.limits import Limits
 
 WATCH_SECONDS: Final = 0.2  # between two looks at a folder on disk
 LEAVING_SECONDS: Final = 0.001  # between two looks at what is being taken down

@@ -10,10 +10,10 @@ from typing import IO, Final
 
 from grader.sandbox import note
 from grader.sandbox.channel import LENGTH, Ending, Reader
-from grader.sandbox.folders import Folder
-from grader.sandbox.limits import Limits
-from grader.sandbox.private_folder import too_large
 from grader.sandbox.starting import End, Process
+from grader.sandbox.walls.folders import Folder
+from grader.sandbox.walls.limits import Limits
+from grader.sandbox.walls.private_folder import too_large
 
 STDERR_TAIL: Final = 4096
 CPU_ROUNDING: Final = 0.5  # the kernel enforces seconds in ticks, but reports them exactly

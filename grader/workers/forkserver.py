@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from grader.sandbox import CannotIsolate, Channel, Limits, Supervisor
-from grader.sandbox.processes import die_with_parent
 from grader.sandbox.starting import Elsewhere, receive, serve
+from grader.sandbox.walls.processes import die_with_parent
 from grader.workers.runner import work
 from grader.workers.warm_up import warm_up
 from grader.workers.watcher import watch

@@ -25,6 +25,8 @@ from utils.checks.registry import probes
 
 PACKAGE: Final = f"{reference.__name__}."
 FOLDER: Final = Path(reference.__path__[0])
+# Packages in it, which hold no code of their own.
+ROOMS: Final = {PACKAGE + home.rpartition(".")[0] for home in reference.HOMES.values()} - {PACKAGE}
 
 
 class Borrower(MetaPathFinder, Loader):
@@ -42,9 +44,14 @@ class Borrower(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Any = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Ask for a module of the package; leave all others to the next finder."""
+        """Ask for a module of the package; leave all others to the next finder.
+
+        Packages in it hold no code: they are made here.
+        """
         if not fullname.startswith(PACKAGE):
             return None
+        if fullname in ROOMS:
+            return ModuleSpec(fullname, self, is_package=True)
         reply = json.loads(self._ask(f'{{"lend": "{fullname}"}}'.encode()))
         if "code" not in reply:
             raise ModuleNotFoundError(f"{fullname} is not here while grading", name=fullname)
@@ -53,7 +60,8 @@ class Borrower(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the code that was lent."""
-        exec(marshal.loads(self._lent.pop(module.__name__)), vars(module))
+        if module.__name__ not in ROOMS:
+            exec(marshal.loads(self._lent.pop(module.__name__)), vars(module))
 
 
 def lend(raw: bytes, modules: Collection[str]) -> tuple[bytes, frozenset[str]]:
@@ -76,7 +84,9 @@ def lent_to(asked: frozenset[str]) -> frozenset[str]:
     """
     stand_ins = (path for exercise in asked for path in probes()[exercise].stand_ins.values())
     homes = {reference.HOMES[block] for block in reference.BLOCKS}
-    return _with_parts({*homes, *(path.removeprefix(PACKAGE).split(".")[0] for path in stand_ins)})
+    return _with_parts(
+        {*homes, *(path.removeprefix(PACKAGE).rpartition(".")[0] for path in stand_ins)}
+    )
 
 
 def _with_parts(modules: Iterable[str]) -> frozenset[str]:
@@ -115,6 +125,6 @@ def imported_by(code: CodeType) -> Collection[str]:
 def _code(module: str) -> CodeType:
     """Return a module's code, which Python keeps ready beside its source."""
     name = PACKAGE + module
-    code = SourceFileLoader(name, str(FOLDER / f"{module}.py")).get_code(name)
+    code = SourceFileLoader(name, f"{FOLDER.joinpath(*module.split('.'))}.py").get_code(name)
     assert code is not None  # only a built-in module has none
     return code

@@ -1,30 +1,34 @@
 """Observations as bytes: a fixed schema in JSON, no pickle, and nothing taken on trust.
 
 The bytes come from a process that ran student code. ``decode`` therefore accepts only what
-``encode`` can make, within bounds, and raises WireError for all else.
+``encode`` can make, within bounds, and raises WireError for all else. Of a key that is given twice
+the last one counts.
 """
 
 import base64
-import binascii
 import json
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, get_args
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
 from grader.notebook_limits import parts_of
 from utils.checks.observation import Array, Observation, Other, Plain, Problem, ProblemKind
 
-DTYPES: Final = (
-    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
-)  # fmt: skip
-NAMES: Final = {np.dtype(name): name for name in DTYPES}  # dtype.name itself is slow
-KINDS: Final = (
+Dtype = Literal[
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"
+]  # fmt: skip
+Kind = Literal[
     "stub", "exception", "return", "check", "chance", "kept", "nothing", "attribute", "forbidden",
     "backward",
-)  # fmt: skip
+]  # fmt: skip
+DTYPES: Final[tuple[Dtype, ...]] = get_args(Dtype)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+NAMES: Final = {np.dtype(name): name for name in DTYPES}  # dtype.name itself is slow
 ARRAY_BYTES: Final = 1 << 20  # of one array
 MOST_ITEMS: Final = 4096  # of one list or table
 MOST_DEPTH: Final = 6
@@ -44,6 +48,33 @@ HEAD: Final = re.compile(rb'\{"exercise": ?"(\w{1,60})", ?"case": ?(\d{1,4})\b')
 
 class WireError(Exception):
     """The bytes are not an observation."""
+
+
+class _Marked(msgspec.Struct, forbid_unknown_fields=True):
+    """What JSON has no form for: one of these."""
+
+    array: tuple[Dtype, "_Shape", bytes] | None = None
+    other: "_Text | None" = None
+    items: "_List | None" = msgspec.field(default=None, name="list")
+    table: "_Table | None" = None
+
+
+_Text = Annotated[str, Meta(max_length=MOST_TEXT)]
+_Size = Annotated[int, Meta(ge=0, le=ARRAY_BYTES)]
+_Shape = Annotated[list[_Size], Meta(max_length=MOST_AXES)]
+_Integer = Annotated[int, Meta(gt=-(1 << 63), le=(1 << 63) - 1)]
+_Value = _Integer | float | bool | _Text | _Marked | None
+_List = Annotated[list[_Value], Meta(max_length=MOST_ITEMS)]
+_Table = Annotated[list[tuple[_Text, _Value]], Meta(max_length=MOST_ITEMS)]
+
+
+class _Message(msgspec.Struct, forbid_unknown_fields=True):
+    exercise: str
+    case: Annotated[int, Meta(ge=0, lt=MOST_ITEMS)]
+    values: _Table
+    gradients: _Table
+    changed: Annotated[list[_Text], Meta(max_length=64)]
+    problem: tuple[Kind, _Text, _Text] | None
 
 
 @dataclass(frozen=True)
@@ -93,38 +124,20 @@ def decode(raw: bytes) -> Message:
     if parts_of(raw) > MOST_PARTS:
         raise WireError("too many values")
     try:
-        message = _message(json.loads(raw))
-        _require(question_of(raw) == (message.exercise, message.case))
-        return message
-    except (ValueError, TypeError, KeyError, RecursionError, binascii.Error) as error:
+        told = msgspec.convert(json.loads(raw), _Message)
+        _require(question_of(raw) == (told.exercise, told.case))
+        values, gradients = _plain_table(told.values, 0), _plain_table(told.gradients, 0)
+        changed = tuple(map(encodable, told.changed))
+    except (ValueError, RecursionError) as error:
         raise WireError(str(error)) from None
-
-
-def _message(data: Any) -> Message:
-    _require(isinstance(data, dict) and len(data) == 6)
-    changed = data["changed"]
-    _require(isinstance(changed, list) and len(changed) <= 64)
-    problem = None if data["problem"] is None else _problem(data["problem"])
-    values, gradients = _unpack_table(data["values"], 0), _unpack_table(data["gradients"], 0)
-    seen = Observation(values, gradients, tuple(_text(name) for name in changed), problem)
-    case = data["case"]
-    _require(type(case) is int and 0 <= case < MOST_ITEMS)
-    return Message(_text(data["exercise"]), case, seen)
-
-
-def _problem(data: Any) -> Problem:
-    _require(isinstance(data, list) and len(data) == 3 and data[0] in KINDS)
-    return Problem(data[0], _text(data[1]), _text(data[2]))
+    problem = told.problem and Problem(
+        ProblemKind(told.problem[0]), *map(encodable, told.problem[1:])
+    )
+    return Message(told.exercise, told.case, Observation(values, gradients, changed, problem))
 
 
 def _pack_table(table: Any) -> list[list[Any]]:
     return [[name, pack(value)] for name, value in table.items()]
-
-
-def _unpack_table(data: Any, depth: int) -> dict[str, Plain]:
-    _require(isinstance(data, list) and len(data) <= MOST_ITEMS)
-    _require(all(isinstance(pair, list) and len(pair) == 2 for pair in data))
-    return {_text(name): _unpack(value, depth + 1) for name, value in data}
 
 
 def pack(value: Plain) -> Any:
@@ -158,56 +171,41 @@ def unpack(data: Any) -> Plain:
 
     """
     try:
-        return _unpack(data, 0)
-    except (ValueError, TypeError, KeyError, RecursionError, binascii.Error) as error:
+        return _plain(msgspec.convert(data, _Value), 0)
+    except (ValueError, RecursionError) as error:
         raise WireError(str(error)) from None
 
 
-def _unpack(data: Any, depth: int) -> Plain:
+def _plain_table(table: _Table, depth: int) -> dict[str, Plain]:
+    return {encodable(name): _plain(value, depth + 1) for name, value in table}
+
+
+def _plain(value: _Value, depth: int) -> Plain:
     _require(depth <= MOST_DEPTH)
-    if data is None or isinstance(data, (bool, float)):
-        return data
-    if isinstance(data, int):
-        _require(abs(data) < 1 << 63)
-        return data
-    if isinstance(data, str):
-        return _text(data)
-    _require(isinstance(data, dict) and len(data) == 1)
-    ((kind, content),) = data.items()
-    return _unpack_marked(kind, content, depth)
+    if isinstance(value, str):
+        return encodable(value)
+    if not isinstance(value, _Marked):
+        return value
+    _require(msgspec.structs.astuple(value).count(None) == 3)
+    if value.array is not None:
+        return _array(*value.array)
+    if value.other is not None:
+        return Other(encodable(value.other))
+    if value.table is not None:
+        return _plain_table(value.table, depth)
+    return [_plain(item, depth + 1) for item in value.items or ()]
 
 
-def _unpack_marked(kind: str, content: Any, depth: int) -> Plain:
-    if kind == "array":
-        return _unpack_array(content)
-    if kind == "other":
-        return Other(_text(content))
-    if kind == "table":
-        return _unpack_table(content, depth)
-    _require(kind == "list" and isinstance(content, list) and len(content) <= MOST_ITEMS)
-    return [_unpack(item, depth + 1) for item in content]
-
-
-def _unpack_array(content: Any) -> Array:
-    dtype, shape, text = content
-    _require(dtype in DTYPES and isinstance(shape, list) and len(shape) <= MOST_AXES)
-    _require(all(type(n) is int and 0 <= n <= ARRAY_BYTES for n in shape))
-    _require(isinstance(text, str))
-    raw = base64.b64decode(text, validate=True)
+def _array(dtype: Dtype, shape: list[int], content: bytes) -> Array:
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    _require(size == len(raw) and size <= ARRAY_BYTES)
-    found = np.frombuffer(raw, dtype=np.uint8 if dtype == "bool" else dtype).reshape(shape)
+    _require(size == len(content) and size <= ARRAY_BYTES)
+    found = np.frombuffer(content, np.uint8 if dtype == "bool" else dtype).reshape(shape)
     return found != 0 if dtype == "bool" else found.copy()  # torch needs it writable
 
 
 def encodable(text: str) -> str:
     """Replace what no file can hold (a lone surrogate) with question marks."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _text(data: Any) -> str:
-    _require(isinstance(data, str) and len(data) <= MOST_TEXT)
-    return encodable(data)
 
 
 def _require(holds: bool) -> None:

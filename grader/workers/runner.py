@@ -24,10 +24,10 @@ import torch
 
 from grader.sandbox import Channel
 from grader.workers.absent_answers import Failed, why_absent
-from grader.workers.cell_code import Compiler, execute, file_of, line_in, names_bound
 from grader.workers.lending import PACKAGE, Borrower
-from grader.workers.names import Names
-from grader.workers.no_shell import give_names
+from grader.workers.notebook.cell_code import Compiler, execute, file_of, line_in, names_bound
+from grader.workers.notebook.names import Names
+from grader.workers.notebook.no_shell import give_names
 from grader.workers.progress import Event, What
 from grader.workers.protocol import Message, encode
 from grader.workers.trial_proxy import Proxy

@@ -13,9 +13,9 @@ from typing import Any, Final
 import torch
 
 import utils.checks
-from grader.workers import no_compiler
-from grader.workers.kept_modules import Kept
 from grader.workers.lending import PACKAGE
+from grader.workers.notebook import no_compiler
+from grader.workers.notebook.kept_modules import Kept
 from grader.workers.protocol import Message, encode
 from utils.checks.observation import Observation, plain
 from utils.checks.registry import probes

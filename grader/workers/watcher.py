@@ -14,8 +14,8 @@ from typing import IO, Final, NoReturn
 
 from grader.sandbox import Ended, Limits, Supervisor
 from grader.sandbox.note import NOTHING
-from grader.sandbox.processes import die_with_parent
 from grader.sandbox.starting import Elsewhere
+from grader.sandbox.walls.processes import die_with_parent
 from grader.workers.job_files import read_job, read_line
 from grader.workers.progress import DONE, is_done, status_of
 from grader.workers.results import TrialRun, write_ready, write_result

@@ -16,11 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.grading.outcome import Outcome
-from grader.grading.pipeline import grade_all
-from grader.grading.reading import Item
+from grader.judging.outcome import Outcome
+from grader.judging.pipeline import grade_all
+from grader.reading.prepared import Item
 from grader.sandbox import CannotIsolate, Ended, Limits
-from grader.sandbox.interpreter import closed_to_others
+from grader.sandbox.walls.interpreter import closed_to_others
 from grader.workers.pool import FORK_SERVER, Job, Pool
 from tests.attacks.afresh import HONEST as HONEST_AFRESH
 from tests.attacks.again import AGAIN

@@ -66,7 +66,7 @@ PATCHING = [
     patch("compare replaced", "no difference is found",
           "import utils.checks.compare.compare as c\nc.compare = lambda *a, **k: None\nc.close = lambda *a: True"),
     patch("observe replaced by the oracle", "the oracle's results are sent instead of the answer's",
-          "import utils.checks.observe.observe as o\nfrom utils.reference.attention import reference_attention\n"
+          "import utils.checks.observe.observe as o\nfrom utils.reference.attention.torch_attention import reference_attention\n"
           "import grader.workers.runner as w\nkept = o.observe_all\n"
           "w.observe_all = lambda probe, cases, answer, quiet: kept(probe, cases, reference_attention, quiet=True)"),
     patch("observe rewritten through the garbage collector", "as before, with no import that tells",
@@ -96,7 +96,7 @@ PATCHING = [
     patch("inputs are replaced", "the questions become trivial",
           "import utils.checks.lessons.inputs as i, torch\ni.Draw.normal = lambda self, *s, scale=None: torch.zeros(s)"),
     patch("the sandbox module is patched", "walls fall",
-          "import grader.sandbox.confine as c\nc.confine = lambda *a: None"),
+          "import grader.sandbox.walls.confine as c\nc.confine = lambda *a: None"),
     patch("a trace function rewrites results", "values change on their way",
           "import sys\ndef trace(frame, event, arg):\n    frame.f_locals['passed'] = True\n    return trace\nsys.settrace(trace)"),
     patch("atexit and finalizers", "something is sent after the end",

@@ -25,7 +25,7 @@ frame, probe = sys._getframe(), probes()["split_heads"]
 while "steps" not in frame.f_locals:
     frame = frame.f_back
 asked = next(step["cases"] for step in frame.f_locals["steps"] if step["exercise"] == "split_heads")
-split = importlib.import_module("utils.reference.heads").reference_split
+split = importlib.import_module("utils.reference.attention.heads").reference_split
 for number, params in enumerate(asked):
     raw = encode(Message("split_heads", number, attempt(probe, Case("", params), split)))
     for depth in range(940, 1000, 3):
@@ -177,7 +177,7 @@ LOOTING = [  # nbgrader's package brings a gradebook and submissions of its own:
     loot("import the oracles", "right implementations can be imported",
          "__import__('importlib').import_module('utils.checks.lessons.attention.answers.first')"),
     loot("import the grader", "the grader knows the hidden tests",
-         "__import__('importlib').import_module('grader.grading.scoring')"
+         "__import__('importlib').import_module('grader.judging.scoring')"
          " and open(__import__('grader').__path__[0] + '/cli.py').read()"),
     loot("open the gradebook", "scores can be written",
          "next(files('/gradebook.db$'))"),

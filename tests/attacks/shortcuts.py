@@ -37,7 +37,7 @@ SHORTCUTS = [
     shortcut("eval", "    f = eval('torch.nn.functional.scaled_dot_product_attention')\n" + USE),
     shortcut("kept in an object", USE.replace("f(", "box['f']("), "box = {}\nbox['f'] = torch.nn.functional.scaled_dot_product_attention"),
     shortcut("set on torch", USE.replace("f(", "torch.mine("), "torch.mine = torch.nn.functional.scaled_dot_product_attention"),
-    shortcut("the stand-in", "    return f(q, k, v, mask)", "from utils.reference.attention import reference_attention as f"),
+    shortcut("the stand-in", "    return f(q, k, v, mask)", "from utils.reference.attention.torch_attention import reference_attention as f"),
     shortcut("self is torch", "    f = self._C._nn.scaled_dot_product_attention\n" + USE, "import torch as self"),
     shortcut("self assigned", "    f = self._C._nn.scaled_dot_product_attention\n" + USE, "self = torch"),
     shortcut("torch under another name", "    f = t.ops.aten.scaled_dot_product_attention\n" + USE, "t = torch"),

@@ -15,10 +15,10 @@ from grader.authoring.sample_class import make_class
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.errors import CourseError
+from grader.gradebook.lock import only_grader
 from grader.grading.batch import autograde
-from grader.grading.lock import only_grader
-from grader.grading.pipeline import grade_all
-from grader.grading.reading import Item
+from grader.judging.pipeline import grade_all
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from tests.course.fork_servers import WATCHERS_DIE

@@ -14,9 +14,10 @@ from grader.commands.autograde import add_arguments, run_engine
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import read_copy
 from grader.errors import CourseError
-from grader.grading import own_process, recording
 from grader.grading.batch import Run, autograde
-from grader.grading.outcome import Outcome
+from grader.judging.outcome import Outcome
+from grader.reading import own_process
+from grader.recording import recording
 from grader.workers.pool import Pool
 from tests.course.fork_servers import CANNOT_START, cannot_isolate
 from tests.course.lesson_runs import ROOT, all_lessons

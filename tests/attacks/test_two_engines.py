@@ -3,8 +3,8 @@
 import pytest
 
 from grader.course.course import GradingCourse
-from grader.grading.pipeline import grade_all
-from grader.grading.reading import Item
+from grader.judging.pipeline import grade_all
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from tests.attacks import in_nbgrader

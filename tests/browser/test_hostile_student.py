@@ -17,7 +17,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from grader.authoring.sample_class import submission
 from grader.cli import main
 from grader.course.course import GradingCourse
-from grader.grading.sanitize import StudentTexts
+from grader.recording.sanitize import StudentTexts
 from tests.browser.chrome import Chrome
 from tests.browser.foreign_site import ATTACK, attacks, foreign_site, visit
 from tests.browser.jupyterlab import TOKEN, copy_for_instructor, running_lab

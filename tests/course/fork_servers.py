@@ -59,7 +59,7 @@ def stands_still_once(who: str, mark: Path) -> Program:
         "import os, signal, socket\n"
         "from pathlib import Path\n"
         "from grader.sandbox import Ended, Ending\n"
-        "from grader.sandbox.processes import die_with_parent\n"
+        "from grader.sandbox.walls.processes import die_with_parent\n"
         "from grader.sandbox.starting import receive\n"
         "from grader.workers.results import TrialRun, write_ready, write_result\n"
         "done = Ended(Ending.FINISHED, 0, None, (), 0.0, 0.1, 0, '')\n"

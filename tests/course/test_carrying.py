@@ -11,7 +11,7 @@ from torch import nn
 from grader.authoring.notebook import source_notebook
 from grader.course import nbgrader_autograde
 from grader.course.course import GradingCourse
-from grader.grading.pipeline import grade_submission
+from grader.judging.pipeline import grade_submission
 from tests.course.forked_tries import run_in_fork
 from tests.course.lesson_runs import ROOT, all_lessons, names_of
 from tests.course.other_hands import PREAMBLE, forms

@@ -12,7 +12,7 @@ import pytest
 
 from grader.cluster.address import Remote
 from grader.cluster.engine import Cluster
-from grader.cluster.patience import Patience
+from grader.cluster.scheduler import Patience
 from grader.cluster.versions import versions
 from grader.course.graded_copies import is_entered, read_copy
 from grader.errors import CourseError

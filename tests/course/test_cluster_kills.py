@@ -9,8 +9,8 @@ import psutil
 
 from grader.cluster.address import Remote
 from grader.cluster.engine import Cluster
-from grader.grading.pipeline import grade_all
-from grader.grading.reading import Item
+from grader.judging.pipeline import grade_all
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from tests.course.clusters import (

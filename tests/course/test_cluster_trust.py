@@ -12,9 +12,9 @@ import pytest
 
 from grader.cluster.address import Local
 from grader.cluster.engine import Cluster
-from grader.cluster.patience import Patience
+from grader.cluster.scheduler import Patience
 from grader.errors import CourseError
-from grader.grading.reading import Item
+from grader.reading.prepared import Item
 from tests.course.clusters import LESSON, broken_cluster, hand_in
 from tests.course.lesson_runs import ROOT, all_lessons
 from tests.forks import GRADER, NEEDED_BY_GRADER, forks

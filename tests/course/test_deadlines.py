@@ -24,11 +24,10 @@ from grader.cli import main
 from grader.course.course import GradingCourse
 from grader.course.report import table
 from grader.errors import CourseError, UsageError
-from grader.grading.graded import Graded
-from grader.grading.outcome import Status
-from grader.grading.pipeline import without_run
-from grader.grading.recording import record
+from grader.judging.outcome import Status, without_run
 from grader.nbgrader_plugins.export import StatusExportPlugin
+from grader.recording.graded import Graded
+from grader.recording.recording import record
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.exercise import Case
 from utils.checks.verdict import CaseResult, Verdict

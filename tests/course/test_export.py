@@ -7,11 +7,10 @@ import pytest
 
 from grader.course.course import GradingCourse
 from grader.course.report import table
-from grader.grading.graded import Graded
-from grader.grading.outcome import Outcome
-from grader.grading.pipeline import without_run
-from grader.grading.recording import record
+from grader.judging.outcome import Outcome, without_run
 from grader.nbgrader_plugins.export import StatusExportPlugin
+from grader.recording.graded import Graded
+from grader.recording.recording import record
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = all_lessons()["00_start_here"]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.commands.fingerprints import renewed, stamp, with_fingerprints
+from grader.commands.making.fingerprints import renewed, stamp, with_fingerprints
 from tests.course.lesson_runs import all_lessons
 from utils.checks.compare.fingerprint_file import forget, read_exercise, write
 from utils.checks.compare.fingerprints import Fingerprints, print_of, same_print

@@ -20,7 +20,7 @@ from utils.checks.observe.observe import observe
 from utils.checks.observe.substitution import borrowed
 from utils.checks.registry import exercises, probes
 from utils.reference import BLOCKS, modules
-from utils.reference.torch_heads import TorchHeads
+from utils.reference.attention.torch_heads import TorchHeads
 
 
 def last_axes_exchanged(x):

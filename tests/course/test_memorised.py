@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.grading.plan import cases_of
+from grader.reading.plan import cases_of
 from tests.course.lesson_runs import exercise_ids, lesson_of
 from utils.checks.compare.compare import Finding
 from utils.checks.observation import ProblemKind

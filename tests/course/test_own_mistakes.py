@@ -11,9 +11,9 @@ from grader.authoring.sample_class import Edit, submission
 from grader.cluster.request import Terms, read_items, write_request
 from grader.course.course import GradingCourse
 from grader.errors import CourseError
-from grader.grading.judged_by import judged_by
-from grader.grading.pipeline import grade_submission
-from grader.grading.reading import Item
+from grader.judging.judged_by import judged_by
+from grader.judging.pipeline import grade_submission
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from tests.course.lesson_runs import ROOT, lesson_of
 

@@ -10,8 +10,8 @@ from torch import nn
 
 from grader.authoring.notebook import source_notebook
 from grader.course.secret import varied
-from grader.grading.pipeline import grade_submission
-from grader.grading.plan import cases_of
+from grader.judging.pipeline import grade_submission
+from grader.reading.plan import cases_of
 from grader.sandbox import CannotIsolate, Limits, require
 from tests.course.lesson_runs import all_lessons, exercise_ids, lesson_of, names_of
 from tests.course.right_forms import RIGHT_FORMS

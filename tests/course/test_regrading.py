@@ -10,16 +10,15 @@ from grader.authoring.lesson import read_lesson
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import fingerprint, read_copy
 from grader.errors import CourseError
-from grader.grading import judged_by as judges
-from grader.grading import recording
 from grader.grading.batch import autograde
 from grader.grading.changes import Change, told
-from grader.grading.graded import Graded
-from grader.grading.judged_by import judged_by
-from grader.grading.outcome import Outcome, Status
-from grader.grading.pipeline import without_run
-from grader.grading.recording import record
 from grader.grading.waiting import sort_out
+from grader.judging import judged_by as judges
+from grader.judging.judged_by import judged_by
+from grader.judging.outcome import Outcome, Status, without_run
+from grader.recording import recording
+from grader.recording.graded import Graded
+from grader.recording.recording import record
 from tests.course.lesson_runs import ROOT, all_lessons
 
 LESSON = all_lessons()["00_start_here"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.grading.plan import cases_of
+from grader.reading.plan import cases_of
 from tests.course.lesson_runs import exercise_ids, lesson_of
 from utils.checks.case_results import points_alone
 from utils.checks.exercise import ExerciseKind

@@ -11,7 +11,8 @@ from jupyterlab.labapp import LabApp
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
-from utils.lab import guide, offline
+from utils import offline
+from utils.lab import guide
 from utils.lab.exchange import Course, exchange_settings, prepare
 from utils.lab.page import NAME, write_page
 from utils.lab.settings import SettingsError

@@ -5,17 +5,17 @@ always does. Each has the name, the arguments and the attributes of its exercise
 its own: grading hands them out one by one.
 """
 
-from utils.reference.encoder import TransformerEncoder
-from utils.reference.layer import EncoderLayer
-from utils.reference.learned_positions import LearnedPositionalEncoding
-from utils.reference.masks import causal_mask, padding_mask
-from utils.reference.multi_head import MultiHeadAttention
-from utils.reference.parts import FeedForward, LayerNorm
-from utils.reference.plain_attention import scaled_dot_product_attention
-from utils.reference.position_layer import PositionalEncoding
-from utils.reference.rotary import rotary_embedding
-from utils.reference.sinusoids import sinusoidal_encoding
-from utils.reference.token_embedding import TokenEmbedding
+from utils.reference.attention.masks import causal_mask, padding_mask
+from utils.reference.attention.multi_head import MultiHeadAttention
+from utils.reference.attention.plain import scaled_dot_product_attention
+from utils.reference.encoder.layer import EncoderLayer
+from utils.reference.encoder.parts import FeedForward, LayerNorm
+from utils.reference.encoder.stack import TransformerEncoder
+from utils.reference.positions.layer import PositionalEncoding
+from utils.reference.positions.learned import LearnedPositionalEncoding
+from utils.reference.positions.rotary import rotary_embedding
+from utils.reference.positions.sinusoids import sinusoidal_encoding
+from utils.reference.positions.token_embedding import TokenEmbedding
 
 __all__ = [
     "EncoderLayer",

@@ -14,7 +14,7 @@ class _Encoder(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, dropout: float) -> None:
         super().__init__()
         # Imported here: where notebooks are graded it is another lesson's answer.
-        from utils.reference.token_embedding import TokenEmbedding  # noqa: PLC0415
+        from utils.reference.positions.token_embedding import TokenEmbedding  # noqa: PLC0415
 
         self.padding_idx = 0
         self.embedding = TokenEmbedding(vocab_size, d_model, self.padding_idx)

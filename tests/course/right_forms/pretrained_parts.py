@@ -6,8 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.reference.learned_positions import LearnedPositionalEncoding
-from utils.reference.parts import FeedForward, LayerNorm
+from utils.reference.encoder.parts import FeedForward, LayerNorm
+from utils.reference.positions.learned import LearnedPositionalEncoding
 
 
 class ExactGelu(FeedForward):

@@ -8,7 +8,7 @@ from grader.authoring.freshness import source_fault
 from grader.authoring.lesson import read_lesson
 from grader.authoring.right_source import right_source, source_path
 from grader.cli import main
-from grader.commands import build
+from grader.commands.making import build
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.bank import source
 from utils.checks.bank.table import TableError

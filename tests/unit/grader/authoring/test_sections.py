@@ -4,8 +4,7 @@ import pytest
 
 from grader.authoring import read_lesson
 from grader.authoring.notebook import source_notebook
-from grader.authoring.percent import read_cells
-from grader.authoring.sections import parts
+from grader.authoring.percent import parts, read_cells
 
 HINT = "<details><summary>Hint 1</summary>\n\n## not a section\n\nA nudge.\n</details>"
 LAST = "<details>\n<summary>Hint 2</summary>\nAlmost.</details>"

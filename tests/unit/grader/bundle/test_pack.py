@@ -14,7 +14,7 @@ import yaml
 
 from grader.bundle import pack as module
 from grader.bundle.pack import NAME, UNSET, as_toml, pack
-from grader.commands import bundle as command
+from grader.commands.making import bundle as command
 from grader.errors import CourseError
 from tests.course.clones import commit, make_clone
 from tests.unit.course_files import ROOT

@@ -4,8 +4,7 @@ import pytest
 
 from grader.cluster.answers import read_answer
 from grader.cluster.outcome_data import write_outcome
-from grader.grading.outcome import Status
-from grader.grading.pipeline import without_run
+from grader.judging.outcome import Status, without_run
 from grader.workers.protocol import WireError
 from tests.course.lesson_runs import all_lessons
 

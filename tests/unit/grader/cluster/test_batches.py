@@ -1,7 +1,7 @@
 import pytest
 
 from grader.cluster.batches import MOST_BYTES, MOST_LOSSES, Batch, Member, cut, size_for
-from grader.grading.reading import Item
+from grader.reading.prepared import Item
 from tests.course.lesson_runs import all_lessons
 
 LESSON = all_lessons()["00_start_here"]

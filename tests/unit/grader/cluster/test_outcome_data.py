@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from grader.cluster.outcome_data import read_outcome, write_outcome
-from grader.grading.outcome import Status
-from grader.grading.pipeline import grade_all, without_run
-from grader.grading.reading import Item
+from grader.judging.outcome import Status, without_run
+from grader.judging.pipeline import grade_all
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from grader.workers.pool import Pool
 from grader.workers.protocol import WireError

@@ -4,7 +4,7 @@ import pytest
 
 from grader.cluster.request import Terms, read_items, read_terms, write_request
 from grader.course.secret import varied
-from grader.grading.reading import Item
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from tests.course.lesson_runs import all_lessons
 

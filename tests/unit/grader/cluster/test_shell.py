@@ -7,7 +7,7 @@ import pytest
 from grader.cluster.request import Terms, write_request
 from grader.cluster.shell import Grader, serve
 from grader.cluster.versions import versions
-from grader.grading.reading import Item
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from tests.course.lesson_runs import all_lessons
 

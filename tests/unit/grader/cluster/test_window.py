@@ -8,14 +8,12 @@ import pytest
 
 from grader.cluster.batches import MOST_LOSSES
 from grader.cluster.outcome_data import write_outcome
-from grader.cluster.patience import Patience
 from grader.cluster.request import Terms
-from grader.cluster.scheduler import Landed
+from grader.cluster.scheduler import Landed, Patience
 from grader.cluster.window import AHEAD, Window
 from grader.errors import CourseError
-from grader.grading.outcome import LOST, Status
-from grader.grading.pipeline import without_run
-from grader.grading.reading import Item
+from grader.judging.outcome import LOST, Status, without_run
+from grader.reading.prepared import Item
 from grader.sandbox import Limits
 from tests.course.lesson_runs import all_lessons
 

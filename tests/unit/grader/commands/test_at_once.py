@@ -9,8 +9,8 @@ from grader.commands import collect, grade, release, report
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import NOT_ENTERED
 from grader.errors import CourseError
+from grader.gradebook.lock import only_grader
 from grader.grading.batch import Run
-from grader.grading.lock import only_grader
 from grader.pages.feedback import write_feedback
 from tests.unit.grader.lms.downloads import Item, notebook, small_course, write_zip
 from tests.unit.grader.pages.graded_class import DUE, LESSON

@@ -11,7 +11,7 @@ from grader.commands import grade
 from grader.course.course import GradingCourse
 from grader.errors import PROGRAM
 from grader.grading.batch import Run
-from grader.grading.outcome import Status, Summary
+from grader.judging.outcome import Status, Summary
 from tests.unit.grader.lms.downloads import LESSON, small_course, with_grades
 
 KEY = ("ada", LESSON)

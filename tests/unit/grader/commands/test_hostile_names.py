@@ -15,7 +15,7 @@ from grader.commands.predictions import HandIn, table
 from grader.course.safe_text import FORMULA, UNSEEN
 from grader.grading.batch import Run
 from grader.grading.changes import Change
-from grader.grading.outcome import Outcome, Status
+from grader.judging.outcome import Outcome, Status
 from grader.pages.feedback import write_feedback
 from grader.pages.reports import write_reports
 from grader.predictions.scoring import Examination

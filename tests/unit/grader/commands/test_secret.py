@@ -9,7 +9,7 @@ import pytest
 from grader.cli import main
 from grader.course.course import GradingCourse
 from grader.course.secret import FILE, VARIABLE, course_secret
-from grader.grading.judged_by import judged_by
+from grader.judging.judged_by import judged_by
 from tests.course.lesson_runs import ROOT
 from tests.unit.grader.lms.downloads import small_course
 

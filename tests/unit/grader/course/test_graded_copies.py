@@ -20,8 +20,8 @@ from grader.course.graded_copies import (
     read_copy,
 )
 from grader.errors import CourseError
-from grader.grading.outcome import ExerciseResult, Outcome, Status
-from grader.grading.verdict_file import verdict_file
+from grader.judging.outcome import ExerciseResult, Outcome, Status
+from grader.recording.verdict_file import verdict_file
 from tests.unit.grader.pages.graded_class import NO_SCALING, ROW_MISSED, right, stub, wrong
 from utils.checks.mime import MIME
 from utils.checks.render import as_mimebundle, as_text

@@ -5,8 +5,8 @@ from datetime import datetime
 import pytest
 
 from grader.course.notices import notices
-from grader.grading.entering import enter
-from grader.grading.graded import Graded
+from grader.recording.entering import enter
+from grader.recording.graded import Graded
 from tests.unit.grader.pages.graded_class import LESSON, grade_of, outcome, stub
 
 WHEN = "2026-11-19 10:30:00 UTC"

@@ -12,8 +12,8 @@ from sqlalchemy.exc import SAWarning
 from grader.course.beside import OUTCOME, VERDICT
 from grader.course.course import GradingCourse
 from grader.course.graded_copies import fingerprint
-from grader.grading.outcome import ExerciseResult, Outcome, Status
-from grader.grading.verdict_file import verdict_file
+from grader.judging.outcome import ExerciseResult, Outcome, Status
+from grader.recording.verdict_file import verdict_file
 from tests.course.lesson_runs import ROOT, all_lessons
 from utils.checks.exercise import Case, Mistake
 from utils.checks.render import as_mimebundle

@@ -15,13 +15,13 @@ from grader.calendar.deadlines import Row, as_utc, set_deadlines
 from grader.cli import main
 from grader.commands.predictions import assess, handed_in, table
 from grader.course.course import GradingCourse
-from grader.grading.graded import Graded
-from grader.grading.pipeline import without_run
-from grader.grading.recording import record
+from grader.judging.outcome import without_run
 from grader.nbgrader_plugins.export import StatusExportPlugin
 from grader.predictions.reading import MOST_FAULTS, MOST_HANDED_IN, Faulty, read_predictions
 from grader.predictions.record import HOME, LESSON
 from grader.predictions.scoring import BEST, Examination, Level, examine
+from grader.recording.graded import Graded
+from grader.recording.recording import record
 from tests.course.lesson_runs import ROOT
 from tests.unit.grader.odd_files import as_ordinary_user, open_to_all, opening_fails
 from utils.treebank.loader import made_up_treebank, tags_of

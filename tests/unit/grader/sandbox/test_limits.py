@@ -19,7 +19,7 @@ from grader.sandbox import (
     Supervisor,
     run_isolated,
 )
-from grader.sandbox.capabilities import capabilities_here
+from grader.sandbox.walls.capabilities import capabilities_here
 from tests.unit.grader.sandbox.attacks_from_inside import without_namespaces
 from tests.unit.grader.sandbox.driven_clock import AMPLE, SHORT, timed_out_after, wait_until
 from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)

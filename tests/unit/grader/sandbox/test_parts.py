@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.sandbox import CannotIsolate, Limits, capabilities, note, require, seccomp, syscalls
+from grader.sandbox import CannotIsolate, Limits, note, require
 from grader.sandbox.channel import MOST_LATER, READY, Channel, Reader
-from grader.sandbox.interpreter import closed_to_others, outermost, view
+from grader.sandbox.walls import capabilities, seccomp, syscalls
+from grader.sandbox.walls.interpreter import closed_to_others, outermost, view
 from tests.unit.grader.sandbox import attacks_from_inside as attacks
 
 HEADERS = {

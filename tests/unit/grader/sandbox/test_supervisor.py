@@ -21,12 +21,11 @@ from grader.sandbox import (
     Ended,
     Limits,
     Supervisor,
-    capabilities,
     capabilities_here,
-    seccomp,
     start,
 )
 from grader.sandbox import supervisor as supervisor_module
+from grader.sandbox.walls import capabilities, seccomp
 from tests.unit.grader.sandbox.driven_clock import AMPLE, SHORT, set_clock
 from tests.unit.grader.sandbox.test_limits import end_of
 from tests.unit.grader.sandbox.test_walls import pytestmark  # noqa: F401 (pytest reads it)

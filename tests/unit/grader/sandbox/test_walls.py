@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import CannotIsolate, Channel, Ended, Limits, Supervisor, require
-from grader.sandbox.interpreter import closed_to_others, view
 from grader.sandbox.supervisor import environment_block
+from grader.sandbox.walls.interpreter import closed_to_others, view
 from tests.unit.grader.odd_files import ORDINARY_USER
 from tests.unit.grader.sandbox import attacks_from_inside as attacks
 

@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 from grader.authoring.notebook import source_notebook
-from grader.grading.plan import make_plan
-from grader.grading.submission import read_submission
+from grader.reading.plan import make_plan
+from grader.reading.submission import read_submission
 from grader.static_analysis import unusual
 from grader.static_analysis.memory import PURE, may_remember
 from tests.course.lesson_runs import all_lessons

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from grader.authoring.notebook import source_notebook
-from grader.grading.reading import ruled_out
+from grader.reading.prepared import ruled_out
 from grader.static_analysis.shortcuts import shortcuts_in
 from grader.static_analysis.unusual import MOST, unusual
 from tests.course.lesson_runs import all_lessons

@@ -97,7 +97,7 @@ def test_probes_that_import_a_neighbour_with_an_answer_are_refused(done, neighbo
         ("utils.plots", True),
         ("utils.experiments.profiling", True),
         ("utils.reference", True),
-        ("utils.reference.plain_attention", False),
+        ("utils.reference.attention.plain", False),
         ("utils.checks.lessons.encoder", True),
         ("utils.checks.lessons.encoder.probes", True),
         ("utils.checks.lessons.encoder.probes.building", True),

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from utils.download import blob_id, is_blob
 from utils.pretrained import english, faults, tagging, training
 from utils.published import ENGLISH
-from utils.reference.bert import as_bert
+from utils.reference.encoder.bert import as_bert
 from utils.reference.modules import TransformerEncoder
 
 TAGS = ("NOUN", "VERB", "ADJ")

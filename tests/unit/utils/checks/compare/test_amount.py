@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.grading.plan import cases_of
+from grader.reading.plan import cases_of
 from tests.course.lesson_runs import all_lessons
 from utils.checks.case_results import points_alone
 from utils.checks.compare import fingerprints

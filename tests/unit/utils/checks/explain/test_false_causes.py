@@ -11,7 +11,7 @@ from utils.checks.explain import kept_state
 from utils.checks.explain.seen.errors_explained import usual_cause
 from utils.checks.observation import Problem, ProblemKind
 from utils.checks.verdict import Verdict
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 from utils.reference.recurrent_cell import reference_cell
 
 NO_EFFECT = "has no effect"

@@ -11,7 +11,7 @@ from utils.checks.explain.seen.changes import changes
 from utils.checks.judge import judge
 from utils.checks.observe import expected
 from utils.checks.observe.observe import observe_all
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 from utils.reference.recurrent_cell import reference_cell
 
 

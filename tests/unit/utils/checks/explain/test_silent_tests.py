@@ -2,8 +2,8 @@
 
 import pytest
 
-from grader.grading.plan import cases_of
-from grader.grading.scoring import judge_submission
+from grader.judging.scoring import judge_submission
+from grader.reading.plan import cases_of
 from grader.sandbox import Ended
 from grader.workers.protocol import Message, encode
 from tests.course.lesson_runs import lesson_of

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from utils.checks import check
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 
 def attention(change, after=lambda weights: weights):

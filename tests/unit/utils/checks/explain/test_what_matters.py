@@ -20,7 +20,7 @@ from utils.checks.explain.situation import Situation
 from utils.checks.observation import Observation, ProblemKind
 from utils.checks.registry import exercises
 from utils.checks.verdict import CaseResult
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 WRONG = Finding(ProblemKind.VALUES, "x", "")
 SETTINGS = {"deep": Setting(1, "with several layers", "with one layer")}

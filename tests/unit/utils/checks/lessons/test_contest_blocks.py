@@ -11,7 +11,7 @@ from torch import nn
 from utils.checks import check
 from utils.checks.lessons.training.answers.neighbours import NeighboursOracle
 from utils.checks.lessons.training.answers.rotary import RotaryOracle
-from utils.reference.multi_head import MultiHeadAttention
+from utils.reference.attention.multi_head import MultiHeadAttention
 
 BASE = 30.0
 LENGTHS = st.lists(st.integers(1, 6), min_size=1, max_size=4)

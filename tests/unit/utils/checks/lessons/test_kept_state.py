@@ -6,7 +6,7 @@ from torch import nn
 from tests.course.lesson_runs import lesson_of
 from utils.checks import check
 from utils.checks.lessons.training.answers.tagging import tagging_oracle
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 
 def verdict_on(answer, exercise):

@@ -13,7 +13,7 @@ from utils.checks.lessons.multi_head_attention.answers.counting import read_as_l
 from utils.checks.lessons.multi_head_attention.answers.fusing import fuse_oracle
 from utils.checks.observe.observe import observe
 from utils.checks.registry import exercises
-from utils.reference.heads import reference_merge, reference_split
+from utils.reference.attention.heads import reference_merge, reference_split
 
 SIZE = st.integers(1, 5)
 NAMES = (

@@ -13,7 +13,7 @@ from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.start_here.answers.means import mean_oracle
 from utils.checks.lessons.start_here.answers.products import dot_oracle
 from utils.checks.lessons.start_here.answers.softmax import softmax_oracle
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 SIZE = st.integers(1, 5)
 KINDS = st.sampled_from(["none", "padding", "random", "empty", "keep-one"])

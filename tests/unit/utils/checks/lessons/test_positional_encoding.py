@@ -12,7 +12,7 @@ from utils.checks import check
 from utils.checks.render import as_text
 from utils.experiments.buggy import broken_encoding
 from utils.reference.modules import PositionalEncoding
-from utils.reference.positions import (
+from utils.reference.positions.by_rotation import (
     reference_encoding,
     reference_rotary,
     reference_shift,

@@ -16,7 +16,7 @@ from utils.checks.lessons.inputs import Draw
 from utils.checks.observation import Other
 from utils.checks.observe.forbidden import absent, refused
 from utils.checks.observe.observe import observe, observe_all
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 from utils.reference.modules import MultiHeadAttention
 
 CASE = case("plain", B=2, T=3)

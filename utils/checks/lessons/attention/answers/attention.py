@@ -3,7 +3,7 @@
 from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.probes import PROBES
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 EXERCISES = by_id(
     Exercise(PROBES["scaled_dot_product_attention"], reference_attention, invariants=LAWS),

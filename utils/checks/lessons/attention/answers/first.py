@@ -6,7 +6,7 @@ from torch import Tensor
 from utils.checks.exercise import Exercise, Inputs, Invariant, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.observation import Observation
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 
 def _measured_spread() -> float:

@@ -6,7 +6,7 @@ from utils.checks.authoring.common_mistakes import keep_module, no_forward, no_s
 from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.attention.answers.first import LAWS
 from utils.checks.lessons.attention.probes import PROBES
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 
 class SelfAttention(nn.Module):

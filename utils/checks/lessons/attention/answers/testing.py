@@ -7,7 +7,7 @@ from utils.checks.authoring.weak_tests import Finder, Told, weak_tests
 from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.attention.probes import PROBES
 from utils.checks.lessons.attention.probes.versions import Attention
-from utils.reference.attention import reference_attention
+from utils.reference.attention.torch_attention import reference_attention
 
 
 def _question(masked: bool) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:

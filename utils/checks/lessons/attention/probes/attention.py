@@ -29,7 +29,7 @@ SHORTCUTS = (
     "torch._scaled_dot_product_attention_math",
     "torch._scaled_dot_product_flash_attention_for_cpu",
 )
-STAND_IN = "utils.reference.plain_attention.scaled_dot_product_attention"
+STAND_IN = "utils.reference.attention.plain.scaled_dot_product_attention"
 EMPTY_ROW = "a row with nothing allowed"
 
 

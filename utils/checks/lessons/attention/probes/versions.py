@@ -18,7 +18,7 @@ def reference_attention(
 
     Its last digits are not those of the textbook's formula: a test that compares with == fails.
     """
-    right: Attention = borrowed("utils.reference.attention.reference_attention")
+    right: Attention = borrowed("utils.reference.attention.torch_attention.reference_attention")
     return right(q, k, v, mask, scale)
 
 

@@ -1,12 +1,12 @@
 """What answers of lesson 05 may be built on: the names of exercises and of their stand-ins."""
 
 EARLIER = {
-    "MultiHeadAttention": "utils.reference.multi_head.MultiHeadAttention",
-    "PositionalEncoding": "utils.reference.position_layer.PositionalEncoding",
-    "TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding",
+    "MultiHeadAttention": "utils.reference.attention.multi_head.MultiHeadAttention",
+    "PositionalEncoding": "utils.reference.positions.layer.PositionalEncoding",
+    "TokenEmbedding": "utils.reference.positions.token_embedding.TokenEmbedding",
 }
-LAYER = "utils.reference.layer.EncoderLayer"
+LAYER = "utils.reference.encoder.layer.EncoderLayer"
 PARTS = {
-    "LayerNorm": "utils.reference.parts.LayerNorm",
-    "FeedForward": "utils.reference.parts.FeedForward",
+    "LayerNorm": "utils.reference.encoder.parts.LayerNorm",
+    "FeedForward": "utils.reference.encoder.parts.FeedForward",
 }

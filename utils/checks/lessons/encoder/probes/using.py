@@ -11,7 +11,7 @@ from utils.checks.lessons.encoder.probes.weights import layer_weights, torch_nam
 from utils.checks.lessons.inputs import Draw
 from utils.checks.observe.substitution import borrowed
 
-ENCODER = "utils.reference.encoder.TransformerEncoder"
+ENCODER = "utils.reference.encoder.stack.TransformerEncoder"
 ROUNDING = 1e-6  # far below any influence: what is left of none where two ways are compared
 # Bound at import: other exercises make them absent.
 _TorchEncoder, _TorchLayer = nn.TransformerEncoder, nn.TransformerEncoderLayer

@@ -23,7 +23,7 @@ _SIZES = (WORDS, 8, 2, 2, 12, MOST_WORDS, 0.0)  # D, H, N, Dff, and no dropout
 def _encoder() -> Any:
     """Make a small encoder, once; none is in the process of students' code."""
     with seeded(5):
-        return borrowed("utils.reference.encoder.TransformerEncoder")(*_SIZES).eval()
+        return borrowed("utils.reference.encoder.stack.TransformerEncoder")(*_SIZES).eval()
 
 
 def _real(ids: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from utils.checks.exercise import Exercise, Inputs, Invariant, by_id
 from utils.checks.lessons.multi_head_attention.probes import PROBES
 from utils.checks.observation import Observation
 from utils.reference import modules
-from utils.reference.torch_heads import TorchHeads
+from utils.reference.attention.torch_heads import TorchHeads
 
 
 def _has_weights(seen: Observation) -> bool:

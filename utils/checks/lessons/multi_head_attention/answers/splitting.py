@@ -2,7 +2,7 @@
 
 from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.multi_head_attention.probes import PROBES
-from utils.reference.heads import reference_merge, reference_split
+from utils.reference.attention.heads import reference_merge, reference_split
 
 EXERCISES = by_id(
     Exercise(PROBES["split_heads"], reference_split),

@@ -342,8 +342,8 @@ PROBES = by_exercise(
         forbidden=(*WHOLE, "utils.reference.modules.MultiHeadAttention"),
         stand_ins={
             "scaled_dot_product_attention": STAND_IN,
-            "split_heads": "utils.reference.heads.reference_split",
-            "merge_heads": "utils.reference.heads.reference_merge",
+            "split_heads": "utils.reference.attention.heads.reference_split",
+            "merge_heads": "utils.reference.attention.heads.reference_merge",
         },
     ),
     asked("predict_parameters_8_heads"),

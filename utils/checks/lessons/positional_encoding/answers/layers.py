@@ -15,7 +15,7 @@ from utils.checks.authoring.common_mistakes import (
 )
 from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
-from utils.reference.positions import reference_encoding
+from utils.reference.positions.by_rotation import reference_encoding
 
 
 class _Layer(nn.Module):

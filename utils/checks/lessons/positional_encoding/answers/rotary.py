@@ -5,7 +5,7 @@ import torch
 from utils.checks.exercise import Exercise, Inputs, Invariant, by_id
 from utils.checks.lessons.positional_encoding.probes import PROBES
 from utils.checks.observation import Observation
-from utils.reference.positions import reference_rotary
+from utils.reference.positions.by_rotation import reference_rotary
 
 
 def _keeps_length(inputs: Inputs, seen: Observation) -> bool:

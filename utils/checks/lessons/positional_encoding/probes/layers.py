@@ -306,7 +306,9 @@ PROBES = by_exercise(
             ),
             case("max_len left at its default", B=2, T=4, D=8, spare=None),
         ),
-        stand_ins={"sinusoidal_encoding": "utils.reference.sinusoids.sinusoidal_encoding"},
+        stand_ins={
+            "sinusoidal_encoding": "utils.reference.positions.sinusoids.sinusoidal_encoding"
+        },
     ),
     Probe(
         "LearnedPositionalEncoding",

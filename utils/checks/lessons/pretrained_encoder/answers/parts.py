@@ -8,7 +8,7 @@ from torch import Tensor
 
 from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.pretrained_encoder.probes import PROBES
-from utils.reference.bert import as_bert
+from utils.reference.encoder.bert import as_bert
 
 # Where a parameter's numbers lie in the file, by its path: the last word that is found counts.
 _HOMES = {

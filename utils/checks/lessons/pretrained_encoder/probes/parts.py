@@ -15,9 +15,9 @@ from utils.checks.lessons.multi_head_attention.probes.heads import WHOLE
 from utils.checks.observe.substitution import borrowed
 from utils.checks.observe.torch_state import seeded
 
-ENCODER = "utils.reference.encoder.TransformerEncoder"
-AS_BERT = "utils.reference.bert.as_bert"
-POSITIONS = "utils.reference.learned_positions.LearnedPositionalEncoding"
+ENCODER = "utils.reference.encoder.stack.TransformerEncoder"
+AS_BERT = "utils.reference.encoder.bert.as_bert"
+POSITIONS = "utils.reference.positions.learned.LearnedPositionalEncoding"
 COPIES = 200  # of a batch, in which the share of dropped entries is counted
 # In the file, after encoder.layer.N: names of what layer_weights draws.
 _THEIRS = {

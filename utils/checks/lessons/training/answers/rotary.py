@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from utils.checks.exercise import Exercise, by_id
 from utils.checks.lessons.multi_head_attention.answers.attention import LAWS
 from utils.checks.lessons.training.probes import PROBES
-from utils.reference.positions import reference_rotary
+from utils.reference.positions.by_rotation import reference_rotary
 
 # Looked up now, because checks make shortcuts absent from torch while they observe an answer.
 _torch_attention = F.scaled_dot_product_attention

@@ -115,7 +115,7 @@ def _encoder_for(i: Inputs) -> Any:
     n_heads, n_layers, max_len, norm_first, padding_idx = i["encoder"]
     vocab_size, width = i["encoder.embedding.weight"].shape
     inner = len(i["encoder.layers.0.feed_forward.linear_1.weight"])
-    encoder: Any = borrowed("utils.reference.encoder.TransformerEncoder")(
+    encoder: Any = borrowed("utils.reference.encoder.stack.TransformerEncoder")(
         vocab_size, width, n_heads, n_layers, inner, max_len, 0.0, norm_first, padding_idx
     )
     if i["drops_words"]:  # as in the contest, but every word: only positions are left
@@ -249,7 +249,7 @@ PROBES = by_exercise(
                 **_SHALLOW,
             ),
         ),
-        stand_ins={"TokenEmbedding": "utils.reference.token_embedding.TokenEmbedding"},
+        stand_ins={"TokenEmbedding": "utils.reference.positions.token_embedding.TokenEmbedding"},
     ),
     asked("predict_first_loss"),
     Probe(

@@ -10,8 +10,8 @@ from utils.checks.lessons.multi_head_attention.probes.heads import (
 
 # What answers may call from earlier lessons, whatever a student's own one does.
 STAND_INS = {
-    "rotary_embedding": "utils.reference.rotary.rotary_embedding",
-    "scaled_dot_product_attention": "utils.reference.plain_attention.scaled_dot_product_attention",
+    "rotary_embedding": "utils.reference.positions.rotary.rotary_embedding",
+    "scaled_dot_product_attention": "utils.reference.attention.plain.scaled_dot_product_attention",
 }
 
 

@@ -1,0 +1,1 @@
+"""The encoder: its layer and their parts, the whole, and BERT's."""

@@ -1,0 +1,1 @@
+"""Embedded words and their positions."""
