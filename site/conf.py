@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 SCRIPT = re.compile(r"^.*fontawesome\.js.*\n", re.MULTILINE)
 
 project = "The Transformer encoder, from scratch"
@@ -37,12 +39,12 @@ html_theme_options = {
 }
 
 
-def setup(app):  # noqa: ANN001, ANN201
+def setup(app: Sphinx) -> None:
     """Leave out the theme's script of 1.6 MB for icons: its style sheet shows them by a font."""
     app.connect("build-finished", without_script)
 
 
-def without_script(app, _error):  # noqa: ANN001, ANN201
+def without_script(app: Sphinx, _error: Exception | None) -> None:
     """Take the script's line out of all pages, and the file away."""
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")

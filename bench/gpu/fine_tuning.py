@@ -60,7 +60,7 @@ def row(
     place: Place,
 ) -> dict[str, float]:
     """Train a copy of an encoder; return its share right, words per second, seconds."""
-    names = sorted({tag for sentence in known for _, tag in sentence})
+    names = sorted({tag for sentence in (*known, *test) for _, tag in sentence})
     data = [tagging.pieces(one, encode, names) for one in known]
     torch.manual_seed(0)
     student = copy.deepcopy(bert)

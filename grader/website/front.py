@@ -34,22 +34,20 @@ def by_hand(lessons: Sequence[Lesson]) -> str:
 def cards(lessons: Sequence[Lesson], root: Path) -> tuple[str, dict[str, str]]:
     """Return a card for each lesson (title, question, minutes, points, picture), and the pictures.
 
-    A lesson that draws nothing shows the whole encoder, the last picture before it.
+    A lesson that draws nothing of its own shows the encoder, as far as it is built.
 
     Returns:
         the cards as HTML; file name -> SVG.
 
     """
-    lines, pictures = ['<div class="cards">'], dict[str, str]()
-    last = ("", "")
+    lines, shown, drawn = ['<div class="cards">'], dict[str, str](), dict[str, str]()
     for lesson in lessons:
-        drawn = {path.name: text for path, text in slides(lesson, root).items()}
-        first = min(drawn, key=lambda name: (GROWING in name, name), default="")
-        name, text = (first, drawn[first]) if drawn else last
-        last = list(drawn.items())[-1] if drawn else last
-        pictures[name] = text
+        own = {path.name: text for path, text in slides(lesson, root).items()}
+        drawn |= own
+        name = next((name for name in own if GROWING not in name), list(drawn)[-1])
+        shown[name] = drawn[name]
         lines.append(_card(lesson, name))
-    return "\n".join([*lines, "</div>", ""]), pictures
+    return "\n".join([*lines, "</div>", ""]), shown
 
 
 def _card(lesson: Lesson, picture: str) -> str:
@@ -67,7 +65,7 @@ def how_to_run(host: Host) -> str:
     lines = [f"git clone {host.clone}", f"cd {host.repository.rpartition('/')[2]}"]
     commands = [*(lines if host.repository else []), "make lab"]
     return (
-        '<div class="run-it" id="run-it"><pre tabindex="0">'
+        '<div class="run-it"><pre tabindex="0">'
         + escape("\n".join(commands))
         + '</pre><button type="button" hidden>Copy</button></div>\n'
     )

@@ -1,5 +1,5 @@
-// The front page: attention by hand goes through its words once, until somebody touches it.
-const picture = document.querySelector(".drawn");
+// Attention by hand, on the front page, goes through its words once, until somebody touches it.
+const picture = document.querySelector(".by-hand .drawn");
 const words = [...(picture?.querySelectorAll('[data-part^="query-"]') ?? [])];
 if (words.length && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
   let place = 0;

@@ -25,6 +25,7 @@ def test_each_lesson_has_a_card_with_a_picture_that_is_there():
     named = re.findall(r'src="_static/([^"]+)"', shown)
     assert len(named) == len(LESSONS) and set(named) == pictures.keys()
     assert all(text.startswith("<svg") or "<svg" in text for text in pictures.values())
+    assert "02-1-a-decoder-that-looks-back" in shown and "00-2-the-encoder-after" in shown
     assert "135 minutes · 27 points" in shown
 
 
