@@ -888,7 +888,7 @@ print("on [CLS], mean of a layer's heads:", *(f"{mean:.2f}" for mean in means))
 # %% [markdown]
 # <details class="why"><summary>Once you have run the cell: why</summary>
 #
-# One head is a pure shift by one, which lesson 01's `shift_right` did by hand. And almost half of
+# One head is a pure shift by one, which lesson 01's `shift_right` did by hand. And about half of
 # the weight in the middle layers goes to [CLS], a token that no word needs: a place to look at when
 # there is nothing to look at (our reading).
 # </details>
