@@ -72,9 +72,12 @@ def log_in(page: Chrome, name: str, password: str) -> None:
 
 
 def stays_out(page: Chrome, name: str, password: str) -> None:
-    """Try to log in, and be refused."""
+    """Try to log in, and be refused by a page that is new: the last one may say the same."""
+    page.wait("!!document.querySelector('#password_input')")
+    page.run("document.body.dataset.before = 'yes'")
     log_in(page, name, password)
-    page.wait("document.body?.innerText?.includes('Invalid username or password')")
+    new = "!document.body?.dataset.before"
+    page.wait(f"{new} && document.body?.innerText?.includes('Invalid username or password')")
 
 
 def fill(page: Chrome, **fields: str) -> None:
