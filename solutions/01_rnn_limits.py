@@ -4,7 +4,7 @@
 # **What this lesson answers:** how does a recurrent network read a sequence, and which three limits
 # made people look for something else?
 # **What it needs:** lesson 00, and that you have called `backward()` before.
-# **Time:** 65 minutes. **Points:** 14.
+# **Time:** 70 minutes. **Points:** 14.
 #
 # Can you repeat a phone number that somebody reads to you, digit by digit? Four digits are easy; of
 # twenty, most are lost. For many years computers read text like that: word after word, with all
@@ -267,7 +267,7 @@ plots.show(fig, about="Share of symbols copied correctly by length, and by place
 reveal("length at which copying breaks down", broken)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cells: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # 64 numbers move the edge, and it is still there. Where it breaks down, the oldest symbols are lost
 # first.
@@ -275,9 +275,6 @@ reveal("length at which copying breaks down", broken)
 #
 # Was training too short? **Predict:** give 16 symbols four times the steps. Which state will gain
 # more?
-#
-# Was training too short? **Predict:** take 16 symbols again and four times the steps. Which state
-# will gain more?
 
 # %% tags=["skip-grading"]
 guess("four times the steps help more", None, choices=("state of 16", "state of 64"))
@@ -293,7 +290,7 @@ for n_units, by_length in copied.items():
 reveal("four times the steps help more", max(gained, key=lambda n: gained[n]))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # The large state needed the time, and now holds almost all 16 symbols. The small one gains little.
 # </details>
@@ -557,7 +554,7 @@ for kind in ("no input", "inputs of size 1"):
     reveal(f"longer 50 steps back, {kind}", sum(length > 1.01 for length in far[kind]))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cells: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Without input the sentence is exact: $1.5^{50}$ is more than half a billion. With inputs it is
 # half true. Slopes below 1 make gradients vanish even faster, and a radius above 1 only **allows**
@@ -571,9 +568,9 @@ for kind in ("no input", "inputs of size 1"):
 # If a gradient is too long, shorten it and keep its direction:
 # $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$. What does that spare a network? Ours
 # reads one symbol, waits through 39 steps of silence and names the symbol. It starts with
-# $\rho = 1.5$ and trains by plain gradient descent. A step is gradient times rate. Units near -1 or
-# 1 are *saturated*: whatever the matrix, they pass next to nothing back. *Different ends* counts
-# the states in which the eight symbols end.
+# $\rho = 1.5$ and trains by plain gradient descent. Units near -1 or 1 are *saturated*: whatever
+# the matrix, they pass next to nothing back. *Different ends* counts the states in which the eight
+# symbols end.
 
 # %% tags=["skip-grading", "measured"]
 silent = partial(recurrence.draw_recall, length=40, noise=0.0, size=32)
@@ -663,12 +660,11 @@ plain_ahead = curves["tanh, ρ = 1"][-51] > curves["LSTM as torch makes it"][-51
 reveal("more gradient left after 50 steps", names[0] if plain_ahead else names[1])
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
-# Gates that start half shut leave $0.5^{50} \approx 10^{-15}$ along $c$. More arrives, because
-# gates vary and a second way leads back through $h$. Gates that start open, $\sigma(3) = 0.95$, let
-# 0.4 of the gradient through: the open forget gate carries gradients far.
-# </details>
+# Gates that start half shut leave $0.5^{50} \approx 10^{-15}$ along $c$; a second way, through $h$,
+# lets more arrive. Gates that start open, $\sigma(3) = 0.95$, let 0.4 of the gradient through: the
+# open forget gate carries gradients far.
 #
 # Such networks were the standard for years. They soften limit 3; limits 1 and 2 remain.
 #
@@ -907,7 +903,7 @@ axes[0].set_ylabel("share right\n(mean of three seeds)")
 plots.show(fig, about="Share of right symbols by place in the answer, mean of three seeds.")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cells: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # All that the decoder knows of the source is 64 numbers, and after 200 steps they carry too little.
 # Running free, it often gets the first symbol right, and soon is little better than guessing. The
@@ -927,7 +923,7 @@ print(summary())
 #   first.
 # - **Limit 2:** T tokens take T steps in a row, however many processors you have.
 # - **Limit 3:** each step back multiplies the gradient by the matrix and by slopes of tanh. It
-#   vanishes or explodes; saturated units make it vanish all the same.
+#   vanishes or explodes.
 # - Clipping cures explosions, open forget gates carry gradients far.
 # - Judge a decoder by what it does when it reads its own words, not the teacher's.
 #
@@ -942,7 +938,7 @@ drawn.encoder(1)
 # 1. Copying breaks down earlier for a state of 16 than for one of 64. Is it the state's size, or
 #    the number of weights? Give the small one a wider layer to read it with.
 # 2. `nn.LSTM` takes as many steps as `nn.RNN`. How much of its time is the price of a step? Time
-#    both for batches of 1, 8 and 64: that price should not grow with the batch.
+#    both for batches of 1, 8 and 64.
 # 3. Does an open gate also help to learn? Train LSTMs with a forget bias of 0 and of 3 to name a
 #    symbol after 19 steps of noise (`draw_recall` and `train_namer` in `recurrence`).
 #

@@ -1,11 +1,9 @@
 # %% [markdown]
 # # 04 · Positional encoding
 #
-# **What this lesson answers:** how does a model that looks everywhere at once know which word
-# comes first? What are the sinusoids for, and are they the best there is?
-# **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
-# **Time:** 100 minutes.
-# **Points:** 13.
+# **What this lesson answers:** how does a model that looks everywhere at once know which word comes
+# first? **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
+# **Time:** 100 minutes. **Points:** 13.
 #
 # *Dog bites man* is no news. *Man bites dog* is. Could your attention tell the two apart? The heads
 # of lesson 03 see which words are there, but not in which order. Now you give every word a place,
@@ -194,7 +192,7 @@ same = (hands[60] * hands[0]).sum(-1) > math.cos(math.radians(20))
 reveal("dials that look the same at 60", same.nonzero().flatten().tolist())
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cells: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # By position 60, hand 0 has gone round nine and a half times, and hands 5, 6 and 7 have hardly left
 # their start. Hands 1 and 2 are back by chance: 60 steps of 0.316 radians make three turns, and 60
@@ -229,34 +227,7 @@ reveal("one turn, last pair", round(turn[-1].item()))
 drawn.clock()
 
 # %% [markdown]
-# ## 4. The same table in two layouts
-#
-# The formula weaves sines and cosines together. Many programs put all sines first and all cosines
-# behind them. **Predict:** does a model lose or gain anything by that?
-
-# %% tags=["skip-grading"]
-guess("another layout", None, choices=("loses", "gains", "neither loses nor gains"))
-
-# %% tags=["skip-grading"]
-pe = sinusoidal_encoding(64, 64)
-halves = torch.cat([pe[:, 0::2], pe[:, 1::2]], 1)
-woven = halves[:, torch.arange(64).view(2, 32).T.flatten()]  # columns 0, 32, 1, 33, ...
-print("same columns in another order:", torch.equal(woven, pe))
-print("same product of any two rows: ", torch.allclose(halves @ halves.T, pe @ pe.T, atol=1e-4))
-reveal("another layout", "neither loses nor gains" if torch.equal(woven, pe) else "loses")
-
-# %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
-#
-# Reorder each word's vector and the columns of the next layer's weight in the same way, and that
-# layer gives the same output. Training starts from random numbers that are alike in all columns, so
-# it learns one arrangement as easily as the other.
-# </details>
-#
-# But never mix the two in one program: this lesson's rotary positions pair columns 2i and 2i + 1,
-# many libraries i and i + D/2.
-#
-# ## 5. How alike are two positions?
+# ## 4. How alike are two positions?
 #
 # Multiply two rows of your table: $PE_p \cdot PE_{p+k}$. **Predict:** does this product tell
 # *before* from *after*? In other words, does it differ between $k$ and $-k$?
@@ -277,15 +248,15 @@ mirrored = torch.allclose(here, here.flip(0), atol=1e-3)
 reveal("it tells before from after", "no" if mirrored else "yes")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # One pair of columns gives $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so the whole product is
 # $\sum_i \cos(k\,\omega_i)$. **It depends on the distance alone**, wherever you start. It is
 # largest at distance 0, and the same for $k$ and $-k$. To tell which of two words comes first is
-# left to the matrices $w_q$ and $w_k$; section 7 shows how.
+# left to the matrices $w_q$ and $w_k$; section 6 shows how.
 # </details>
 #
-# ## 6. A law is broken: find the bug
+# ## 5. A law is broken: find the bug
 #
 # Somebody else wrote such a table. Its shape and its first row are right, and all its numbers lie
 # between -1 and 1. But here is the last section's product for both tables, from two starting points
@@ -343,7 +314,7 @@ check.repaired_encoding(
 # does the cosine take, and which one does the sine beside it?
 # </details>
 #
-# ## 7. Two positions on
+# ## 6. Two positions on
 #
 # **Predict:** can *one* matrix move every row of the table two positions on, or does each position
 # need its own?
@@ -445,8 +416,7 @@ reveal("one matrix for all positions", "yes" if moved else "no")
 #
 # If $w_q^\top w_k$ is $M_2$, the score is $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$.
 # So **"look two places back" is a matrix that attention can hold,** in a head as wide as the model.
-# A narrower head of $D_h$ columns can hold it for $D_h/2$ of the hands. Section 12 shows whether a
-# model learns it.
+# Section 11 shows whether a model learns it.
 #
 # But attention never meets a position alone. It sees word *plus* position. With $x_p$ for the
 # vector of the word at $p$, and $A = w_q^\top w_k$, each score is a sum of four terms:
@@ -456,10 +426,10 @@ reveal("one matrix for all positions", "yes" if moved else "no")
 # \underbrace{PE_p \cdot A\,x_s}_{\text{where · what}} +
 # \underbrace{PE_p \cdot A\,PE_s}_{\text{where · where}}$$
 #
-# One matrix serves all four, and the longer of the two vectors speaks louder. Section 9 asks which
+# One matrix serves all four, and the longer of the two vectors speaks louder. Section 8 asks which
 # one that is.
 #
-# ## 8. Positions as a layer
+# ## 7. Positions as a layer
 #
 # Now make a layer that keeps the table, adds the rows that a sentence needs, and applies dropout in
 # train mode. The table is not trained, but it has to move with the model, to a GPU or to another
@@ -544,9 +514,8 @@ check.PositionalEncoding(
 # ### Exercise: `LearnedPositionalEncoding`
 # *1 point · difficulty 2 of 5 · 5 minutes*
 #
-# Why a formula at all? You can also give each position a row of its own and train it, like a word's
-# vector. BERT and GPT-2 do that. For a sentence without enough rows, `forward` raises a
-# `ValueError` here, too.
+# Why a formula at all? You can also train a row for each position, like a word's vector. BERT and
+# GPT-2 do that. For a sentence without enough rows, `forward` raises a `ValueError` here, too.
 
 
 # %% exercise="LearnedPositionalEncoding"
@@ -616,7 +585,7 @@ check.LearnedPositionalEncoding(
 # rest is your `PositionalEncoding` with `weight` in place of `pe`.
 # </details>
 #
-# ## 9. The words that positions are added to
+# ## 8. The words that positions are added to
 #
 # The paper multiplies the word vectors by $\sqrt{D}$ before it adds positions. It does not say why.
 #
@@ -701,16 +670,16 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # With the paper's draw the forums are right: beside a position of length 16 the factor turns a word
 # of length 1 into one of 23. With torch's draw a word is longer from the start, and the factor
 # makes it 32 times as long as a position. So `nn.Embedding` times $\sqrt{D}$ takes one half from
-# torch and the other from the paper. Section 13 measures whether that does any harm.
+# torch and the other from the paper. Section 12 measures whether that does any harm.
 #
-# Why *add* a position, and not put it beside the word? Side by side, each would have a matrix of
-# its own, but the matrices of every layer would be wider. Added, they stay $D$ wide, and training
-# has to find directions in which "what" and "where" do not collide.
+# Why *add* a position, and not put it beside the word? Then the matrices of every layer would be
+# wider. Added, they stay $D$ wide, and training has to find directions in which "what" and "where"
+# do not collide.
 #
 # **A good place to rest.** You have the positions that are added. In the second half positions
 # turn, and then all of them compete.
 #
-# ## 10. Rotary positions
+# ## 9. Rotary positions
 #
 # Rotary positions (**RoPE**, 2021, in many language models since) add nothing. Just before the
 # scores are taken, they *turn* queries and keys, pair by pair of columns, by an angle that grows
@@ -719,14 +688,14 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # $$(a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta), \qquad
 # \theta = p\,\omega_i, \quad \omega_i = \mathrm{base}^{-2i/D_h}$$
 #
-# Why does that help? Turning at position $p$ is a matrix $R_p$ that obeys the laws of section 7:
+# Why does that help? Turning at position $p$ is a matrix $R_p$ that obeys the laws of section 6:
 # the transpose turns back, and two turns make one longer turn. So the score of a turned query and a
 # turned key is
 #
 # $$(R_p\,q) \cdot (R_s\,k) = q \cdot (R_p^\top R_s\,k) = q \cdot (R_{s-p}\,k).$$
 #
-# It depends on $p$ and $s$ through their difference alone. A query at 3 is turned by $3\omega$, a
-# key at 5 by $5\omega$. At 103 and 105, too, the key is turned by $2\omega$ more than the query.
+# It depends on $p$ and $s$ through their difference alone: at 3 and 5 as at 103 and 105, the key is
+# turned by $2\omega$ more than the query.
 
 # %% tags=["skip-grading", "folded"]
 drawn.way("positions")
@@ -736,7 +705,7 @@ drawn.way("positions")
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
 # Whatever number type x has, compute the angles in float32 at least: bfloat16 cannot even count to
-# 300.
+# 300. Many libraries pair i and i + D/2, so never mix the two in one program.
 
 
 # %% exercise="rotary_embedding"
@@ -834,7 +803,7 @@ print(f"at one distance, scores spread by up to {spread[0]:.2f} added, {spread[1
 reveal("scores at one distance, added", "different" if spread[0] > 0.01 else "equal")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Added, what and where mix in each score.
 # </details>
@@ -858,7 +827,7 @@ drawn.turned_pair()
 #
 # $$b_{h,t,s} = -2^{-8h/H}\,|t - s|, \qquad h = 1, \dots, H$$
 #
-# Its authors wrote it for decoders, which look back only. With $|t - s|$ it suits an encoder.
+# Written for decoders, it suits an encoder with $|t - s|$.
 #
 # ### Exercise: `alibi_bias`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -912,7 +881,7 @@ check.alibi_bias(
 # `places.unsqueeze(1) - places`, `.abs()`, times `-slopes[:, None, None]`.
 # </details>
 #
-# ## 11. Who can look two places back?
+# ## 10. Who can look two places back?
 #
 # Now they compete. A made-up language has 16 words in four groups, and a word's tag is the group of
 # **the word two places before it**. The model is small: your `TokenEmbedding`, one attention with
@@ -960,15 +929,14 @@ print(pictures.ranges(reached, columns=["after 40 steps", "at the end"]))
 reveal("accuracy without positions", sum(run[-1] for run in curves["none"]) / len(SEEDS))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cells: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Without positions the model does as well as if it always named the sentence's most frequent group.
 # ALiBi hardly does better: its bias makes near words louder, on both sides alike, so it cannot
-# single out the word two places back. The other three solve the task, and rotary positions learn it
-# first.
+# single out one of them. The other three solve the task, and rotary positions learn it first.
 # </details>
 #
-# ## 12. Longer than any sentence in training
+# ## 11. Longer than any sentence in training
 #
 # The paper chose sinusoids because they "may allow the model to extrapolate" to longer sentences
 # than those of training (3.5). The formula has a row for every position. But can the model read it?
@@ -993,20 +961,20 @@ print("* ten seeds,", where)
 reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # - *Learned:* no training ever touched the rows past 15, so the model guesses there.
 # - *Sinusoidal:* the formula goes on, but the model reads it badly, worst just past the trained
-#   length. So it did not learn the matrix of section 7, which would move *every* row. It learned to
-#   look two places back from the positions that it was trained on.
+#   length. So it did not learn the matrix of section 6, which would move *every* row: it looks two
+#   places back from the positions that it was trained on.
 # - *ALiBi* is as good on long sentences as on short ones, as its authors promise. It was not good
 #   on short ones.
 # - *Rotary* holds best, because training showed it the distance two at every place. With base
-#   10,000 the first words of a long sentence are tagged less well; with base 10 hardly anything is
-#   lost. So try another base before you say that a model cannot read longer text.
+#   10,000 the first words of a long sentence suffer; with base 10 hardly anything is lost. So try
+#   another base before you say that a model cannot read longer text.
 # </details>
 #
-# ## 13. Does the factor matter?
+# ## 12. Does the factor matter?
 #
 # Back to $\sqrt{D}$. At D = 32 a sinusoid is 4 long, and a word drawn torch's way 32. Two things
 # could go wrong, and each has its cure:
@@ -1063,11 +1031,11 @@ drawn.encoder(4)
 # ## Three open questions
 #
 # 1. With base 10 rotary positions read sentences four times as long, and with 10,000 not quite.
-#    Which distances look alike under each base? Would base 10 still do for 1,000 words?
+#    Which distances look alike under each base?
 # 2. Hide the tags at positions 6 and 11 in training: `task.train(tagger, seed, left_out=(6, 11))`.
 #    Which models can tag these positions all the same, and what do their rows have in common?
-# 3. ALiBi makes the nearest words loudest. How well would section 11 go with a bias that is largest
-#    at distance two? And what does the model without positions know once it has a causal mask?
+# 3. How well would section 10 go with a bias that is largest at distance two? And what does the
+#    model without positions know once it has a causal mask?
 #
 # **Next:** attention only mixes what is there; [lesson 05](../05_encoder/05_encoder.ipynb) adds a
 # small network for each word, and stacks both into an encoder. [Start page](../Start.md)
