@@ -925,7 +925,6 @@ print(summary())
 # - **Limit 3:** each step back multiplies the gradient by the matrix and by slopes of tanh. It
 #   vanishes or explodes.
 # - Clipping cures explosions, open forget gates carry gradients far.
-# - Judge a decoder by what it does when it reads its own words, not the teacher's.
 #
 # Your encoder has no recurrence:
 

@@ -658,8 +658,8 @@ check.repaired_layer(
 # Compare the two lines that call a norm. What stands inside the second, and not inside the first?
 # </details>
 #
-# What had happened? Look at how alike the tokens of a sentence are after each layer (mean cosine; 1
-# means that they point the same way).
+# What had happened? Look at how alike a sentence's tokens are after each layer (mean cosine; 1:
+# they point the same way).
 
 # %% tags=["skip-grading"]
 fig, ax = plt.subplots(figsize=(6.5, 3))

@@ -106,8 +106,8 @@ print("\n".join(f"{name:18}{value}" for name, value in vars(settings).items()))
 # ## 2. Honest baselines first
 #
 # Before any network: how far does a **dictionary** get? It gives each word the tag that the word
-# had most often in training, and a new word the most frequent tag of all. A better one tags a new
-# word by its ending. Every tagger gets three marks on unseen sentences: **overall**; on
+# had most often in training, and a new word the most frequent tag of all. A better dictionary tags
+# a new word by its ending. Every tagger gets three marks on unseen sentences: **overall**; on
 # **ambiguous** words, which had more than one tag in training; and on **unknown** words, which did
 # not occur there.
 #
@@ -145,7 +145,8 @@ reveal("dictionary, ambiguous", scores["most frequent tag"].ambiguous.share)
 # %% [markdown]
 # ### The second yardstick
 #
-# Below, a network sees one word at a time. What a model gets right beyond *it* comes from context.
+# In section 9 a network sees one word at a time. What a model gets right beyond *it* comes from
+# context.
 #
 # ## 3. From words to batches
 #
@@ -689,8 +690,8 @@ check.token_loss(
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
 # Suppose that padding has a tag of its own, which a model never misses. The model tags 83% of the
-# real words correctly, and 60% of all positions are padding. What accuracy does somebody report who
-# counts every position? A number from 0 to 1.
+# real words correctly, and 60% of all positions are padding. Somebody counts every position. What
+# accuracy do they report, from 0 to 1?
 
 # %% exercise="predict_padded_accuracy"
 # BEGIN SOLUTION
@@ -1334,7 +1335,7 @@ check.Neighbours(
 # - **no positions**: your encoder, to which a sentence is a bag of words;
 # - **bidirectional LSTM**, with as many parameters as your encoder's layers;
 # - **sinusoidal**: your encoder with the paper's positions;
-# - **rotary**: no positions are added; your `RotaryAttention` (base 100) takes attention's place;
+# - **rotary**: no positions are added; attention is your `RotaryAttention` (base 100);
 # - **rotary with neighbours**: the same, with your `Neighbours` before each layer.
 #
 # All tables start with a standard deviation of only 0.03. Six of them are added up and multiplied
@@ -1711,8 +1712,8 @@ reveal("words that can go without harm", free)
 # moved closer.
 # </details>
 #
-# **Which head** carried the context? Switch heads off, one at a time, and then all heads of a
-# layer. The picture shows how much the model then doubts its own tags.
+# **Which head** carried the context? Switch heads off, one at a time, and then all of a layer. How
+# much does the model then doubt its own tags?
 
 
 # %% tags=["skip-grading", "measured", "folded"]
