@@ -83,7 +83,7 @@ print(weights)
 reveal("weight of 102 beside 101", weights[1].item())
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # A `float32` holds numbers up to about $3.4 \cdot 10^{38}$, and $e^{88.8}$ is more than that.
 # Anything larger becomes infinity, and infinity divided by infinity is "not a number". The true
@@ -135,10 +135,9 @@ check.stable_softmax(naive_softmax)
 #
 # If the simplest case fails, there are no points.
 #
-# And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then
-# goes on with the course's function in place of yours. You get no points for that, but you can
-# come back and write your own at any time. And if a later cell uses a function of yours that is
-# not right yet, a line above the result says so.
+# And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
+# on with the course's function in place of yours. You get no points for that, but you can come back
+# and write your own at any time.
 #
 # ### Exercise: `stable_softmax`
 # *2 points · difficulty 2 of 5 · 6 minutes*
@@ -251,7 +250,7 @@ print("plain mean of each sentence:", x.mean(1).flatten())
 reveal("plain mean of two words", x.mean(1)[1].item())
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # The mean of ones is 1, but padding pulls it down: the shorter the sentence, the more.
 # </details>
@@ -405,14 +404,14 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
            f"{opposite:.0f} beside its opposite.")  # fmt: skip
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # On a circle of radius 1 the dot product is the cosine of the angle: the closer two points lie, the
 # better they match.
 # </details>
 #
-# Softmax along each row of such a table gives attention's weights. Lesson 02
-# shows what is compared there, and what the weights are used for.
+# Softmax along each row of such a table gives attention's weights. Lesson 02 shows what they are
+# used for.
 #
 # ## 5. Hand in
 #

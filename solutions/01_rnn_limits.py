@@ -9,7 +9,7 @@
 # Can you repeat a phone number that somebody reads to you, digit by digit? Four digits are easy; of
 # twenty, most are lost. For many years computers read text like that: word after word, with all
 # they had read in one short list of numbers. You will build such a network and measure three things
-# that it cannot do. Lesson 02 does something about each.
+# that it cannot do.
 #
 # Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
 # entries of a state.
@@ -29,7 +29,7 @@ from utils.experiments import recurrence, seq2seq
 from utils.experiments import reversal_task as task
 from utils.checks import check
 from utils.notebook.lend import lend
-from utils.progress.guesses import guess, guessed, said, summary
+from utils.progress.guesses import guess, guessed, reveal, summary
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
 
@@ -118,7 +118,7 @@ check.rnn_cell(
 # ### Exercise: `rnn_forward`
 # *2 points · difficulty 2 of 5 · 6 minutes*
 #
-# Unroll the cell over a sequence, again without torch's layers. Collect the state after every step.
+# Unroll the cell over a sequence. Collect the state after every step.
 
 
 # %% exercise="rnn_forward"
@@ -177,8 +177,7 @@ check.rnn_forward(
 # ### A look inside
 #
 # How long does an untrained network remember a word? It reads two sentences that differ in their
-# first word only. (Its recurrent matrix turns a state and shortens it to 0.9 of its length.) The
-# upper picture shows the states of one sentence, the lower one how far the other's differ.
+# first word only. Its recurrent matrix turns a state and leaves 0.9 of its length.
 
 # %% tags=["skip-grading", "folded"]
 torch.manual_seed(0)
@@ -212,8 +211,8 @@ print("difference left after each word:", " ".join(f"{size:.2f}" for size in siz
 # ## 3. Limit 1: all of the past in one vector
 #
 # The state is as large after 2,000 tokens as after 2. Train a network to *copy*: your `rnn_forward`
-# reads random symbols of 8 kinds (each as zeros with a single 1, *one-hot*, so I = 8), and a linear
-# layer names all of them from the last state alone. Guessing gets 1/8 right.
+# reads random symbols of 8 kinds, and a linear layer names all of them from the last state alone.
+# Each symbol comes in *one-hot*: eight entries, a single 1 among zeros. Guessing gets 1/8 right.
 #
 # **Predict:** a state of 16 numbers learns to copy 2, 4, 8, 16 or 32 symbols, each in 150 training
 # steps. A symbol of 8 kinds is 3 bits. If each unit keeps one bit, by staying near -1 or near 1,
@@ -264,15 +263,18 @@ plots.your_guess(left, guessed("length at which copying breaks down"), across=Fa
 broken = next(
     (n for n, share in zip(lengths, means["state of 16"], strict=True) if share < 0.5), 64
 )
-print("state of 16, more wrong than right:", said("length at which copying breaks down", broken))
 plots.show(fig, about="Share of symbols copied correctly by length, and by place for 32 symbols.")
+reveal("length at which copying breaks down", broken)
 
 # %% [markdown]
-# With 64 numbers copying breaks down later, but it breaks down. And the right picture shows *which*
-# symbols are lost: the oldest. (Limit 3 may have a part in this.)
+# <details class="why"><summary>After the run: why</summary>
 #
-# Was training too short? **Predict:** take 16 symbols again and four times the steps. Which state
-# will gain more?
+# 64 numbers move the edge, and it is still there. Where it breaks down, the oldest symbols are lost
+# first.
+# </details>
+#
+# Was training too short? **Predict:** give 16 symbols four times the steps. Which state will gain
+# more?
 
 # %% tags=["skip-grading"]
 guess("four times the steps help more", None, choices=("state of 16", "state of 64"))
@@ -285,10 +287,13 @@ for n_units, by_length in copied.items():
         each = ", ".join(f"{share:.2f}" for share in shares.tolist())
         print(f"state of {n_units}, {steps} steps: {each} right (three seeds)")
     gained[f"state of {n_units}"] = (longer - by_length[16].mean(1)).mean().item()
-print("helped more:", said("four times the steps help more", max(gained, key=lambda n: gained[n])))
+reveal("four times the steps help more", max(gained, key=lambda n: gained[n]))
 
 # %% [markdown]
+# <details class="why"><summary>After the run: why</summary>
+#
 # The large state needed the time, and now holds almost all 16 symbols. The small one gains little.
+# </details>
 #
 # ## 4. Limit 2: one step after another
 #
@@ -296,9 +301,9 @@ print("helped more:", said("four times the steps help more", max(gained, key=lam
 # results. So count steps: **in one step you compute any number of a layer's outputs, as long as
 # none of them needs another output of the same layer.**
 #
-# A recurrent layer's outputs are the states $h_1, \dots, h_T$, and $h_t$ needs $h_{t-1}$. An output
-# of self-attention (you will write it in lesson 02) is a weighted mean of all *inputs*, and the
-# weights come from products of inputs.
+# A recurrent layer's outputs are the states $h_1, \dots, h_T$, and $h_t$ needs $h_{t-1}$. In
+# self-attention, which you will write in lesson 02, an output is a weighted mean of all *inputs*,
+# and the weights come from products of inputs.
 #
 # ### Exercise: `predict_rnn_steps`
 # *1 point · difficulty 1 of 5 · 1 minute*
@@ -332,8 +337,7 @@ check.predict_rnn_steps(
 # ### Exercise: `predict_attention_steps`
 # *1 point · difficulty 1 of 5 · 1 minute*
 #
-# And how many does a self-attention layer need for the same tokens, counted in the same way? A
-# number.
+# And how many does a self-attention layer need for them? A number.
 
 # %% exercise="predict_attention_steps"
 # BEGIN SOLUTION
@@ -361,8 +365,8 @@ check.predict_attention_steps(
 #
 # ### Counted
 #
-# torch records which results each operation needed. The longest path through this record has to run
-# in order, on any machine.
+# torch records which results each operation needed. The longest path through this record runs in
+# order on any machine.
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -376,9 +380,8 @@ for length in (1, 10, 100, 1000):
     print(f"{length:>6} {chains[0]:>6} {chains[1]:>10}")
 
 # %% [markdown]
-# (One step of the cell is several operations, and so is one attention.) Look at how the numbers
-# grow: with every token for the recurrent network, not at all for attention. A thousand processors
-# cannot shorten the first column.
+# One step of the cell is several operations, so look only at how the numbers grow. Attention's does
+# not. A thousand processors cannot shorten the first column.
 #
 # ## 5. Limit 3: gradients have a long way back
 #
@@ -393,10 +396,10 @@ for length in (1, 10, 100, 1000):
 # $$\frac{\partial\, s}{\partial h_{t-1}}
 #   = W_h^{\top} \Big((1 - h_t^2) \odot \frac{\partial\, s}{\partial h_t}\Big)$$
 #
-# If you apply one matrix again and again, a vector grows or shrinks with its **spectral radius**
-# $\rho$: the largest absolute value among the matrix's eigenvalues.
+# Apply one matrix again and again, and a vector grows or shrinks with the matrix's **spectral
+# radius** $\rho$: the largest absolute value among its eigenvalues.
 #
-# `torch.autograd.grad` gives you such gradients, even for a tensor in the middle of a computation:
+# `torch.autograd.grad` gives such gradients, even for a tensor in the middle of a computation:
 #
 # ```python
 # a = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -408,9 +411,8 @@ for length in (1, 10, 100, 1000):
 # *4 points · difficulty 4 of 5 · 12 minutes*
 #
 # Run the network, and find the gradient of the sum of $h_T$ with respect to the state after each
-# step. Return the length of each of these gradients (its 2-norm, over batch and units together).
-# Nobody will ask for a gradient *of* these lengths. Leave the arguments as they were: their `.grad`
-# and `requires_grad` must not change.
+# step. Return the length of each. Nobody will ask for a gradient *of* these lengths. Leave the
+# arguments' `.grad` and `requires_grad` as they were.
 
 
 # %% exercise="gradient_through_time"
@@ -498,9 +500,8 @@ check.gradient_through_time(
 # *Dive into Deep Learning* (section 9.7) says of powers of a matrix: "eigenvalues smaller than 1
 # vanish and eigenvalues larger than 1 diverge". Is it true of a network with $\tanh$?
 #
-# Five recurrent matrices turn every vector and stretch it by exactly $\rho$. Each reads nothing,
-# weak inputs (standard deviation 0.1), or inputs of standard deviation 1. Read each curve from left
-# to right: back in time.
+# Five recurrent matrices turn every vector and stretch it by exactly $\rho$. The inputs are zero,
+# weak (standard deviation 0.1) or of size 1.
 #
 # **Predict:** $\rho$ is 0.5, 0.9, 1.0, 1.1 or 1.5. For how many of the five is the gradient 50
 # steps back longer than at the end? Without input, states stay at zero, where the slope of $\tanh$
@@ -549,27 +550,27 @@ for kind, lengths in far.items():
 print("\nslope of tanh, last 50 steps (root of the mean square, which counts for lengths):")
 for kind, size in kinds.items():
     print(f"{kind:<18}", "".join(f"{slope:8.2f}" for slope in slopes[size]))
-print("\nlonger than at the end:")
 for kind in ("no input", "inputs of size 1"):
-    longer = sum(length > 1.01 for length in far[kind])
-    print(f"{kind:<18}", said(f"longer 50 steps back, {kind}", longer))
+    reveal(f"longer 50 steps back, {kind}", sum(length > 1.01 for length in far[kind]))
 
 # %% [markdown]
+# <details class="why"><summary>After the run: why</summary>
+#
 # Without input the sentence is exact: $1.5^{50}$ is more than half a billion. With inputs it is
 # half true. Slopes below 1 make gradients vanish even faster, and a radius above 1 only **allows**
 # them to explode: it stretches states as well, until $\tanh$ is flat enough to stop them. With weak
 # inputs and $\rho = 1.5$ the slope is 0.70, so a step back stretches by about
-# $1.5 \cdot 0.70 = 1.05$, and only 10 is left of half a billion. Units near -1 or 1 are
-# *saturated*: they pass next to nothing back, whatever the matrix.
+# $1.5 \cdot 0.70 = 1.05$, and only 10 is left of half a billion.
+# </details>
 #
 # ### Against explosions: clipping
 #
-# If a gradient is too long, shorten it and keep its direction: $g \leftarrow g \cdot \min(1,
-# g_{\max} / \lVert g \rVert)$. What does that spare a network? Ours reads one symbol, waits through
-# 39 steps of silence and names the symbol. With $\rho = 1.5$ it trains by plain gradient descent:
-# without clipping, with it, and without it at a tenth of the rate. The table gives the size of its
-# steps (gradient times rate), the loss, the share of saturated states, in how many *different*
-# states the eight symbols end, and the last gradients of two layers.
+# If a gradient is too long, shorten it and keep its direction:
+# $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$. What does that spare a network? Ours
+# reads one symbol, waits through 39 steps of silence and names the symbol. It starts with
+# $\rho = 1.5$ and trains by plain gradient descent. Units near -1 or 1 are *saturated*: whatever
+# the matrix, they pass next to nothing back. *Different ends* counts the states in which the eight
+# symbols end.
 
 # %% tags=["skip-grading", "measured"]
 silent = partial(recurrence.draw_recall, length=40, noise=0.0, size=32)
@@ -613,11 +614,11 @@ for name, run, model in ended:
     )
 
 # %% [markdown]
-# Without clipping the first step is a leap, and afterwards about a third of the states or more are
-# saturated (how many differs from machine to machine). Forwards, symbols merge: the eight end in
-# two to four states. Backwards, nothing arrives that could part them again: the gradient of `w_x`
-# is a hundred-thousandth of the last layer's, or less. A lower rate is no cure: where a long step
-# comes, the loss jumps. And clipping does not bring back a gradient that has vanished.
+# Without clipping the first step is a leap, and then about a third of the states or more are
+# saturated. Forwards, symbols merge: all eight end in two to four states. Backwards, nothing
+# arrives that could part them again: the gradient of `w_x` is a hundred-thousandth of the last
+# layer's, or less. A lower rate is no cure: where a long step comes, the loss jumps. And clipping
+# does not bring back a gradient that has vanished.
 #
 # ### Against vanishing: the LSTM
 #
@@ -632,8 +633,7 @@ for name, run, model in ended:
 # meets no matrix and no $\tanh$, only $f_t$.
 #
 # **Predict:** torch starts with $b_f$ near 0, and $\sigma(0) = 0.5$. Before training, which carries
-# a gradient farther: such an LSTM, or a plain $\tanh$ network with $\rho = 1$? (Here gradients are
-# measured at the inputs.)
+# a gradient farther: such an LSTM, or a plain $\tanh$ network with $\rho = 1$?
 
 # %% tags=["skip-grading"]
 names = ("the plain network", "the LSTM")
@@ -657,14 +657,16 @@ plots.show(fig, about="Gradient length against steps back, logarithmic, before t
 for name, curve in curves.items():
     print(f"{name:<23} 50 steps back: {curve[-51]:.0e}")
 plain_ahead = curves["tanh, ρ = 1"][-51] > curves["LSTM as torch makes it"][-51]
-more = names[0] if plain_ahead else names[1]
-print("more is left in", said("more gradient left after 50 steps", more))
+reveal("more gradient left after 50 steps", names[0] if plain_ahead else names[1])
 
 # %% [markdown]
-# A gate that starts half shut leaves $0.5^{50} \approx 10^{-15}$ along $c$. (More arrives here:
-# gates vary, and a second way leads back through $h$.) Gates that start open, $\sigma(3) = 0.95$,
-# let 0.4 of the gradient through. So it is the open forget gate that carries gradients far. Such
-# networks were the standard for years. They soften limit 3; limits 1 and 2 remain.
+# <details class="why"><summary>After the run: why</summary>
+#
+# Gates that start half shut leave $0.5^{50} \approx 10^{-15}$ along $c$; a second way, through $h$,
+# lets more arrive. Gates that start open, $\sigma(3) = 0.95$, let 0.4 of the gradient through: the
+# open forget gate carries gradients far.
+#
+# Such networks were the standard for years. They soften limit 3; limits 1 and 2 remain.
 #
 # ## 6. From sequence to sequence
 #
@@ -822,13 +824,12 @@ check.greedy_decode(
 #
 # ### Reversing 20 and 40 symbols
 #
-# Now train such a pair, made of GRUs: relatives of the LSTM with two gates and no $c$. Two of them
-# read the source, one from each end, with 32 numbers each; a layer with tanh turns these 64 into
-# the decoder's first state. (Each id picks a row of a learned table, its *embedding*.) Each length
-# has three seeds and 200 training steps. On unseen sequences we measure **token accuracy**, the
-# share of right symbols (guessing gets 1/16), and **sequence accuracy**, the share of answers that
-# are right as a whole; each free-running (your `greedy_decode`) and teacher-forced (your
-# `shift_right`).
+# Now train such a pair for 200 steps. It is made of GRUs: relatives of the LSTM with two gates and
+# no $c$. Two of them read the source, one from each end, and a layer with tanh turns their 64
+# numbers into the decoder's first state. Then the model answers unseen sequences free-running, by
+# your `greedy_decode`, and teacher-forced, by your `shift_right`. **Token accuracy** is the share
+# of right symbols (guessing gets 1/16), **sequence accuracy** the share of answers that are right
+# as a whole.
 #
 # **Predict** for length 20: which way gets more symbols right? And what share of the whole answers
 # is right, free-running, if the model is unsure of each symbol?
@@ -881,10 +882,10 @@ for length, batch in unseen.items():
 batch = unseen[20]
 shares = {w: median(task.token_accuracy(a, batch.target) for a in answers[20, w]) for w in ways}
 whole = [task.sequence_accuracy(a, batch.target) for a in answers[20, "free-running"]]
-print("\nmore symbols right:", said("more symbols right", max(ways, key=lambda w: shares[w])))
-print("whole sequences of 20:", said("whole sequences of 20 right", median(whole)))
 print("\nwanted:      ", batch.target[0, :-1].tolist())
 print("free-running:", answers[20, "free-running"][0][0].tolist())
+reveal("more symbols right", max(ways, key=lambda w: shares[w]))
+reveal("whole sequences of 20 right", median(whole))
 
 # %% tags=["skip-grading", "measured", "folded"]
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), sharey=True)
@@ -902,13 +903,15 @@ axes[0].set_ylabel("share right\n(mean of three seeds)")
 plots.show(fig, about="Share of right symbols by place in the answer, mean of three seeds.")
 
 # %% [markdown]
-# All that the decoder knows of the source is 64 numbers, and after 200 steps they carry too little.
-# Running free, it often gets the first symbol right (not in the answer printed above), and soon is
-# little better than guessing. Teacher-forced numbers flatter it, because the teacher sets it right
-# at each step. You will use it free-running, so report that number.
+# <details class="why"><summary>After the run: why</summary>
 #
-# Is it limit 1 again, or was training too short? Lesson 02 trains longer, and gives the same
-# network a second way to its source.
+# All that the decoder knows of the source is 64 numbers, and after 200 steps they carry too little.
+# Running free, it often gets the first symbol right, and soon is little better than guessing. The
+# teacher sets it right at each step, so teacher-forced numbers flatter it.
+# </details>
+#
+# You will use the decoder free-running, so report that number. Is it limit 1 again, or was training
+# too short? Lesson 02 trains longer, and gives the network a second way to its source.
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -919,10 +922,9 @@ print(summary())
 # - **Limit 1:** all of the past goes through one vector of fixed size. The oldest symbols were lost
 #   first.
 # - **Limit 2:** T tokens take T steps in a row, however many processors you have.
-# - **Limit 3:** going back k steps multiplies the gradient k times by the matrix and by slopes of
-#   tanh. It vanishes or explodes; saturated units make it vanish all the same.
-# - Clipping cures explosions, not vanishing. Open forget gates carry gradients far.
-# - What counts is how a decoder does when it reads its own words, not the teacher's.
+# - **Limit 3:** each step back multiplies the gradient by the matrix and by slopes of tanh. It
+#   vanishes or explodes.
+# - Clipping cures explosions, open forget gates carry gradients far.
 #
 # Your encoder has no recurrence:
 
@@ -935,7 +937,7 @@ drawn.encoder(1)
 # 1. Copying breaks down earlier for a state of 16 than for one of 64. Is it the state's size, or
 #    the number of weights? Give the small one a wider layer to read it with.
 # 2. `nn.LSTM` takes as many steps as `nn.RNN`. How much of its time is the price of a step? Time
-#    both for batches of 1, 8 and 64: that price should not grow with the batch.
+#    both for batches of 1, 8 and 64.
 # 3. Does an open gate also help to learn? Train LSTMs with a forget bias of 0 and of 3 to name a
 #    symbol after 19 steps of noise (`draw_recall` and `train_namer` in `recurrence`).
 #

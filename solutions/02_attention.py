@@ -45,8 +45,8 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 #
 # $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
 #
-# Its hidden layer has $A$ units, and $v$ has one weight for each. (From section 5 on, v is for
-# *values*.) The score is called *additive*, because query and key meet in a sum.
+# Its hidden layer has $A$ units, and $v$ has one weight for each. The score is called *additive*,
+# because query and key meet in a sum.
 #
 # One sequence asks and another one answers: this is **cross-attention**.
 #
@@ -162,10 +162,9 @@ drawn.way("looking back")
 # *3 points · difficulty 2 of 5 · 7 minutes*
 #
 # Go from scores to context for a whole batch: softmax under the mask, then the average of the
-# values, which have **Dv** entries. Return the weights too. From here on you may use torch's
-# softmax, but its ready-made attentions are off limits, here and in lesson 03. `backward()` needs a
-# softmax's result, so do not write into it (`weights[...] = 0`, `weights *= ...`): make a new
-# tensor.
+# values, which have **Dv** entries. From here on you may use torch's softmax, but its ready-made
+# attentions are off limits, here and in lesson 03. `backward()` needs a softmax's result, so do not
+# write into it (`weights[...] = 0`): make a new tensor.
 
 
 # %% exercise="attend"
@@ -239,13 +238,12 @@ check.attend(
 #
 # ## 3. The experiment: reversing a sequence
 #
-# Two models learn to reverse symbols, as in lesson 01. One is the plain model from there. The other
-# one's decoder looks back **through your two functions**: it uses the context to make its new
-# state, and again to choose the next symbol. This takes more parameters. Both models see the same
-# batches, short sequences first.
+# Two models learn to reverse symbols: the plain one of lesson 01, and one whose decoder looks back
+# **through your two functions**. It uses the context to make its new state, and again to choose the
+# next symbol; this takes more parameters. Both see the same batches, short sequences first.
 #
-# **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first
-# symbol? Draw the picture: output positions downwards, input positions to the right.
+# **Predict:** the input has 20 symbols. Where should the decoder look when it writes its first one?
+# Draw the picture: output positions downwards, input positions to the right.
 
 # %% tags=["skip-grading"]
 guess("input position for the first symbol", None)  # they count from 0
@@ -293,11 +291,10 @@ reveal("input position for the first symbol", first)
 compare(40)  # takes 20 to 40 seconds
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
-# Guessing would get 1 symbol in 16 right (6.25%). With a third more steps, attention is as good at
-# twice the length.
-# </details>
+# Guessing would get 1 symbol in 16 right. With a third more steps, attention is as good at twice
+# the length.
 #
 # At which output positions does the plain model fail?
 
@@ -317,14 +314,9 @@ axes[0].set_ylabel("right symbols (%)")
 plots.show(fig, about="Share of right symbols against output position, at both lengths.")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: what it shows</summary>
-#
-# The plain model knows something of its first symbols, and soon does little better than guessing.
-# </details>
-#
-# Was training too short? After 4,000 steps in place of 300 the plain model gets 38% of the symbols
-# right, and hardly one whole sequence (three seeds, `python -m bench reversal`). With attention the
-# source need not fit into the state.
+# Was training too short for the plain model? After 4,000 steps in place of 300 it gets 38% of the
+# symbols right, and hardly one whole sequence (three seeds, `python -m bench reversal`). With
+# attention the source need not fit into the state.
 #
 # Where does the model with attention look?
 
@@ -342,12 +334,12 @@ plots.show(
 
 # %% [markdown]
 # Nobody told the weights where to be: training for the right symbols made this line. It is a few
-# columns wide, perhaps because each encoder state has read its neighbours too. You will see such
-# pictures often. In all of them, **each row is one question, and sums to one**.
+# columns wide, perhaps because each encoder state has read its neighbours too. In all such pictures
+# **each row is one question, and sums to one**.
 #
 # ## 4. Additive or multiplicative?
 #
-# Luong, Pham and Manning (2015) scored with a product, which is cheaper and needs no hidden layer.
+# Luong, Pham and Manning (2015) scored with a product, without a hidden layer.
 #
 # | | score of key $k$ for query $q$ | parameters |
 # |---|---|---|
@@ -403,22 +395,19 @@ check.multiplicative_scores(
 # `query @ w` is (B, Dk). With an axis of size one at the end, `keys @` it is (B, S, 1); squeeze.
 # </details>
 #
-# The product wins on a computer. For every query and every key, the additive score goes through a
-# hidden layer: for 512 queries, 512 keys and 32 units this is a table of 8.4 million numbers. The
-# product needs no such table: all scores together are one product of matrices.
-#
-# So from here on you multiply. But the product has a flaw.
+# The product wins on a computer. For 512 queries, 512 keys and 32 hidden units the additive score
+# fills a table of 8.4 million numbers; with the product, all scores together are one product of
+# matrices. So from here on you multiply. But the product has a flaw.
 #
 # ## 5. What many entries do to the product
 #
-# Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. Their score
-# is $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$. How large is it, typically?
+# Take a query and a key of $d_k$ entries, all independent, with mean 0 and variance 1. How large is
+# their score $q \cdot k = \sum_{i=1}^{d_k} q_i k_i$, typically?
 #
 # ### Exercise: `predict_score_spread`
 # *1 point · difficulty 1 of 5 · 3 minutes*
 #
-# What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper: a cell below
-# measures it.
+# What is the standard deviation of $q \cdot k$ for $d_k = 64$? Work it out on paper.
 
 # %% exercise="predict_score_spread"
 # BEGIN SOLUTION
@@ -450,8 +439,8 @@ check.predict_score_spread(
 # ### Measured
 #
 # Now 512 queries ask 32 keys each, for $d_k$ from 1 to 1024, with and without dividing by
-# $\sqrt{d_k}$. Look at the spread of the scores, and at whether a query can still learn. With two
-# keys, a weight changes with its score at the slope $a_1 a_2$:
+# $\sqrt{d_k}$. Can a query still learn? With two keys, a weight changes with its score at the slope
+# $a_1 a_2$:
 #
 # | weights | slope |
 # |---|---|
@@ -502,10 +491,10 @@ for name, rows in seen.items():
     print(f"{name:12} d_k = 1024: mean norm of the gradient {rows[-1][2]:.2f}")
 
 # %% [markdown]
-# Scores of independent vectors spread like $\sqrt{d_k}$. Look at $d_k = 1024$ without the division.
-# Before anything is learned, softmax is nearly certain of a key that nobody chose, and more than
-# half of the queries are stuck. A few are torn between two keys: their very large gradients lift
-# the mean to 1.8 (with the division: 0.24).
+# Scores of independent vectors spread like $\sqrt{d_k}$. At $d_k = 1024$, without the division,
+# softmax is nearly certain of a key that nobody chose, and more than half of the queries are stuck
+# before anything is learned. A few are torn between two keys: their very large gradients lift the
+# mean.
 #
 # Divided by $\sqrt{d_k}$, scores start alike at any width. That is all that *scaled* means in
 # Vaswani et al. (2017):
@@ -711,8 +700,8 @@ check.causal_mask(
 #
 # ### Both masks at work
 #
-# **Predict:** a sentence of 4 words is padded to length 6, under both masks. At which keys does a
-# *padded query*, say the one at position 5, look?
+# **Predict:** a sentence of 4 words is padded to length 6, under both masks. At which keys does the
+# *padded query* at position 5 look?
 
 # %% tags=["skip-grading"]
 guess("keys of query 5", None)  # a list; an empty one if it looks nowhere
@@ -733,7 +722,7 @@ kept = weights[0, 5].nonzero().flatten().tolist()  # of the last panel
 reveal("keys of query 5", kept)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless, if
 # nobody reads its output. If you masked rows *instead*, every real word could look at padding.
@@ -799,8 +788,7 @@ plots.show(fig, about="X and the three weight matrices above; queries, keys and 
 # %% [markdown]
 # Take the row of *lost* in Q: (2, 0, 3). The key of *robot* is (2, 0, 2), so their score is
 # $2 \cdot 2 + 0 + 3 \cdot 2 = 10$. With *key* it is 4, with all others 0. **Predict** from Q and K
-# alone: where will *the* look? And where will *key* look? Then follow both rows through the
-# pictures.
+# alone: where will *the* look? And where will *key* look?
 
 # %% tags=["skip-grading"]
 # Numbers of the words, from 0: the, red, robot, lost, the, key. A list of those looked at most.
@@ -836,8 +824,8 @@ print("your function gives the same:", torch.allclose(same_output, output, atol=
 #
 # *lost* gives *robot* 0.96 and *key* 0.03. Now click on another query, or use the arrow keys.
 #
-# - Switch the division off, and move the slider. What becomes of the 0.03? And of *the*? (The
-#   slider imitates longer vectors: it multiplies all products by $\sqrt{d_k / 3}$.)
+# - Switch the division off, and move the slider, which imitates longer vectors: it multiplies all
+#   products by $\sqrt{d_k / 3}$. What becomes of the 0.03? And of *the*?
 # - Set the mask to *causal*. Whom can the first *the* still ask?
 
 # %% tags=["skip-grading"]
@@ -973,7 +961,7 @@ for name, result in (("inputs", from_inputs), ("projections", from_projections))
 reveal("matrices that learn", learning[0])
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Now a score is the product of two words' own vectors: large if they are alike, or long. So *the*
 # finds *the*. But *key* looks at *robot*, whose vector is longer, as much as at itself.
@@ -984,10 +972,10 @@ reveal("matrices that learn", learning[0])
 # ## 8. Order
 #
 # Here is a claim: without positions, two orders of the same words give identical attention
-# patterns. Take *the red robot lost a key* and *a key lost the red robot*. (*a* is half as long as
-# *the*, so that all words differ.) **Predict:** compare the patterns cell by cell, row 0 with row
-# 0: is the claim right? Then compare *robot* with *robot*, and so on: how many of the six words
-# have a *different* output?
+# patterns. Take *the red robot lost a key* and *a key lost the red robot*, with *a* half as long as
+# *the*, so that all words differ. **Predict:** compare the patterns cell by cell: is the claim
+# right? Then compare *robot* with *robot*, and so on: how many of the six words have a *different*
+# output?
 
 # %% tags=["skip-grading"]
 guess("the claim", None, choices=("right", "wrong"))
@@ -1021,7 +1009,7 @@ new = int(((moved_output - output_swapped).abs().amax(-1) > 1e-5).sum())
 reveal("words with another output", new)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # The claim is wrong. The patterns are **permuted**: reorder the words, and you reorder rows,
 # columns and outputs. Each word got the same vector in both sentences, so nothing tells you who
@@ -1029,8 +1017,7 @@ reveal("words with another output", new)
 #
 # $$\mathrm{SelfAttention}(P X) = P\, \mathrm{SelfAttention}(X)$$
 #
-# This is permutation **equivariance**. It is why both *the* got the same vector in section 7:
-# exchange them, and the sentence is the same.
+# This is permutation **equivariance**. It is why both *the* got the same vector in section 7.
 # </details>
 #
 # ### Exercise: `breaks_equivariance`
@@ -1106,12 +1093,6 @@ blind = " and ".join(name for name, distance in broken.items() if distance < 1e-
 reveal("distance 0", blind)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
-#
-# Attention by itself is blind to order. With a vector for each place it is not, and an RNN never
-# was. (A causal mask tells places apart, too: each word sees one more than the word before it.)
-# </details>
-#
 # ## 9. Read a heat map, find a bug
 #
 # A colleague's attention gives this for 4 queries and 6 keys. The shapes are right. **Before you
@@ -1202,7 +1183,7 @@ check.repaired_attention(
 # *1 point · difficulty 3 of 5 · 4 minutes*
 #
 # Now without code. A right attention and three broken ones, A, B and C, get the same queries, keys
-# and mask. Which bug is behind which picture? Half of the names are left over.
+# and mask. Which bug is behind which picture?
 #
 # - "mask ignored"
 # - "masked too late": the scores are not masked; weights are set to 0 after the softmax only
@@ -1248,8 +1229,8 @@ check.predict_bug_of_symptom(
 #
 # ## 10. Test the test
 #
-# Shapes do not give such bugs away, and training may hide them: lessons 03 and 06 measure how well.
-# You find them with **assertions about numbers that you know without running the code**.
+# Shapes do not give such bugs away, and training may hide them. You find them with **assertions
+# about numbers that you know without running the code**.
 #
 # ### Exercise: `test_attention`
 # *3 points · difficulty 4 of 5 · 10 minutes*
@@ -1402,8 +1383,8 @@ check.gradient_by_distance(
 #
 # ### Near and far
 #
-# Untrained layers read 50 words of 64 random numbers. How much of the gradient at the last word is
-# left at the first one, 49 words back?
+# Untrained layers read 50 words of 64 random numbers. How much of the last word's gradient is left
+# at the first one, 49 words back?
 
 # %% tags=["skip-grading"]
 torch.manual_seed(0)
@@ -1424,15 +1405,14 @@ longer = gradient_by_distance(layers["self-attention"], torch.randn(8, 100, 64))
 print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: {longer[0]:.3f}")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
-# Each word on the way multiplies the RNN's gradient by a matrix and a slope of tanh. (In lesson 01
-# it shrank less: there the matrix had $\rho = 1$, here torch gave it a radius of 0.59.)
+# Each word on the way multiplies the RNN's gradient by a matrix, here with a radius of 0.59, and by
+# a slope of tanh.
 #
-# Attention's path has one step, whatever the distance, so its curve is flat. (The last word is
-# ahead: it is the query too.) In this untrained layer the third limit is gone. The gradient still
-# shrinks with the number of words: weights sum to one, so in a text twice as long each word gets
-# about half.
+# Attention's path has one step, whatever the distance. The last word is ahead because it is the
+# query too. In this untrained layer the third limit is gone. But weights sum to one: in a text
+# twice as long each word gets about half of the gradient.
 # </details>
 #
 # ## 12. What it costs
@@ -1485,15 +1465,14 @@ for what, crossing in crossings.items():
     print(f"attention takes more {what} than the RNN {where}")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # - **Memory is quadratic** here: the weights alone are $T \times T$ numbers, where an RNN keeps $T$
-#   states. For long texts twice the length takes four times the memory. A *fused kernel*, as in
-#   `F.scaled_dot_product_attention`, may compute this table piece by piece: then memory grows with
-#   $T$ alone (Dao et al., 2022).
-# - **Time crosses late.** Attention multiplies more than the RNN at every length, yet the RNN takes
-#   longer up to about 2,000 tokens: its $T$ steps run one after another, and each small step costs
-#   some time of its own, whatever it computes. Measure, and say where.
+#   states. A *fused kernel*, as in `F.scaled_dot_product_attention`, may compute this table piece
+#   by piece: then memory grows with $T$ alone (Dao et al., 2022).
+# - **Time crosses late.** Attention multiplies more at every length, yet the RNN takes longer up to
+#   about 2,000 tokens: its $T$ steps run one after another, and each small one takes some time of
+#   its own, whatever it computes.
 # </details>
 
 # %% tags=["skip-grading"]
@@ -1506,13 +1485,11 @@ print(summary())
 # - **Limit 1:** a decoder that looks back learns in 300 steps what a fixed-size state has not
 #   learned in 4,000.
 # - Divide scores by $\sqrt{d_k}$, and softmax starts out undecided at any width.
-# - A mask is `True` where attention is allowed, and acts before the softmax. A row with nothing
-#   allowed is zero.
+# - A mask is `True` where attention is allowed, and acts before the softmax.
 # - In self-attention one vector plays three roles. Permute the words, and you permute the outputs.
 # - **Limit 2:** no output waits for another. The price is work that grows with $T^2$, and here
 #   memory too.
-# - **Limit 3:** the gradient takes one step between any two words. Before training, distance does
-#   not shrink it.
+# - **Limit 3:** the gradient takes one step between any two words.
 # - A wrong attention may train. Check the sums of rows, the gradient of every parameter, and
 #   examples worked out by hand.
 #

@@ -66,7 +66,7 @@ for look in (torch.tensor([0.5, 0.5]), torch.tensor([0.7, 0.3])):
     reveal(f"the mixture changes, {shares}", answer)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # With equal weights the mixture tells you *which* symbols are there, but not *where*. With uneven
 # weights the order is in the numbers; whether a *linear* layer can read it, section 6 will tell. So
@@ -174,7 +174,7 @@ inside = (x.view(1, 2, 4, 3)[0, 0] // 10).unique().tolist()
 reveal("tokens in the first head of a view", len(inside))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # `view` moves nothing. It reads the same row of numbers (0, 1, … 5, 10, 11, …) with other line
 # breaks, so the first head gets all about two tokens and nothing about the others. And nothing
@@ -318,10 +318,10 @@ difference = (q @ k.transpose(-2, -1) - sum(scores)).abs().max()
 print(f"scores of the large one against the sum of the heads' scores: {difference:.2f}")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
-# The last line says why: the large attention's scores are the *sum* of the heads' scores. It adds
-# up what every head would look for, and looks once. Many heads look first, each by its own scores.
+# The large attention's scores are the *sum* of the heads' scores, as the last line shows. It adds
+# up what every head would look for, and looks once.
 # </details>
 #
 # ## 4. The whole block
@@ -356,7 +356,7 @@ drawn.way("heads")
 #   output);
 # - if H does not divide D, `__init__` raises a `ValueError` that names both numbers.
 #
-# (While this is graded, right functions stand in for yours: an earlier error costs nothing here.)
+# For grading, right functions stand in for yours.
 
 
 # %% exercise="MultiHeadAttention"
@@ -615,21 +615,20 @@ for title, w in {"with w_o": block.w_o.weight, "without w_o": torch.eye(12)}.ite
     print(f"{title}: the four heads write into", ", ".join(map(str, written)), "features")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # With one head, $w_o$ may act on the average of the values or on each value before it, so it can be
 # part of $w_v$. With four, each head averages by weights of its own, and one $w_v$ cannot hold what
-# four parts of $w_o$ do. With `w_o`, every head can write into every feature; without it, head 0
-# into the first three only.
+# four parts of $w_o$ do. With `w_o`, every head can write into every feature.
 # </details>
 #
 # ## 6. One head against several
 #
 # Back to the drawers, now with your attention and D = 32. Every drawer number and every symbol has
 # a learned vector, an **embedding**. Drawer 3 with red in it is number[3] + symbol[red]; the
-# question "3 then 5" is first[3] + second[5], from tables of its own. A linear layer reads both
-# symbols from the output. Five models learn to answer: with 1, 2 and 8 heads; with one head and a
-# hidden layer *behind* it; and with two heads and `w_o` fixed to the identity.
+# question "3 then 5" is first[3] + second[5]. A linear layer reads both symbols from the output.
+# Five models learn to answer: with 1, 2 and 8 heads; with one head and a hidden layer *behind* it;
+# and with two heads and `w_o` fixed to the identity.
 #
 # **Predict:** how often will one head, with a linear layer, get both symbols right? (There are six
 # symbols: guessing gets one right in 17%, and both in 3%.)
@@ -670,11 +669,11 @@ reveal("both right, 1 head", both["1 head"])
 print(f"with a hidden layer behind it: {both['1 head + hidden']:.3g}")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
-# In each run one head gets one of the two symbols right, and the other hardly more often than by
-# chance. Two heads get everything right with no more parameters, and so do eight, with only four
-# features each. Without `w_o` nothing is lost here: a linear layer comes right after.
+# In each run one head gets one of the two symbols right. Two heads get everything right with no
+# more parameters, and so do eight, with only four features each. Without `w_o` nothing is lost
+# here: a linear layer comes right after.
 #
 # No training helps the one head. Say that it always puts 0.6 on one drawer and 0.4 on the other,
 # whatever lies inside. A linear layer can name the symbol in the drawer with 0.6. But *none* names
@@ -719,10 +718,9 @@ for run, model in enumerate(models["1 head"]):
     print(f"1 head, run {run}: {on[0]:.2f} on the first drawer, {on[1]:.2f} on the second")
 
 # %% [markdown]
-# One head alone puts all its weight on one drawer in one run; in the other four it looks at both,
-# and more at the one whose symbol it gets right. With a hidden layer it looks at one *clearly more*
-# than at the other: the order is then in the two shares, where a layer that is not linear can read
-# it. (That it does so is our reading.) Two heads need no such code: each looks at one drawer
+# One head alone looks more at the drawer whose symbol it gets right. With a hidden layer it looks
+# at one *clearly more* than at the other: it seems that the order is in the two shares, where a
+# layer that is not linear can read it. Two heads need no such code: each looks at one drawer
 # *sharply*.
 #
 # ## 7. Switching heads off
@@ -761,11 +759,11 @@ reveal("worst symbol, one of 2 heads off", worst["2 heads"])
 print(f"worst symbol, one of 8 heads off: {worst['8 heads']:.3g}")
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Two heads divide the work cleanly: without the head that carries it, a look-up falls to chance. Of
-# eight, hardly any single head is needed: the worse symbol is still right in 94% or more. (In large
-# models, too, many heads can go at little cost: see Michel et al. and Voita et al. below.)
+# eight, hardly any single head is needed. In large models, too, many heads can go at little cost
+# (Michel et al., Voita et al.).
 # </details>
 #
 # ## 8. Is it the attention that everyone else uses?
@@ -910,7 +908,7 @@ print("more than two points of accuracy below the right one:", low)
 reveal("faults that break the law", broken)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # The law shows all three at once. Accuracy shows one: with the heads cut by `view`, a word sees
 # only its own quarter of the padded row, and the topic word stands in the first: about 90% is
@@ -920,9 +918,9 @@ reveal("faults that break the law", broken)
 # ## 10. A bug that no shape shows
 #
 # Somebody's split gives the right shapes, and for one sentence the right numbers. Now two
-# sentences, *a* and *b*, go through attention in three heads. Each row of the tables changes one
-# thing: queries, keys or mask, of *a* or of *b*. A cell is blue if that moves the weights of *a* in
-# that head.
+# sentences, *a* and *b*, go through attention in three heads. Each row of the tables changes
+# queries, keys or mask, of *a* or of *b*. A cell is blue if that moves the weights of *a* in that
+# head.
 
 # %% tags=["skip-grading", "folded"]
 moving = {"right": head_bugs.moves(), "theirs": head_bugs.moves(buggy.broken_split_heads)}

@@ -1,16 +1,14 @@
 # %% [markdown]
 # # 04 · Positional encoding
 #
-# **What this lesson answers:** how does a model that looks everywhere at once know which word
-# comes first? What are the sinusoids for, and are they the best there is?
-# **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
-# **Time:** 100 minutes.
-# **Points:** 13.
+# **What this lesson answers:** how does a model that looks everywhere at once know which word comes
+# first? **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
+# **Time:** 100 minutes. **Points:** 13.
 #
 # *Dog bites man* is no news. *Man bites dog* is. Could your attention tell the two apart? The heads
-# of lesson 03 see which words are there, but not in which order. Now you give every word a place.
-# You will do it in four ways: with sinusoids, with a table that is trained, by turning vectors, and
-# with a bias on the scores. At the end all four compete at a task that only word order can solve.
+# of lesson 03 see which words are there, but not in which order. Now you give every word a place,
+# in four ways: with sinusoids, with a table that is trained, by turning vectors, and with a bias on
+# the scores. At the end all four compete at a task that only word order can solve.
 #
 # Dimensions: **B** sentences in a batch, **T** words in each, **D** entries of a word's vector,
 # **Dh** of them in each of **H** heads.
@@ -29,7 +27,7 @@ from utils.experiments.buggy import broken_encoding
 from utils.experiments.fixed_positions import clock
 from utils.experiments.recorded import recorded
 from utils.plots import positions as pictures
-from utils.progress.guesses import guess, said, summary
+from utils.progress.guesses import guess, reveal, summary
 
 torch.set_num_threads(1)  # small matrices gain nothing from more
 
@@ -57,32 +55,30 @@ for name, places in {"words alone": torch.zeros(3, 8), "with places": clock(3, 8
     print(f"{name:12}", ", ".join(f"{w} {gap:.2f}" for w, gap in zip(words, moved, strict=True)))
 
 # %% [markdown]
-# The first row is zero: every word gets the same vector in both sentences, so nobody can tell who
-# bit whom. To this model a sentence is a bag of words, as you saw in lesson 02. The second row
-# shows what you build now.
+# To this model a sentence is a **bag of words**: each word gets the same vector in both, so nobody
+# can tell who bit whom. The second row shows what you build now.
 #
 # ## 2. A clock with many hands
 #
-# Each position needs a mark of its own, a vector that is added to the word's vector. Here are
-# three simple marks, and what is wrong with each:
+# Each position needs a mark of its own, a vector that is added to the word's vector. Three simple
+# marks, and what is wrong with them:
 #
-# - **Count:** 0, 1, 2, ... The mark grows without end. At position 500 it is 500 times as long as
-#   at position 1.
-# - **Count up to 1:** $p / T$ at position $p$. Now one step means 1/10 in one sentence and 1/50 in
-#   another, so "the next word" has no fixed meaning.
+# - **Count:** 0, 1, 2, ... At position 500 the mark is 500 times as long as at position 1.
+# - **Count up to 1:** $p / T$ at position $p$. One step is 1/10 in one sentence and 1/50 in
+#   another.
 # - **Binary digits** of $p$. The last digit changes at every step, the one before it at every
-#   second step, and so on. That gives fast columns and slow ones. But they jump: from 7 (0111) to 8
-#   (1000) every digit changes, and two neighbours look like strangers.
+#   second step: fast columns and slow ones. But they jump: from 7 (0111) to 8 (1000) every digit
+#   changes, and two neighbours look like strangers.
 #
 # Vaswani et al. (2017), "the paper" from here on, keep the fast and slow columns and take away the
-# jumps. They use a clock with $D/2$ hands that turn smoothly. From one position to the next, hand
-# $i$ turns by the angle $\omega_i$, and two columns say where its tip is:
+# jumps: a clock with $D/2$ hands that turn smoothly. From one position to the next, hand $i$ turns
+# by the angle $\omega_i$, and two columns say where its tip is:
 #
 # $$PE_{p,\,2i} = \sin(p\,\omega_i), \qquad PE_{p,\,2i+1} = \cos(p\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/D}$$
 #
 # Why two columns for one hand? A sine alone does not tell you where the hand points: it is 0.5 at
-# 30° and again at 150°. Section 7 shows what else the pair is good for.
+# 30° and again at 150°.
 #
 # ### Exercise: `predict_fastest_column`
 # *1 point · difficulty 1 of 5 · 2 minutes*
@@ -179,10 +175,10 @@ check.sinusoidal_encoding(
 #
 # ### The clock, drawn
 #
-# Your table for D = 16 has eight pairs of columns, so its clock has eight hands. Each dial below
-# shows one hand at one position. All hands start at three o'clock and turn anticlockwise, as angles
-# do in mathematics. Their speeds are 1, 0.316, 0.1, 0.0316, ... radians per position. **Predict:**
-# which dials look the same at position 60 as at position 0?
+# Your table for D = 16 is a clock with eight hands. Each dial below shows one hand at one position,
+# and a row of dials is the mark of that position. All hands start at three o'clock and turn
+# anticlockwise, by 1, 0.316, 0.1, 0.0316, ... radians per position. **Predict:** which dials look
+# the same at position 60 as at position 0?
 
 # %% tags=["skip-grading"]
 guess("dials that look the same at 60", None)  # a list, from 0 to 7; the same up to 20 degrees
@@ -193,13 +189,15 @@ pictures.dials(sinusoidal_encoding(61, 16), positions=[0, 1, 2, 3, 10, 60], pair
 # %% tags=["skip-grading"]
 hands = sinusoidal_encoding(61, 16).view(61, 8, 2)  # (position, pair, sin and cos)
 same = (hands[60] * hands[0]).sum(-1) > math.cos(math.radians(20))
-told = said("dials that look the same at 60", same.nonzero().flatten().tolist())
-print("the same at 60 as at 0, up to 20 degrees:", told)
+reveal("dials that look the same at 60", same.nonzero().flatten().tolist())
 
 # %% [markdown]
-# Read a row from left to right: it is the mark of one position. By position 60, hand 0 has gone
-# round nine and a half times, and hands 5, 6 and 7 have hardly left their start. Hands 1 and 2 are
-# back by chance: 60 steps of 0.316 radians make three turns, and 60 steps of 0.1 almost one.
+# <details class="why"><summary>After the run: why</summary>
+#
+# By position 60, hand 0 has gone round nine and a half times, and hands 5, 6 and 7 have hardly left
+# their start. Hands 1 and 2 are back by chance: 60 steps of 0.316 radians make three turns, and 60
+# steps of 0.1 almost one.
+# </details>
 #
 # ## 3. How fast, and for how long?
 #
@@ -216,45 +214,20 @@ turn = 2 * math.pi / 10000.0 ** (-torch.arange(0, 64, 2) / 64)
 pictures.speeds(step, turn)
 print(f"mean step: column 0 {step[0]:.3f}, column 32 {step[32]:.4f}, column 62 {step[62]:.5f}")
 print("one turn, first pair:", round(turn[0].item(), 1))
-print("one turn, last pair: ", said("one turn, last pair", round(turn[-1].item())))
+reveal("one turn, last pair", round(turn[-1].item()))
 
 # %% [markdown]
-# Within a sentence the last hands hardly move: their sines stay near 0 and their cosines near 1.
-# Why 10,000? The paper does not say. With this **base** a turn of the slowest hand is longer than
-# any sentence here. Walk through a sentence with the slider for $p$. Then make the base smaller,
-# and watch the last hands.
+# ### Turn it yourself
+#
+# Within a sentence the last hands hardly move. Why a **base** of 10,000? The paper does not say;
+# with it, a turn of the slowest hand is longer than any sentence here. Walk through a sentence with
+# the slider for $p$. Then make the base smaller, and watch the last hands.
 
 # %% tags=["skip-grading", "folded"]
 drawn.clock()
 
 # %% [markdown]
-# ## 4. The same table in two layouts
-#
-# The formula weaves sines and cosines together. Many programs put all sines first and all cosines
-# behind them. **Predict:** does a model lose or gain anything by that?
-
-# %% tags=["skip-grading"]
-guess("another layout", None, choices=("loses", "gains", "neither loses nor gains"))
-
-# %% tags=["skip-grading"]
-pe = sinusoidal_encoding(64, 64)
-halves = torch.cat([pe[:, 0::2], pe[:, 1::2]], 1)
-woven = halves[:, torch.arange(64).view(2, 32).T.flatten()]  # columns 0, 32, 1, 33, ...
-print("same columns in another order:", torch.equal(woven, pe))
-print("same product of any two rows: ", torch.allclose(halves @ halves.T, pe @ pe.T, atol=1e-4))
-told = "neither loses nor gains" if torch.equal(woven, pe) else "loses"
-print("a model", said("another layout", told))
-
-# %% [markdown]
-# The columns are the same, only in another order. Reorder the entries of each word's vector and the
-# columns of the next layer's weight in the same way, and that layer gives the same output. Training
-# starts from random numbers that are alike in all columns, so it learns one arrangement as easily
-# as the other.
-#
-# But never mix the two in one program. The rotary positions of this lesson pair columns 2i and
-# 2i + 1; many libraries pair i and i + D/2.
-#
-# ## 5. How alike are two positions?
+# ## 4. How alike are two positions?
 #
 # Multiply two rows of your table: $PE_p \cdot PE_{p+k}$. **Predict:** does this product tell
 # *before* from *after*? In other words, does it differ between $k$ and $-k$?
@@ -272,19 +245,22 @@ print(f"largest spread between the three starting points: {spread:.4f}")
 here = match["from position 100"]
 print(f"k = 0: {here[50]:.1f}, D/2 = 32")
 mirrored = torch.allclose(here, here.flip(0), atol=1e-3)
-print("before from after:", said("it tells before from after", "no" if mirrored else "yes"))
+reveal("it tells before from after", "no" if mirrored else "yes")
 
 # %% [markdown]
+# <details class="why"><summary>After the run: why</summary>
+#
 # One pair of columns gives $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so the whole product is
 # $\sum_i \cos(k\,\omega_i)$. **It depends on the distance alone**, wherever you start. It is
-# largest at distance 0, falls in ripples, and is the same for $k$ and $-k$. So it cannot tell which
-# of two words comes first. That is left to the matrices $w_q$ and $w_k$; section 7 shows how.
+# largest at distance 0, and the same for $k$ and $-k$. To tell which of two words comes first is
+# left to the matrices $w_q$ and $w_k$; section 6 shows how.
+# </details>
 #
-# ## 6. A law is broken: find the bug
+# ## 5. A law is broken: find the bug
 #
-# Somebody else wrote such a table. Its shape is right, its first row is right, and all its numbers
-# lie between -1 and 1. But here is the last section's product for both tables, from two starting
-# points each. Which law does the other clock break? What could be wrong with its hands?
+# Somebody else wrote such a table. Its shape and its first row are right, and all its numbers lie
+# between -1 and 1. But here is the last section's product for both tables, from two starting points
+# each. Which law does the other clock break?
 
 # %% tags=["skip-grading"]
 far = torch.arange(-20, 21)
@@ -299,8 +275,7 @@ pictures.alike(
 # ### Exercise: `repaired_encoding`
 # *1 point · difficulty 2 of 5 · 5 minutes*
 #
-# Your two curves lie on top of each other. The other program's do not: its product depends on where
-# you start. Here is its code. One change mends it.
+# The other program's product depends on where you start. Here is its code. One change mends it.
 
 
 # %% exercise="repaired_encoding"
@@ -339,7 +314,7 @@ check.repaired_encoding(
 # does the cosine take, and which one does the sine beside it?
 # </details>
 #
-# ## 7. Two positions on
+# ## 6. Two positions on
 #
 # **Predict:** can *one* matrix move every row of the table two positions on, or does each position
 # need its own?
@@ -425,23 +400,23 @@ laws = {
 }
 for law, (one, other) in laws.items():
     print(f"{law:41} largest difference {(one - other).abs().max():.4f}")
-told = "yes" if torch.allclose(table[:-2] @ move.T, table[2:], atol=1e-4) else "no"
-print("one matrix:", said("one matrix for all positions", told))
+moved = torch.allclose(table[:-2] @ move.T, table[2:], atol=1e-4)
+reveal("one matrix for all positions", "yes" if moved else "no")
 
 # %% [markdown]
+# ### Could attention use it?
+#
 # Two shifts make one longer shift, lengths do not change, and the transpose shifts back: $M$ is a
 # rotation.
 #
-# Could attention use it? The query at position $p$ is $w_q\,PE_p$ and the key at position $s$ is
-# $w_k\,PE_s$. (A matrix has a row for each output, as torch keeps it; for a whole table you write
-# `table @ w_q.T`.) Their score is
+# The query at position $p$ is $w_q\,PE_p$ and the key at position $s$ is $w_k\,PE_s$. As in torch,
+# a matrix has a row for each output. Their score is
 #
 # $$(w_q\,PE_p) \cdot (w_k\,PE_s) = PE_p \cdot (w_q^\top w_k\,PE_s)$$
 #
 # If $w_q^\top w_k$ is $M_2$, the score is $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$.
 # So **"look two places back" is a matrix that attention can hold,** in a head as wide as the model.
-# A narrower head of $D_h$ columns can hold it for $D_h/2$ of the hands. Section 12 shows whether a
-# model learns it.
+# Section 11 shows whether a model learns it.
 #
 # But attention never meets a position alone. It sees word *plus* position. With $x_p$ for the
 # vector of the word at $p$, and $A = w_q^\top w_k$, each score is a sum of four terms:
@@ -451,14 +426,14 @@ print("one matrix:", said("one matrix for all positions", told))
 # \underbrace{PE_p \cdot A\,x_s}_{\text{where · what}} +
 # \underbrace{PE_p \cdot A\,PE_s}_{\text{where · where}}$$
 #
-# One matrix serves all four, and the longer of the two vectors speaks louder. Section 9 asks which
+# One matrix serves all four, and the longer of the two vectors speaks louder. Section 8 asks which
 # one that is.
 #
-# ## 8. Positions as a layer
+# ## 7. Positions as a layer
 #
-# Now make a layer of it. The layer keeps the table, adds the rows that a sentence needs, and
-# applies dropout in train mode. The table is not trained, but it has to move with the model, to a
-# GPU or to another dtype. That is what a **buffer** is for.
+# Now make a layer that keeps the table, adds the rows that a sentence needs, and applies dropout in
+# train mode. The table is not trained, but it has to move with the model, to a GPU or to another
+# dtype. That is what a **buffer** is for.
 #
 # ### Exercise: `PositionalEncoding`
 # *1 point · difficulty 2 of 5 · 8 minutes*
@@ -539,9 +514,8 @@ check.PositionalEncoding(
 # ### Exercise: `LearnedPositionalEncoding`
 # *1 point · difficulty 2 of 5 · 5 minutes*
 #
-# Why a formula at all? You can also give each position a row of its own and train it, like a word's
-# vector. BERT and GPT-2 do that. For a sentence without enough rows, `forward` raises a
-# `ValueError` here, too.
+# Why a formula at all? You can also train a row for each position, like a word's vector. BERT and
+# GPT-2 do that. For a sentence without enough rows, `forward` raises a `ValueError` here, too.
 
 
 # %% exercise="LearnedPositionalEncoding"
@@ -611,7 +585,7 @@ check.LearnedPositionalEncoding(
 # rest is your `PositionalEncoding` with `weight` in place of `pe`.
 # </details>
 #
-# ## 9. The words that positions are added to
+# ## 8. The words that positions are added to
 #
 # The paper multiplies the word vectors by $\sqrt{D}$ before it adds positions. It does not say why.
 #
@@ -693,20 +667,19 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
     print(f"{name:20}{plain:8.0f}{scaled:12.0f}{scaled / math.sqrt(D / 2):26.1f}")
 
 # %% [markdown]
-# With the paper's draw the forums are right: a word of length 1 beside a position of length 16
-# becomes one of 23. With torch's draw a word is longer than a position from the start, and the
-# factor makes it 32 times as long. So the factor belongs to the paper's way of drawing the table.
-# If you write `nn.Embedding` times $\sqrt{D}$, you take one half from torch and the other from the
-# paper. Section 13 measures whether that does any harm.
+# With the paper's draw the forums are right: beside a position of length 16 the factor turns a word
+# of length 1 into one of 23. With torch's draw a word is longer from the start, and the factor
+# makes it 32 times as long as a position. So `nn.Embedding` times $\sqrt{D}$ takes one half from
+# torch and the other from the paper. Section 12 measures whether that does any harm.
 #
-# Why *add* a position, and not put it beside the word? Side by side, each would have a matrix of
-# its own, but the matrices of every layer would be wider. Added, they stay $D$ wide, and training
-# has to find directions in which "what" and "where" do not collide.
+# Why *add* a position, and not put it beside the word? Then the matrices of every layer would be
+# wider. Added, they stay $D$ wide, and training has to find directions in which "what" and "where"
+# do not collide.
 #
 # **A good place to rest.** You have the positions that are added. In the second half positions
 # turn, and then all of them compete.
 #
-# ## 10. Rotary positions
+# ## 9. Rotary positions
 #
 # Rotary positions (**RoPE**, 2021, in many language models since) add nothing. Just before the
 # scores are taken, they *turn* queries and keys, pair by pair of columns, by an angle that grows
@@ -715,14 +688,14 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # $$(a, b) \mapsto (a\cos\theta - b\sin\theta,\; a\sin\theta + b\cos\theta), \qquad
 # \theta = p\,\omega_i, \quad \omega_i = \mathrm{base}^{-2i/D_h}$$
 #
-# Why does that help? Turning at position $p$ is a matrix $R_p$ that obeys the laws of section 7:
+# Why does that help? Turning at position $p$ is a matrix $R_p$ that obeys the laws of section 6:
 # the transpose turns back, and two turns make one longer turn. So the score of a turned query and a
 # turned key is
 #
 # $$(R_p\,q) \cdot (R_s\,k) = q \cdot (R_p^\top R_s\,k) = q \cdot (R_{s-p}\,k).$$
 #
-# It depends on $p$ and $s$ through their difference alone. A query at 3 is turned by $3\omega$, a
-# key at 5 by $5\omega$. At 103 and 105, too, the key is turned by $2\omega$ more than the query.
+# It depends on $p$ and $s$ through their difference alone: at 3 and 5 as at 103 and 105, the key is
+# turned by $2\omega$ more than the query.
 
 # %% tags=["skip-grading", "folded"]
 drawn.way("positions")
@@ -731,9 +704,8 @@ drawn.way("positions")
 # ### Exercise: `rotary_embedding`
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
-# Pair i is made of the columns 2i and 2i + 1. The first position is 0, unless `offset` says
-# otherwise. Whatever number type x has, compute the angles in float32 at least: bfloat16 cannot
-# even count to 300.
+# Whatever number type x has, compute the angles in float32 at least: bfloat16 cannot even count to
+# 300. Many libraries pair i and i + D/2, so never mix the two in one program.
 
 
 # %% exercise="rotary_embedding"
@@ -807,9 +779,9 @@ check.rotary_embedding(
 # ### Added or turned
 #
 # Put the same query and the same key at every position, and draw the score of each pair of
-# positions. Each diagonal of the picture holds the pairs at one distance. When positions *turn*
-# query and key, you know by now what to expect on a diagonal. **Predict:** are its scores also
-# equal when positions are *added*?
+# positions. Each diagonal holds the pairs at one distance. Where positions *turn* query and key,
+# you know what to expect on a diagonal. **Predict:** are its scores also equal where positions are
+# *added*?
 
 # %% tags=["skip-grading"]
 guess("scores at one distance, added", None, choices=("equal", "different"))
@@ -828,13 +800,17 @@ spread = [
     for scores in (added, turned)
 ]
 print(f"at one distance, scores spread by up to {spread[0]:.2f} added, {spread[1]:.2f} turned")
-found = "different" if spread[0] > 0.01 else "equal"
-print("added, they are", said("scores at one distance, added", found))
+reveal("scores at one distance, added", "different" if spread[0] > 0.01 else "equal")
 
 # %% [markdown]
-# With rotary positions **the score depends on the two words, their distance and their order**,
-# and never on where in the sentence they stand. With added positions, what and where mix. And
-# rotary positions leave the values alone: what is passed on is the word itself.
+# <details class="why"><summary>After the run: why</summary>
+#
+# Added, what and where mix in each score.
+# </details>
+#
+# With rotary positions **the score depends on the two words, their distance and their order**, and
+# never on where in the sentence they stand. And the values are left alone: what is passed on is the
+# word itself.
 #
 # Move query and key on together with the first slider, and apart with the second:
 
@@ -844,15 +820,14 @@ drawn.turned_pair()
 # %% [markdown]
 # ### A bias on the scores: ALiBi
 #
-# A third way leaves all vectors alone and changes the scores. The language model T5 adds to each
-# score a number that it learns for each bucket of distances: near distances have a bucket each, far
-# ones share. **ALiBi** (2021) learns nothing. It subtracts from each score a number that grows with
-# the distance between query $t$ and key $s$. Each head has a slope of its own, so some heads see
-# near words only and others nearly all:
+# A third way leaves all vectors alone and changes the scores. T5 learns a number to add for each
+# bucket of distances; far ones share a bucket. **ALiBi** (2021) learns nothing. It subtracts from
+# each score a number that grows with the distance between query $t$ and key $s$. Each head has a
+# slope of its own, so some heads see near words only and others nearly all:
 #
 # $$b_{h,t,s} = -2^{-8h/H}\,|t - s|, \qquad h = 1, \dots, H$$
 #
-# Its authors wrote it for decoders, which look back only. With $|t - s|$ it suits an encoder.
+# Written for decoders, it suits an encoder with $|t - s|$.
 #
 # ### Exercise: `alibi_bias`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -906,13 +881,12 @@ check.alibi_bias(
 # `places.unsqueeze(1) - places`, `.abs()`, times `-slopes[:, None, None]`.
 # </details>
 #
-# ## 11. Who can look two places back?
+# ## 10. Who can look two places back?
 #
 # Now they compete. A made-up language has 16 words in four groups, and a word's tag is the group of
-# **the word two places before it**. (The first two words have none.) The model is small: your
-# `TokenEmbedding`, one attention with one head, and a linear layer. Only the positions differ. Each
-# model sees sentences of 16 words, and each kind gets three seeds. Bands in the picture and
-# brackets in the tables reach from the lowest seed to the highest.
+# **the word two places before it**. The model is small: your `TokenEmbedding`, one attention with
+# one head, and a linear layer. Only the positions differ. Sentences have 16 words, and each kind
+# gets three seeds; bands and brackets reach from the lowest to the highest.
 #
 # **Predict:** how often is the model *without* positions right? Blind guessing among four tags is
 # right in a quarter of the cases. Can a bag of words do better?
@@ -952,21 +926,22 @@ print(f"always guessing the sentence's most frequent group: {bag:.2f}")
 soon = 40 // task.MEASURE_EVERY - 1
 reached = {kind: [[r[soon] for r in runs], [r[-1] for r in runs]] for kind, runs in curves.items()}
 print(pictures.ranges(reached, columns=["after 40 steps", "at the end"]))
-ended = sum(run[-1] for run in curves["none"]) / len(SEEDS)
-print("without positions:", said("accuracy without positions", ended))
+reveal("accuracy without positions", sum(run[-1] for run in curves["none"]) / len(SEEDS))
 
 # %% [markdown]
-# Without positions the model does as well as if it always named the sentence's most frequent group:
-# a bag of words tells hardly more. ALiBi hardly does better. Its bias makes near words louder, on
-# both sides alike, so it cannot single out the word two places back. The other three solve the
-# task, and rotary positions learn it first.
+# <details class="why"><summary>After the run: why</summary>
 #
-# ## 12. Longer than any sentence in training
+# Without positions the model does as well as if it always named the sentence's most frequent group.
+# ALiBi hardly does better: its bias makes near words louder, on both sides alike, so it cannot
+# single out one of them. The other three solve the task, and rotary positions learn it first.
+# </details>
+#
+# ## 11. Longer than any sentence in training
 #
 # The paper chose sinusoids because they "may allow the model to extrapolate" to longer sentences
-# than those of training (3.5). It is true that the formula has a row for every position. But can
-# the model read it? And of learned positions the UvA's tutorial 6 says that they "would not
-# generalize". Let your models, trained on 16 words, read sentences of 64. All tables have 64 rows.
+# than those of training (3.5). The formula has a row for every position. But can the model read it?
+# Learned positions, says the UvA's tutorial 6, "would not generalize". Let your models, trained on
+# 16 words, read sentences of 64. All tables have 64 rows.
 #
 # **Predict:** how often is the *learned* table right at positions 32 to 63?
 
@@ -983,31 +958,33 @@ record, where = recorded("positions")
 beyond["rotary, base 10*"] = list(record["kinds"]["rotary, base 10"]["beyond"].values())
 print(pictures.ranges(beyond, columns=list(parts)))
 print("* ten seeds,", where)
-print("learned:", said("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS)))
+reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 
 # %% [markdown]
-# - *Learned:* no training ever touched the rows past 15, so the model guesses there (0.26).
+# <details class="why"><summary>After the run: why</summary>
+#
+# - *Learned:* no training ever touched the rows past 15, so the model guesses there.
 # - *Sinusoidal:* the formula goes on, but the model reads it badly, worst just past the trained
-#   length (0.40), and even the first words of a long sentence suffer (0.83). So it did not learn
-#   the matrix of section 7, which would move *every* row. It learned to look two places back from
-#   the positions that it was trained on.
+#   length. So it did not learn the matrix of section 6, which would move *every* row: it looks two
+#   places back from the positions that it was trained on.
 # - *ALiBi* is as good on long sentences as on short ones, as its authors promise. It was not good
 #   on short ones.
 # - *Rotary* holds best, because training showed it the distance two at every place. With base
-#   10,000 the first words of a long sentence are tagged less well (0.79). With base 10 hardly
-#   anything is lost. So try another base before you say that a model cannot read longer text.
+#   10,000 the first words of a long sentence suffer; with base 10 hardly anything is lost. So try
+#   another base before you say that a model cannot read longer text.
+# </details>
 #
-# ## 13. Does the factor matter?
+# ## 12. Does the factor matter?
 #
 # Back to $\sqrt{D}$. At D = 32 a sinusoid is 4 long, and a word drawn torch's way 32. Two things
-# could go wrong with such words, and each has its cure:
+# could go wrong, and each has its cure:
 #
 # - Positions are **drowned**. The cure: *longer positions*, as long as the words.
-# - The softmax is **too sure** from the start, because scores grow with the square of the lengths,
-#   and a softmax that is sure hardly passes a gradient (lesson 02). The cure: a *calm start*, with
-#   queries and keys that begin short.
+# - The softmax is **too sure** from the start, because scores grow with the square of the lengths;
+#   then it hardly passes a gradient (lesson 02). The cure: a *calm start*, with queries and keys
+#   that begin short.
 #
-# Both were tried, alone and together, at two learning rates:
+# Here are both, alone and together, at two learning rates:
 
 # %% tags=["skip-grading", "folded"]
 cures = {
@@ -1027,10 +1004,9 @@ print(f"accuracy after {task.STEPS} steps, ten seeds; {where}")
 
 # %% [markdown]
 # At the rate of 0.01, at which the models above learned, nothing helps the sinusoids. At a fifth of
-# it **only both cures together** bring them to 0.99; either alone leaves them below 0.4. So drowned
-# positions are real, and so is the sure softmax. Rotary positions add nothing that could drown, and
-# the calm start alone helps them. Before you train, look how long your words and your positions
-# are.
+# it **only both cures together** bring them to 0.99. So drowned positions are real, and so is the
+# sure softmax. Rotary positions add nothing that could drown, and the calm start alone helps them.
+# Before you train, look how long your words and your positions are.
 
 # %% tags=["skip-grading"]
 print(summary())
@@ -1040,12 +1016,11 @@ print(summary())
 #
 # - Attention without a mask sees a bag of words. Positions make it see order.
 # - Sinusoids are the hands of a clock, and the first columns are the fast ones. The product of two
-#   rows depends on their distance alone, and a shift is a rotation.
-# - Attention could hold that rotation. The model here learned less: to look two places back from
-#   the positions that it was trained on.
+#   rows depends on their distance alone, and a shift is a rotation. Attention could hold it; the
+#   model here learned less.
 # - A learned table is as good within the trained length, and knows nothing beyond it.
 # - Rotary positions turn queries and keys. A score then depends on the two words, their distance
-#   and their order alone. Of all positions here they did best on longer sentences.
+#   and their order alone. They did best on longer sentences.
 #
 # What is built so far:
 
@@ -1056,11 +1031,11 @@ drawn.encoder(4)
 # ## Three open questions
 #
 # 1. With base 10 rotary positions read sentences four times as long, and with 10,000 not quite.
-#    Which distances look alike under each base? Would base 10 still do for 1,000 words?
+#    Which distances look alike under each base?
 # 2. Hide the tags at positions 6 and 11 in training: `task.train(tagger, seed, left_out=(6, 11))`.
 #    Which models can tag these positions all the same, and what do their rows have in common?
-# 3. ALiBi makes the nearest words loudest. How well would section 11 go with a bias that is largest
-#    at distance two? And what does the model without positions know once it has a causal mask?
+# 3. How well would section 10 go with a bias that is largest at distance two? And what does the
+#    model without positions know once it has a causal mask?
 #
 # **Next:** attention only mixes what is there; [lesson 05](../05_encoder/05_encoder.ipynb) adds a
 # small network for each word, and stacks both into an encoder. [Start page](../Start.md)

@@ -8,8 +8,8 @@
 # What comes of a meeting where everybody listens to everybody and nobody ever thinks? Lesson 04
 # left you in one: attention with positions. Three plain parts are missing: a moment to think (a
 # small network for each token), a memory of what you knew before (a shortcut around attention and
-# around the network), and a limit on how loud a voice may get (a normalisation). You build them,
-# and put them together with attention into an encoder that must give the same output as torch's.
+# network), and a limit on how loud a voice may get (a normalisation). Together they make an
+# encoder, which must give the same output as torch's.
 #
 # In shapes, **F** counts the hidden units of the small network (in code, `F` is
 # `torch.nn.functional`), **N** the layers, **V** the words of the vocabulary.
@@ -32,7 +32,7 @@ from utils.notebook.carry import carry
 from utils.checks import check
 from utils.notebook.lend import lend
 from utils.plots import encoder as pictures
-from utils.progress.guesses import guess, said, summary
+from utils.progress.guesses import guess, reveal, summary
 
 torch.set_num_threads(1)  # small matrices gain nothing from more, and times are steadier
 
@@ -47,15 +47,18 @@ TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
 # %% [markdown]
 # ## 1. One token, normalised by hand
 #
-# Layer after layer adds something to a token's vector, and it may get long. Lesson 02 showed what
-# long vectors do to a softmax: it becomes sure of one key, and its gradient fades. So bring each
-# token back to one size. **Layer normalisation** subtracts the token's own mean, divides by its own
-# standard deviation, and then applies a learned gain $g$ and bias $b$:
+# Layer after layer adds something to a token's vector, and it may get long. Then a softmax becomes
+# sure of one key, and its gradient fades (lesson 02). So bring each token back to one size. **Layer
+# normalisation** subtracts the token's own mean, divides by its own standard deviation, and then
+# applies a learned gain $g$ and bias $b$:
 #
 # $$y_d = g_d \, \frac{x_d - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_d, \qquad
 # \mu = \frac1D \sum_d x_d, \qquad \sigma^2 = \frac1D \sum_d (x_d - \mu)^2$$
 #
-# **Predict:** take the token (2, 4, 4, 10). What becomes of its 10? (Paper and pencil will do.)
+# All tokens share gain and bias, so a gain makes one *feature* louder in all words alike. To single
+# out a word is attention's task.
+#
+# **Predict:** take the token (2, 4, 4, 10). What becomes of its 10? Paper and pencil will do.
 
 # %% tags=["skip-grading"]
 guess("the 10, normalised", None)
@@ -72,13 +75,9 @@ print("mean, variance    ", mean.item(), variance.item())
 print("minus the mean    ", (token - mean).tolist())
 print("over the root     ", [round(v, 3) for v in normal.tolist()])
 print("gain and bias     ", [round(v, 3) for v in (gain * normal + bias).tolist()])
-print("the 10 becomes    ", said("the 10, normalised", normal[3].item()))
+reveal("the 10, normalised", normal[3].item())
 
 # %% [markdown]
-# Mean 5, variance 9, root 3: the 10 becomes $5/3$. All tokens share gain and bias (here 2 for the
-# third entry and 0.5 for the fourth), so a gain makes one *feature* louder in all words alike. To
-# single out a word is attention's task.
-#
 # **Predict:** what becomes of the 10 if the whole token is a hundred times as large? And what of a
 # token whose entries are all equal? ($\varepsilon = 10^{-5}$, torch's default.)
 
@@ -96,17 +95,21 @@ for name, other in others.items():
     without = [round(v, 3) for v in (centred / variance.sqrt()).tolist()]
     print(f"{name:16} {with_eps}   without epsilon: {without}")
     last[name] = with_eps[-1]
-hundred = said("the 10, from a token a hundred times as large", last["a hundred times"])
-print("the last, a hundred times as large:", hundred)
-print("all equal:", said("the entries, from a token of equal ones", last["all equal"]))
+reveal("the 10, from a token a hundred times as large", last["a hundred times"])
+reveal("the entries, from a token of equal ones", last["all equal"])
 
 # %% [markdown]
-# A larger token gives the same result. A much smaller one does not: beside its variance, epsilon is
-# not small. And where all entries are equal, epsilon prevents 0 / 0. (The variance is divided by
-# $D$; torch's `var` and `std` divide by $D - 1$ unless you ask for `correction=0`.)
+# <details class="why"><summary>After the run: why</summary>
 #
-# (Batch normalisation takes each feature's mean over all tokens of a batch. A token's result would
-# then depend on the other sentences, and on the padding.)
+# A larger token gives the same result. A much smaller one does not: beside its variance, epsilon is
+# not small. And where all entries are equal, epsilon prevents 0 / 0.
+# </details>
+#
+# The variance is divided by $D$; torch's `var` and `std` divide by $D - 1$ unless you ask for
+# `correction=0`.
+#
+# Batch normalisation takes each feature's mean over all tokens of a batch. A token's result would
+# then depend on the other sentences, and on the padding.
 #
 # ### Exercise: `LayerNorm`
 # *1 point · difficulty 2 of 5 · 10 minutes*
@@ -298,18 +301,20 @@ for name, share in shares.items():
     print(f"right with one head and a feed-forward, {name}: {share:.3g}")
 print(f"right with four heads and none: {share_right(nn.Identity(), 4):.3g}")
 alike = min(("one with ReLU", "none"), key=lambda n: abs(shares[n] - shares["one without"]))
-print("without ReLU it is as good as", said("without ReLU it is as good as", alike))
+reveal("without ReLU it is as good as", alike)
 
 # %% [markdown]
-# Why is one head not enough? It gives the first word $w\,v_1 + (1 - w)\,v_2$, a point between two
-# values, and a linear layer scores it between their scores. Let *dog* and *run* be of different
-# kinds, (dog, dog) score 3 for "alike" and (run, run) 2. Then (dog, run) scores between 2 and 3,
-# and is called alike as well: wrong. If the layer gives up all pairs within one kind, it can get
-# three quarters right, and about that is what you see.
+# <details class="why"><summary>After the run: why</summary>
+#
+# One head gives the first word $w\,v_1 + (1 - w)\,v_2$, and a linear layer scores this point
+# between the scores of both values. Let *dog* and *run* be of different kinds, (dog, dog) score 3
+# for "alike" and (run, run) 2. Then (dog, run) scores between 2 and 3, and is called alike as well:
+# wrong.
 #
 # Without ReLU, two linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$ ReLU
-# bends, and now the two words can count together. (Softmax bends as well: four heads are enough
-# here.)
+# bends, and now the two words can count together. Softmax bends as well: four heads are enough
+# here.
+# </details>
 #
 # ## 3. The shortcut: residuals at depth
 #
@@ -383,11 +388,10 @@ plots.show(
 )
 
 # %% [markdown]
-# With one network the residual costs something, with four the two are level. With twelve you need
-# it: 0.1 against more than 1. And 24 networks without it end where guessing ends. The right plot
-# suggests why: all words leave such a fresh stack as nearly the same vector, and you cannot name
-# what you cannot tell apart. Each network adds the same biases to all words, and after ReLU no
-# number is negative, so hidden vectors all point into one corner. Residuals keep the words apart.
+# With one network the residual does harm, with four the two are level, with twelve you need it. The
+# right plot suggests why: all words leave a fresh stack without residuals as nearly the same
+# vector, and you cannot name what you cannot tell apart. Each network adds the same biases to all
+# words, and after ReLU no number is negative, so hidden vectors all point into one corner.
 #
 # ## 4. The encoder layer
 #
@@ -410,8 +414,8 @@ drawn.way("encoder layer")
 #
 # Build one layer that can do both. In train mode dropout acts in three places: on the attention
 # weights, inside the feed-forward (both parts take `dropout`), and on what each sub-layer adds.
-# torch's own attentions, layers and encoders are off limits from here on. (While this is graded,
-# right parts stand in for yours: an earlier error costs you nothing here.)
+# torch's own attentions, layers and encoders are off limits from here on. For grading, right parts
+# stand in for yours.
 
 
 # %% exercise="EncoderLayer"
@@ -527,9 +531,8 @@ check.EncoderLayer(
 #
 # Xiong et al. (2020) found that post-norm needs a **warm-up**, a rate that rises slowly, and that
 # pre-norm does not. Is it so at any depth and rate? Encoders of 2 and of 12 layers learned lesson
-# 04's task (name the group of the word two places back) in 300 steps, at full rate at once or after
-# a rise of 100 steps. That takes a quarter of an hour, so we recorded it, with three seeds of
-# everything.
+# 04's task in 300 steps, at full rate at once or after a rise of 100 steps. That takes a quarter of
+# an hour, so it was recorded, with three seeds of everything.
 
 # %% tags=["skip-grading", "folded"]
 record, where = recorded("norm_order")
@@ -543,15 +546,14 @@ print(where)
 
 # %% [markdown]
 # With two layers neither order needs a warm-up. With twelve, post-norm without one learns at a
-# single rate of the five, 0.001; with one it learns at 0.003 and 0.01. (Blind guessing gives 0.25,
-# a bag of words 0.39.) Pre-norm needs none. So yes, if the encoder is deep and the rate is high.
+# single rate of the five, 0.001; with one it learns at 0.003 and 0.01. Pre-norm needs none. So yes,
+# if the encoder is deep and the rate is high.
 #
 # ## 6. A layer with a hole
 #
 # Somebody built a twelve-layer post-norm encoder whose attention hardly learns where to look. All
-# shapes are right. On the left is the gradient of each layer's weights, all together; on the right
-# that of $W_q$ and $W_k$ alone. **Before you scroll on:** why would the gradient of these two, of
-# all weights, vanish?
+# shapes are right. **Before you scroll on:** why would the gradient of $W_q$ and $W_k$ (on the
+# right), of all weights, vanish?
 
 
 # %% tags=["skip-grading"]
@@ -656,8 +658,8 @@ check.repaired_layer(
 # Compare the two lines that call a norm. What stands inside the second, and not inside the first?
 # </details>
 #
-# What had happened? Look at how alike the tokens of a sentence are after each layer (mean cosine; 1
-# means that they point the same way).
+# What had happened? Look at how alike a sentence's tokens are after each layer (mean cosine; 1:
+# they point the same way).
 
 # %% tags=["skip-grading"]
 fig, ax = plt.subplots(figsize=(6.5, 3))
@@ -667,13 +669,11 @@ ax.set(ylabel="mean cosine between tokens", ylim=(0, 1.05))
 plots.show(fig, about="How alike two tokens are, against layer.")
 
 # %% [markdown]
-# Attention averages, and averages of averages soon make all tokens equal (0.94 after one layer),
-# which norms cannot undo. Then it makes no difference where attention looks. With the shortcut each
-# token keeps what it was, beside what it found. (Dong et al. 2021 prove how fast this goes with
-# attention alone.)
+# Attention averages, and averages of averages soon make all tokens equal, which norms cannot undo.
+# With the shortcut each token keeps what it was, beside what it found. Dong et al. (2021) prove how
+# fast this goes with attention alone.
 #
-# **A good place to rest.** You have a layer, and know what holds it together. Save the notebook,
-# and go on another day if you like.
+# **A good place to rest.** You have a layer, and know what holds it together.
 #
 # ## 7. The whole encoder
 #
@@ -832,8 +832,8 @@ check.TransformerEncoder(
 # </details>
 #
 # Does an encoder need a mask, if it may look both ways? Encode a sentence of three words alone,
-# then padded, beside a longer one. **Predict:** how far do its vectors move, at most, with your
-# mask? (Each has length $\sqrt{32} \approx 5.7$.)
+# then padded, beside a longer one. **Predict:** how far do its vectors, each of length
+# $\sqrt{32} \approx 5.7$, move at most with your mask?
 
 # %% tags=["skip-grading"]
 guess("moved, with your mask", None)
@@ -849,18 +849,17 @@ together = {"with your mask": encoder(batch), "without a mask": encoder(batch, o
 moved = {}
 for name, encoded in together.items():
     moved[name] = round((encoded[0, :3] - alone[0]).norm(dim=-1).max().item(), 4)
-print("moved, with your mask:", said("moved, with your mask", moved["with your mask"]))
 print("moved, without a mask:", moved["without a mask"])
+reveal("moved, with your mask", moved["with your mask"])
 
 # %% [markdown]
-# It needs no causal mask, but it needs the one for padding.
-#
 # ### Exercise: `test_padding`
 # *2 points · difficulty 3 of 5 · 10 minutes*
 #
-# That is lesson 03's **invariant**: padding changes nothing for the words, beyond rounding (allow
-# 1e-4). Write it down as a test, a function that passes for every right encoder and raises
-# `AssertionError` for each of these:
+# An encoder needs no causal mask, but it needs the one for padding. That is lesson 03's
+# **invariant**: padding changes nothing for the words, beyond rounding (allow 1e-4). Write it down
+# as a test, a function that passes for every right encoder and raises `AssertionError` for each of
+# these:
 #
 # - words attend to padding;
 # - only the first layer is masked;
@@ -941,12 +940,16 @@ def right_two_back(redrawn: bool) -> float:
     return task.accuracy(tagger, task.LENGTH)
 
 
-print("right, as built:", said("right, as built", right_two_back(redrawn=False)))
+as_built = right_two_back(redrawn=False)
 print(f"right, words redrawn: {right_two_back(redrawn=True):.3g}")
+reveal("right, as built", as_built)
 
 # %% [markdown]
+# <details class="why"><summary>After the run: why</summary>
+#
 # As built it learns no order; redrawn from $N(0, 1/D)$, the same words are short enough. Redraw the
 # table before you train; lesson 06 does.
+# </details>
 #
 # ## 8. Where the parameters are
 #
@@ -1089,7 +1092,7 @@ for words in (10_000, 30_000, 100_000):
 # 100,000 words less than a fifth. So ask: two thirds of what?
 #
 # And the work? For each token a layer makes $12 D^2$ multiplications for its matrices and $2TD$ for
-# attention: a seventh of all at 512 tokens, half only at $T = 6D$.
+# attention: a seventh of all at 512 tokens.
 #
 # ## 9. A stack that is not one
 #
@@ -1350,12 +1353,17 @@ def encoder_influences(seed: int, length: int = 16) -> Tensor:
 many = torch.stack([encoder_influences(seed) for seed in range(10)])
 distance = (torch.arange(16)[:, None] - torch.arange(16)).abs()
 left = (many[:, distance == 15].mean(1) / many[:, distance == 1].mean(1)).mean().item()
-print("at distance 15, as a share of distance 1:", said("influence left at distance 15", left))
+reveal("influence left at distance 15", left)
 
 # %% [markdown]
-# Distance does not count: the mask decides which tokens can reach which. With full attention one
-# layer is enough. If each token sees its neighbours only, how many layers does the first token need
-# to know of the last? Think; then choose *neighbours only* below, and move the slider.
+# <details class="why"><summary>After the run: why</summary>
+#
+# Distance does not count: the mask decides which tokens can reach which.
+# </details>
+#
+# With full attention one layer is enough. If each token sees its neighbours only, how many layers
+# does the first token need to know of the last? Think; then choose *neighbours only* below, and
+# move the slider.
 
 # %% tags=["skip-grading"]
 drawn.reach(["the", "red", "robot", "lost", "the", "key"])
@@ -1369,10 +1377,9 @@ print(summary())
 # - Layer normalisation treats each token by itself. The feed-forward bends; without ReLU its two
 #   layers are one.
 # - Residuals keep the tokens apart. A missing one shows in gradients, part by part, not in shapes.
-# - With twelve layers and a high rate, post-norm needs a warm-up. Pre-norm needs none, but a final
-#   norm.
-# - Padding needs a mask, and the word table needs to be redrawn before you train.
-# - The feed-forward holds two thirds of a layer's parameters, and about half of the base encoder's.
+# - With twelve layers and a high rate, post-norm needs a warm-up. Pre-norm needs a final norm.
+# - Mask the padding, and redraw the word table before you train.
+# - The feed-forward holds two thirds of a layer's parameters.
 # - Your encoder and torch's are the same function.
 #
 # What is built so far:

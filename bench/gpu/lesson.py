@@ -173,7 +173,7 @@ def given(place: Place, sources: list[str]) -> dict[str, Any]:
     return {
         **{name: carried[name] for name in CARRIED_NAMES},
         **dict.fromkeys(("plt", "plots", "pictures", "drawn", "LiveCurves", "check"), silent),
-        **dict.fromkeys(("show_tags", "guess", "said", "summary"), silent),
+        **dict.fromkeys(("show_tags", "guess", "reveal", "summary"), silent),
         "best_device": lambda: place.device.type,
         "cells_run": lambda: sources,
         "changes": TOY if place.toy else {},

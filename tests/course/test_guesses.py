@@ -47,11 +47,6 @@ def pattern(node: ast.expr) -> str:
     return re.escape(str(node.value)) if isinstance(node, ast.Constant) else ".+"
 
 
-def is_said(call: ast.Call) -> bool:
-    """Whether a call gives a result; the name of its guess stood in the guess's own cell."""
-    return getattr(call.func, "id", "") in ("said", "reveal")
-
-
 def described(source: str, prints: bool = True) -> list[str]:
     """Titles, descriptions and printed words of a cell, as they stand in its code."""
     found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -63,7 +58,12 @@ def described(source: str, prints: bool = True) -> list[str]:
         or getattr(call.func, "attr", "") == "set_title"
         for argument in call.args
     ]
-    told = [part for call in found if is_said(call) for part in ast.walk(call)]
+    told = [
+        part
+        for call in found
+        if getattr(call.func, "id", "") == "reveal"
+        for part in ast.walk(call)
+    ]  # its name stood in the guess's own cell
     parts = [part for value in words for part in ast.walk(value) if part not in told]
     return [p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)]
 
@@ -76,7 +76,7 @@ def printed(cell: Any) -> str:
 
 def results(source: str) -> list[ast.Call]:
     """The calls of a cell that give a result."""
-    return [call for name in ("said", "reveal") for call in calls(source, name)]
+    return [*calls(source, "reveal")]
 
 
 def tells(source: str, name: str) -> bool:
@@ -255,16 +255,7 @@ def shown_too_early(cells: list[Any], start: int, told: int) -> list[tuple[str, 
     return explained_in_the_open(cells, told) + [one for one in early if one[1] not in question]
 
 
-def uses_cards(lesson: str) -> bool:
-    return any([*calls(c.source, "reveal")] for c in notebook("notebooks", lesson).cells
-               if c.cell_type == "code")  # fmt: skip
-
-
-def test_a_lesson_shows_its_results_on_cards() -> None:
-    assert [lesson for lesson in LESSONS if uses_cards(lesson)]
-
-
-@pytest.mark.parametrize("lesson", [*filter(uses_cards, LESSONS)])
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_what_explains_a_result_is_folded_until_its_cell_has_run(lesson: str) -> None:
     released = notebook("notebooks", lesson).cells
     found = [

@@ -21,10 +21,16 @@ GUESS = re.compile(r"^\s*guess\(", re.MULTILINE)
 NAMED = re.compile(r'^\s*guess\("([^"]+)"', re.MULTILINE)
 MOST_GUESSES = 8
 LAST_TO_BUILD = "06_training"  # a part of the encoder
+MOST_WORDS = 17_000  # of all lessons up to that one
 
 
 def text_of(lesson: Lesson) -> str:
     return "\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
+
+
+def words(text: str) -> int:
+    """Count what is written; hints and sources do not count."""
+    return len(SOURCES.sub("", HINTS.sub("", text)).split())
 
 
 def lines(text: str) -> int:
@@ -50,17 +56,16 @@ def honest(text: str, code: list[str], outputs: list[dict[str, Any]]) -> float:
     """Minutes of a lesson: its words, guesses, pictures, code to read, and its exercises'.
 
     Args:
-        text: all that is written; hints and sources do not count.
+        text: all that is written.
         code: the cells that are there to be read. A guess is a minute, whatever lines it takes.
         outputs: of the executed notebook.
 
     """
-    words = len(SOURCES.sub("", HINTS.sub("", text)).split())
     guesses = sum(len(GUESS.findall(cell)) for cell in code)
     lab = sum(lines(cell) for cell in code if not GUESS.search(cell))
     seen = guesses + pictures(outputs)
     exercises = sum(map(int, EXERCISE.findall(text)))
-    return words / WORDS_A_MINUTE + seen + lab / LINES_A_MINUTE + exercises
+    return words(text) / WORDS_A_MINUTE + seen + lab / LINES_A_MINUTE + exercises
 
 
 def outputs_of(lesson: Lesson) -> list[dict[str, Any]]:
@@ -83,8 +88,14 @@ def test_the_readme_states_the_hours_of_all_lessons_together():
     assert abs(int(stated[1]) - hours) <= 0.5, f"{hours:.1f} hours"
 
 
+def test_the_lessons_that_build_the_encoder_stay_within_their_words():
+    core = [lesson for lesson in all_lessons().values() if lesson.name <= LAST_TO_BUILD]
+    found = {lesson.name: words(text_of(lesson)) for lesson in core}
+    assert sum(found.values()) <= MOST_WORDS, found
+
+
 def test_words_guesses_pictures_code_and_exercises_make_a_lessons_minutes():
-    words = "word " * 170 + "\n*1 point · difficulty 1 of 5 · 4 minutes*\n"
+    text = "word " * 170 + "\n*1 point · difficulty 1 of 5 · 4 minutes*\n"
     unread = "<details><summary>Hint</summary> a b c </details>\n**Sources.** d e f"
     drawn = [
         {"data": {"image/png": "x", "text/html": "<img>"}},
@@ -92,8 +103,8 @@ def test_words_guesses_pictures_code_and_exercises_make_a_lessons_minutes():
         {"data": {"text/html": "a table"}},
         {"text": "printed"},
     ]
-    assert honest(words, [], []) == pytest.approx(1 + 4)
-    assert honest(words + unread, [], []) == pytest.approx(1 + 4)
+    assert honest(text, [], []) == pytest.approx(1 + 4)
+    assert honest(text + unread, [], []) == pytest.approx(1 + 4)
     assert honest("", ["a = 1\n\n" * 24], []) == pytest.approx(2)
     assert honest("", ['# a share\nguess("a", None)\nguess("b", None)'], []) == pytest.approx(2)
     assert honest("", [], drawn) == pytest.approx(2)

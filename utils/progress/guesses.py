@@ -1,9 +1,8 @@
 """What a learner expects before an experiment: kept, shown beside its result, never graded.
 
 A cell before the experiment says `guess("steps", 6)`, the cell that shows the result
-`reveal("steps", 4)`, or it asks `said("steps", 4)` for the words of a title, and the lesson ends
-with `summary()`. A lesson also runs where nobody guesses, while it is built, tested or graded: then
-all of this is quiet and goes on.
+`reveal("steps", 4)`, and the lesson ends with `summary()`. A lesson also runs where nobody guesses,
+while it is built, tested or graded: then all of this is quiet and goes on.
 """
 
 import json
@@ -79,30 +78,15 @@ def reveal(name: str, measured: object, also: Iterable[object] = ()) -> None:
         also: what is as good as that, because chance decides between them.
 
     """
-    expected, result = guessed(name), said(name, measured, also).partition(" (you said ")[0]
-    if expected is None:
-        _show(name, f"measured {result}", loud=True)
-        return
-    says = "Exactly." if _shown(expected) == result else _CLOSE if _close[name] else _FAR
-    _show(name, f"You said {_shown(expected)} · measured {result}", says, loud=True)
-
-
-def said(name: str, measured: object, also: Iterable[object] = ()) -> str:
-    """Return the result with the guess beside it, for a title or a printed line.
-
-    Args:
-        name: what was guessed.
-        measured: what the experiment found.
-        also: what is as good as that, because chance decides between them.
-
-    """
     expected, found = guessed(name), _plain(measured)
     result = _shown(measured if found is None else found)
     if expected is None:
-        return result
+        _show(name, f"measured {result}", loud=True)
+        return
     right = [one for one in map(_plain, (measured, *also)) if one is not None]
     _close[name] = any(_is_close(expected, one) for one in right)
-    return f"{result} (you said {_shown(expected)})"
+    says = "Exactly." if _shown(expected) == result else _CLOSE if _close[name] else _FAR
+    _show(name, f"You said {_shown(expected)} · measured {result}", says, loud=True)
 
 
 def summary() -> str:

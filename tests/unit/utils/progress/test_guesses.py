@@ -1,4 +1,4 @@
-"""Guesses: kept beside the record, said beside the result, no hindrance where none are made."""
+"""Guesses: kept beside the record, shown beside the result, no hindrance where none are made."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from utils.progress import checked, guesses
-from utils.progress.guesses import count, guess, guessed, reveal, said, summary
+from utils.progress.guesses import count, guess, guessed, reveal, summary
 from utils.progress.record import FOLDER
 
 LESSON = "02_lesson"
@@ -54,13 +54,14 @@ def test_a_guess_outlives_the_kernel_in_a_learners_lesson(learn: Path, expected:
     ("expected", "kept"), [(math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf")]
 )
 def test_what_is_not_a_finite_number_may_be_guessed_and_is_kept_as_a_word(
-    learn: Path, expected: float, kept: str
+    learn: Path, expected: float, kept: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guess("weight", expected)
     assert "NaN" not in file_of(learn).read_text()
     restart_kernel()
     assert guessed("weight") == kept
-    assert said("weight", expected) == f"{kept} (you said {kept})"
+    reveal("weight", expected)
+    assert f"You said {kept} · measured {kept}\nExactly." in capsys.readouterr().out
 
 
 def test_a_guess_elsewhere_lasts_as_long_as_the_kernel_and_writes_nothing(
@@ -80,7 +81,8 @@ def test_without_a_guess_everything_goes_on_and_says_so(
     guess("steps")
     assert capsys.readouterr().out.startswith("steps: No guess yet.")
     assert guessed("steps") is None
-    assert said("steps", 4) == "4"
+    reveal("steps", 4)
+    assert capsys.readouterr().out == "steps: measured 4\n"
     assert summary().startswith("You made no guesses this time")
 
 
@@ -94,9 +96,10 @@ def test_a_later_guess_replaces_the_one_before_and_no_guess_takes_it_back(learn:
     assert guessed("steps") is None
 
 
-def test_a_guess_is_said_beside_the_result_with_few_digits() -> None:
+def test_guess_and_result_are_shown_with_few_digits(capsys: pytest.CaptureFixture[str]) -> None:
     guess("share", 1 / 3)
-    assert said("share", 0.12345) == "0.123 (you said 0.333)"
+    reveal("share", 0.12345)
+    assert "You said 0.333 · measured 0.123\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -128,14 +131,14 @@ def test_the_summary_counts_a_guess_as_close_if_it_is_right_or_off_by_a_quarter(
     expected: object, measured: object, close: bool
 ) -> None:
     guess("one", expected)
-    said("one", measured)
+    reveal("one", measured)
     assert summary().startswith(f"You guessed 1 of 1; {int(close)} came close or were right.")
 
 
 @pytest.mark.parametrize(("expected", "close"), [("left", 1), ("right", 1), ("up", 0)])
 def test_what_chance_decides_between_is_as_right_to_have_guessed(expected: str, close: int) -> None:
     guess("one", expected)
-    assert said("one", "left", also=["right"]) == f"left (you said {expected})"
+    reveal("one", "left", also=["right"])
     assert summary().startswith(f"You guessed 1 of 1; {close} came close")
 
 
@@ -146,9 +149,12 @@ def test_the_summary_counts_guesses_that_were_asked_for_and_not_made() -> None:
     assert summary().startswith("You guessed 2 of 3; 0 came close")
 
 
-def test_a_result_that_is_no_number_and_no_words_is_told_all_the_same() -> None:
+def test_a_result_that_is_no_number_and_no_words_is_told_all_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     guess("one", 3)
-    assert said("one", (1.5, 2.5)) == "(1.5, 2.5) (you said 3)"
+    reveal("one", (1.5, 2.5))
+    assert "You said 3 · measured (1.5, 2.5)\n" in capsys.readouterr().out
 
 
 def test_the_start_page_counts_guesses_made_and_asked_for(learn: Path) -> None:
