@@ -68,14 +68,14 @@ def _best(exercise: Exercise, search: Search, several: int) -> Mistake | None:
     for mistake in exercise.mistakes:
         if any(is_ruled_out(exercise, mistake, judged) for judged in holding):
             continue  # known without a call of it
-        explains = _explains(exercise, mistake, shown) and differs_as_far(exercise, mistake, shown)
-        if not explains and (by_first_digits or not _may_explain(exercise, mistake, shown)):
+        wholly = explains(exercise, mistake, shown)
+        if not wholly and (by_first_digits or not _may_explain(exercise, mistake, shown)):
             continue
         if _misses_alike(exercise, mistake, shown):
-            asked = relevant if explains else [j for j in relevant if not lacks_a_gradient(j)]
+            asked = relevant if wholly else [j for j in relevant if not lacks_a_gradient(j)]
             agrees = where_it_agrees(exercise, mistake, asked, several)
             if agrees:
-                found.append(((explains, sum(agrees)), mistake))
+                found.append(((wholly, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]
     best = _most(best, lambda m: entries_alike(exercise, m, shown))
@@ -84,14 +84,14 @@ def _best(exercise: Exercise, search: Search, several: int) -> Mistake | None:
     return best[0] if best else None
 
 
-def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+def explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
     """Return whether a mistake gives the result shown and is itself a fault in that case.
 
     Where numbers are compared loosely, a variant that is right here would agree with an answer
     that is nearly right.
 
     """
-    if not agrees_with(exercise, mistake, shown):
+    if not agrees_with(exercise, mistake, shown) or not differs_as_far(exercise, mistake, shown):
         return False
     finding = shown.result.finding
     if not is_loose(exercise) or finding is None or finding.kind != ProblemKind.VALUES:
