@@ -183,9 +183,9 @@ def _other_values(name: str, value: object) -> list[Change]:
     if isinstance(value, bool):
         return [partial(_with, name, not value)]
     if isinstance(value, (int, float)):
-        others = [times * value or times for times in (2, 3)]
-        near = [value + 1, value - 1] if isinstance(value, int) else []  # as of a place
-        return [partial(_with, name, other) for other in dict.fromkeys([*others, *near])]
+        numbers = [times * value or times for times in (2, 3)]
+        numbers += [value + 1, value - 1] if isinstance(value, int) else []  # as of a place
+        return [partial(_with, name, number) for number in dict.fromkeys(numbers)]
     if not isinstance(value, torch.Tensor) or value.numel() == 0:
         return []
     if value.dtype == torch.bool:

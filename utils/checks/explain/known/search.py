@@ -84,7 +84,7 @@ def _changing_inputs(exercise: Exercise, case: Case) -> Exercise:
         for m in exercise.mistakes
         if m.answer is not None and results_of(exercise, m.name, m.answer, case).changed
     )
-    return replace(exercise, mistakes=own)
+    return replace(exercise, mistakes=own, of_parts=tuple)
 
 
 def is_loose(exercise: Exercise) -> bool:
