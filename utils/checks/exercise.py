@@ -216,6 +216,7 @@ class Exercise:
         fingerprints: the lesson's file of what known mistakes give, if it has one.
         read: a wrong prediction -> a true sentence on how it is made up; "" if there is none.
         settings: a parameter of cases -> what it is called.
+        of_parts: returns the mistakes of the functions that the right answer calls.
 
     """
 
@@ -228,6 +229,7 @@ class Exercise:
     fingerprints: Path | None = None
     read: Callable[[Plain], str] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    of_parts: Callable[[], tuple[Mistake, ...]] = tuple
 
     @property
     def id(self) -> str:

@@ -9,11 +9,12 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from utils.checks import lessons
+from utils.checks.bank.parts import mistakes_of_parts
 from utils.checks.bank.source import sources_in
 from utils.checks.bank.table import TableError, mistakes_of, read_table, verify_patches
 from utils.checks.exercise import Exercise, Mistake, Probe
@@ -70,7 +71,14 @@ def _with_table(exercise: Exercise) -> Exercise:
     """
     table = read_table(_folder(exercise) / "mistakes" / f"{exercise.id}.toml")
     known = _patched(exercise, table) if table else ()
-    return replace(exercise, mistakes=(*known, *exercise.mistakes))
+    whole = replace(exercise, mistakes=(*known, *exercise.mistakes))
+    return replace(whole, of_parts=cache(partial(_of_parts, whole)))
+
+
+def _of_parts(exercise: Exercise) -> tuple[Mistake, ...]:
+    """Return the mistakes of the functions that an exercise's right answer calls."""
+    source = sources_in(_folder(exercise)).get(exercise.id)
+    return () if source is None else mistakes_of_parts(exercise, source, exercises().get)
 
 
 def _folder(exercise: Exercise) -> Path:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from utils.checks.bank.source import Source
-from utils.checks.combining import Deferred
+from utils.checks.combining import Deferred, made
 from utils.checks.observe.substitution import live
 
 
@@ -45,7 +45,7 @@ class Patched(Deferred):
 
     @cached_property
     def _made(self) -> Any:
-        names = {name: live(stand_in) for name, stand_in in self.stand_ins.items()}
+        names = {name: live(made(stand_in)) for name, stand_in in self.stand_ins.items()}
         return self.source.defined(self.text, names)
 
     @property

@@ -50,6 +50,14 @@ class Source:
             for found in re.finditer(re.escape(old), self.text[start:end])
         ]
 
+    def uses(self, name: str) -> list[tuple[int, int]]:
+        """Return where a name stands in the solution regions: where it begins and ends."""
+        return [
+            (start + found.start(), start + found.end())
+            for start, end in self._regions
+            for found in re.finditer(rf"\b{name}\b", self.text[start:end])
+        ]
+
     @cached_property
     def _regions(self) -> tuple[tuple[int, int], ...]:
         return tuple(found.span(1) for found in REGION.finditer(self.text))

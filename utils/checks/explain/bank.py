@@ -15,8 +15,7 @@ from utils.checks.explain.known.agreeing import (
 )
 from utils.checks.explain.known.search import (
     Search,
-    differs_as_far,
-    is_loose,
+    explains,
     search_of,
     where_it_agrees,
 )
@@ -40,7 +39,30 @@ def explain(situation: Situation) -> Explanation | None:
         several.append(1)  # each case is a guess of its own
     tried = (_best(one, search, many) for many in several for one in search.strictness)
     found = _random_test(search) or next((one for one in tried if one is not None), None)
+    if found is None or not _is_everywhere(found, search):
+        found = _of_parts(search) or found
     return by(with_reasons(found, situation.reasons))
+
+
+def _is_everywhere(mistake: Mistake, search: Search) -> bool:
+    """Return whether a mistake explains every failing case."""
+    failing = [judged for judged in search.relevant if not judged.holds]
+    return all(agrees_with(search.strictness[-1], mistake, judged) for judged in failing)
+
+
+def _of_parts(search: Search) -> Mistake | None:
+    """Return the mistake of a function that the right answer calls, if it explains every case."""
+    return next(
+        (
+            mistake
+            for exercise in search.strictness
+            for mistake in exercise.of_parts()
+            if explains(exercise, mistake, search.shown)
+            and where_it_agrees(exercise, mistake, search.relevant, SEVERAL)
+            and _is_everywhere(mistake, search)
+        ),
+        None,
+    )
 
 
 def _random_test(search: Search) -> Mistake | None:
@@ -68,35 +90,20 @@ def _best(exercise: Exercise, search: Search, several: int) -> Mistake | None:
     for mistake in exercise.mistakes:
         if any(is_ruled_out(exercise, mistake, judged) for judged in holding):
             continue  # known without a call of it
-        explains = _explains(exercise, mistake, shown) and differs_as_far(exercise, mistake, shown)
-        if not explains and (by_first_digits or not _may_explain(exercise, mistake, shown)):
+        wholly = explains(exercise, mistake, shown)
+        if not wholly and (by_first_digits or not _may_explain(exercise, mistake, shown)):
             continue
         if _misses_alike(exercise, mistake, shown):
-            asked = relevant if explains else [j for j in relevant if not lacks_a_gradient(j)]
+            asked = relevant if wholly else [j for j in relevant if not lacks_a_gradient(j)]
             agrees = where_it_agrees(exercise, mistake, asked, several)
             if agrees:
-                found.append(((explains, sum(agrees)), mistake))
+                found.append(((wholly, sum(agrees)), mistake))
     most = max((rank for rank, _ in found), default=None)
     best = [mistake for rank, mistake in found if rank == most]
     best = _most(best, lambda m: entries_alike(exercise, m, shown))
     best = _most(best, lambda m: sum(agrees_with(exercise, m, judged) for judged in search.beside))
     best = _most(best, lambda m: same_gradients(exercise, m, relevant))
     return best[0] if best else None
-
-
-def _explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
-    """Return whether a mistake gives the result shown and is itself a fault in that case.
-
-    Where numbers are compared loosely, a variant that is right here would agree with an answer
-    that is nearly right.
-
-    """
-    if not agrees_with(exercise, mistake, shown):
-        return False
-    finding = shown.result.finding
-    if not is_loose(exercise) or finding is None or finding.kind != ProblemKind.VALUES:
-        return True
-    return is_wrong(exercise, mistake, shown.result.case)
 
 
 def _may_explain(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:

@@ -27,6 +27,7 @@ from utils.checks.observe.observe import observe
 from utils.checks.observe.torch_state import put_random_states, random_states
 
 _DIFFER: Final = "Two calls with the same inputs give different results"
+_TWO: Final = 2  # other values: in one a right result may stay the same by chance
 _STEPS: Final = 7  # random numbers that are passed over: others then follow
 
 
@@ -139,10 +140,11 @@ def _remembers(situation: Situation, own: OwnObject, case: Case, first: Observat
 
 
 def _moves(situation: Situation, own: OwnObject, case: Case, name: str) -> bool | None:
-    """Return whether an input of a case moves the answer's result; None if the right one is still.
+    """Return whether an input of a case moves the answer's result; None if that cannot be told.
 
-    In a single case it may be no mistake of the code's that an input moves nothing: a rate that
-    has fallen to zero stays there whatever the step.
+    It can where two other values move the right result. In a single case it may be no mistake of
+    the code's that an input moves nothing: a rate that has fallen to zero stays there whatever the
+    step.
     """
     probe, tolerance = situation.exercise.probe, situation.exercise.tolerance
     inputs = own.names(probe.make(case.params))
@@ -153,32 +155,44 @@ def _moves(situation: Situation, own: OwnObject, case: Case, name: str) -> bool 
         return observe(with_change(probe, change), case, oracle, trusted=True)
 
     right = wanted(dict)
-    rights = [wanted(change) for change in changes]
-    if not changes or any(
-        one.problem is not None or same_results(right, one, tolerance) for one in rights
-    ):
+    found = ((change, wanted(change)) for change in changes)
+    telling = [
+        change
+        for change, one in found
+        if not (_is_refused(right) or _is_refused(one) or same_results(right, one, tolerance))
+    ]
+    if not telling or len(telling) < min(_TWO, len(changes)):
         return None
     first = own.observe(probe, case, dict)
     return any(
-        not same_results(first, own.observe(probe, case, change), tolerance) for change in changes
+        not same_results(first, own.observe(probe, case, change), tolerance) for change in telling
     )
+
+
+def _is_refused(seen: Observation) -> bool:
+    """Return whether a call stops with an error, as it may be asked to: that is no result."""
+    return seen.problem is not None or any(isinstance(x, str) for x in seen.values.values())
 
 
 def _other_values(name: str, value: object) -> list[Change]:
     """Return changes of one input, of the same form; none if it has no numbers to change.
 
-    A norm takes away a number that is added everywhere: each entry gets another one.
+    A norm takes away a number that is added everywhere: each entry gets another one. Ids and
+    lengths have ranges that are not known here, so these change places.
     """
     if isinstance(value, bool):
         return [partial(_with, name, not value)]
     if isinstance(value, (int, float)):
-        return [partial(_with, name, times * value or times) for times in (2, 3)]
+        numbers = [times * value or times for times in (2, 3)]
+        numbers += [value + 1, value - 1] if isinstance(value, int) else []  # as of a place
+        return [partial(_with, name, number) for number in dict.fromkeys(numbers)]
     if not isinstance(value, torch.Tensor) or value.numel() == 0:
         return []
     if value.dtype == torch.bool:
         return [partial(_with, name, ~value)]
     if not value.is_floating_point():
-        return []  # ids and lengths have ranges that are not known here
+        turned = [value.flip(-1), *(value.roll(1, axis) for axis in range(value.ndim))]
+        return [partial(_with, name, other) for other in turned]
     waves = torch.arange(value.numel(), dtype=torch.float32).reshape(value.shape)
     others = [
         value + (1 + value.abs()) * wave.to(value.dtype)

@@ -17,7 +17,7 @@ from utils.checks.explain.known.agreeing import (
     telling,
 )
 from utils.checks.explain.known.prefilter import surely_right
-from utils.checks.explain.known.wrong_cases import is_as_wrong, share_a_size
+from utils.checks.explain.known.wrong_cases import is_as_wrong, is_wrong, share_a_size
 from utils.checks.explain.situation import Situation
 from utils.checks.observation import ProblemKind
 from utils.checks.observe.expected import expected_of, results_of
@@ -84,7 +84,7 @@ def _changing_inputs(exercise: Exercise, case: Case) -> Exercise:
         for m in exercise.mistakes
         if m.answer is not None and results_of(exercise, m.name, m.answer, case).changed
     )
-    return replace(exercise, mistakes=own)
+    return replace(exercise, mistakes=own, of_parts=tuple)
 
 
 def is_loose(exercise: Exercise) -> bool:
@@ -136,3 +136,18 @@ def differs_as_far(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
         return True  # where a law is broken, the numbers may be as right as can be told
     variant = results_of(exercise, mistake.name, mistake.answer, case)
     return not same_results(variant, expected_of(exercise, case), exercise.tolerance)
+
+
+def explains(exercise: Exercise, mistake: Mistake, shown: Judged) -> bool:
+    """Return whether a mistake gives the result shown and is itself a fault in that case.
+
+    Where numbers are compared loosely, a variant that is right here would agree with an answer
+    that is nearly right.
+
+    """
+    if not agrees_with(exercise, mistake, shown) or not differs_as_far(exercise, mistake, shown):
+        return False
+    finding = shown.result.finding
+    if not is_loose(exercise) or finding is None or finding.kind != ProblemKind.VALUES:
+        return True
+    return is_wrong(exercise, mistake, shown.result.case)

@@ -79,6 +79,41 @@ def test_an_input_without_effect_is_named():
     )
 
 
+def test_an_order_without_effect_is_named():
+    def blind(layer, x, order):
+        other = torch.arange(x.shape[1]).flip(0)
+        return (layer(x[:, other]) - layer(x)[:, other]).norm().item()
+
+    said = "The result does not change when `order` does: `order` has no effect."
+    assert said in symptoms(blind, "breaks_equivariance")
+
+
+@pytest.mark.parametrize("ignored", ["source", "target"])
+def test_a_place_without_effect_is_named(ignored):
+    def blind(encoder, ids, source, target):
+        was_training = encoder.training
+        encoder.eval()
+        with torch.no_grad():
+            x = encoder.embed(ids[None])
+            without = x.clone()
+            without[:, 0 if ignored == "source" else source] = 0.0
+            change = encoder.encode(without) - encoder.encode(x)
+        encoder.train(was_training)
+        return change[0, -1 if ignored == "target" else target].norm().item()
+
+    said = f"The result does not change when `{ignored}` does: `{ignored}` has no effect."
+    assert said in symptoms(blind, "influence")
+
+
+def test_a_number_that_only_decides_whether_a_call_is_refused_has_no_effect_on_the_result():
+    def blind(step, d_model, warmup):
+        if step < 1:
+            raise ValueError("step is at least 1")
+        return (d_model * warmup) ** -0.51
+
+    assert "`step` has no effect" in symptoms(blind, "noam_rate")[0]
+
+
 def test_sentences_that_affect_each_other_are_told():
     def across(scores, values, mask=None):
         context, weights = right(scores, values, mask)
