@@ -425,7 +425,7 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # knows the visible ones gets half of the points at most.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap
@@ -436,7 +436,7 @@ print(summary())
 # - Padding is removed from sums *and* from counts.
 # - All pairs of dot products are one matrix product.
 #
-# Two boxes of the encoder are yours:
+# Two boxes of the encoder are the work of this lesson:
 
 # %% tags=["skip-grading"]
 drawn.encoder(0)

@@ -911,7 +911,7 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 # network a second way to its source.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

@@ -982,7 +982,7 @@ same = torch.equal(head_bugs.moves(), head_bugs.moves(repaired_split_heads))
 print("your table is the right one:", same)
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

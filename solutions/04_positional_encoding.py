@@ -1033,7 +1033,7 @@ print(f"accuracy after {task.STEPS} steps, ten seeds; {where}")
 # are.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

@@ -1361,7 +1361,7 @@ print("at distance 15, as a share of distance 1:", said("influence left at dista
 drawn.reach(["the", "red", "robot", "lost", "the", "key"])
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

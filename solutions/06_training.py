@@ -1787,7 +1787,7 @@ else:
     print("One device: nothing to share. On two GPUs: torchrun --nproc_per_node=2 train.py")
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 
 # %% [markdown]
