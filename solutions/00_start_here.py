@@ -416,10 +416,9 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 #
 # ## 5. Hand in
 #
-# Save the notebook (`Ctrl` + `S`), open **Assignment List** in the Nbgrader menu, and press
-# **Submit** beside this lesson. You may submit as often as you like: the last one counts. There
-# is no such menu if you learn alone (the checks tell you all you need) or work on Windows (your
-# instructor says where notebooks go).
+# Open **Assignment List** in the Nbgrader menu, and press **Submit** beside this lesson: it saves
+# the notebook first. You may submit as often as you like: the last one counts. Where there is no
+# such menu, as on Windows, the start page or your instructor says where notebooks go.
 #
 # Grading adds **hidden cases** of the same kinds, with other sizes and numbers: an answer that only
 # knows the visible ones gets half of the points at most.
