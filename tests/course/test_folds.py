@@ -1,4 +1,4 @@
-"""What is folded away says what it does, and a lesson opens with its facts, not with its imports."""
+"""What is folded away says what it does, and a lesson opens with its facts, not its imports."""
 
 import pytest
 

@@ -158,7 +158,6 @@ class Model(torch.nn.Module):
     [
         (f"{MODEL}torch.nn.Sequential(Model(), Model())(torch.ones(2))", "Sequential"),
         (f"{MODEL}list(torch.utils.data.DataLoader([torch.ones(2)], collate_fn=Model()))", "list"),
-        ("import functools\nfunctools.reduce(lambda a, b: torch.no_grad()(int)('a'), [1, 2])", "int"),
         ("torch.nn.Linear(3, 1)(torch.ones(2))", "linear.py"),
     ],
 )
